@@ -1,0 +1,1 @@
+"""A language server for waza evaluation suites."""

@@ -1,0 +1,1 @@
+"""One thin handler file per feature."""

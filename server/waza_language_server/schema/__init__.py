@@ -1,0 +1,1 @@
+"""The engine's generated JSON Schemas, read into fields and laid over the tree."""

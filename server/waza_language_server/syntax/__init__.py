@@ -1,0 +1,1 @@
+"""A YAML tree that always exists, whatever state the text is in."""

@@ -1,0 +1,1 @@
+"""Offsets and positions: lines, columns and the characters of YAML scalars."""

@@ -1,0 +1,24 @@
+"""Spans: half-open ranges of character offsets into a text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Span:
+    """Characters ``start`` up to but not including ``end``; offsets are 0-based code points."""
+
+    start: int
+    end: int
+
+    def shifted(self, by: int) -> Span:
+        """Return the same span ``by`` characters further on."""
+        return Span(self.start + by, self.end + by)
+
+    def contains(self, offset: int) -> bool:
+        """Whether the offset lies inside or at either end, as a cursor does."""
+        return self.start <= offset <= self.end
+
+    def __len__(self) -> int:
+        return self.end - self.start

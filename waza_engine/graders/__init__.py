@@ -1,0 +1,1 @@
+"""One file per grader type: its configuration, its documentation and its grade."""

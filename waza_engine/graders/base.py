@@ -1,0 +1,171 @@
+"""What a grader type is: its configuration model, its documentation and its grade.
+
+A grader type is one file in this package. It declares a configuration model and a ``Grader`` subclass::
+
+    @register
+    class TextGrader(Grader[TextConfig]):
+        '''Checks the agent's answer for substrings and patterns. (This docstring is the documentation.)'''
+
+        type = "text"
+        title = "Text"
+        config_model = TextConfig
+        example = '''
+            - type: text
+              name: mentions_deploy
+              config:
+                contains: [deployed to]
+        '''
+
+        def grade(self, context: GradingContext) -> Verdict: ...
+
+From that alone come the JSON Schema branch, completion, hover, ``docs/graders.md`` and the registry entry.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+
+from pydantic import BaseModel, ConfigDict
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from waza_engine.assertions.evaluator import AssertionEvaluator
+
+
+class GraderConfig(BaseModel):
+    """Base of every grader's ``config`` block."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class GraderError(Exception):
+    """The grader cannot grade: a broken configuration, a path outside the workspace, a missing program.
+
+    The run marks this one grader ``error`` with score 0 and keeps everything else (design, "broken grader").
+    Its text is shown to the author as it is: one sentence that says what is wrong and what to write instead.
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """One tool call of the agent, in start order (reference waza.md §4.9)."""
+
+    name: str
+    arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    id: str = ""
+    result: Any = None
+    success: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SkillInvocation:
+    """One skill that the agent invoked, in order."""
+
+    name: str
+    path: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Token counts of a session; turns are agent turns."""
+
+    turns: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cache_read_tokens: int = 0
+    cache_write_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class GradingContext:
+    """What one trial left behind, and where relative paths start.
+
+    ``tool_calls`` is None when there was no agent session at all (the "no session digest" of the reference);
+    ``usage`` is None when the executor reports none; ``workspace`` is None when nothing was kept on disk.
+    ``duration_ms`` is the trial's wall clock in milliseconds.
+    """
+
+    output: str = ""
+    transcript: Sequence[Mapping[str, Any]] = ()
+    tool_calls: Sequence[ToolCall] | None = ()
+    skill_invocations: Sequence[SkillInvocation] = ()
+    usage: Usage | None = None
+    duration_ms: int = 0
+    prompt: str = ""
+    workspace: Path | None = None
+    suite_directory: Path = field(default_factory=Path.cwd)
+    fixtures_directory: Path | None = None
+    assertions: AssertionEvaluator | None = None
+    program_timeout_seconds: float = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One check inside a grader, and where its rule stands in the grader's ``config``.
+
+    ``path`` leads from the config block to the value that asks for it, e.g. ``("assertions", 2)`` or
+    ``("content_patterns", 0, "must_match", 1)``: the editor shows the outcome beside that line.
+    """
+
+    path: tuple[str | int, ...]
+    passed: bool
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a grader says of one trial. ``score`` is 0..1; ``status`` is ``pending`` for a human review to come."""
+
+    score: float
+    passed: bool
+    feedback: str
+    details: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    checks: Sequence[Check] = ()
+    status: str = "graded"
+
+
+ConfigT = TypeVar("ConfigT", bound=GraderConfig)
+
+
+class Grader(ABC, Generic[ConfigT]):
+    """A grader type. An instance is one configured grader; ``grade`` may be called from several threads.
+
+    ``entry_keys`` names config keys that may also stand beside ``type`` (references A and B write ``rubric`` and
+    ``model`` of judges, and ``assertions`` of task-level graders there). ``replaced_by`` names the successor of a
+    deprecated type.
+    """
+
+    type: ClassVar[str]
+    title: ClassVar[str]
+    config_model: ClassVar[type[GraderConfig]]
+    example: ClassVar[str]
+    entry_keys: ClassVar[tuple[str, ...]] = ()
+    replaced_by: ClassVar[str | None] = None
+
+    def __init__(self, name: str, config: ConfigT) -> None:
+        self.name = name
+        self.config = config
+
+    @abstractmethod
+    def grade(self, context: GradingContext) -> Verdict:
+        """Grade one trial. Raises ``GraderError`` when it cannot."""
+
+
+def verdict_of_checks(checks: Sequence[Check], *, all_passed: str, **details: Any) -> Verdict:
+    """Score = passed checks / all checks, 1.0 without checks (reference waza.md §2.0, "check-style").
+
+    The feedback is the failed checks' messages joined by ``"; "``, or ``all_passed``.
+    """
+    failures = [check.message for check in checks if not check.passed]
+    score = (len(checks) - len(failures)) / len(checks) if checks else 1.0
+    return Verdict(
+        score=score,
+        passed=not failures,
+        feedback="; ".join(failures) or all_passed,
+        details={**details, "failures": failures or None},
+        checks=tuple(checks),
+    )

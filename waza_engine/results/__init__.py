@@ -1,0 +1,1 @@
+"""Result documents in upstream's layout, written atomically, and their history."""

@@ -1,0 +1,1 @@
+"""From grader scores to trial, task and suite scores."""
