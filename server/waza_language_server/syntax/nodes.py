@@ -1,0 +1,236 @@
+"""The YAML tree: immutable nodes with spans, shared between versions of a document.
+
+Two layers, as in rust-analyzer. A ``Green`` node knows its spans relative to the start of the piece of text it was
+parsed from; an unchanged piece keeps its green nodes when the text before it grows. A ``Node`` is a green node seen
+at its place in a document: it adds the offset and the way up. Nodes are made on demand and are cheap.
+
+Architecture invariant: nothing here mutates a green node after it is built, and none of them holds document offsets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from waza_engine.spec.scalars import Json, resolve_scalar
+from waza_language_server.text.span import Span
+
+Kind = Literal["mapping", "sequence", "scalar", "alias", "broken"]
+Style = Literal["plain", "single", "double", "literal", "folded", "flow", "block"]
+
+ALIAS_BUDGET = 10_000
+"""How many nodes ``Node.to_python`` may visit: an anchor bomb ends as a null instead of filling the memory."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Green:
+    """A node without a place. ``start``/``end`` are relative to ``anchor point`` of its piece of text.
+
+    ``children`` are keys and values in turn for a mapping, and items for a sequence. Each child stands at its own
+    ``offset`` (see ``Placed``), so a whole subtree moves by changing one number. ``end`` is the end of the last
+    descendant, never the trailing blanks and comments that libyaml counts in. ``value`` is the decoded text of a
+    scalar and the name of an alias. A scalar with an empty span is an empty value: a place to complete at.
+    Green nodes compare by identity, so they serve as cache keys.
+    """
+
+    kind: Kind
+    start: int
+    end: int
+    style: Style = "plain"
+    value: str = ""
+    tag: str | None = None
+    anchor: str | None = None
+    children: tuple[Placed, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Placed:
+    """A green child and the offset to add to its spans, relative to its parent's own piece of text."""
+
+    green: Green
+    offset: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One ``key: value`` of a mapping."""
+
+    key: Node
+    value: Node
+
+    @property
+    def span(self) -> Span:
+        """From the first character of the key to the last of the value."""
+        return Span(self.key.span.start, max(self.key.span.end, self.value.span.end))
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A green node at its place in a document. ``document`` is the root; it resolves aliases."""
+
+    green: Green
+    offset: int = 0
+    parent: Node | None = None
+    step: str | int | None = None
+    """The key or index that leads here from the parent; None for the root and for keys."""
+
+    @property
+    def kind(self) -> Kind:
+        """Mapping, sequence, scalar, alias, or broken (text that could not be read here)."""
+        return self.green.kind
+
+    @property
+    def span(self) -> Span:
+        """The characters of the node, without trailing blanks and comments."""
+        return Span(self.green.start + self.offset, self.green.end + self.offset)
+
+    @property
+    def style(self) -> Style:
+        """How a scalar is quoted; ``flow`` or ``block`` for collections."""
+        return self.green.style
+
+    @property
+    def value(self) -> str:
+        """The decoded text of a scalar, or the name of an alias."""
+        return self.green.value
+
+    @property
+    def path(self) -> tuple[str | int, ...]:
+        """Keys and indexes from the root."""
+        steps: list[str | int] = []
+        node: Node | None = self
+        while node is not None:
+            if node.step is not None:
+                steps.append(node.step)
+            node = node.parent
+        return tuple(reversed(steps))
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """The pairs of a mapping in order, duplicates included; empty for every other kind."""
+        if self.kind != "mapping":
+            return ()
+        pairs: list[Entry] = []
+        children = self.green.children
+        for index in range(0, len(children) - 1, 2):
+            key = self._child(children[index], None)
+            value = self._child(children[index + 1], key.value)
+            pairs.append(Entry(key, value))
+        return tuple(pairs)
+
+    @property
+    def items(self) -> tuple[Node, ...]:
+        """The items of a sequence in order; empty for every other kind."""
+        if self.kind != "sequence":
+            return ()
+        return tuple(self._child(child, index) for index, child in enumerate(self.green.children))
+
+    def entry(self, key: str) -> Entry | None:
+        """Return the first entry with this key."""
+        if self.kind != "mapping":
+            return None
+        children = self.green.children
+        for index in range(0, len(children) - 1, 2):
+            if children[index].green.value == key and children[index].green.kind == "scalar":
+                return Entry(self._child(children[index], None), self._child(children[index + 1], key))
+        return None
+
+    def get(self, *keys: str | int) -> Node | None:
+        """Follow keys and indexes downwards; aliases are followed to their anchors. None when a step is missing."""
+        node: Node | None = self
+        for key in keys:
+            if node is None:
+                return None
+            node = node.target
+            if isinstance(key, int):
+                node = node._item(key)
+            else:
+                entry = node.entry(key)
+                node = entry.value if entry else None
+        return node
+
+    def _item(self, index: int) -> Node | None:
+        children = self.green.children
+        if self.kind == "sequence" and 0 <= index < len(children):
+            return self._child(children[index], index)
+        return None
+
+    @property
+    def target(self) -> Node:
+        """The node an alias stands for; the node itself when it is no alias or the anchor is unknown."""
+        if self.kind != "alias":
+            return self
+        return next((n for n in self.root.walk() if n.green.anchor == self.value), self)
+
+    @property
+    def root(self) -> Node:
+        """The top of the tree this node was reached from."""
+        node = self
+        while node.parent is not None:
+            node = node.parent
+        return node
+
+    @property
+    def detached(self) -> Node:
+        """The same node as a root of its own at offset 0: rules that see it thus yield results that can be kept."""
+        return Node(self.green)
+
+    def walk(self) -> Iterator[Node]:
+        """Yield this node and everything below it in source order, keys included."""
+        stack = [self]
+        while stack:
+            node = stack.pop()
+            yield node
+            stack.extend(reversed(list(node.children())))
+
+    def children(self) -> Iterator[Node]:
+        """Yield keys and values, or items, in source order."""
+        if self.kind == "mapping":
+            for entry in self.entries:
+                yield entry.key
+                yield entry.value
+        else:
+            yield from self.items
+
+    def at(self, offset: int) -> Node:
+        """Return the deepest node whose span holds the offset (both ends count, the later node wins)."""
+        node = self
+        while True:
+            below = [child for child in node.children() if child.span.contains(offset)]
+            if not below:
+                return node
+            node = below[-1]
+
+    def to_python(self) -> Json:
+        """Return the plain value, scalars resolved as YAML 1.2 core, the last of duplicate keys winning.
+
+        Aliases are followed within ``ALIAS_BUDGET``; broken nodes become None.
+        """
+        return _plain(self, _Budget(ALIAS_BUDGET), frozenset())
+
+    def _child(self, placed: Placed, step: str | int | None) -> Node:
+        return Node(placed.green, self.offset + placed.offset, self, step)
+
+
+@dataclass(slots=True)
+class _Budget:
+    left: int
+
+
+def _plain(node: Node, budget: _Budget, seen: frozenset[int]) -> Json:
+    budget.left -= node.kind == "alias" or bool(seen)
+    if budget.left < 0:
+        return None
+    if node.kind == "alias":
+        target = node.target
+        if target.kind == "alias" or id(target.green) in seen:
+            return None
+        return _plain(target, budget, seen | {id(target.green)})
+    if node.kind == "scalar":
+        return resolve_scalar(node.value, plain=node.style == "plain", tag=node.green.tag)
+    if node.kind == "sequence":
+        return [_plain(item, budget, seen) for item in node.items]
+    if node.kind == "mapping":
+        return {entry.key.value: _plain(entry.value, budget, seen) for entry in node.entries}
+    return None

@@ -1,0 +1,21 @@
+"""Where the public sample suites and recorded verdicts lie, when this checkout has them beside it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+SHARED = Path(__file__).resolve().parents[2] / "shared"
+SUITES = SHARED / "corpus" / "suites"
+VERDICTS = SHARED / "verdicts"
+
+needs_corpus = pytest.mark.skipif(not SUITES.is_dir(), reason="the sample suites are not beside this checkout")
+
+
+def suite_files(*names: str) -> list[Path]:
+    """Return the sample files with one of these names (all YAML files without names), sorted."""
+    if not SUITES.is_dir():
+        return []
+    paths = SUITES.rglob("*.y*ml")
+    return sorted(path for path in paths if path.is_file() and (not names or path.name in names))

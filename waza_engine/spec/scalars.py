@@ -1,0 +1,48 @@
+"""How a YAML scalar gets its type: one resolver for the engine and the editor.
+
+YAML 1.2 core schema, as upstream's Go parser reads it: ``on``, ``yes`` and ``12:30`` are text, ``010`` is ten.
+Light on purpose (no import beyond ``re``): the language server loads it too.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TypeAlias
+
+Json: TypeAlias = "None | bool | int | float | str | list[Json] | dict[str, Json]"
+
+_NULL = frozenset({"", "~", "null", "Null", "NULL"})
+_TRUE = frozenset({"true", "True", "TRUE"})
+_FALSE = frozenset({"false", "False", "FALSE"})
+_INTEGER = re.compile(r"[-+]?[0-9]+\Z")
+_RADIX = re.compile(r"0(?:o[0-7]+|x[0-9a-fA-F]+)\Z")
+_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?\Z")
+_INFINITY = re.compile(r"([-+]?)\.(?:inf|Inf|INF)\Z")
+_NAN = frozenset({".nan", ".NaN", ".NAN"})
+
+
+def resolve_scalar(text: str, *, plain: bool = True, tag: str | None = None) -> Json:
+    """Return the value of a scalar: only plain ones are typed, and ``!!str`` keeps any as text."""
+    if tag is not None:
+        plain = tag.rpartition(":")[2] not in {"str", "!"} and plain
+    return _resolve_plain(text) if plain else text
+
+
+def _resolve_plain(text: str) -> Json:
+    if text in _NULL:
+        return None
+    if text in _TRUE:
+        return True
+    if text in _FALSE:
+        return False
+    if text[0] not in "+-.0123456789":
+        return text
+    if _INTEGER.match(text):
+        return int(text) if len(text) < 400 else text
+    if _RADIX.match(text):
+        return int(text[2:], 8 if text[1] == "o" else 16)
+    if _FLOAT.match(text):
+        return float(text)
+    if match := _INFINITY.match(text):
+        return float(match[1] + "inf")
+    return float("nan") if text in _NAN else text
