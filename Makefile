@@ -1,0 +1,60 @@
+# Everything a contributor runs. Each target creates what it needs on a machine with Python 3.11+, Node 20 and make.
+
+PYTHON ?= $(shell for p in python3.11 python3 python3.12 python3.13; do \
+	$$p -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+VENV := .venv
+BIN := $(VENV)/bin
+SUITE := examples/code-explainer
+READY := $(VENV)/.ready
+
+.PHONY: demo test lint format bench schemas vscode clean lock
+
+demo: $(READY) ## Diagnostics, a run of every task and the scores in the source, on the example suite.
+	@echo; echo "== What the editor would underline: waza-language-server check $(SUITE)"; echo
+	@$(BIN)/waza-language-server check $(SUITE)
+	@echo; echo "== Every task with the mock agent: waza-engine run $(SUITE)/eval.yaml"; echo
+	@$(BIN)/waza-engine run $(SUITE)/eval.yaml || test $$? -eq 1
+	@echo; echo "== The source with lenses and scores: waza-language-server show $(SUITE)/eval.yaml"; echo
+	@$(BIN)/waza-language-server show $(SUITE)/eval.yaml
+
+test: $(READY) ## Every test, the one in a real VS Code included.
+	$(BIN)/python -m pytest $(ARGS)
+
+lint: $(READY) vscode-extension/node_modules/.ready ## Style, formatting and types of both languages.
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/pyright
+	cd vscode-extension && npm run --silent lint
+
+format: $(READY)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(READY) ## Our server beside yaml-language-server in one interleaved run.
+	$(BIN)/python -m tests.bench $(ARGS)
+
+schemas: $(READY) ## Write again what is generated from the models: JSON Schemas, docs/graders.md, docs/diagnostics.md.
+	$(BIN)/waza-engine schema --out waza_engine/schemas
+	$(BIN)/python -m waza_engine.graders.reference > docs/graders.md
+	$(BIN)/python -m waza_language_server.analysis.codes > docs/diagnostics.md
+
+vscode: $(READY) vscode-extension/node_modules/.ready ## Package the extension as a .vsix.
+	cd vscode-extension && PYTHON=../$(BIN)/python npm run package
+
+clean:
+	rm -rf $(VENV) vscode-extension/node_modules vscode-extension/out
+
+$(READY): pyproject.toml requirements.lock
+	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer with venv is needed (set PYTHON=...)"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+vscode-extension/node_modules/.ready: vscode-extension/package-lock.json
+	cd vscode-extension && npm ci --no-audit --no-fund
+	@touch $@
+
+lock: ## Pin the dependencies again (needs uv).
+	uv pip compile --universal --python-version 3.11 --generate-hashes --group dev --no-emit-index-url \
+		--no-annotate --no-header pyproject.toml -o requirements.lock
