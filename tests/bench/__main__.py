@@ -1,0 +1,153 @@
+"""Measure both servers in turns and print one Markdown table: ``python -m tests.bench --help``."""
+
+from __future__ import annotations
+
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections import defaultdict
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.progress import Progress
+
+from tests.bench.client import Client, Cost
+from tests.bench.documents import edit_line, eval_file
+from tests.bench.peer_schema import upstream_shaped_schema
+
+HERE = Path(__file__).parent
+EDITS = 8
+STEPS = ("start", "open", "edit", "completion", "hover")
+
+
+@dataclass
+class Samples:
+    """Milliseconds per step and memory in MiB, one number a round."""
+
+    wall: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
+    cpu: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
+    memory: list[float] = field(default_factory=list[float])
+
+    def add(self, step: str, costs: list[Cost]) -> None:
+        """Add one round of a step: the median wall time and the mean CPU time of its repetitions."""
+        self.wall[step].append(statistics.median(cost.wall_ms for cost in costs))
+        self.cpu[step].append(statistics.fmean(cost.cpu_ms for cost in costs))
+
+
+def main(
+    graders: Annotated[list[int] | None, typer.Option(help="Sizes of the eval file, in graders.")] = None,
+    rounds: Annotated[int, typer.Option(help="Sessions per server and size.")] = 3,
+) -> None:
+    """Compare our server with yaml-language-server and print the table of docs/performance.md."""
+    peer = _peer_command()
+    sizes = graders or [10, 100, 1000, 10_000]
+    ours: dict[int, Samples] = {}
+    theirs: dict[int, Samples] = {}
+    with Progress(transient=True) as progress, tempfile.TemporaryDirectory() as folder:
+        work = progress.add_task("sessions", total=len(sizes) * rounds * 2)
+        for size in sizes:
+            suite = _write_suite(Path(folder) / str(size), size)
+            ours[size], theirs[size] = Samples(), Samples()
+            for _ in range(rounds):
+                _session(
+                    [sys.executable, "-m", "waza_language_server", "--stdio"], suite, size, {}, ours[size]
+                )
+                progress.advance(work)
+                _session(peer, suite, size, _peer_settings(suite), theirs[size])
+                progress.advance(work)
+    typer.echo(_table(sizes, ours, theirs))
+
+
+def _session(command: list[str], suite: Path, size: int, settings: dict[str, Any], samples: Samples) -> None:
+    client = Client(command, suite, settings)
+    try:
+        uri = (suite / "eval.yaml").as_uri()
+        samples.add("start", [client.start])
+        document = {"uri": uri, "languageId": "yaml", "version": 1, "text": eval_file(size)}
+        samples.add(
+            "open", [client.timed_diagnostics(uri, "textDocument/didOpen", {"textDocument": document})]
+        )
+        line = edit_line(size)
+        edits: list[Cost] = []
+        completions: list[Cost] = []
+        hovers: list[Cost] = []
+        for number in range(EDITS):
+            position = {"line": line, "character": len("    name: ")}
+            change = {"range": {"start": position, "end": position}, "text": chr(ord("a") + number)}
+            version = {"uri": uri, "version": number + 2}
+            edits.append(
+                client.timed_diagnostics(
+                    uri, "textDocument/didChange", {"textDocument": version, "contentChanges": [change]}
+                )
+            )
+            at_key = {"textDocument": {"uri": uri}, "position": {"line": line + 1, "character": 6}}
+            completions.append(client.timed_request("textDocument/completion", at_key))
+            hovers.append(client.timed_request("textDocument/hover", at_key))
+        samples.add("edit", edits)
+        samples.add("completion", completions)
+        samples.add("hover", hovers)
+        samples.memory.append(client.memory_mib())
+    finally:
+        client.close()
+
+
+def _table(sizes: list[int], ours: dict[int, Samples], theirs: dict[int, Samples]) -> str:
+    rows = [
+        "| graders | step | ours ms (CPU) | peer ms (CPU) | ratio wall | ratio CPU |",
+        "|---|---|---|---|---|---|",
+    ]
+    for size in sizes:
+        for step in STEPS:
+            wall, cpu = _median(ours[size].wall[step]), _median(ours[size].cpu[step])
+            peer_wall, peer_cpu = _median(theirs[size].wall[step]), _median(theirs[size].cpu[step])
+            cpu_ratio = f"{cpu / peer_cpu:.3f}" if peer_cpu else "–"
+            rows.append(
+                f"| {size:,} | {step} | {wall:.1f} ({cpu:.1f}) | {peer_wall:.1f} ({peer_cpu:.1f}) "
+                f"| {wall / peer_wall:.3f} | {cpu_ratio} |"
+            )
+        memory, peer_memory = _median(ours[size].memory), _median(theirs[size].memory)
+        rows.append(
+            f"| {size:,} | memory | {memory:.0f} MiB | {peer_memory:.0f} MiB | {memory / peer_memory:.3f} | – |"
+        )
+    return "\n".join(rows)
+
+
+def _median(numbers: list[float]) -> float:
+    return statistics.median(numbers)
+
+
+def _write_suite(folder: Path, size: int) -> Path:
+    (folder / "tasks").mkdir(parents=True)
+    (folder / "tasks" / "one.yaml").write_text("id: one\nname: One\ninputs:\n  prompt: Say hello\n", "utf-8")
+    (folder / "eval.yaml").write_text(eval_file(size), "utf-8")
+    return folder
+
+
+def _peer_command() -> list[str]:
+    """Return the peer's command line; it is installed from ``package-lock.json`` on first use."""
+    script = HERE / "node_modules" / "yaml-language-server" / "bin" / "yaml-language-server"
+    if not script.exists():
+        subprocess.run(["npm", "ci", "--no-audit", "--no-fund", "--silent"], cwd=HERE, check=True)
+    return ["node", str(script), "--stdio"]
+
+
+def _peer_settings(suite: Path) -> dict[str, Any]:
+    schema = suite.parent / "peer.schema.json"
+    if not schema.exists():
+        schema.write_text(json.dumps(upstream_shaped_schema()), "utf-8")
+    yaml = {
+        "validate": True,
+        "hover": True,
+        "completion": True,
+        "schemas": {schema.as_uri(): "**/eval.yaml"},
+        "schemaStore": {"enable": False},
+    }
+    return {"yaml": yaml, "http": {}, "[yaml]": {}, "editor": {}, "files": {}, "yamlEditor": {}}
+
+
+if __name__ == "__main__":
+    typer.run(main)

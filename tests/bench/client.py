@@ -1,0 +1,118 @@
+"""A language client that only measures: one server process, push diagnostics, wall and CPU time per step."""
+
+from __future__ import annotations
+
+import queue
+import subprocess
+import threading
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+import psutil
+from pylsp_jsonrpc.endpoint import Endpoint
+from pylsp_jsonrpc.streams import JsonRpcStreamReader, JsonRpcStreamWriter
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+PATIENCE_SECONDS = 120.0
+
+CAPABILITIES: dict[str, Any] = {
+    "textDocument": {
+        "synchronization": {"dynamicRegistration": False},
+        "publishDiagnostics": {"versionSupport": True},
+        "completion": {"completionItem": {"snippetSupport": True, "documentationFormat": ["markdown"]}},
+        "hover": {"contentFormat": ["markdown"]},
+    },
+    "workspace": {"configuration": True},
+}
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What one step took: wall and CPU milliseconds of the server process."""
+
+    wall_ms: float
+    cpu_ms: float
+
+
+class Client:
+    """One server, started and initialized."""
+
+    def __init__(self, command: Sequence[str], folder: Path, settings: dict[str, Any]) -> None:
+        self._settings = settings
+        self._published: queue.Queue[str] = queue.Queue()
+        started = time.perf_counter()
+        self._process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=folder
+        )
+        self._usage = psutil.Process(self._process.pid)
+        writer = JsonRpcStreamWriter(self._process.stdin)
+        self._endpoint = Endpoint(
+            {
+                "textDocument/publishDiagnostics": self._on_diagnostics,
+                "workspace/configuration": self._on_configuration,
+                "client/registerCapability": lambda _params: None,
+                "window/workDoneProgress/create": lambda _params: None,
+                "workspace/inlayHint/refresh": lambda _params: None,
+                "workspace/codeLens/refresh": lambda _params: None,
+            },
+            writer.write,
+        )
+        reader = JsonRpcStreamReader(self._process.stdout)
+        threading.Thread(target=reader.listen, args=(self._endpoint.consume,), daemon=True).start()
+        root = folder.as_uri()
+        self.request(
+            "initialize",
+            {
+                "processId": None,
+                "rootUri": root,
+                "workspaceFolders": [{"uri": root, "name": "bench"}],
+                "capabilities": CAPABILITIES,
+            },
+        )
+        self.start = Cost((time.perf_counter() - started) * 1000, self._cpu_ms())
+        self._endpoint.notify("initialized", {})
+        self._endpoint.notify("workspace/didChangeConfiguration", {"settings": settings})
+
+    def request(self, method: str, params: dict[str, Any]) -> Any:
+        """Send a request and return its result."""
+        return cast("Any", self._endpoint.request(method, params)).result(PATIENCE_SECONDS)
+
+    def timed_request(self, method: str, params: dict[str, Any]) -> Cost:
+        """Send a request and return what it took."""
+        wall, cpu = time.perf_counter(), self._cpu_ms()
+        self.request(method, params)
+        return Cost((time.perf_counter() - wall) * 1000, self._cpu_ms() - cpu)
+
+    def timed_diagnostics(self, uri: str, method: str, params: dict[str, Any]) -> Cost:
+        """Send a notification and return what it took until the diagnostics of ``uri`` came."""
+        while not self._published.empty():
+            self._published.get_nowait()
+        wall, cpu = time.perf_counter(), self._cpu_ms()
+        self._endpoint.notify(method, params)
+        while self._published.get(timeout=PATIENCE_SECONDS) != uri:
+            pass
+        return Cost((time.perf_counter() - wall) * 1000, self._cpu_ms() - cpu)
+
+    def memory_mib(self) -> float:
+        """Return the resident memory of the server process in MiB."""
+        return self._usage.memory_info().rss / 2**20
+
+    def close(self) -> None:
+        """End the server."""
+        self._process.kill()
+        self._process.wait()
+        self._endpoint.shutdown()
+
+    def _cpu_ms(self) -> float:
+        times = self._usage.cpu_times()
+        return (times.user + times.system) * 1000
+
+    def _on_diagnostics(self, params: dict[str, Any]) -> None:
+        self._published.put(params["uri"])
+
+    def _on_configuration(self, params: dict[str, Any]) -> list[Any]:
+        return [self._settings.get(item.get("section", "")) for item in params["items"]]

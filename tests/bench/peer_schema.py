@@ -1,0 +1,62 @@
+"""The schema that the peer validates with: our generated one, in the shape that upstream publishes.
+
+Upstream's schema is draft-07 and picks a grader's options by ``if type … then config …``. Giving the peer that shape
+keeps the comparison fair: a ``oneOf`` over all types would make it slower than its users see it.
+"""
+
+from __future__ import annotations
+
+import json
+from importlib import resources
+from typing import Any
+
+Schema = dict[str, Any]
+
+
+def upstream_shaped_schema() -> Schema:
+    """Return the eval schema as draft-07 with one ``if``/``then`` per grader type."""
+    schema: Schema = json.loads(_schema_text("eval.schema.json"))
+    definitions: Schema = schema.get("$defs", {})
+    for name, definition in list(definitions.items()):
+        if definition.get("x-waza-kind") == "grader":
+            definitions[name] = _by_type(definition, definitions)
+    schema["$schema"] = "http://json-schema.org/draft-07/schema#"
+    schema.pop("$id", None)
+    return _as_draft_07(schema)
+
+
+def _by_type(entry: Schema, definitions: Schema) -> Schema:
+    branches = [definitions[branch["$ref"].rpartition("/")[2]] for branch in entry["oneOf"]]
+    types = [branch["properties"]["type"]["const"] for branch in branches]
+    return {
+        "type": "object",
+        "required": ["type"],
+        "properties": {
+            **branches[0]["properties"],
+            "type": {"enum": types},
+            "config": {"type": "object"},
+        },
+        "allOf": [
+            {
+                "if": {"properties": {"type": {"const": kind}}},
+                "then": {"properties": {"config": branch["properties"].get("config", {})}},
+            }
+            for kind, branch in zip(types, branches, strict=True)
+        ],
+    }
+
+
+def _as_draft_07(node: Any) -> Any:
+    if isinstance(node, dict):
+        return {
+            ("definitions" if key == "$defs" else key): _as_draft_07(value)
+            for key, value in node.items()
+            if not key.startswith("x-waza") and key != "discriminator"
+        }
+    if isinstance(node, list):
+        return [_as_draft_07(item) for item in node]
+    return node.replace("#/$defs/", "#/definitions/") if isinstance(node, str) else node
+
+
+def _schema_text(name: str) -> str:
+    return resources.files("waza_engine").joinpath("schemas", name).read_text("utf-8")
