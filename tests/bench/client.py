@@ -54,10 +54,10 @@ class Client:
             {
                 "textDocument/publishDiagnostics": self._on_diagnostics,
                 "workspace/configuration": self._on_configuration,
-                "client/registerCapability": lambda _params: None,
-                "window/workDoneProgress/create": lambda _params: None,
-                "workspace/inlayHint/refresh": lambda _params: None,
-                "workspace/codeLens/refresh": lambda _params: None,
+                "client/registerCapability": _accept,
+                "window/workDoneProgress/create": _accept,
+                "workspace/inlayHint/refresh": _accept,
+                "workspace/codeLens/refresh": _accept,
             },
             writer.write,
         )
@@ -116,3 +116,7 @@ class Client:
 
     def _on_configuration(self, params: dict[str, Any]) -> list[Any]:
         return [self._settings.get(item.get("section", "")) for item in params["items"]]
+
+
+def _accept(_params: Any) -> None:
+    """Answer a request that needs no result."""

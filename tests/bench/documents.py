@@ -1,4 +1,4 @@
-"""Eval files of any size for the benchmark: valid graders of five common types, one in a hundred with a misspelt key."""
+"""Eval files of any size: valid graders of five common types, one in a hundred with a misspelt key."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The schema that the peer validates with: our generated one, in the shape that upstream publishes.
 
-Upstream's schema is draft-07 and picks a grader's options by ``if type … then config …``. Giving the peer that shape
-keeps the comparison fair: a ``oneOf`` over all types would make it slower than its users see it.
+Upstream's schema is draft-07 and picks a grader's options by ``if type … then config …``. Giving the peer
+that shape keeps the comparison fair: a ``oneOf`` over all types would make it slower than its users see it.
 """
 
 from __future__ import annotations
