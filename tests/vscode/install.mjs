@@ -1,0 +1,194 @@
+// Installs, once per user, what the end-to-end test needs: a VS Code server build with its own Node, and Playwright.
+//
+// They land in the user's cache folder, in a folder named after the lock file, so that only the first run pays
+// (two to three minutes). A folder appears there complete or not at all: it is filled under another name and renamed.
+//
+//   node tests/vscode/install.mjs        prints the folder
+
+import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import fs from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+
+const HERE = path.dirname(fileURLToPath(import.meta.url));
+const MANIFESTS = ["package.json", "package-lock.json", ".npmrc"];
+
+// Compiled by node-gyp: kerberos wants krb5; the browser wants a font to draw with.
+const DEBIAN_PACKAGES = ["chromium", "fonts-dejavu-core", "libkrb5-dev", "build-essential", "pkg-config", "python3"];
+const BROWSERS = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
+
+/** Installs what is missing; resolves to `{node, codeServer, playwright, browser}`, absolute paths. */
+export async function installVSCodeUnderTest({ log = (line) => process.stderr.write(`${line}\n`) } = {}) {
+  if (process.platform !== "linux" || !["x64", "arm64"].includes(process.arch)) {
+    throw new Error(`The VS Code under test exists for Linux on x64 and arm64, not for ${process.platform}-${process.arch}.`);
+  }
+  const folder = cacheFolder();
+  const complete = isComplete(folder);
+  installSystemPackages({ toolchain: !complete, log });
+  if (!complete) {
+    await whileHolding(`${folder}.lock`, log, () => {
+      if (!isComplete(folder)) fill(folder, log);
+    });
+  }
+  return { ...contents(folder), browser: findBrowser() };
+}
+
+/** `<cache>/waza-language-server/vscode-under-test/<digest of the lock file and the platform>`. */
+export function cacheFolder() {
+  const digest = createHash("sha256");
+  for (const name of MANIFESTS) digest.update(fs.readFileSync(path.join(HERE, name)));
+  digest.update(`${process.platform}-${process.arch}`);
+  const base = process.env.XDG_CACHE_HOME || path.join(os.homedir(), ".cache");
+  return path.join(base, "waza-language-server", "vscode-under-test", digest.digest("hex").slice(0, 16));
+}
+
+function contents(folder) {
+  const modules = path.join(folder, "node_modules");
+  return {
+    folder,
+    node: path.join(modules, `node-linux-${process.arch}`, "bin", "node"),
+    codeServer: path.join(modules, "code-server", "out", "node", "entry.js"),
+    playwright: path.join(modules, "playwright-core"),
+  };
+}
+
+function isComplete(folder) {
+  return fs.existsSync(path.join(folder, "complete"));
+}
+
+function fill(folder, log) {
+  log(`Installing the VS Code under test into ${folder} (once, two to three minutes) …`);
+  const started = Date.now();
+  const work = `${folder}.partial`;
+  fs.rmSync(work, { recursive: true, force: true });
+  fs.mkdirSync(work, { recursive: true });
+  for (const name of MANIFESTS) fs.copyFileSync(path.join(HERE, name), path.join(work, name));
+
+  // First without scripts: they must run under the Node that this very step brings.
+  run("npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund"], work, process.env);
+  run("npm", ["rebuild", "--foreground-scripts"], work, environmentOfBundledNode(work));
+
+  fs.writeFileSync(path.join(work, "complete"), new Date().toISOString());
+  fs.rmSync(folder, { recursive: true, force: true });
+  fs.renameSync(work, folder);
+  log(`Installed in ${Math.round((Date.now() - started) / 1000)} s.`);
+}
+
+/** The environment in which `node`, `npm` and node-gyp's headers are those of the bundled Node. */
+function environmentOfBundledNode(work) {
+  const home = path.join(work, "node_modules", `node-linux-${process.arch}`);
+  const bin = path.join(work, "bin");
+  fs.mkdirSync(bin, { recursive: true });
+  fs.symlinkSync(path.join(home, "bin", "node"), path.join(bin, "node"));
+  const npm = fs.realpathSync(find("npm") ?? fail("npm is not on PATH; install Node.js with npm."));
+  fs.writeFileSync(path.join(bin, "npm"), `#!/bin/sh\nexec "${path.join(bin, "node")}" "${npm}" "$@"\n`, { mode: 0o755 });
+  return { ...process.env, PATH: `${bin}${path.delimiter}${process.env.PATH}`, npm_config_nodedir: home };
+}
+
+function installSystemPackages({ toolchain, log }) {
+  if (!toolchain && findBrowser({ optional: true })) return;
+  if (!find("dpkg-query")) {
+    findBrowser();
+    return; // Another distribution: the compiler's own message will name what it misses.
+  }
+  const missing = DEBIAN_PACKAGES.filter((name) => {
+    if (name === "chromium" && findBrowser({ optional: true })) return false;
+    const state = spawnSync("dpkg-query", ["-W", "-f=${db:Status-Status}", name], { encoding: "utf8" });
+    return state.stdout !== "installed";
+  });
+  if (missing.length === 0) return;
+  if (process.getuid() !== 0) {
+    fail(`The test in a real VS Code needs these packages: sudo apt-get install ${missing.join(" ")}`);
+  }
+  log(`Installing ${missing.join(", ")} with apt-get …`);
+  const apt = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
+  const install = ["install", "-y", "-qq", "--no-install-recommends", ...missing];
+  if (spawnSync("apt-get", install, { env: apt, stdio: ["ignore", "ignore", "ignore"] }).status !== 0) {
+    run("apt-get", ["update", "-qq"], "/", apt); // the package lists were absent or old
+    run("apt-get", install, "/", apt);
+  }
+}
+
+function findBrowser({ optional = false } = {}) {
+  const named = process.env.WAZA_CHROMIUM;
+  if (named) return fs.existsSync(named) ? named : fail(`WAZA_CHROMIUM names ${named}, which does not exist.`);
+  for (const name of BROWSERS) {
+    const found = find(name);
+    if (found) return found;
+  }
+  return optional ? undefined : fail("No Chromium on PATH; install chromium or name one in WAZA_CHROMIUM.");
+}
+
+function find(command) {
+  for (const folder of (process.env.PATH ?? "").split(path.delimiter)) {
+    const candidate = path.join(folder, command);
+    if (folder && fs.existsSync(candidate)) return candidate;
+  }
+  return undefined;
+}
+
+function run(command, args, cwd, env) {
+  const done = spawnSync(command, args, { cwd, env, encoding: "utf8", maxBuffer: 64 << 20 });
+  if (done.status === 0) return;
+  const output = `${done.stdout ?? ""}${done.stderr ?? ""}${done.error ?? ""}`.split("\n").slice(-60).join("\n");
+  fail(`\`${command} ${args.join(" ")}\` failed in ${cwd} (exit ${done.status}):\n${output}`);
+}
+
+/** Runs `action` while no other process does; a lock whose process is gone is taken over. */
+async function whileHolding(lock, log, action) {
+  fs.mkdirSync(path.dirname(lock), { recursive: true });
+  for (let told = false; ; ) {
+    try {
+      fs.writeFileSync(lock, String(process.pid), { flag: "wx" });
+      break;
+    } catch (error) {
+      if (error.code !== "EEXIST") throw error;
+    }
+    const owner = Number(readOrEmpty(lock));
+    if (owner > 0 && !isAlive(owner)) {
+      fs.rmSync(lock, { force: true });
+      continue;
+    }
+    if (!told) log(`Waiting for process ${owner} to finish installing the VS Code under test …`);
+    told = true;
+    await pause(500);
+  }
+  try {
+    action();
+  } finally {
+    fs.rmSync(lock, { force: true });
+  }
+}
+
+function readOrEmpty(file) {
+  try {
+    return fs.readFileSync(file, "utf8");
+  } catch {
+    return "";
+  }
+}
+
+function isAlive(pid) {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error.code === "EPERM";
+  }
+}
+
+function fail(message) {
+  throw new Error(message);
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  try {
+    process.stdout.write(`${(await installVSCodeUnderTest()).folder}\n`);
+  } catch (error) {
+    process.stderr.write(`${error.message}\n`);
+    process.exitCode = 1;
+  }
+}

@@ -1,0 +1,19 @@
+// Bundles each test/*.test.ts with what it imports and runs them with Node's own test runner.
+
+import { spawnSync } from "node:child_process";
+import fs from "node:fs";
+import esbuild from "esbuild";
+
+const tests = fs.readdirSync("test").filter((name) => name.endsWith(".test.ts"));
+await esbuild.build({
+  entryPoints: tests.map((name) => `test/${name}`),
+  outdir: "out/test",
+  bundle: true,
+  platform: "node",
+  format: "cjs",
+  target: "node20",
+  sourcemap: "inline",
+  logLevel: "warning",
+});
+const files = tests.map((name) => `out/test/${name.replace(/\.ts$/, ".js")}`);
+process.exit(spawnSync(process.execPath, ["--test", ...files], { stdio: "inherit" }).status ?? 1);

@@ -1,0 +1,151 @@
+/**
+ * The connection to the language server of this window: start, restart, stop.
+ *
+ * Restarts come in bursts (a setting, trust, a button at once), so they are serialised, and those that ask while one is
+ * waiting share it. The server gets every YAML document: by name and content it decides which ones it speaks about.
+ */
+
+import * as vscode from "vscode";
+import {
+    CodeLensRequest,
+    InlayHintRequest,
+    LanguageClient,
+    RevealOutputChannelOn,
+    State,
+    type LanguageClientOptions,
+} from "vscode-languageclient/node";
+import type { FoundServer } from "./interpreters";
+import type { Runs } from "./runs";
+import type { Resolution } from "./serverEnvironment";
+import type { Status } from "./status";
+import { TraceChannel } from "./traceChannel";
+
+export class ServerConnection implements vscode.Disposable {
+    private client: LanguageClient | undefined;
+    private queue: Promise<void> = Promise.resolve();
+    private waiting: Promise<void> | undefined;
+    private wanted = false;
+    private readonly traceChannel = new TraceChannel();
+
+    /**
+     * @param resolve finds the interpreter; called at every start
+     * @param onMissing told when no interpreter has the server
+     */
+    constructor(
+        private readonly resolve: () => Promise<Resolution>,
+        private readonly onMissing: (resolution: Resolution) => void,
+        private readonly runs: Runs,
+        private readonly status: Status,
+        private readonly log: vscode.LogOutputChannel,
+        private readonly workingDirectory: string,
+    ) {}
+
+    /** The client, when the server is up. */
+    get running(): LanguageClient | undefined {
+        return this.client?.state === State.Running ? this.client : undefined;
+    }
+
+    /** True once a start was asked for. */
+    get isWanted(): boolean {
+        return this.wanted;
+    }
+
+    /** Starts the server, or stops and starts it again. */
+    restart(): Promise<void> {
+        this.wanted = true;
+        this.waiting ??= this.enqueue(async () => {
+            this.waiting = undefined;
+            await this.stop();
+            await this.start();
+        });
+        return this.waiting;
+    }
+
+    /** Asks the editor to draw lenses and hints again, after a setting changed what is shown. */
+    refreshDecorations(): void {
+        for (const document of vscode.workspace.textDocuments) {
+            this.client?.getFeature(CodeLensRequest.method).getProvider(document)?.onDidChangeCodeLensEmitter.fire();
+            this.client?.getFeature(InlayHintRequest.method).getProvider(document)?.onDidChangeInlayHints.fire();
+        }
+    }
+
+    /** Ends the server for good; resolves when it is gone. */
+    shutDown(): Promise<void> {
+        return this.enqueue(() => this.stop());
+    }
+
+    dispose(): void {
+        this.traceChannel.dispose();
+    }
+
+    private enqueue(step: () => Promise<void>): Promise<void> {
+        this.queue = this.queue.then(step).catch((error: unknown) => {
+            this.log.error(`The language server was not started: ${String(error)}`);
+            this.status.failed("the language server was not started; see the log");
+        });
+        return this.queue;
+    }
+
+    private async start(): Promise<void> {
+        this.status.starting();
+        const resolution = await this.resolve();
+        if (resolution.server === undefined) {
+            this.status.failed("no Python with the language server");
+            this.onMissing(resolution);
+            return;
+        }
+        this.client = this.createClient(resolution.server);
+        try {
+            await this.client.start();
+            this.status.running(resolution.server);
+        } catch (error) {
+            this.log.error(`The language server did not start: ${String(error)}`);
+            this.status.failed("the language server did not start; see the log");
+            void this.offerLog("The Waza language server did not start.");
+        }
+    }
+
+    private async stop(): Promise<void> {
+        const client = this.client;
+        this.client = undefined;
+        this.runs.cancelAll();
+        try {
+            await client?.dispose(5_000);
+        } catch (error) {
+            this.log.warn(`The language server did not stop in order: ${String(error)}`);
+        }
+    }
+
+    private createClient(server: FoundServer): LanguageClient {
+        const { command, args } = server.interpreter;
+        const executable = {
+            command,
+            args: [...args, "-m", "waza_language_server", "--stdio"],
+            options: { cwd: this.workingDirectory },
+        };
+        const options: LanguageClientOptions = {
+            documentSelector: [{ scheme: "file", language: "yaml" }],
+            initializationOptions: { interpreter: command, trusted: vscode.workspace.isTrusted },
+            outputChannel: this.log,
+            traceOutputChannel: this.traceChannel,
+            revealOutputChannelOn: RevealOutputChannelOn.Never,
+            middleware: {
+                executeCommand: this.runs.middleware(() => this.running),
+                provideCodeLenses: (document, token, next) => (isOn("codeLens.enable") ? next(document, token) : []),
+                provideInlayHints: (document, range, token, next) =>
+                    isOn("inlayHints.enable") ? next(document, range, token) : [],
+            },
+        };
+        return new LanguageClient("waza", "Waza", executable, options);
+    }
+
+    private async offerLog(message: string): Promise<void> {
+        if ((await vscode.window.showErrorMessage(message, "Show Log")) !== undefined) {
+            this.log.show();
+        }
+    }
+}
+
+function isOn(setting: string): boolean {
+    return vscode.workspace.getConfiguration("waza").get<boolean>(setting, true);
+}

@@ -1,0 +1,152 @@
+/**
+ * The editor's end of the Waza language server.
+ *
+ * Architecture invariant: no knowledge of suites here beyond which files may be one; validation, completion, lenses and
+ * scores come from the server, so that other editors get the same. No telemetry.
+ */
+
+import * as path from "node:path";
+import * as vscode from "vscode";
+import { ServerConnection } from "./client";
+import { createEnvironment, offerWaysOut, selectInterpreter } from "./interpreterPrompts";
+import { PrivateEnvironment } from "./privateEnvironment";
+import { onDidSelectEnvironment } from "./pythonExtension";
+import { runnablesIn, Runs } from "./runs";
+import { resolveServer } from "./serverEnvironment";
+import { Status } from "./status";
+import { looksLikeSuiteFile, SUITE_FILE_GLOB } from "./suiteFiles";
+import { silenceYamlExtension } from "./yamlCoexistence";
+
+let connection: ServerConnection | undefined;
+
+export async function activate(context: vscode.ExtensionContext): Promise<void> {
+    const log = vscode.window.createOutputChannel("Waza", { log: true });
+    const status = new Status();
+    const runs = new Runs(log);
+    // Python imports from the folder it starts in, so that must be one of ours and not the workspace.
+    const workingDirectory = context.extensionPath;
+    const storage = context.globalStorageUri.fsPath;
+    const environment = new PrivateEnvironment(storage, path.join(context.extensionPath, "bundled"), log);
+
+    const resolve = async () => {
+        if (environment.isOutdated) {
+            await createEnvironment(environment, workingDirectory, log);
+        }
+        return resolveServer(environment, workingDirectory, log);
+    };
+    const server = new ServerConnection(
+        resolve,
+        (resolution) => void offerWaysOut(resolution, log),
+        runs,
+        status,
+        log,
+        workingDirectory,
+    );
+    connection = server;
+    const restart = () => server.restart();
+
+    const command = (id: string, action: () => unknown) => vscode.commands.registerCommand(`waza.${id}`, action);
+    context.subscriptions.push(
+        log,
+        status,
+        server,
+        silenceYamlExtension(log),
+        command("restartServer", restart),
+        command("showLog", () => {
+            log.show();
+        }),
+        command("cancelRun", () => {
+            runs.cancelAll();
+        }),
+        command("runSuite", () => run(server, runs, "suite")),
+        command("runAtCursor", () => run(server, runs, "cursor")),
+        command("selectInterpreter", () => selectInterpreter(environment, workingDirectory)),
+        command("createEnvironment", async () => {
+            if (await createEnvironment(environment, workingDirectory, log)) {
+                await restart();
+            }
+        }),
+        vscode.workspace.onDidChangeConfiguration((change) => {
+            if (change.affectsConfiguration("waza.interpreter") && server.isWanted) {
+                void restart();
+            }
+            if (change.affectsConfiguration("waza.codeLens") || change.affectsConfiguration("waza.inlayHints")) {
+                server.refreshDecorations();
+            }
+        }),
+        vscode.workspace.onDidGrantWorkspaceTrust(() => {
+            if (server.isWanted) {
+                void restart();
+            }
+        }),
+    );
+    void onDidSelectEnvironment(() => {
+        if (server.isWanted) {
+            void restart();
+        }
+    }).then((listener) => listener && context.subscriptions.push(listener));
+
+    await startWithFirstSuiteFile(context, server);
+}
+
+export async function deactivate(): Promise<void> {
+    await connection?.shutDown();
+}
+
+/** Any YAML file activates the extension; a server, and questions about Python, need a suite. */
+async function startWithFirstSuiteFile(context: vscode.ExtensionContext, server: ServerConnection): Promise<void> {
+    const isSuiteFile = (document: vscode.TextDocument) =>
+        document.languageId === "yaml" && looksLikeSuiteFile(document.uri.fsPath, document.getText());
+    const startFor = (document: vscode.TextDocument) => {
+        if (!server.isWanted && isSuiteFile(document)) {
+            void server.restart();
+        }
+    };
+    context.subscriptions.push(
+        vscode.workspace.onDidOpenTextDocument(startFor),
+        vscode.workspace.onDidChangeTextDocument((change) => {
+            startFor(change.document);
+        }),
+    );
+    if (vscode.workspace.textDocuments.some(isSuiteFile) || (await workspaceHasSuite())) {
+        void server.restart();
+    }
+}
+
+/** Other tools name files `eval.yaml` too, so the text of some is read. */
+async function workspaceHasSuite(): Promise<boolean> {
+    const files = await vscode.workspace.findFiles(SUITE_FILE_GLOB, "**/node_modules/**", 20);
+    for (const file of files) {
+        const text = Buffer.from(await vscode.workspace.fs.readFile(file)).toString("utf8");
+        if (looksLikeSuiteFile(file.fsPath, text)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/** Runs the suite of the active file, or what stands at the cursor. */
+async function run(server: ServerConnection, runs: Runs, what: "suite" | "cursor"): Promise<void> {
+    const editor = vscode.window.activeTextEditor;
+    const client = server.running;
+    if (editor === undefined || client === undefined) {
+        void vscode.window.showWarningMessage("Open a suite file first; the Waza language server is not running.");
+        return;
+    }
+    const runnables = await runnablesIn(client, editor.document);
+    const cursor = editor.selection.active.line;
+    const suite = runnables.find(({ request }) => request.task === null && request.grader === null);
+    const above = runnables.filter(({ line }) => line <= cursor);
+    const atCursor = above.reduce<(typeof above)[number] | undefined>(
+        (best, candidate) => (best === undefined || candidate.line >= best.line ? candidate : best),
+        undefined,
+    );
+    const first = runnables[0];
+    const suiteOnly = first && { line: 0, request: { suite: first.request.suite, task: null, grader: null } };
+    const chosen = what === "suite" ? (suite ?? suiteOnly) : (atCursor ?? suite);
+    if (chosen === undefined) {
+        void vscode.window.showInformationMessage("There is nothing to run in this file.");
+        return;
+    }
+    await runs.run(client, chosen.request);
+}

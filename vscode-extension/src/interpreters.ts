@@ -1,0 +1,167 @@
+/**
+ * Finds a Python interpreter that has the language server: candidates in order, and one question to each.
+ *
+ * A candidate is asked by running `python -m waza_language_server --version`: an argument array, no shell, a deadline,
+ * and a working directory of ours, because Python imports modules from the one it is started in.
+ *
+ * Architecture invariant: nothing of `vscode` here, so that plain Node tests cover it.
+ */
+
+import { execFile } from "node:child_process";
+import * as fs from "node:fs";
+import * as os from "node:os";
+import * as path from "node:path";
+
+/** A Python to ask; `args` come before ours, such as `-3` for the Windows launcher. */
+export interface Interpreter {
+    readonly command: string;
+    readonly args: readonly string[];
+    /** Where it was found, in words for people. */
+    readonly origin: string;
+}
+
+/** An interpreter that has the server, and the server's version. */
+export interface FoundServer {
+    readonly interpreter: Interpreter;
+    readonly version: string;
+}
+
+/** Why a candidate was passed over. */
+export interface Rejection {
+    readonly interpreter: Interpreter;
+    readonly reason: string;
+}
+
+/** The oldest server that speaks what this extension expects. */
+export const MINIMUM_SERVER_VERSION = "0.1.0";
+const ANSWER_WITHIN_MS = 20_000;
+
+/** Asks `interpreter` for the server's version; a sentence says why when there is none. */
+export async function askForServer(interpreter: Interpreter, workingDirectory: string): Promise<FoundServer | Rejection> {
+    const answer = await runPython(interpreter, ["-m", "waza_language_server", "--version"], workingDirectory);
+    if (!answer.ok) {
+        return { interpreter, reason: answer.reason };
+    }
+    const version = /\d+\.\d+\.\d+\S*/.exec(answer.output)?.[0];
+    if (version === undefined) {
+        return { interpreter, reason: `answered "${firstLine(answer.output)}" instead of a version` };
+    }
+    if (isOlder(version, MINIMUM_SERVER_VERSION)) {
+        return { interpreter, reason: `has version ${version}; ${MINIMUM_SERVER_VERSION} or newer is needed` };
+    }
+    return { interpreter, version };
+}
+
+/** True when `interpreter` is Python 3.11 or newer, which the server and a private environment need. */
+export async function isRecentPython(interpreter: Interpreter, workingDirectory: string): Promise<boolean> {
+    const question = "import sys; sys.exit(sys.version_info < (3, 11))";
+    return (await runPython(interpreter, ["-c", question], workingDirectory)).ok;
+}
+
+/** What the `waza.interpreter` setting names: a path (absolute, or relative to `folder`) or a command on PATH. */
+export function interpreterFromSetting(value: string, folder: string | undefined): Interpreter {
+    let command = value.trim();
+    if (folder !== undefined) {
+        command = command.replaceAll("${workspaceFolder}", folder);
+    }
+    if (command === "~" || command.startsWith("~/") || command.startsWith("~\\")) {
+        command = path.join(os.homedir(), command.slice(1));
+    }
+    const isPath = command.includes("/") || command.includes(path.sep);
+    if (isPath && !path.isAbsolute(command) && folder !== undefined) {
+        command = path.join(folder, command);
+    }
+    return { command: isPath ? command : (findOnPath(command) ?? command), args: [], origin: "the setting waza.interpreter" };
+}
+
+/** The Python of the nearest `.venv` in `folder` or above it. */
+export function nearestVirtualEnvironment(folder: string): Interpreter | undefined {
+    for (let current = path.resolve(folder); ; current = path.dirname(current)) {
+        const command = pythonOf(path.join(current, ".venv"));
+        if (command !== undefined) {
+            return { command, args: [], origin: `the environment ${path.join(current, ".venv")}` };
+        }
+        if (path.dirname(current) === current) {
+            return undefined;
+        }
+    }
+}
+
+/** The Python inside an environment folder, in the POSIX or the Windows layout. */
+export function pythonOf(environment: string): string | undefined {
+    const layouts = [path.join("bin", "python"), path.join("Scripts", "python.exe")];
+    return layouts.map((layout) => path.join(environment, layout)).find((file) => fs.existsSync(file));
+}
+
+/** The Pythons a terminal would find. */
+export function interpretersOnPath(): Interpreter[] {
+    const names = process.platform === "win32" ? ["py", "python", "python3"] : ["python3", "python"];
+    const found: Interpreter[] = [];
+    for (const name of names) {
+        const command = findOnPath(name);
+        if (command !== undefined) {
+            found.push({ command, args: name === "py" ? ["-3"] : [], origin: `${name} on PATH` });
+        }
+    }
+    return found;
+}
+
+/** The file that `name` stands for, from the absolute folders of PATH: a relative one would depend on the workspace. */
+export function findOnPath(name: string, searchPath: string = process.env["PATH"] ?? ""): string | undefined {
+    const endings = process.platform === "win32" ? [".exe", ".cmd", ".bat", ""] : [""];
+    for (const folder of searchPath.split(path.delimiter).filter((entry) => path.isAbsolute(entry))) {
+        for (const ending of endings) {
+            const file = path.join(folder, name + ending);
+            if (fs.existsSync(file) && fs.statSync(file).isFile()) {
+                return file;
+            }
+        }
+    }
+    return undefined;
+}
+
+/** True when `file` lies in one of `folders`: code of a workspace, which an untrusted one must not run. */
+export function isInside(file: string, folders: readonly string[]): boolean {
+    return folders.some((folder) => {
+        const relative = path.relative(folder, file);
+        return relative === "" || (!relative.startsWith("..") && !path.isAbsolute(relative));
+    });
+}
+
+export function isOlder(version: string, minimum: string): boolean {
+    const [left, right] = [version, minimum].map((text) => text.split(/\D+/).slice(0, 3).map(Number));
+    for (let index = 0; index < 3; index++) {
+        const difference = (left?.[index] ?? 0) - (right?.[index] ?? 0);
+        if (difference !== 0) {
+            return difference < 0;
+        }
+    }
+    return false;
+}
+
+type Answer = { readonly ok: true; readonly output: string } | { readonly ok: false; readonly reason: string };
+
+function runPython(interpreter: Interpreter, args: string[], workingDirectory: string): Promise<Answer> {
+    const options = { cwd: workingDirectory, timeout: ANSWER_WITHIN_MS, windowsHide: true };
+    return new Promise((resolve) => {
+        execFile(interpreter.command, [...interpreter.args, ...args], options, (error, stdout, stderr) => {
+            if (error === null) {
+                resolve({ ok: true, output: stdout.trim() });
+            } else if (error.killed === true) {
+                resolve({ ok: false, reason: `did not answer within ${ANSWER_WITHIN_MS / 1000} s` });
+            } else if (error.code === "ENOENT") {
+                resolve({ ok: false, reason: "does not exist" });
+            } else {
+                resolve({ ok: false, reason: lastLine(stderr) || error.message });
+            }
+        });
+    });
+}
+
+function firstLine(text: string): string {
+    return text.split(/\r?\n/, 1)[0] ?? "";
+}
+
+function lastLine(text: string): string {
+    return text.trimEnd().split(/\r?\n/).at(-1) ?? "";
+}

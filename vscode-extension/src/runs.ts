@@ -1,0 +1,164 @@
+/**
+ * Runs started from a lens or a command: saved files first, then a notification with progress and a Cancel button.
+ *
+ * The request is made here and not by the language client because progress that a server opens itself is shown in the
+ * status bar alone, without a way to cancel.
+ */
+
+import * as path from "node:path";
+import * as vscode from "vscode";
+import {
+    CodeLensRequest,
+    ExecuteCommandRequest,
+    WorkDoneProgress,
+    type CodeLens,
+    type ExecuteCommandSignature,
+    type LanguageClient,
+} from "vscode-languageclient/node";
+
+export const RUN_COMMAND = "waza.run";
+
+/** What a run lens carries; ids are null for the whole suite. */
+export interface RunRequest {
+    readonly suite: string;
+    readonly task: string | null;
+    readonly grader: string | null;
+}
+
+export class Runs {
+    private readonly active = new Set<vscode.CancellationTokenSource>();
+
+    constructor(private readonly log: vscode.LogOutputChannel) {}
+
+    /** The language client's middleware for the server's commands: takes `waza.run`, passes the others on. */
+    middleware(client: () => LanguageClient | undefined) {
+        return (command: string, args: unknown[], next: ExecuteCommandSignature): vscode.ProviderResult<unknown> => {
+            const running = client();
+            const request = args[0];
+            if (command !== RUN_COMMAND || running === undefined || !isRunRequest(request)) {
+                return next(command, args) as vscode.ProviderResult<unknown>;
+            }
+            return this.run(running, request);
+        };
+    }
+
+    /** Runs and resolves to the server's answer; undefined when the run was refused, failed or was canceled. */
+    async run(client: LanguageClient, request: RunRequest): Promise<unknown> {
+        if (!vscode.workspace.isTrusted) {
+            void offerTrust();
+            return undefined;
+        }
+        if (!(await saveFilesOf(request.suite))) {
+            void vscode.window.showWarningMessage("The run was not started: a file of the suite could not be saved.");
+            return undefined;
+        }
+        const options = { location: vscode.ProgressLocation.Notification, title: titleOf(request), cancellable: true };
+        return vscode.window.withProgress(options, (progress, token) => this.request(client, request, progress, token));
+    }
+
+    /** Cancels every run of this window. */
+    cancelAll(): void {
+        for (const source of this.active) {
+            source.cancel();
+        }
+    }
+
+    private async request(
+        client: LanguageClient,
+        request: RunRequest,
+        progress: vscode.Progress<{ message?: string; increment?: number }>,
+        stop: vscode.CancellationToken,
+    ): Promise<unknown> {
+        const source = new vscode.CancellationTokenSource();
+        const stopping = stop.onCancellationRequested(() => {
+            source.cancel();
+        });
+        const workDoneToken = `waza-run-${crypto.randomUUID()}`;
+        const reports = client.onProgress(WorkDoneProgress.type, workDoneToken, reportTo(progress));
+        this.track(source);
+        try {
+            const parameters = { command: RUN_COMMAND, arguments: [{ ...request, workDoneToken }], workDoneToken };
+            return (await client.sendRequest(ExecuteCommandRequest.type, parameters, source.token)) as unknown;
+        } catch (error) {
+            if (!source.token.isCancellationRequested) {
+                this.reportFailure(error);
+            }
+            return undefined;
+        } finally {
+            this.untrack(source);
+            reports.dispose();
+            stopping.dispose();
+        }
+    }
+
+    private reportFailure(error: unknown): void {
+        const reason = error instanceof Error ? error.message : String(error);
+        this.log.error(`Run failed: ${reason}`);
+        void vscode.window.showErrorMessage(`Waza could not run: ${reason}`, "Show Log").then((chosen) => {
+            if (chosen !== undefined) {
+                this.log.show();
+            }
+        });
+    }
+
+    private track(source: vscode.CancellationTokenSource): void {
+        this.active.add(source);
+        void vscode.commands.executeCommand("setContext", "waza:running", true);
+    }
+
+    private untrack(source: vscode.CancellationTokenSource): void {
+        this.active.delete(source);
+        source.dispose();
+        void vscode.commands.executeCommand("setContext", "waza:running", this.active.size > 0);
+    }
+}
+
+/** What can be run in `document`, with the line of each, from the lenses that the server offers. */
+export async function runnablesIn(
+    client: LanguageClient,
+    document: vscode.TextDocument,
+): Promise<{ readonly line: number; readonly request: RunRequest }[]> {
+    const textDocument = client.code2ProtocolConverter.asTextDocumentIdentifier(document);
+    const lenses: CodeLens[] = (await client.sendRequest(CodeLensRequest.type, { textDocument })) ?? [];
+    return lenses.flatMap((lens) => {
+        const request: unknown = lens.command?.arguments?.[0];
+        const isRun = lens.command?.command === RUN_COMMAND && isRunRequest(request);
+        return isRun ? [{ line: lens.range.start.line, request }] : [];
+    });
+}
+
+function isRunRequest(value: unknown): value is RunRequest {
+    return typeof value === "object" && value !== null && typeof (value as { suite?: unknown }).suite === "string";
+}
+
+function titleOf(request: RunRequest): string {
+    const names = [path.basename(path.dirname(request.suite)), request.task, request.grader].filter((name) => name !== null);
+    return `Waza: ${names.join(" › ")}`;
+}
+
+/** Saves what the run will read from disk: every changed file in the suite's folder. */
+async function saveFilesOf(suite: string): Promise<boolean> {
+    const folder = path.dirname(suite) + path.sep;
+    const changed = vscode.workspace.textDocuments.filter(
+        (document) => document.isDirty && document.uri.scheme === "file" && document.uri.fsPath.startsWith(folder),
+    );
+    const saved = await Promise.all(changed.map((document) => document.save()));
+    return saved.every(Boolean);
+}
+
+/** Turns the server's percentages, which are absolute, into the editor's increments. */
+function reportTo(progress: vscode.Progress<{ message?: string; increment?: number }>) {
+    let reached = 0;
+    return (report: { kind: string; message?: string; percentage?: number }): void => {
+        const increment = report.percentage === undefined ? 0 : Math.max(0, report.percentage - reached);
+        reached += increment;
+        progress.report({ increment, ...(report.message === undefined ? {} : { message: report.message }) });
+    };
+}
+
+async function offerTrust(): Promise<void> {
+    const message = "Runs execute the suite's own scripts, so they need a trusted workspace.";
+    if ((await vscode.window.showWarningMessage(message, "Manage Workspace Trust")) !== undefined) {
+        await vscode.commands.executeCommand("workbench.trust.manage");
+    }
+}

@@ -1,0 +1,42 @@
+/** The entry under `{}` in the status bar of a suite file: which server runs, from where, or why none does. */
+
+import * as vscode from "vscode";
+import type { FoundServer } from "./interpreters";
+import { SUITE_FILE_GLOB } from "./suiteFiles";
+
+export class Status implements vscode.Disposable {
+    private readonly item = vscode.languages.createLanguageStatusItem("waza.status", [
+        { scheme: "file", language: "yaml", pattern: SUITE_FILE_GLOB },
+        { scheme: "file", language: "yaml", pattern: "**/tasks/**" },
+    ]);
+
+    constructor() {
+        this.item.name = "Waza";
+        this.item.text = "Waza";
+        this.item.command = { command: "waza.showLog", title: "Show Log" };
+    }
+
+    starting(): void {
+        this.item.busy = true;
+        this.item.severity = vscode.LanguageStatusSeverity.Information;
+        this.item.detail = "starting";
+    }
+
+    running(server: FoundServer): void {
+        this.item.busy = false;
+        this.item.severity = vscode.LanguageStatusSeverity.Information;
+        this.item.detail = `${server.version} · ${server.interpreter.command}`;
+        this.item.command = { command: "waza.showLog", title: "Show Log" };
+    }
+
+    failed(reason: string): void {
+        this.item.busy = false;
+        this.item.severity = vscode.LanguageStatusSeverity.Error;
+        this.item.detail = reason;
+        this.item.command = { command: "waza.selectInterpreter", title: "Select Interpreter…" };
+    }
+
+    dispose(): void {
+        this.item.dispose();
+    }
+}

@@ -1,0 +1,44 @@
+/**
+ * Which YAML files concern this extension, judged without the server.
+ *
+ * The server decides by name, content and neighbours which documents it validates. Here a coarse answer is enough, and
+ * it must be immediate: whether to start the server at all, and whether another YAML extension should stay silent.
+ */
+
+import * as path from "node:path";
+
+/** Files whose name alone says what they are. */
+export const SUITE_FILE_GLOB = "**/{.waza.yaml,.waza.yml,eval.yaml,eval.yml,wazaEval.yaml,wazaEval.yml,trigger_tests.yaml,trigger_tests.yml}";
+
+const OWN_NAMES = /^(\.waza|trigger_tests)\.ya?ml$/;
+const EVAL_NAMES = /^(.+[-_.])?(eval|wazaEval)\.ya?ml$/;
+const YAML_NAMES = /\.ya?ml$/;
+
+/** True when `text`, saved as `file`, is probably part of an evaluation suite. */
+export function looksLikeSuiteFile(file: string, text: string): boolean {
+    const name = path.basename(file);
+    if (OWN_NAMES.test(name)) {
+        return true;
+    }
+    const keys = topLevelKeys(text);
+    if (EVAL_NAMES.test(name)) {
+        return keys.has("tasks") || keys.has("graders") || (keys.has("skill") && keys.has("name"));
+    }
+    if (!YAML_NAMES.test(name)) {
+        return false;
+    }
+    if (keys.has("skill") && (keys.has("graders") || keys.has("tasks"))) {
+        return true;
+    }
+    const inTasks = path.basename(path.dirname(file)) === "tasks";
+    return keys.has("inputs") && (inTasks || keys.has("id") || keys.has("graders"));
+}
+
+/** The plain keys at column 0, read line by line so that a half-typed document still counts. */
+function topLevelKeys(text: string): Set<string> {
+    const keys = new Set<string>();
+    for (const match of text.matchAll(/^\uFEFF?["']?([A-Za-z_]\w*)["']?[ \t]*:(?=\s|$)/gm)) {
+        keys.add(match[1] ?? "");
+    }
+    return keys;
+}

@@ -1,0 +1,99 @@
+import assert from "node:assert/strict";
+import fs from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { test, type TestContext } from "node:test";
+import {
+    askForServer,
+    findOnPath,
+    interpreterFromSetting,
+    isInside,
+    isOlder,
+    nearestVirtualEnvironment,
+} from "../src/interpreters";
+
+/** A folder that lives as long as the test. */
+function temporaryFolder(context: TestContext): string {
+    const folder = fs.mkdtempSync(path.join(os.tmpdir(), "waza-"));
+    context.after(() => {
+        fs.rmSync(folder, { recursive: true });
+    });
+    return folder;
+}
+
+/** An executable that answers like a Python would. */
+function fakePython(folder: string, name: string, script: string): string {
+    const file = path.join(folder, name);
+    fs.mkdirSync(path.dirname(file), { recursive: true });
+    fs.writeFileSync(file, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+    return file;
+}
+
+const posixOnly = { skip: process.platform === "win32" ? "shell scripts stand for Python here" : false };
+
+void test("the nearest .venv above the folder is taken", (context) => {
+    const root = temporaryFolder(context);
+    const python = fakePython(root, ".venv/bin/python", "");
+    fs.mkdirSync(path.join(root, "skills", "a", "tasks"), { recursive: true });
+    assert.equal(nearestVirtualEnvironment(path.join(root, "skills", "a", "tasks"))?.command, python);
+});
+
+void test("a .venv in the Windows layout is found", (context) => {
+    const root = temporaryFolder(context);
+    const python = fakePython(root, ".venv/Scripts/python.exe", "");
+    assert.equal(nearestVirtualEnvironment(root)?.command, python);
+});
+
+void test("the setting may be relative to the workspace folder, start with ~, or name a variable", () => {
+    const folder = path.resolve("/w");
+    assert.equal(interpreterFromSetting(".venv/bin/python", folder).command, path.join(folder, ".venv/bin/python"));
+    assert.equal(interpreterFromSetting("${workspaceFolder}/p", folder).command, `${folder}/p`);
+    assert.equal(interpreterFromSetting("~/p", folder).command, path.join(os.homedir(), "p"));
+});
+
+void test("relative entries of PATH are ignored", (context) => {
+    const root = temporaryFolder(context);
+    const python = fakePython(root, "python-of-test", "");
+    assert.equal(findOnPath("python-of-test", `.${path.delimiter}${root}`), python);
+    assert.equal(findOnPath("python-of-test", `.${path.delimiter}bin`), undefined);
+});
+
+void test("a Python with the server answers with its version", posixOnly, async (context) => {
+    const root = temporaryFolder(context);
+    const command = fakePython(root, "python", 'echo "waza-language-server 1.2.3"');
+    const answer = await askForServer({ command, args: [], origin: "test" }, root);
+    assert.ok("version" in answer && answer.version === "1.2.3");
+});
+
+void test("the reason of a Python without the server is its last line", posixOnly, async (context) => {
+    const root = temporaryFolder(context);
+    const command = fakePython(root, "python", "echo trace >&2; echo 'No module named waza_language_server' >&2; exit 1");
+    const answer = await askForServer({ command, args: [], origin: "test" }, root);
+    assert.ok("reason" in answer && answer.reason === "No module named waza_language_server");
+});
+
+void test("an interpreter that is not there says so", async (context) => {
+    const root = temporaryFolder(context);
+    const answer = await askForServer({ command: path.join(root, "none"), args: [], origin: "test" }, root);
+    assert.ok("reason" in answer && answer.reason === "does not exist");
+});
+
+void test("a server that is too old is refused", posixOnly, async (context) => {
+    const root = temporaryFolder(context);
+    const command = fakePython(root, "python", "echo waza-language-server 0.0.9");
+    const answer = await askForServer({ command, args: [], origin: "test" }, root);
+    assert.ok("reason" in answer && answer.reason.includes("0.0.9"));
+});
+
+void test("versions compare by number", () => {
+    assert.ok(isOlder("0.9.0", "0.10.0"));
+    assert.ok(!isOlder("1.0.0", "0.10.0"));
+    assert.ok(!isOlder("0.1.0", "0.1.0"));
+});
+
+void test("an interpreter of the workspace is recognised as such", () => {
+    const folder = path.resolve("/w/project");
+    assert.ok(isInside(path.join(folder, ".venv", "bin", "python"), [folder]));
+    assert.ok(!isInside(path.resolve("/w/project-b/python"), [folder]));
+    assert.ok(!isInside(path.resolve("/usr/bin/python3"), [folder]));
+});

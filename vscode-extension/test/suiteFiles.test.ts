@@ -1,0 +1,35 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { looksLikeSuiteFile } from "../src/suiteFiles";
+
+void test("an eval.yaml with tasks is a suite", () => {
+    assert.ok(looksLikeSuiteFile("/w/skills/a/eval.yaml", "name: a\ntasks:\n  - tasks/*.yaml\n"));
+});
+
+void test("an eval.yaml of another tool is not", () => {
+    assert.ok(!looksLikeSuiteFile("/w/eval.yaml", "model: gpt\ndataset: data.jsonl\n"));
+});
+
+void test("a task file is known by its inputs", () => {
+    assert.ok(looksLikeSuiteFile("/w/tasks/first.yaml", "id: first\ninputs:\n  prompt: hello\n"));
+});
+
+void test("a workflow with inputs outside tasks is not a task", () => {
+    assert.ok(!looksLikeSuiteFile("/w/action.yml", "name: a\ninputs:\n  token: {}\n"));
+});
+
+void test("the project configuration is known by its name", () => {
+    assert.ok(looksLikeSuiteFile("/w/.waza.yaml", ""));
+});
+
+void test("a half-typed suite still counts", () => {
+    assert.ok(looksLikeSuiteFile("/w/eval.yaml", "skill: a\ngraders:\n  - type: te\n    conf"));
+});
+
+void test("a byte order mark and quoted keys do not hide a suite", () => {
+    assert.ok(looksLikeSuiteFile("/w/eval.yml", '\uFEFF"graders": []\r\n'));
+});
+
+void test("indented keys say nothing", () => {
+    assert.ok(!looksLikeSuiteFile("/w/eval.yaml", "job:\n  tasks: []\n"));
+});
