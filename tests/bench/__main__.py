@@ -44,6 +44,7 @@ def main(
 ) -> None:
     """Compare our server with yaml-language-server and print the table of docs/performance.md."""
     peer = _peer_command()
+    own = [sys.executable, "-m", "waza_language_server", "--stdio"]
     sizes = graders or [10, 100, 1000, 10_000]
     ours: dict[int, Samples] = {}
     theirs: dict[int, Samples] = {}
@@ -53,9 +54,7 @@ def main(
             suite = _write_suite(Path(folder) / str(size), size)
             ours[size], theirs[size] = Samples(), Samples()
             for _ in range(rounds):
-                _session(
-                    [sys.executable, "-m", "waza_language_server", "--stdio"], suite, size, {}, ours[size]
-                )
+                _session(own, suite, size, {}, ours[size])
                 progress.advance(work)
                 _session(peer, suite, size, _peer_settings(suite), theirs[size])
                 progress.advance(work)
@@ -68,9 +67,8 @@ def _session(command: list[str], suite: Path, size: int, settings: dict[str, Any
         uri = (suite / "eval.yaml").as_uri()
         samples.add("start", [client.start])
         document = {"uri": uri, "languageId": "yaml", "version": 1, "text": eval_file(size)}
-        samples.add(
-            "open", [client.timed_diagnostics(uri, "textDocument/didOpen", {"textDocument": document})]
-        )
+        opened = client.timed_diagnostics(uri, "textDocument/didOpen", {"textDocument": document})
+        samples.add("open", [opened])
         line = edit_line(size)
         edits: list[Cost] = []
         completions: list[Cost] = []
@@ -110,9 +108,8 @@ def _table(sizes: list[int], ours: dict[int, Samples], theirs: dict[int, Samples
                 f"| {wall / peer_wall:.3f} | {cpu_ratio} |"
             )
         memory, peer_memory = _median(ours[size].memory), _median(theirs[size].memory)
-        rows.append(
-            f"| {size:,} | memory | {memory:.0f} MiB | {peer_memory:.0f} MiB | {memory / peer_memory:.3f} | – |"
-        )
+        ratio = memory / peer_memory
+        rows.append(f"| {size:,} | memory | {memory:.0f} MiB | {peer_memory:.0f} MiB | {ratio:.3f} | – |")
     return "\n".join(rows)
 
 
