@@ -24,7 +24,7 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """One way to repair a problem, as a person would read it in a menu. ``preferred`` marks the only safe choice."""
+    """One way to repair a problem, worded for a menu. ``preferred`` marks the only safe choice."""
 
     title: str
     edits: tuple[Edit, ...]

@@ -1,0 +1,177 @@
+"""JavaScript in a Python assertion: where it shows, and the same in Python (waza.md §5.4, class H).
+
+Two steps. Operators and literals are swapped token by token, after which the text parses as Python; then
+methods and properties (``.length``, ``.includes(…)``, ``.some(t => …)``) are swapped in the syntax tree,
+innermost first.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass
+
+from waza_language_server.analysis.python_source import PythonSource, parse_python
+
+LITERALS = {"true": "True", "false": "False", "null": "None", "undefined": "None"}
+
+_OPERATORS = {"&&": "and", "||": "or", "===": "==", "!==": "!="}
+_NOT = "~"
+"""Stands for ``!`` until the tree is there: it binds as tightly, and no assertion uses it otherwise."""
+
+_LISTS = frozenset({"tool_calls", "transcript", "errors"})
+_ITERATIONS = {
+    "some": "any({body} for {name} in {items})",
+    "every": "all({body} for {name} in {items})",
+    "filter": "[{name} for {name} in {items} if {body}]",
+    "map": "[{body} for {name} in {items}]",
+}
+_PYTHON_ATTRIBUTES = frozenset(
+    name
+    for owner in (str, list, dict, re, re.Match, re.Pattern)
+    for name in dir(owner)
+    if not name.startswith("_")
+)
+_METHODS = {
+    "toLowerCase": "lower",
+    "toUpperCase": "upper",
+    "startsWith": "startswith",
+    "endsWith": "endswith",
+    "trim": "strip",
+    "trimStart": "lstrip",
+    "trimEnd": "rstrip",
+    "indexOf": "find",
+}
+_TOKEN = re.compile(
+    r"""(?P<string>"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')
+    |\s*(?P<operator>&&|\|\||===|!==)\s*
+    |(?P<arrow>(?:\(\s*(?P<listed>\w*(?:\s*,\s*\w+)*)\s*\)|(?P<single>\w+))\s*(?P<sign>=>)\s*)
+    |(?P<not>!(?!=)\s*)
+    |(?P<word>(?<![\w.$])[^\W\d][\w$]*)
+    |(?P<foreign>`|~|\?)""",
+    re.VERBOSE,
+)
+_ROUNDS = 60
+
+_LOOSE = ast.Expression | ast.BoolOp | ast.comprehension
+"""Around these an operator of the level of a comparison needs no parentheses."""
+_TIGHT = ast.Name | ast.Constant | ast.Call | ast.Attribute | ast.Subscript | ast.List | ast.Tuple
+
+
+@dataclass(frozen=True, slots=True)
+class JavaScriptMark:
+    """A piece of JavaScript: its place and what Python writes instead."""
+
+    start: int
+    end: int
+    python: str
+
+
+def javascript_marks(text: str) -> tuple[JavaScriptMark, ...]:
+    """Return the JavaScript operators in a text that is no Python, in order; strings are left aside."""
+    marks: list[JavaScriptMark] = []
+    for match in _TOKEN.finditer(text):
+        if match.lastgroup == "operator":
+            marks.append(JavaScriptMark(*match.span("operator"), _OPERATORS[match["operator"]]))
+        elif match["not"]:
+            marks.append(JavaScriptMark(match.start("not"), match.start("not") + 1, "not"))
+        elif match["sign"]:
+            marks.append(JavaScriptMark(*match.span("sign"), "lambda"))
+    return tuple(marks)
+
+
+def as_python(text: str) -> str | None:
+    """Return the same assertion in Python, or None when there is no safe translation."""
+    if any(match["foreign"] for match in _TOKEN.finditer(text)):
+        return None
+    swapped = _TOKEN.sub(_python_token, text.strip().rstrip(";").rstrip())
+    for _ in range(_ROUNDS):
+        source = parse_python(swapped)
+        if not isinstance(source, PythonSource):
+            return None
+        replacement = _swap_deepest(source)
+        if replacement is None:
+            return swapped if _attributes_exist(source.tree) else None
+        swapped = replacement
+    return None
+
+
+def _python_token(match: re.Match[str]) -> str:
+    if match["operator"]:
+        return f" {_OPERATORS[match['operator']]} "
+    if match["sign"]:
+        names = match["single"] if match["single"] is not None else match["listed"]
+        return f"lambda {names}: " if names else "lambda: "
+    if match["not"]:
+        return _NOT
+    if match["word"]:
+        return LITERALS.get(match["word"], match["word"])
+    return match.group()
+
+
+def _swap_deepest(source: PythonSource) -> str | None:
+    """Swap one member, with everything below it already swapped; None when nothing is left."""
+    parents = {child: node for node in ast.walk(source.tree) for child in ast.iter_child_nodes(node)}
+    nodes = [node for node in ast.walk(source.tree) if isinstance(node, ast.expr)]
+    for node in sorted(nodes, key=lambda node: source.end(node) - source.start(node)):
+        python = _swapped(source, node, parents)
+        if python is not None:
+            return source.text[: source.start(node)] + python + source.text[source.end(node) :]
+    return None
+
+
+def _swapped(source: PythonSource, node: ast.expr, parents: dict[ast.AST, ast.AST]) -> str | None:
+    match node:
+        case ast.UnaryOp(op=ast.Invert()):
+            loose = isinstance(parents.get(node), _LOOSE | ast.Lambda)
+            inner = source.segment(node)[len(_NOT) :].strip()
+            return f"not {inner}" if loose else f"(not {inner})"
+        case ast.Attribute(value=value, attr="length"):
+            return f"len({source.segment(value)})"
+        case ast.Call(func=ast.Attribute(value=value, attr="includes"), args=[part], keywords=[]):
+            loose = isinstance(parents.get(node), _LOOSE)
+            contained = f"{_operand(source, part)} in {_operand(source, value)}"
+            return contained if loose else f"({contained})"
+        case ast.Call(func=ast.Attribute(value=value, attr=method), args=[ast.Lambda() as function]) if (
+            method in _ITERATIONS
+        ):
+            return _iteration(source, value, method, function)
+        case ast.Attribute(value=value, attr=attribute) if attribute in _METHODS:
+            return f"{source.segment(value)}.{_METHODS[attribute]}"
+        case ast.Attribute(value=ast.Subscript(value=ast.Name(id=name)) as item, attr=attribute) if (
+            name in _LISTS
+        ):
+            return f"{source.segment(item)}['{attribute}']"
+        case _:
+            return None
+
+
+def _iteration(source: PythonSource, value: ast.expr, method: str, function: ast.Lambda) -> str | None:
+    match function.args:
+        case ast.arguments(posonlyargs=[], args=[ast.arg(arg=name)], vararg=None, kwonlyargs=[], kwarg=None):
+            pass
+        case _:
+            return None
+    body = source.segment(function.body)
+    if isinstance(value, ast.Name) and value.id in _LISTS:
+        # Items of these lists are dictionaries: "t.name" of JavaScript is "t['name']".
+        fields = [
+            node
+            for node in ast.walk(function.body)
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == name
+        ]
+        start = source.start(function.body)
+        for field in sorted(fields, key=source.start, reverse=True):
+            first, last = source.start(field) - start, source.end(field) - start
+            body = f"{body[:first]}{name}['{field.attr}']{body[last:]}"
+    return _ITERATIONS[method].format(body=body, name=name, items=_operand(source, value))
+
+
+def _operand(source: PythonSource, node: ast.expr) -> str:
+    """Return the text of a node, in parentheses unless it binds more tightly than a comparison."""
+    return source.segment(node) if isinstance(node, _TIGHT) else f"({source.segment(node)})"
+
+
+def _attributes_exist(tree: ast.AST) -> bool:
+    """Whether every attribute is one of text, lists, dictionaries or ``re``, so nothing foreign is left."""
+    return all(node.attr in _PYTHON_ATTRIBUTES for node in ast.walk(tree) if isinstance(node, ast.Attribute))

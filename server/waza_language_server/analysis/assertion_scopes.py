@@ -1,0 +1,149 @@
+"""Which names of an assertion exist when it runs, and which ones vanish in a nested scope.
+
+Assertions are evaluated with empty globals and the context as locals (reference waza.md §5.2). A lambda or a
+comprehension is a function of its own: it looks its free names up in the empty globals. Only its own
+variables and its first iterable, which is evaluated outside, work. Since Python 3.12 list, set and dict
+comprehensions are no functions any more; generator expressions and lambdas still are.
+
+Architecture invariant: the rule of Python 3.11 is written out here, whatever Python runs the language server.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Literal
+
+Comprehension = ast.GeneratorExp | ast.ListComp | ast.SetComp | ast.DictComp
+ScopeNode = Comprehension | ast.Lambda
+
+EVERYWHERE = frozenset({"__builtins__"})
+"""The one name that the empty globals hold."""
+
+
+@dataclass(frozen=True, slots=True)
+class NameUse:
+    """A name that will not be found.
+
+    ``scopes`` are the nested scopes around it that hide it, outermost first; empty at the top level.
+    ``unknown`` names exist nowhere, ``vanishing`` ones exist at the top level only.
+    """
+
+    node: ast.Name
+    reason: Literal["unknown", "vanishing"]
+    scopes: tuple[ScopeNode, ...] = ()
+
+    @property
+    def since_3_12(self) -> bool:
+        """Whether Python 3.12 finds the name: only list, set and dict comprehensions hide it."""
+        return self.reason == "vanishing" and all(
+            isinstance(scope, ast.ListComp | ast.SetComp | ast.DictComp) for scope in self.scopes
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Resolution:
+    """The names that fail, and the names that later assertions of the grader see as well."""
+
+    failing: tuple[NameUse, ...]
+    leaked: frozenset[str]
+
+
+def resolve_names(tree: ast.Expression, known: frozenset[str]) -> Resolution:
+    """Resolve every name of an expression; ``known`` are the names at the top level."""
+    walk = _Walk(known)
+    walk.visit(tree.body, ())
+    return Resolution(tuple(walk.failing), frozenset(walk.leaked))
+
+
+@dataclass(slots=True)
+class _Scope:
+    """A nested scope: its node and the names it binds."""
+
+    node: ScopeNode
+    bound: set[str]
+
+
+@dataclass(slots=True)
+class _Walk:
+    """Goes through an expression in the order of evaluation, so that a walrus binds for what comes later."""
+
+    known: frozenset[str]
+    failing: list[NameUse] = field(default_factory=list[NameUse])
+    leaked: set[str] = field(default_factory=set[str])
+    globals: set[str] = field(default_factory=set[str])
+
+    def visit(self, node: ast.AST, scopes: tuple[_Scope, ...]) -> None:
+        match node:
+            case ast.Name():
+                if isinstance(node.ctx, ast.Load):
+                    self._use(node, scopes)
+            case ast.NamedExpr():
+                self.visit(node.value, scopes)
+                self._bind(node.target.id, scopes)
+            case ast.IfExp():
+                for part in (node.test, node.body, node.orelse):
+                    self.visit(part, scopes)
+            case ast.Lambda():
+                self._visit_lambda(node, scopes)
+            case ast.GeneratorExp() | ast.ListComp() | ast.SetComp() | ast.DictComp():
+                self._visit_comprehension(node, scopes)
+            case _:
+                for child in ast.iter_child_nodes(node):
+                    self.visit(child, scopes)
+
+    def _visit_lambda(self, node: ast.Lambda, scopes: tuple[_Scope, ...]) -> None:
+        arguments = node.args
+        for default in (*arguments.defaults, *arguments.kw_defaults):
+            if default is not None:
+                self.visit(default, scopes)
+        self.visit(node.body, (*scopes, _Scope(node, {argument.arg for argument in parameters(node)})))
+
+    def _visit_comprehension(self, node: Comprehension, scopes: tuple[_Scope, ...]) -> None:
+        first, *others = node.generators
+        self.visit(first.iter, scopes)
+        inside = (*scopes, _Scope(node, set(targets(node))))
+        for generator in (first, *others):
+            if generator is not first:
+                self.visit(generator.iter, inside)
+            for condition in generator.ifs:
+                self.visit(condition, inside)
+        parts = (node.key, node.value) if isinstance(node, ast.DictComp) else (node.elt,)
+        for part in parts:
+            self.visit(part, inside)
+
+    def _bind(self, name: str, scopes: tuple[_Scope, ...]) -> None:
+        """Bind a walrus in the nearest function that is no comprehension; at the very top it leaks."""
+        owner = next((scope for scope in reversed(scopes) if isinstance(scope.node, ast.Lambda)), None)
+        if owner is not None:
+            owner.bound.add(name)
+        elif scopes:
+            self.globals.add(name)
+        else:
+            self.leaked.add(name)
+
+    def _use(self, node: ast.Name, scopes: tuple[_Scope, ...]) -> None:
+        name = node.id
+        if name in EVERYWHERE or name in self.globals or any(name in scope.bound for scope in scopes):
+            return
+        exists = name in self.known or name in self.leaked
+        if exists and not scopes:
+            return
+        hiding = tuple(scope.node for scope in scopes)
+        self.failing.append(NameUse(node, "vanishing" if exists else "unknown", hiding if exists else ()))
+
+
+def parameters(node: ast.Lambda) -> Iterator[ast.arg]:
+    """Yield every parameter of a lambda."""
+    arguments = node.args
+    yield from (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
+    yield from (argument for argument in (arguments.vararg, arguments.kwarg) if argument is not None)
+
+
+def targets(node: Comprehension) -> Iterator[str]:
+    """Yield every name that the ``for`` clauses of a comprehension bind."""
+    for generator in node.generators:
+        for part in ast.walk(generator.target):
+            if isinstance(part, ast.Name):
+                yield part.id

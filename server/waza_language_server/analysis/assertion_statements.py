@@ -1,0 +1,111 @@
+"""Statements where an expression is asked for, and the same said as expressions (waza.md §5.4, class F)."""
+
+from __future__ import annotations
+
+import ast
+
+from waza_language_server.analysis.assertion_scopes import Comprehension, parameters, targets
+from waza_language_server.analysis.python_source import PythonSource, parse_python
+
+_ATOMS = (ast.Name, ast.Constant, ast.Call, ast.Attribute, ast.Subscript, ast.List, ast.Dict, ast.Set)
+
+
+def is_statement(text: str) -> bool:
+    """Whether a text that is no expression is made of Python statements."""
+    source = parse_python(text.strip(), "exec")
+    return isinstance(source, PythonSource) and isinstance(source.tree, ast.Module) and bool(source.tree.body)
+
+
+def as_expressions(text: str) -> tuple[str, ...] | None:
+    """Return the expressions that say what the statements say, one an assertion, or None.
+
+    ``assert`` and ``return`` are dropped, so are a trailing semicolon and ``import re``; ``x = E`` moves into
+    its uses. An assignment that nothing uses has no counterpart.
+    """
+    source = parse_python(text.strip(), "exec")
+    if not isinstance(source, PythonSource) or not isinstance(source.tree, ast.Module):
+        return None
+    meant: dict[str, str] = {}
+    used: set[str] = set()
+    expressions: list[str] = []
+    for statement in source.tree.body:
+        if _is_import_of_re(statement):
+            continue
+        value = _value(statement)
+        if value is None:
+            return None
+        written = _inlined(source, value, meant, used)
+        if written is None:
+            return None
+        if isinstance(statement, ast.Assign):
+            (target,) = statement.targets
+            assert isinstance(target, ast.Name)
+            meant[target.id] = written if isinstance(value, _ATOMS) else f"({written})"
+        else:
+            expressions.append(written)
+    return tuple(expressions) if used == set(meant) else None
+
+
+def comparison_meant(text: str, known: frozenset[str]) -> str | None:
+    """Return ``a == b`` for the single statement ``a = b`` when ``a`` is a name the assertion knows."""
+    source = parse_python(text.strip(), "exec")
+    if not isinstance(source, PythonSource) or not isinstance(source.tree, ast.Module):
+        return None
+    match source.tree.body:
+        case [ast.Assign(targets=[target])]:
+            root = target
+            while isinstance(root, ast.Subscript | ast.Attribute):
+                root = root.value
+            if not isinstance(root, ast.Name) or root.id not in known:
+                return None
+            equals = [t for t in source.tokens if t.text == "=" and t.start >= source.end(target)]
+            if not equals:
+                return None
+            return source.text[: equals[0].start] + "==" + source.text[equals[0].end :]
+        case _:
+            return None
+
+
+def _is_import_of_re(statement: ast.stmt) -> bool:
+    match statement:
+        case ast.Import(names=[ast.alias(name="re", asname=None)]):
+            return True
+        case _:
+            return False
+
+
+def _value(statement: ast.stmt) -> ast.expr | None:
+    match statement:
+        case ast.Expr(value=value) | ast.Return(value=ast.expr() as value) | ast.Assert(test=value):
+            return value
+        case ast.Assign(targets=[ast.Name()], value=value):
+            return value
+        case _:
+            return None
+
+
+def _inlined(source: PythonSource, value: ast.expr, meant: dict[str, str], used: set[str]) -> str | None:
+    """Return the text of an expression with the assigned names replaced by what they stand for."""
+    start = source.start(value)
+    text = source.segment(value)
+    uses = [node for node in ast.walk(value) if isinstance(node, ast.Name) and node.id in meant]
+    if uses and _hides(value, {use.id for use in uses}):
+        return None
+    for use in sorted(uses, key=source.start, reverse=True):
+        at = source.start(use) - start
+        if text[at : at + len(use.id)] != use.id:
+            return None
+        text = text[:at] + meant[use.id] + text[at + len(use.id) :]
+        used.add(use.id)
+    return f"({text})" if "\n" in text else text
+
+
+def _hides(value: ast.expr, names: set[str]) -> bool:
+    for node in ast.walk(value):
+        if isinstance(node, ast.JoinedStr | ast.NamedExpr):
+            return True
+        if isinstance(node, ast.Lambda) and names & {argument.arg for argument in parameters(node)}:
+            return True
+        if isinstance(node, Comprehension) and names & set(targets(node)):
+            return True
+    return False

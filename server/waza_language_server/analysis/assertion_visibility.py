@@ -1,0 +1,226 @@
+"""Rewrites that bring a vanished name back into sight (reference waza.md §5.4, classes A, B and C).
+
+Three ways, all of them plain Python that means what the author meant:
+
+* unroll: ``any(k in output for k in ['a', 'b'])`` becomes ``'a' in output or 'b' in output``;
+* bind again: ``all(len(t) > 2 for t in tool_calls)`` becomes ``all(len(t) > 2 for len, tool_calls in [(len,
+  tool_calls)] for t in tool_calls)``: the first iterable is evaluated outside, so a first clause carries the
+  names in, those of the old first iterable among them;
+* hand over: ``lambda: output`` becomes ``lambda *, output=output: output``.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from waza_language_server.analysis.assertion_scopes import (
+    Comprehension,
+    ScopeNode,
+    parameters,
+    resolve_names,
+    targets,
+)
+from waza_language_server.analysis.python_source import PythonSource, parse_python
+
+UNROLL_LIMIT = 8
+"""Elements; a longer chain is harder to read than the clause that binds the names again."""
+
+_ROUNDS = 12
+
+
+def make_visible(text: str, known: frozenset[str], *, unroll: bool) -> str | None:
+    """Return the assertion with every vanished name visible again, or None when that cannot be done.
+
+    With ``unroll`` literal ``any``/``all`` are written out where possible, else names are bound again
+    everywhere. An assertion that also holds an unknown name is left alone: it would fail in any case.
+    """
+    for _ in range(_ROUNDS):
+        source = parse_python(text)
+        if not isinstance(source, PythonSource):
+            return None
+        resolution = resolve_names(source.expression, known)
+        if not resolution.failing:
+            return text
+        if any(use.reason == "unknown" for use in resolution.failing):
+            return None
+        outermost = resolution.failing[0].scopes[0]
+        rewritten = _rewrite(source, outermost, known | resolution.leaked, unroll=unroll)
+        if rewritten is None or rewritten == text:
+            return None
+        text = rewritten
+    return None
+
+
+def _rewrite(source: PythonSource, scope: ScopeNode, known: frozenset[str], *, unroll: bool) -> str | None:
+    parents = _parents(source.tree)
+    if any(isinstance(node, ast.JoinedStr) for node in _ancestors(scope, parents)):
+        return None
+    if isinstance(scope, ast.Lambda):
+        return _hand_over(source, scope, known)
+    if unroll and (unrolled := _unroll(source, scope, parents)) is not None:
+        return unrolled
+    return _bind_again(source, scope, known)
+
+
+def _unroll(source: PythonSource, scope: Comprehension, parents: dict[ast.AST, ast.AST]) -> str | None:
+    call = parents.get(scope)
+    if not isinstance(call, ast.Call) or not isinstance(scope, ast.GeneratorExp | ast.ListComp):
+        return None
+    if not isinstance(call.func, ast.Name) or call.func.id not in {"any", "all"}:
+        return None
+    constants = _constants_unrolled(call, scope)
+    if constants is None:
+        return None
+    target = scope.generators[0].target
+    assert isinstance(target, ast.Name)
+    copies = [_substituted(source, scope.elt, target.id, constant) for constant in constants]
+    if any(copy is None for copy in copies):
+        return None
+    operator = " or " if call.func.id == "any" else " and "
+    empty = "False" if call.func.id == "any" else "True"
+    chain = operator.join(copy for copy in copies if copy is not None) or empty
+    if not copies:
+        replacement = chain
+    elif not _only_truth_matters(call, parents):
+        replacement = f"bool({chain})"
+    elif call is source.expression.body and "\n" not in chain:
+        replacement = chain
+    else:
+        replacement = f"({chain})"
+    return source.text[: source.start(call)] + replacement + source.text[source.end(call) :]
+
+
+def _constants_unrolled(call: ast.Call, scope: ast.GeneratorExp | ast.ListComp) -> list[ast.expr] | None:
+    """Return the elements to write out, or None when the comprehension is not of the simple form."""
+    if len(call.args) != 1 or call.keywords or len(scope.generators) != 1:
+        return None
+    (clause,) = scope.generators
+    if clause.ifs or clause.is_async or not isinstance(clause.target, ast.Name):
+        return None
+    if not isinstance(clause.iter, ast.List | ast.Tuple | ast.Set) or len(clause.iter.elts) > UNROLL_LIMIT:
+        return None
+    if not all(_is_constant(element) for element in clause.iter.elts):
+        return None
+    return None if _rebinds(scope.elt, clause.target.id) else clause.iter.elts
+
+
+def _is_constant(node: ast.expr) -> bool:
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.UAdd):
+        return isinstance(node.operand, ast.Constant)
+    return isinstance(node, ast.Constant)
+
+
+def _rebinds(body: ast.expr, name: str) -> bool:
+    """Whether the body binds names, hides the loop variable or holds an f-string: then it is not copied."""
+    for node in ast.walk(body):
+        if isinstance(node, ast.NamedExpr | ast.JoinedStr):
+            return True
+        if isinstance(node, ast.Lambda) and name in {argument.arg for argument in parameters(node)}:
+            return True
+        if isinstance(node, Comprehension) and name in set(targets(node)):
+            return True
+    return False
+
+
+def _substituted(source: PythonSource, body: ast.expr, name: str, constant: ast.expr) -> str | None:
+    """Return the body with the loop variable replaced by the constant, safe between ``or`` and ``and``."""
+    start, end = source.start(body), source.end(body)
+    text = source.text[start:end]
+    parents = _parents(body)
+    uses = [node for node in ast.walk(body) if isinstance(node, ast.Name) and node.id == name]
+    for use in sorted(uses, key=source.start, reverse=True):
+        at = source.start(use) - start
+        if text[at : at + len(name)] != name:
+            return None
+        text = text[:at] + _constant_text(source, constant, use, parents) + text[at + len(name) :]
+    loose = isinstance(body, ast.BoolOp | ast.IfExp | ast.Lambda | ast.Starred) or "\n" in text
+    return f"({text})" if loose else text
+
+
+def _constant_text(
+    source: PythonSource, constant: ast.expr, use: ast.Name, parents: dict[ast.AST, ast.AST]
+) -> str:
+    text = source.segment(constant)
+    is_text = isinstance(constant, ast.Constant) and isinstance(constant.value, str | bytes)
+    if is_text and "\n" not in text:
+        return text
+    bare = isinstance(constant, ast.Constant) and not isinstance(parents.get(use), ast.Attribute)
+    return text if bare and "\n" not in text else f"({text})"
+
+
+def _only_truth_matters(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> bool:
+    """Whether nothing looks at the value itself, only at whether it is true."""
+    parent = parents.get(node)
+    match parent:
+        case None | ast.Expression():
+            return True
+        case ast.UnaryOp(op=ast.Not()):
+            return True
+        case ast.BoolOp():
+            return _only_truth_matters(parent, parents)
+        case ast.IfExp(test=test) if test is node:
+            return True
+        case ast.IfExp():
+            return _only_truth_matters(parent, parents)
+        case ast.Call(func=ast.Name(id="bool")):
+            return True
+        case _:
+            return False
+
+
+def _bind_again(source: PythonSource, scope: Comprehension, known: frozenset[str]) -> str | None:
+    first = scope.generators[0]
+    inside = resolve_names(ast.Expression(scope), known).failing
+    outside = resolve_names(ast.Expression(_as_lambda(first.iter)), known).failing
+    names = list(dict.fromkeys(use.node.id for use in (*inside, *outside) if use.reason == "vanishing"))
+    last_part = scope.value if isinstance(scope, ast.DictComp) else scope.elt
+    before, behind = source.end(last_part), source.start(first.target)
+    clause = [t for t in source.tokens if t.text == "for" and before <= t.start and t.end <= behind]
+    if not names or len(clause) != 1:
+        return None
+    bound = f"for {names[0]} in [{names[0]}] " if len(names) == 1 else _bind_several(names)
+    at = clause[0].start
+    return source.text[:at] + bound + source.text[at:]
+
+
+def _bind_several(names: list[str]) -> str:
+    listed = ", ".join(names)
+    return f"for {listed} in [({listed})] "
+
+
+def _as_lambda(body: ast.expr) -> ast.Lambda:
+    none = ast.arguments(
+        posonlyargs=[], args=[], vararg=None, kwonlyargs=[], kw_defaults=[], kwarg=None, defaults=[]
+    )
+    return ast.Lambda(args=none, body=body)
+
+
+def _hand_over(source: PythonSource, scope: ast.Lambda, known: frozenset[str]) -> str | None:
+    failing = resolve_names(ast.Expression(scope), known).failing
+    names = list(dict.fromkeys(use.node.id for use in failing if use.reason == "vanishing"))
+    if not names or scope.args.kwarg is not None:
+        return None
+    defaults = [default for default in (*scope.args.defaults, *scope.args.kw_defaults) if default is not None]
+    behind = max([source.start(scope), *(source.end(default) for default in defaults)])
+    colons = [
+        t for t in source.tokens if t.text == ":" and behind <= t.start and t.end <= source.start(scope.body)
+    ]
+    if not colons:
+        return None
+    handed = ", ".join(f"{name}={name}" for name in names)
+    starred = scope.args.vararg is not None or bool(scope.args.kwonlyargs)
+    lead = ", " if any(True for _ in parameters(scope)) else " "
+    at = colons[-1].start
+    return source.text[:at].rstrip() + lead + ("" if starred else "*, ") + handed + source.text[at:]
+
+
+def _parents(tree: ast.AST) -> dict[ast.AST, ast.AST]:
+    return {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
+
+
+def _ancestors(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> Iterator[ast.AST]:
+    current = parents.get(node)
+    while current is not None:
+        yield current
+        current = parents.get(current)

@@ -1,0 +1,183 @@
+"""Python expressions in strings: parsing without running, and places in characters.
+
+``ast`` counts UTF-8 bytes and ``SyntaxError`` counts characters from one; everything leaves this file as
+0-based character offsets into the text as the author wrote it.
+
+Architecture invariant: nothing here, or in any rule, evaluates what an author wrote.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import tokenize
+import warnings
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+_LAYOUT = frozenset(
+    {tokenize.NEWLINE, tokenize.NL, tokenize.COMMENT, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
+)
+LONGEST = 20_000
+"""Characters; a longer expression is left alone, the parser's cost and its recursion are not worth it."""
+
+
+@dataclass(frozen=True)
+class PythonFault:
+    """Why a text is no expression, in Python's own words, and between which character offsets."""
+
+    start: int
+    end: int
+    reason: str
+
+
+@dataclass(frozen=True)
+class Token:
+    """A token with character offsets."""
+
+    kind: int
+    text: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class PythonSource:
+    """A parsed text. ``lead`` characters of blanks were dropped in front, as ``eval`` does."""
+
+    text: str
+    tree: ast.Expression | ast.Module
+    lead: int
+
+    def start(self, node: ast.expr | ast.stmt) -> int:
+        """Return the offset of the first character of a node."""
+        return self._offset(node.lineno, node.col_offset)
+
+    def end(self, node: ast.expr | ast.stmt) -> int:
+        """Return the offset behind the last character of a node."""
+        return self._offset(node.end_lineno or node.lineno, node.end_col_offset or node.col_offset)
+
+    def segment(self, node: ast.expr | ast.stmt) -> str:
+        """Return the text of a node."""
+        return self.text[self.start(node) : self.end(node)]
+
+    @property
+    def expression(self) -> ast.Expression:
+        """The tree of a text parsed as an expression."""
+        assert isinstance(self.tree, ast.Expression)
+        return self.tree
+
+    @cached_property
+    def tokens(self) -> tuple[Token, ...]:
+        """The tokens, without white space, comments and line breaks."""
+        return tokens_of(self.text[self.lead :], self.lead)
+
+    @cached_property
+    def _lines(self) -> list[str]:
+        return _lines(self.text[self.lead :])
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        starts = [self.lead]
+        for line in self._lines:
+            starts.append(starts[-1] + len(line))
+        return starts
+
+    def _offset(self, line: int, column: int) -> int:
+        index = min(max(line, 1), len(self._lines)) - 1
+        if index < 0:
+            return self.lead
+        characters = len(self._lines[index].encode()[:column].decode(errors="ignore"))
+        return self._starts[index] + characters
+
+
+def parse_python(text: str, mode: Literal["eval", "exec"] = "eval") -> PythonSource | PythonFault:
+    """Parse and compile an expression (or statements) without running it.
+
+    Compiling finds what parsing alone lets pass, such as ``yield`` outside a function. With ``exec`` only
+    parsing is asked for, so that a ``return`` is understood.
+    """
+    lead = len(text) - len(text.lstrip(" \t")) if mode == "eval" else 0
+    source = text[lead:]
+    if len(source) > LONGEST:
+        return PythonFault(0, len(text), f"longer than {LONGEST:,} characters")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            if mode == "exec":
+                return PythonSource(text, ast.parse(source, mode="exec"), lead)
+            tree = ast.parse(source, mode="eval")
+            compile(source, "<assertion>", "eval", dont_inherit=True)
+            return PythonSource(text, tree, lead)
+    except SyntaxError as error:
+        return _fault(text, lead, error)
+    except (RecursionError, MemoryError):
+        return PythonFault(lead, len(text), "nested too deeply")
+    except ValueError:
+        return _unreadable(text)
+
+
+def tokens_of(source: str, lead: int = 0) -> tuple[Token, ...]:
+    """Return the tokens of a text up to the first place that is no Python, ``lead`` added to every offset."""
+    starts = [0]
+    for line in _lines(source):
+        starts.append(starts[-1] + len(line))
+    found: list[Token] = []
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(source).readline):
+            if token.type not in _LAYOUT:
+                start = starts[token.start[0] - 1] + token.start[1]
+                end = starts[token.end[0] - 1] + token.end[1]
+                found.append(Token(token.type, token.string, lead + start, lead + end))
+    except (tokenize.TokenError, SyntaxError):
+        pass
+    return tuple(found)
+
+
+def _fault(text: str, lead: int, error: SyntaxError) -> PythonFault:
+    if error.lineno is None or "null bytes" in error.msg:
+        return _unreadable(text)
+    end_of_text = lead + len(text[lead:].rstrip())
+    lines = _lines(text[lead:])
+    line = error.lineno
+    if not error.offset or error.offset < 1 or not 1 <= line <= len(lines):
+        return PythonFault(max(lead, end_of_text - 1), end_of_text, _reason(error, at_end=True))
+    starts = [lead]
+    for each in lines:
+        starts.append(starts[-1] + len(each))
+    shown = error.text.rstrip("\r\n") if error.text is not None else None
+    if shown is not None and shown != lines[line - 1].rstrip("\r\n"):
+        # Up to Python 3.11 this is an expression inside an f-string; columns count from its start.
+        at = text.find(shown.strip("()\n"), lead)
+        return (
+            PythonFault(at, at + len(shown.strip("()\n")), _reason(error)) if at >= 0 else _whole(text, error)
+        )
+    start = min(starts[line - 1] + error.offset - 1, end_of_text)
+    end = start + 1
+    if error.end_lineno == line and error.end_offset and error.end_offset > error.offset:
+        end = starts[line - 1] + error.end_offset - 1
+    if start >= end_of_text:
+        return PythonFault(max(lead, end_of_text - 1), end_of_text, _reason(error, at_end=True))
+    return PythonFault(start, min(max(end, start + 1), end_of_text), _reason(error))
+
+
+def _reason(error: SyntaxError, *, at_end: bool = False) -> str:
+    if error.msg == "invalid syntax" or error.msg.startswith("invalid syntax."):
+        return "it ends too early" if at_end else ""
+    return error.msg.removeprefix("f-string: ")
+
+
+def _whole(text: str, error: SyntaxError) -> PythonFault:
+    return PythonFault(0, len(text), _reason(error))
+
+
+def _unreadable(text: str) -> PythonFault:
+    at = next((index for index, c in enumerate(text) if c == "\0" or "\ud800" <= c <= "\udfff"), 0)
+    return PythonFault(at, at + 1, "a character that no Python text may hold")
+
+
+def _lines(text: str) -> list[str]:
+    """Lines as Python's tokenizer sees them: line feed, carriage return, or both break."""
+    return re.findall(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z", text)
