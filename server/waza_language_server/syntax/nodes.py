@@ -23,7 +23,7 @@ ALIAS_BUDGET = 10_000
 """How many nodes ``Node.to_python`` may visit: an anchor bomb ends as a null instead of filling the memory."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Green:
     """A node without a place. ``start``/``end`` are relative to ``anchor point`` of its piece of text.
 
@@ -178,7 +178,7 @@ class Node:
 
     def walk(self) -> Iterator[Node]:
         """Yield this node and everything below it in source order, keys included."""
-        stack = [self]
+        stack: list[Node] = [self]
         while stack:
             node = stack.pop()
             yield node

@@ -1,0 +1,76 @@
+"""Characters that YAML readers refuse or misread, found before reading.
+
+Each is replaced by one harmless character of the same length, so that the rest of the file can be read and every
+offset stays valid; the values in the tree get the original back.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from waza_language_server.analysis.problem import Edit, Fix
+from waza_language_server.syntax.fault import SyntaxFault
+from waza_language_server.text.span import Span
+
+MAX_CHARACTERS = 20_000_000
+"""Larger files are no suites; reading them would stop the editor."""
+
+_MAX_FAULTS = 50
+_HEAD = 8_192
+_ALLOWED_ASCII = bytes([9, 10, 13, *range(32, 127)])
+_REFUSED = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
+_STAND_IN = 0x100000
+_STOOD_IN = re.compile(f"[{chr(_STAND_IN)}-{chr(_STAND_IN + 0xFFFF)}]")
+
+_NAMES = {
+    "\x00": "a NUL character",
+    "\x0b": "a vertical tab",
+    "\x0c": "a form feed",
+    "\x1b": "an escape character",
+    "\x7f": "a delete character",
+    "\x85": "a NEL character",
+    "\u2028": "a line separator (U+2028)",
+    "\u2029": "a paragraph separator (U+2029)",
+    "\ufeff": "a byte order mark",
+}
+_TAKEN_FOR_BREAKS = frozenset("\x85\u2028\u2029")
+
+
+def has_refused(text: str) -> bool:
+    """Whether the text holds a character that YAML readers refuse or misread."""
+    if text.isascii():
+        return bool(text.encode("ascii").translate(None, _ALLOWED_ASCII))
+    return _REFUSED.search(text) is not None
+
+
+def is_binary(text: str) -> bool:
+    """Whether the text is no text at all: control characters and undecodable bytes abound at its start."""
+    head = text[:_HEAD]
+    odd = len(_REFUSED.findall(head)) + head.count("\ufffd")
+    return odd > 8 and odd * 20 > len(head)
+
+
+def stand_in(text: str) -> str:
+    """Return the text with each refused character replaced by one that readers take for a letter."""
+    return _REFUSED.sub(lambda match: chr(_STAND_IN + ord(match[0])), text)
+
+
+def restore(value: str) -> str:
+    """Return a value with the original characters."""
+    if value.isascii():
+        return value
+    return _STOOD_IN.sub(lambda match: chr(ord(match[0]) - _STAND_IN), value)
+
+
+def refused_faults(text: str) -> Iterator[SyntaxFault]:
+    """Yield a fault for each refused character, up to a sensible number."""
+    for count, match in enumerate(_REFUSED.finditer(text)):
+        if count == _MAX_FAULTS:
+            return
+        char = match[0]
+        name = _NAMES.get(char, f"an invisible control character (U+{ord(char):04X})")
+        why = "which readers take for a line break" if char in _TAKEN_FOR_BREAKS else "which readers refuse"
+        span = Span(match.start(), match.end())
+        remove = Fix("Remove the invisible character", (Edit(span, ""),), preferred=True)
+        yield SyntaxFault(span, f"Here is {name}, {why}; delete it.", "control-character", fixes=(remove,))

@@ -1,0 +1,224 @@
+"""Why a value or a line cannot be read, in one sentence with the cure, at the characters that cause it.
+
+libyaml names the place where it gave up, often lines below the cause. Here a piece is already known to be one value or
+one line, so the cause is found by looking at how it begins.
+"""
+
+from __future__ import annotations
+
+import re
+
+from waza_language_server.analysis.problem import Edit, Fix
+from waza_language_server.syntax.events import ReadError
+from waza_language_server.syntax.fault import SyntaxFault
+from waza_language_server.text.span import Span
+
+_DOUBLE_BODY = re.compile(
+    r'"(?:[^"\\]|\\(?:[0abt\tnvfre "/\\N_LP]|x[0-9a-fA-F]{2}|u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|\r\n|\r|\n))*'
+)
+_SINGLE_BODY = re.compile(r"'(?:[^']|'')*")
+_ESCAPE_IN_DOUBLE = re.compile(r'\\(["\\])')
+_COLON_IN_PLAIN = re.compile(r":(?=[ \t]|$)", re.MULTILINE)
+_CLOSING = {"[": "]", "{": "}"}
+_RESERVED = {
+    "@": "A value cannot start with `@`",
+    "`": "A value cannot start with a backquote",
+    "%": "A value cannot start with `%`",
+    ",": "A value cannot start with a comma",
+    "]": "This `]` closes nothing",
+    "}": "This `}` closes nothing",
+    "&": "A value that starts with `&` is read as an anchor",
+    "*": "A value that starts with `*` is read as an alias",
+    "!": "A value that starts with `!` is read as a tag",
+    "|": "A value that starts with `|` is read as a block of text that begins on the next line",
+    ">": "A value that starts with `>` is read as a block of text that begins on the next line",
+    "?": "A value that starts with `? ` is read as a key",
+}
+
+
+def explain_value(text: str, start: int, end: int, error: ReadError | None) -> SyntaxFault:
+    """Say why the value at ``text[start:end]`` cannot be read. ``error.at`` is an offset into ``text``."""
+    end = start + len(text[start:end].rstrip())
+    first_line = Span(start, _end_of_line(text, start, end))
+    head = text[start : start + 1]
+    if error is not None and error.problem == "too deep":
+        return too_deep(first_line)
+    if head == '"':
+        return _explain_double(text, start, end)
+    if head == "'":
+        return _explain_single(text, start, end)
+    if head in _CLOSING:
+        return _explain_flow(text, start, end, error)
+    quote = _quote_fix(text, first_line, end)
+    if text.startswith("- ", start):
+        return SyntaxFault(
+            first_line, "A list item needs its own line; start a new line before this `-`.", fixes=quote
+        )
+    if head in _RESERVED:
+        return SyntaxFault(first_line, f"{_RESERVED[head]}; put the value in quotes.", fixes=quote)
+    if colon := _COLON_IN_PLAIN.search(text, start, end):
+        message = "A value with `: ` inside is read as a key of its own; put the value in quotes."
+        return SyntaxFault(
+            first_line if colon.start() < first_line.end else Span(colon.start(), colon.end()),
+            message,
+            fixes=quote,
+        )
+    return explain_error(text, error, first_line)
+
+
+def explain_error(text: str, error: ReadError | None, fallback: Span) -> SyntaxFault:
+    """Say that the text is unreadable where reading stopped, when no better cause is known."""
+    if error is not None and error.problem == "too deep":
+        return too_deep(fallback)
+    if error is not None and fallback.start <= error.at < fallback.end:
+        end = _end_of_line(text, error.at, fallback.end)
+        if end > error.at:
+            fallback = Span(error.at, end)
+    return SyntaxFault(
+        fallback, "This does not fit the lines around it; check quotes, colons and indentation."
+    )
+
+
+def too_deep(span: Span) -> SyntaxFault:
+    """Say that collections nest deeper than is read."""
+    return SyntaxFault(
+        span, "Lists and mappings are nested too deeply here; the rest is not read.", "too-deep"
+    )
+
+
+def quoted(value: str) -> str:
+    """Return the text in single quotes."""
+    return "'" + value.replace("'", "''") + "'"
+
+
+def _explain_double(text: str, start: int, end: int) -> SyntaxFault:
+    body = _DOUBLE_BODY.match(text, start, end)
+    stop = body.end() if body else start + 1
+    if stop >= end:
+        return _unclosed(text, start, end, '"')
+    if text[stop] == '"':
+        return _text_behind_quote(text, start, stop + 1, end)
+    shown = text[stop : stop + 2]
+    line_end = _end_of_line(text, start, end)
+    fixes: list[Fix] = []
+    closing = text.rfind('"', stop, line_end)
+    if closing > stop:
+        inner = _ESCAPE_IN_DOUBLE.sub(r"\1", text[start + 1 : closing])
+        single = Edit(Span(start, closing + 1), quoted(inner))
+        fixes.append(Fix("Use single quotes, which keep backslashes as they are", (single,), preferred=True))
+    fixes.append(Fix("Double the backslash", (Edit(Span(stop, stop), "\\"),)))
+    message = f"`{shown}` means nothing in double quotes; put the text in single quotes or write `\\{shown}`."
+    return SyntaxFault(Span(stop, min(stop + 2, end)), message, "yaml-escape", fixes=tuple(fixes))
+
+
+def _explain_single(text: str, start: int, end: int) -> SyntaxFault:
+    body = _SINGLE_BODY.match(text, start, end)
+    stop = body.end() if body else start + 1
+    if stop >= end:
+        return _unclosed(text, start, end, "'")
+    return _text_behind_quote(text, start, stop + 1, end)
+
+
+def _unclosed(text: str, start: int, end: int, quote: str) -> SyntaxFault:
+    line_end = _end_of_line(text, start, end)
+    close = Fix(f"Add the closing `{quote}`", (Edit(Span(line_end, line_end), quote),), preferred=True)
+    message = f"The quote opened here is never closed; end the text with `{quote}`."
+    return SyntaxFault(Span(start, line_end), message, fixes=(close,))
+
+
+def _text_behind_quote(text: str, start: int, closed: int, end: int) -> SyntaxFault:
+    behind = closed + len(text[closed:end]) - len(text[closed:end].lstrip())
+    line_end = _end_of_line(text, behind, end)
+    fixes: tuple[Fix, ...] = ()
+    if _end_of_line(text, start, end) == line_end:
+        whole = Edit(Span(start, line_end), quoted(text[start:line_end]))
+        fixes = (Fix("Put the whole text in single quotes", (whole,)),)
+    return SyntaxFault(
+        Span(behind, line_end),
+        "The quoted text ends before this; put the whole value in quotes, or double the quotes inside it.",
+        fixes=fixes,
+    )
+
+
+def _explain_flow(text: str, start: int, end: int, error: ReadError | None) -> SyntaxFault:
+    unclosed, strange = _scan_flow(text, start, end)
+    if strange is not None:
+        return _odd_bracket(text, strange)
+    if unclosed is not None:
+        closing = _CLOSING[text[unclosed]]
+        line_end = _end_of_line(text, unclosed, end)
+        close = Fix(f"Add the closing `{closing}`", (Edit(Span(line_end, line_end), closing),))
+        return SyntaxFault(
+            Span(unclosed, line_end),
+            f"The `{text[unclosed]}` opened here is never closed; add a `{closing}`.",
+            fixes=(close,),
+        )
+    at = min(max(error.at if error else start, start), max(end - 1, start))
+    return SyntaxFault(
+        Span(at, max(_end_of_line(text, at, end), at + 1)),
+        "The list in brackets cannot be read from here; separate its items with commas and quote special characters.",
+    )
+
+
+def _odd_bracket(text: str, at: int) -> SyntaxFault:
+    return SyntaxFault(
+        Span(at, at + 1), f"This `{text[at]}` closes nothing; delete it or add the opening bracket."
+    )
+
+
+def _scan_flow(text: str, start: int, end: int) -> tuple[int | None, int | None]:
+    """Return (offset of the innermost bracket never closed, offset of a closing bracket without a partner)."""
+    stack: list[int] = []
+    at = start
+    while at < end:
+        char = text[at]
+        if char in "\"'" and text[at - 1 : at] in {"", " ", "[", "{", ",", ":", "\n"}:
+            body = (_DOUBLE_BODY if char == '"' else _SINGLE_BODY).match(text, at, end)
+            at = body.end() if body else at
+        elif char in "[{":
+            stack.append(at)
+        elif char in "]}":
+            if not stack or _CLOSING[text[stack[-1]]] != char:
+                return (stack[-1], None) if stack else (None, at)
+            stack.pop()
+        at += 1
+    return (stack[-1] if stack else None), None
+
+
+def _quote_fix(text: str, line: Span, end: int) -> tuple[Fix, ...]:
+    """Offer quotes around a value that stands on one line; a comment behind it stays outside."""
+    if line.end < end:
+        return ()
+    value = text[line.start : line.end]
+    comment = re.search(r"[ \t]+#", value)
+    stop = line.start + comment.start() if comment else line.end
+    if stop <= line.start:
+        return ()
+    edit = Edit(Span(line.start, stop), quoted(text[line.start : stop]))
+    return (Fix("Put the value in quotes", (edit,), preferred=True),)
+
+
+def _end_of_line(text: str, start: int, end: int) -> int:
+    for at in range(start, end):
+        if text[at] in "\r\n":
+            return start + len(text[start:at].rstrip())
+    return start + len(text[start:end].rstrip())
+
+
+def is_unclosed(text: str, start: int, end: int) -> bool:
+    """Whether the quote at ``start`` has no partner before ``end``."""
+    body = (_DOUBLE_BODY if text[start] == '"' else _SINGLE_BODY).match(text, start, end)
+    stop = body.end() if body else end
+    return stop >= end
+
+
+def explain_line(text: str, line: Span) -> SyntaxFault:
+    """Say why a line that should be ``key: value`` is none."""
+    head = text[line.start]
+    if head in "]}":
+        return _odd_bracket(text, line.start)
+    if head in "\"'" and is_unclosed(text, line.start, line.end):
+        return _unclosed(text, line.start, line.end, head)
+    return SyntaxFault(
+        line, "A key is expected here; write `key: value`, or quote the text above if this belongs to it."
+    )

@@ -1,0 +1,47 @@
+"""Faults of the YAML text itself: what cannot be read, said in our words at the right characters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from waza_language_server.analysis.problem import Fix, Related
+from waza_language_server.text.span import Span
+
+FAULT_CODES: dict[str, str] = {
+    "yaml-syntax": "The text is not YAML here: a quote, a bracket, a colon or a dash is missing or misplaced.",
+    "yaml-indentation": "A line starts at a column where nothing above it expects it.",
+    "yaml-tab": "YAML is indented with spaces; a tab ends the reading of the file.",
+    "yaml-escape": "A backslash in double quotes starts an escape, and YAML does not know this one.",
+    "duplicate-key": "A mapping names the same key twice; a run refuses the file.",
+    "several-documents": "A file holds one document; everything behind the second `---` is ignored by a run.",
+    "unknown-anchor": "An alias (`*name`) has no anchor (`&name`) before it.",
+    "control-character": "An invisible character that YAML readers refuse or take for a line break.",
+    "too-deep": "Lists and mappings are nested deeper than any suite needs; the rest is not read.",
+    "not-text": "The file is not text, or too large to be a suite.",
+}
+"""Every code a ``SyntaxFault`` may carry, and what it means."""
+
+STRUCTURAL_CODES = frozenset({"yaml-syntax", "yaml-indentation", "yaml-tab", "yaml-escape", "too-deep"})
+"""Codes of faults that make the tree around them a guess."""
+
+
+@dataclass(frozen=True, slots=True)
+class SyntaxFault:
+    """One fault of the text. ``code`` is a key of ``FAULT_CODES``."""
+
+    span: Span
+    message: str
+    code: str = "yaml-syntax"
+    related: tuple[Related, ...] = ()
+    fixes: tuple[Fix, ...] = ()
+
+    def shifted(self, by: int) -> SyntaxFault:
+        """Return the same fault ``by`` characters further on."""
+        if by == 0:
+            return self
+        return replace(
+            self,
+            span=self.span.shifted(by),
+            related=tuple(related.shifted(by) for related in self.related),
+            fixes=tuple(fix.shifted(by) for fix in self.fixes),
+        )

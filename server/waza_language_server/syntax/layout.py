@@ -1,0 +1,293 @@
+"""How a document is cut into sections, and which of them an edit leaves as they are.
+
+Architecture invariant: ``update`` answers only when cutting the new text afresh would give the very same pieces; in
+every doubtful case it answers None and the text is cut again, pieces with a known text being used again.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from waza_language_server.syntax.characters import has_refused
+from waza_language_server.syntax.nodes import Placed
+from waza_language_server.syntax.pieces import (
+    Piece,
+    Section,
+    build_list,
+    item_starts,
+    join,
+    plain_section,
+    read_item,
+    read_section,
+    read_whole,
+    strict_entries,
+)
+from waza_language_server.text.span import Span
+
+_PREAMBLE = re.compile(
+    r"(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\r|\n))*(?:---[ \t]*(?:#[^\r\n]*)?(?:\r\n|\r|\n|\Z))?"
+)
+_SIGNIFICANT = re.compile(r"(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\r|\n))*[ \t]*(?=[^\s#])")
+_MARKER = re.compile(r"(?:\A|(?<=\n)|(?<=\r))(?:---|\.\.\.)(?=[ \t\r\n]|\Z)")
+_MARKER_BEHIND_BREAK = re.compile(r"\n(?:---|\.\.\.)(?=[ \t\r\n]|\Z)")
+_BOUNDARY = re.compile(r"\n(?:[^\s#-]|-(?![ \t\r\n]|\Z))")
+_ODD_STARTS = frozenset("?:&!*|>%@`[{")
+"""A line at column 0 that starts so may be more than ``key: value``."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Layout:
+    """The cuts of one text. ``stop`` is where its first document ends.
+
+    Either ``sections`` (with the offsets they start at) or ``whole`` holds what was read.
+    """
+
+    body: str
+    stop: int
+    starts: tuple[int, ...] = ()
+    sections: tuple[Section, ...] = ()
+    whole: Piece | None = None
+    whole_start: int = 0
+    second_document: Span | None = None
+    local: bool = False
+    """Whether an edit inside one piece concerns that piece alone."""
+
+
+def lay_out(body: str, start: int, previous: Layout | None = None) -> Layout:
+    """Cut and read a text from ``start`` on (behind a byte order mark). Pieces of ``previous`` are used again."""
+    preamble = _PREAMBLE.match(body, start)
+    first = preamble.end() if preamble else start
+    if body.startswith("%", first):
+        # Directives are rare and change how the rest is read.
+        stop, second = _end_of_document(body, _behind_first_marker(body, first))
+        return _whole(body, start, stop, second)
+    stop, second = _end_of_document(body, first)
+    lead = _SIGNIFICANT.match(body, first, stop)
+    if lead is None:
+        return Layout(body, stop, second_document=second)
+    first = lead.end()
+    at_column_0 = first == start or body[first - 1] in "\r\n"
+    if not at_column_0 or _is_dash(body, first) or _has_lone_returns(body):
+        return _whole(body, _line_start(body, first, start), stop, second)
+    cuts = [first, *(match.start() + 1 for match in _BOUNDARY.finditer(body, first, stop))]
+    odd = any(body[cut] in _ODD_STARTS for cut in cuts)
+    if odd:
+        whole = read_whole(body[first:stop])
+        if not whole.faults:
+            return Layout(body, stop, whole=whole, whole_start=first, second_document=second)
+    starts, sections = _read_sections(body, cuts, stop, previous)
+    if not any(section.children for section in sections):
+        return _whole(body, first, stop, second)
+    local = not odd and stop == len(body) and not any(_has_open(section) for section in sections)
+    return Layout(body, stop, tuple(starts), tuple(sections), second_document=second, local=local)
+
+
+def update(old: Layout, body: str) -> Layout | None:
+    """Return the layout of a text that differs from the old one inside a single piece; None when in doubt."""
+    if not old.local or "\r" in body and "\r" not in old.body:
+        return None
+    change = _changed(old.body, body)
+    index = bisect_right(old.starts, change.start) - 1
+    if index < 0 or has_refused(body[change.start : change.new_end]):
+        return None
+    start = old.starts[index]
+    end = old.starts[index + 1] if index + 1 < len(old.starts) else old.stop
+    section = old.sections[index]
+    if section.items:
+        new = _update_list(section, start, old.body, body, change)
+    else:
+        new = _update_plain(start, end, old.body, body, change)
+    if new is None or not new.children or _has_open(new):
+        return None
+    moved = tuple(begin + change.delta for begin in old.starts[index + 1 :])
+    sections = (*old.sections[:index], new, *old.sections[index + 1 :])
+    return replace(old, body=body, stop=len(body), starts=old.starts[: index + 1] + moved, sections=sections)
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """Characters ``start:old_end`` of the old text became ``start:new_end`` of the new one."""
+
+    start: int
+    old_end: int
+    new_end: int
+
+    @property
+    def delta(self) -> int:
+        return self.new_end - self.old_end
+
+
+def _changed(old: str, new: str) -> _Change:
+    """Find the difference; of several ways to see it, the leftmost."""
+    most = min(len(old), len(new))
+    tail = _common_tail(old, new, most)
+    head = _common_head(old, new, most - tail)
+    return _Change(head, len(old) - tail, len(new) - tail)
+
+
+def _common_head(old: str, new: str, most: int) -> int:
+    at, step = 0, 1 << 16
+    while at < most:
+        size = min(step, most - at)
+        if old[at : at + size] == new[at : at + size]:
+            at += size
+        elif size == 1:
+            break
+        else:
+            step = size // 2
+    return at
+
+
+def _common_tail(old: str, new: str, most: int) -> int:
+    at, step = 0, 1 << 16
+    while at < most:
+        size = min(step, most - at)
+        if old[len(old) - at - size : len(old) - at] == new[len(new) - at - size : len(new) - at]:
+            at += size
+        elif size == 1:
+            break
+        else:
+            step = size // 2
+    return at
+
+
+def _update_plain(start: int, end: int, old: str, body: str, change: _Change) -> Section | None:
+    text = _changed_piece(start, end, 2, old, body, change)
+    if text is None:
+        return None
+    return read_section(text, {})
+
+
+def _update_list(section: Section, start: int, old: str, body: str, change: _Change) -> Section | None:
+    index = bisect_right(section.starts, change.start - start) - 1
+    if index < 0:
+        return None
+    begin = section.starts[index]
+    piece = section.items[index]
+    text = _changed_piece(start + begin, start + begin + len(piece.text), section.dash + 2, old, body, change)
+    if text is None or _next_item(section.dash, text):
+        return None
+    item = read_item(text, section.dash)
+    if item.open:
+        return None
+    delta = change.delta
+    starts = section.starts
+    if delta:
+        starts = (*starts[: index + 1], *(offset + delta for offset in starts[index + 1 :]))
+    items = (*section.items[:index], item, *section.items[index + 1 :])
+    placed = _moved_children(section, index, item, delta)
+    whole = body[start : start + len(section.text) + delta]
+    return build_list(whole, section.head, section.dash, starts, items, placed)
+
+
+def _moved_children(section: Section, index: int, item: Piece, delta: int) -> list[Placed]:
+    """Return the items of the list with those of piece ``index`` exchanged and the later ones moved."""
+    children = section.children[1].green.children
+    before = sum(len(piece.children) for piece in section.items[:index])
+    behind = before + len(section.items[index].children)
+    start = section.starts[index]
+    placed = list(children[:before])
+    placed.extend(Placed(child.green, child.offset + start) for child in item.children)
+    if delta:
+        placed.extend(Placed(child.green, child.offset + delta) for child in children[behind:])
+    else:
+        placed.extend(children[behind:])
+    return placed
+
+
+def _changed_piece(start: int, end: int, fixed: int, old: str, body: str, change: _Change) -> str | None:
+    """Return the new text of the piece ``old[start:end]``; None when the edit could move its cuts.
+
+    The first ``fixed`` characters and the line break at the end decide the cuts, so they must be untouched.
+    """
+    last = end if end == len(old) else end - (2 if old[end - 2 : end] == "\r\n" else 1)
+    if change.start < start + fixed or change.old_end > last:
+        return None
+    text = body[start : end + change.delta]
+    if _BOUNDARY.search(text) or _MARKER_BEHIND_BREAK.search(text) or _has_lone_returns(text):
+        return None
+    return text
+
+
+def _next_item(dash: int, text: str) -> bool:
+    return bool(item_starts(dash, text, 0))
+
+
+def _read_sections(
+    body: str, cuts: list[int], stop: int, previous: Layout | None
+) -> tuple[list[int], list[Section]]:
+    known_sections: Mapping[str, Section] = {}
+    known_items: dict[str, Piece] = {}
+    if previous is not None:
+        known_sections = {section.text: section for section in previous.sections}
+        for section in previous.sections:
+            known_items.update((item.text, item) for item in section.items)
+    cuts = [*cuts, stop]
+    starts: list[int] = []
+    sections: list[Section] = []
+    index, count = 0, len(cuts) - 1
+    while index < count:
+        start = cuts[index]
+        text = body[start : cuts[index + 1]]
+        section = known_sections.get(text) or read_section(text, known_items)
+        index += 1
+        if section.open and index < count:
+            joined = join(lambda i, j: body[cuts[i] : cuts[j]], index - 1, count, strict_entries)
+            if joined is not None:
+                section, index = plain_section(joined[0].text), joined[1]
+        starts.append(start)
+        sections.append(section)
+    return starts, sections
+
+
+def _has_open(section: Section) -> bool:
+    return section.open or any(piece.open for _, piece in section.faulty)
+
+
+def _whole(body: str, start: int, stop: int, second: Span | None) -> Layout:
+    return Layout(body, stop, whole=read_whole(body[start:stop]), whole_start=start, second_document=second)
+
+
+def _end_of_document(body: str, start: int) -> tuple[int, Span | None]:
+    """Return where the document ends and the ``---`` of a second one that holds something."""
+    marker = _first_marker(body, start)
+    if marker is None:
+        return len(body), None
+    stop = marker.start()
+    second = marker
+    if marker[0] == "...":
+        second = _first_marker(body, marker.end()) or marker
+    rest = _MARKER.sub("   ", body[marker.start() :])
+    if _SIGNIFICANT.match(rest) is None:
+        return stop, None
+    return stop, Span(second.start(), second.end())
+
+
+def _first_marker(body: str, start: int) -> re.Match[str] | None:
+    if body.startswith(("---", "..."), start) and (match := _MARKER.match(body, start)):
+        return match
+    if "\n---" not in body and "\n..." not in body and "\r" not in body:
+        return None
+    return _MARKER.search(body, start)
+
+
+def _behind_first_marker(body: str, start: int) -> int:
+    match = _MARKER.search(body, start)
+    return match.end() if match else start
+
+
+def _is_dash(body: str, at: int) -> bool:
+    return body[at] == "-" and body[at + 1 : at + 2] in {"", " ", "\t", "\r", "\n"}
+
+
+def _has_lone_returns(text: str) -> bool:
+    return "\r" in text and text.count("\r") != text.count("\r\n")
+
+
+def _line_start(body: str, at: int, least: int) -> int:
+    while at > least and body[at - 1] not in "\r\n":
+        at -= 1
+    return at

@@ -1,0 +1,67 @@
+"""The lines of a piece of YAML as a reader by indentation sees them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+
+_LINE = re.compile(r"([ \t]*)([^\r\n]*)(\r\n|\r|\n|\Z)")
+_KEY = re.compile(
+    r"""(?P<key>(?:"(?:[^"\\\r\n]|\\.)*"|'(?:[^'\r\n]|'')*')[ \t]*
+        |(?![-?:](?:\s|$)|["'\[\]{}\#|>@`%,\s])(?:[^:\r\n#]|(?<!\s)\#|:(?=\S))+):(?=[ \t\r\n]|$)""",
+    re.VERBOSE,
+)
+_DASH = re.compile(r"-(?=[ \t\r\n]|\Z)[ \t]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line. ``content`` is the offset of the first character behind the indentation, ``end`` excludes the break.
+
+    ``column`` is where the content counts as standing: for a line indented with tabs an estimate.
+    """
+
+    start: int
+    content: int
+    end: int
+    next: int
+    column: int
+    blank: bool
+    """Empty or a comment."""
+    tabbed: bool = False
+
+    def at(self, content: int) -> Line:
+        """Return the same line as if it began at ``content``, the rest being indentation."""
+        return replace(self, content=content, column=self.column + content - self.content)
+
+
+def split_lines(text: str) -> list[Line]:
+    """Return the lines of a text, without the empty one behind a final line break."""
+    lines: list[Line] = []
+    column = 0
+    opens = False
+    for match in _LINE.finditer(text):
+        if match.start() == match.end() == len(text):
+            break
+        content, end = match.start(2), match.end(2)
+        body = match[2]
+        blank = not body or body[0] == "#"
+        tabbed = "\t" in match[1]
+        here = content - match.start()
+        if tabbed and not blank:
+            here = column + 2 if opens else column
+        if not blank:
+            column = here
+            opens = body.rstrip().endswith(":")
+        lines.append(Line(match.start(), content, end, match.end(), here, blank, tabbed))
+    return lines
+
+
+def key_at(text: str, offset: int) -> re.Match[str] | None:
+    """Match ``key:`` at an offset; group ``key`` holds the key with its quotes, perhaps with blanks behind it."""
+    return _KEY.match(text, offset)
+
+
+def dash_at(text: str, offset: int) -> re.Match[str] | None:
+    """Match the dash of a list item and the blanks behind it."""
+    return _DASH.match(text, offset)

@@ -1,0 +1,239 @@
+"""Pieces: the parts of a document that are read on their own, so that an edit re-reads one of them.
+
+The text is cut at the keys that stand at column 0 and, where such a key holds a list, at the items of that list. A cut
+is decided by single lines, never by what was read before, so the same text is always cut the same way. A piece is a
+pure function of its own text; that is why pieces of the version before can be used again.
+
+Two things can cross a cut, an open quote and an open bracket. Such a piece ends too early, strictly speaking, and is
+tried again joined with what follows; when that cannot be read either, it is repaired on its own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from waza_language_server.syntax.events import Reading, read
+from waza_language_server.syntax.fault import SyntaxFault
+from waza_language_server.syntax.nodes import Green, Placed
+from waza_language_server.syntax.repair import Repaired, repair_block, repair_entries, repair_items
+
+_HEADER = re.compile(r"""(?:[A-Za-z_][\w.-]*|"[\w .-]*"|'[\w .-]*')[ \t]*:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\n)""")
+_FIRST_ITEM = re.compile(r"(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\n))*( *)-(?=[ \t\r\n]|\Z)")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Piece:
+    """A part of the text and what was read from it. Offsets count from its start.
+
+    ``children`` are pairs of a mapping or items of a list; ``root`` is set when the piece is a document of another
+    shape. ``open`` says that the text ended too early: what follows could change how it reads.
+    """
+
+    text: str
+    children: tuple[Placed, ...]
+    end: int
+    faults: tuple[SyntaxFault, ...] = ()
+    anchors: tuple[str, ...] = ()
+    aliases: tuple[tuple[str, int, int], ...] = ()
+    open: bool = False
+    root: Placed | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Section:
+    """A key at column 0 with its value. ``starts`` and ``items`` are its list items when it was cut at them."""
+
+    text: str
+    head: Piece
+    children: tuple[Placed, ...]
+    dash: int = -1
+    starts: tuple[int, ...] = ()
+    items: tuple[Piece, ...] = ()
+    open: bool = False
+    faulty: tuple[tuple[int, Piece], ...] = ()
+    """Offset and piece wherever there is a fault, an anchor or an alias."""
+
+
+def read_section(text: str, known: Mapping[str, Piece]) -> Section:
+    """Read one key at column 0 with its value. ``known`` holds items read before, by their text."""
+    header = _HEADER.match(text)
+    first = _FIRST_ITEM.match(text, header.end()) if header else None
+    if first is None:
+        return plain_section(text)
+    dash = len(first[1])
+    start = first.end() - 1 - dash
+    head = read_entry(text[:start])
+    if len(head.children) != 2 or head.open:
+        return plain_section(text)
+    starts = [start, *(match.start() + 1 for match in item_starts(dash, text, first.end() - 1))]
+    starts, items = _read_items(text, starts, dash, known)
+    return build_list(text, head, dash, starts, items)
+
+
+def plain_section(text: str) -> Section:
+    """Read one key at column 0 and its value in one go."""
+    piece = read_entry(text)
+    faulty = ((0, piece),) if noteworthy(piece) else ()
+    return Section(text, piece, piece.children, open=piece.open, faulty=faulty)
+
+
+def build_list(
+    text: str,
+    head: Piece,
+    dash: int,
+    starts: Sequence[int],
+    items: Sequence[Piece],
+    placed: Sequence[Placed] = (),
+) -> Section:
+    """Put a section together from its parts. ``placed`` are the items of the list when the caller has them."""
+    if not placed:
+        placed = [
+            Placed(child.green, child.offset + start)
+            for start, item in zip(starts, items, strict=True)
+            for child in item.children
+        ]
+    key = head.children[0]
+    anchor = head.children[1].green
+    faulty = [(start, item) for start, item in zip(starts, items, strict=True) if noteworthy(item)]
+    if noteworthy(head):
+        faulty.insert(0, (0, head))
+    end = starts[-1] + items[-1].end
+    value = Green("sequence", starts[0] + dash, end, "block", "", anchor.tag, anchor.anchor, tuple(placed))
+    still_open = items[-1].open
+    return Section(
+        text, head, (key, Placed(value)), dash, tuple(starts), tuple(items), still_open, tuple(faulty)
+    )
+
+
+def item_starts(dash: int, text: str, start: int) -> list[re.Match[str]]:
+    """Match the line break before each item whose dash stands at column ``dash``."""
+    return list(_item_pattern(dash).finditer(text, start))
+
+
+def noteworthy(piece: Piece) -> bool:
+    """Whether a piece holds something that the whole document must know."""
+    return bool(piece.faults or piece.anchors or piece.aliases)
+
+
+def read_entry(text: str) -> Piece:
+    """Read ``key: value`` at column 0."""
+    reading = read(text)
+    root = reading.root
+    if reading.error is None and (root is None or (root.kind, root.style) == ("mapping", "block")):
+        return _strict(text, reading, root.children if root else (), root.end if root else 0)
+    repaired = repair_entries(text, reading.error)
+    return _repaired(text, repaired, reading)
+
+
+def read_item(text: str, dash: int) -> Piece:
+    """Read ``- item`` with its dash at the given column."""
+    reading = read(text)
+    root = reading.root
+    if reading.error is None and root is not None and (root.kind, root.style) == ("sequence", "block"):
+        return _strict(text, reading, root.children, max(root.end, dash + 1))
+    return _repaired(text, repair_items(text, 0 if dash else -1, reading.error), reading)
+
+
+def read_whole(text: str) -> Piece:
+    """Read a document that is no block mapping at column 0."""
+    reading = read(text)
+    if reading.error is None:
+        root = Placed(reading.root) if reading.root else None
+        return _strict(text, reading, (), reading.root.end if reading.root else 0, root)
+    root, repaired = repair_block(text, reading.error)
+    return _repaired(text, repaired, reading, root)
+
+
+def join(
+    texts: Callable[[int, int], str], first: int, count: int, accept: Callable[[str], Piece | None]
+) -> tuple[Piece, int] | None:
+    """Try an open piece together with the ones behind it.
+
+    ``texts(i, j)`` is the text of pieces i up to j. The number of joined pieces doubles, so an open quote costs no more
+    than reading the rest of the text twice. Return the piece and the index behind it; None when no join can be read.
+    """
+    size = 2
+    while True:
+        stop = min(first + size, count)
+        piece = accept(texts(first, stop))
+        if piece is not None and not piece.open:
+            return piece, stop
+        if piece is None or stop == count:
+            return None
+        size *= 2
+
+
+def _read_items(
+    text: str, cuts: list[int], dash: int, known: Mapping[str, Piece]
+) -> tuple[list[int], list[Piece]]:
+    cuts.append(len(text))
+    starts: list[int] = []
+    items: list[Piece] = []
+    index, count = 0, len(cuts) - 1
+    while index < count:
+        start = cuts[index]
+        part = text[start : cuts[index + 1]]
+        piece = known.get(part)
+        if piece is None:
+            piece = read_item(part, dash)
+        index += 1
+        if piece.open and index < count:
+            joined = join(lambda i, j: text[cuts[i] : cuts[j]], index - 1, count, _strict_items)
+            if joined is not None:
+                piece, index = joined
+        starts.append(start)
+        items.append(piece)
+    return starts, items
+
+
+def _strict_items(text: str) -> Piece | None:
+    """Read items strictly; a piece that is still open when only its end is missing; None when it cannot be read."""
+    return _strict_or_open(text, "sequence")
+
+
+def strict_entries(text: str) -> Piece | None:
+    """Read entries strictly, as ``join`` wants it."""
+    return _strict_or_open(text, "mapping")
+
+
+def _strict_or_open(text: str, kind: str) -> Piece | None:
+    reading = read(text)
+    if reading.error is not None:
+        return Piece(text, (), 0, open=True) if reading.error.at_end else None
+    root = reading.root
+    if root is None or (root.kind, root.style) != (kind, "block"):
+        return None
+    return _strict(text, reading, root.children, root.end)
+
+
+def _strict(
+    text: str, reading: Reading, children: tuple[Placed, ...], end: int, root: Placed | None = None
+) -> Piece:
+    faults = tuple(reading.duplicates)
+    return Piece(text, children, end, faults, tuple(reading.anchors), tuple(reading.aliases), root=root)
+
+
+def _repaired(text: str, repaired: Repaired, reading: Reading, root: Placed | None = None) -> Piece:
+    is_open = reading.error is not None and reading.error.at_end
+    return Piece(
+        text,
+        tuple(repaired.children),
+        repaired.end,
+        tuple(repaired.faults),
+        tuple(repaired.anchors),
+        tuple(repaired.aliases),
+        is_open,
+        root,
+    )
+
+
+_patterns: dict[int, re.Pattern[str]] = {}
+
+
+def _item_pattern(dash: int) -> re.Pattern[str]:
+    pattern = _patterns.get(dash)
+    if pattern is None:
+        pattern = _patterns[dash] = re.compile("\n" + " " * dash + r"-(?=[ \t\r\n]|\Z)")
+    return pattern

@@ -1,0 +1,136 @@
+"""The tree of a document, in every state of its text.
+
+``parse`` never fails: it returns a tree of whatever can be read and the faults of the rest. Given the tree of the
+version before, it reads only the piece of text that changed; every list item the edit left alone keeps its green node,
+so that results can be cached by it.
+
+Architecture invariant: a tree depends on its text alone. Parsing with ``previous`` gives the same tree as without.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from waza_language_server.syntax import characters
+from waza_language_server.syntax.events import duplicate_keys
+from waza_language_server.syntax.fault import STRUCTURAL_CODES, SyntaxFault
+from waza_language_server.syntax.layout import Layout, lay_out, update
+from waza_language_server.syntax.nodes import Green, Node, Placed
+from waza_language_server.syntax.pieces import Piece
+from waza_language_server.text.span import Span
+
+__all__ = ["SyntaxFault", "Tree", "parse"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tree:
+    """What was read from a text. ``root`` is None when there is nothing to read (blanks, comments, binary data)."""
+
+    text: str
+    root: Node | None
+    errors: tuple[SyntaxFault, ...]
+    layout: Layout | None = field(default=None, repr=False)
+    """How the text was cut; for the next parse alone."""
+
+    def broken(self, node: Node) -> bool:
+        """Whether the node holds or touches text that could not be read: nothing about it is certain."""
+        if node.kind == "broken":
+            return True
+        span = node.span
+        return any(
+            fault.code in STRUCTURAL_CODES and fault.span.start <= span.end and span.start <= fault.span.end
+            for fault in self.errors
+        )
+
+
+def parse(text: str, previous: Tree | None = None) -> Tree:
+    """Read a text. ``previous`` is the tree of an earlier version of the same document, if there is one."""
+    if previous is not None:
+        if previous.text == text:
+            return previous
+        if previous.layout is not None and (layout := update(previous.layout, text)) is not None:
+            return _tree(text, layout, ())
+    if len(text) > characters.MAX_CHARACTERS:
+        return _unreadable(text, "The file is too large to be a suite; it is not checked.")
+    if characters.is_binary(text):
+        return _unreadable(text, "The file is not text; write it as YAML in UTF-8.")
+    start = 1 if text.startswith("\ufeff") else 0
+    body, refused = text, ()
+    if characters.has_refused(text[start:]):
+        body = text[:start] + characters.stand_in(text[start:])
+        refused = tuple(fault.shifted(start) for fault in characters.refused_faults(text[start:]))
+    layout = lay_out(body, start, previous.layout if previous is not None else None)
+    if refused:
+        layout = replace(layout, local=False)
+    return _tree(text, layout, refused)
+
+
+def _tree(text: str, layout: Layout, refused: tuple[SyntaxFault, ...]) -> Tree:
+    faults = [*refused, *_faults(layout)]
+    faults.sort(key=lambda fault: fault.span)
+    green = _root(layout)
+    return Tree(text, Node(*green) if green else None, tuple(faults), layout)
+
+
+def _root(layout: Layout) -> tuple[Green, int] | None:
+    whole = layout.whole
+    if whole is not None:
+        return (whole.root.green, whole.root.offset + layout.whole_start) if whole.root else None
+    children = tuple(
+        Placed(child.green, child.offset + start)
+        for start, section in zip(layout.starts, layout.sections, strict=True)
+        for child in section.children
+    )
+    if not children:
+        return None
+    start = children[0].green.start + children[0].offset
+    end = children[-1].green.end + children[-1].offset
+    if layout.sections[-1].head.faults:
+        end = max(end, layout.starts[-1] + layout.sections[-1].head.end)
+    return Green("mapping", start, end, "block", children=children), 0
+
+
+def _faults(layout: Layout) -> Iterator[SyntaxFault]:
+    if layout.second_document is not None:
+        message = (
+            "A file holds one document; what follows this line is ignored, so move it to a file of its own."
+        )
+        yield SyntaxFault(layout.second_document, message, "several-documents")
+    pieces = list(_noteworthy(layout))
+    for start, piece in pieces:
+        for fault in piece.faults:
+            yield fault.shifted(start)
+    yield from _unknown_anchors(pieces)
+    keys = (
+        Placed(section.children[index].green, section.children[index].offset + start)
+        for start, section in zip(layout.starts, layout.sections, strict=True)
+        for index in range(0, len(section.children), 2)
+        if not section.head.faults
+    )
+    yield from duplicate_keys(keys)
+
+
+def _noteworthy(layout: Layout) -> Iterator[tuple[int, Piece]]:
+    """Yield the pieces that have faults, anchors or aliases, with their offsets, in order."""
+    if layout.whole is not None:
+        yield layout.whole_start, layout.whole
+    for start, section in zip(layout.starts, layout.sections, strict=True):
+        for offset, piece in section.faulty:
+            yield start + offset, piece
+
+
+def _unknown_anchors(pieces: list[tuple[int, Piece]]) -> Iterator[SyntaxFault]:
+    known: set[str] = set()
+    for start, piece in pieces:
+        for name, begin, end in piece.aliases:
+            if name not in known:
+                message = (
+                    f"No anchor `&{name}` stands before this alias; put the value in quotes if it is text."
+                )
+                yield SyntaxFault(Span(begin, end).shifted(start), message, "unknown-anchor")
+        known.update(piece.anchors)
+
+
+def _unreadable(text: str, message: str) -> Tree:
+    return Tree(text, None, (SyntaxFault(Span(0, min(1, len(text))), message, "not-text"),))
