@@ -28,18 +28,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
-from pydantic import BaseModel, ConfigDict
+from waza_engine.graders.config import GraderConfig
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from waza_engine.assertions.evaluator import AssertionEvaluator
-
-
-class GraderConfig(BaseModel):
-    """Base of every grader's ``config`` block."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class GraderError(Exception):
@@ -136,7 +130,7 @@ class Grader(ABC, Generic[ConfigT]):
 
     ``entry_keys`` names config keys that may also stand beside ``type`` (references A and B write ``rubric`` and
     ``model`` of judges, and ``assertions`` of task-level graders there). ``replaced_by`` names the successor of a
-    deprecated type.
+    deprecated type. ``warnings`` says what the entry contains that has no effect (unknown keys), one sentence each.
     """
 
     type: ClassVar[str]
@@ -149,6 +143,7 @@ class Grader(ABC, Generic[ConfigT]):
     def __init__(self, name: str, config: ConfigT) -> None:
         self.name = name
         self.config = config
+        self.warnings: tuple[str, ...] = ()
 
     @abstractmethod
     def grade(self, context: GradingContext) -> Verdict:

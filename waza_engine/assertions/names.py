@@ -1,0 +1,51 @@
+"""The names that an assertion may use, with a line of documentation each. Light: the language server imports it too."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+CONTEXT_NAMES: Mapping[str, str] = MappingProxyType(
+    {
+        "output": "The agent's final answer, as text.",
+        "outcome": "A dict that is always empty in current runs; use `outcome.get('status')` if at all.",
+        "transcript": "The events of the session, a list of dicts with `type` and, by type, `content` or `message`.",
+        "tool_calls": "The tool calls in order, a list of dicts with `name`, `arguments`, `success`, `id` and maybe `result`.",
+        "errors": "The transcript events whose type or content contains the text `error`, a list of dicts.",
+        "duration_ms": "How long the run took, in milliseconds, a whole number.",
+    }
+)
+
+FUNCTION_NAMES: Mapping[str, str] = MappingProxyType(
+    {
+        "len": "`len(x)`: how many items or characters `x` has.",
+        "any": "`any(xs)`: whether an item is true.",
+        "all": "`all(xs)`: whether every item is true.",
+        "re": "The module of regular expressions: `re.search(r'\\d+', output)`.",
+        "str": "`str(x)`: `x` as text.",
+        "int": "`int(x)`: `x` as a whole number.",
+        "float": "`float(x)`: `x` as a number.",
+        "bool": "`bool(x)`: whether `x` counts as true.",
+        "list": "`list(xs)`: the items as a list.",
+        "dict": "`dict(pairs)`: a dict of key and value pairs.",
+    }
+)
+
+DOCS: Mapping[str, str] = MappingProxyType(
+    {**CONTEXT_NAMES, **FUNCTION_NAMES, "True": "The true value.", "False": "The false value."}
+)
+
+ALL_NAMES: frozenset[str] = frozenset(DOCS)
+
+ALLOWED_DUNDER_ATTRIBUTES: frozenset[str] = frozenset(
+    {"__class__", "__name__", "__doc__", "__len__", "__contains__", "__iter__", "__next__"}
+)
+INTERNAL_ATTRIBUTES: frozenset[str] = frozenset({"mro"})
+INTERNAL_PREFIXES: tuple[str, ...] = ("gi_", "cr_", "ag_", "tb_", "f_", "co_", "func_")
+
+
+def is_refused_attribute(name: str) -> bool:
+    """Tell whether an assertion must not use this attribute: it would lead out of the assertion into the interpreter."""
+    if name.startswith("__"):
+        return name not in ALLOWED_DUNDER_ATTRIBUTES
+    return name in INTERNAL_ATTRIBUTES or name.startswith(INTERNAL_PREFIXES)

@@ -1,0 +1,96 @@
+"""The `action_sequence` grader: the order of the agent's tool calls."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
+
+from waza_engine.graders.base import Check, Grader, GradingContext, Verdict
+from waza_engine.graders.config import GraderConfig
+from waza_engine.graders.fields import ListOf, Text
+from waza_engine.graders.registry import register
+from waza_engine.graders.sequences import Order, agreement, follows, why_not
+
+_ORDERS: dict[str, Order] = {
+    "exact_match": "exact",
+    "in_order_match": "in_order",
+    "any_order_match": "any_order",
+}
+
+
+class ActionSequenceConfig(GraderConfig):
+    """The wanted tool calls and how strictly they are compared."""
+
+    expected_actions: Annotated[tuple[Text, ...], ListOf("tool.name", nullable=False)] = Field(
+        description="The names of the tools, in the order they should be called. Repeat a name to want it twice.",
+        examples=[["bash", "edit", "bash"]],
+        min_length=1,
+    )
+    matching_mode: Literal["exact_match", "in_order_match", "any_order_match"] = Field(
+        description=(
+            "`exact_match`: these calls and no others, in this order. `in_order_match`: in this order, others may stand"
+            " between. `any_order_match`: all of them, as often as listed, in any order."
+        ),
+        examples=["in_order_match"],
+    )
+
+    misspellings: ClassVar = {
+        "expected_order": "expected_actions",
+        "expected_sequence": "expected_actions",
+        "expected_tools": "expected_actions",
+        "actions": "expected_actions",
+        "sequence": "expected_actions",
+        "mode": "matching_mode",
+        "match_mode": "matching_mode",
+    }
+
+
+@register
+class ActionSequenceGrader(Grader[ActionSequenceConfig]):
+    """Compares the tools that the agent called with an expected sequence.
+
+    **Scoring:** precision = wanted calls among all calls, recall = wanted calls found, score = F1 = 2·P·R / (P + R), counting
+    repetitions and ignoring the order. Whether it *passes* depends on `matching_mode` alone, so a low score can pass
+    (`in_order_match` with many other calls) and a score of 1.0 can fail (right calls, wrong order).
+
+    **Worth knowing:** tool names are exact, upper and lower case included. Expected `bash, edit` and called
+    `bash, view, edit`: F1 = 0.8, which passes in order but not exactly.
+    """
+
+    type = "action_sequence"
+    title = "Action sequence"
+    config_model = ActionSequenceConfig
+    example = """\
+- type: action_sequence
+  name: edit_then_test
+  config:
+    matching_mode: in_order_match
+    expected_actions:
+      - edit
+      - bash
+"""
+
+    def grade(self, context: GradingContext) -> Verdict:
+        """Compare the recorded tool names."""
+        if context.tool_calls is None:
+            return Verdict(0.0, False, "the run recorded no agent session")
+        wanted, order = self.config.expected_actions, _ORDERS[self.config.matching_mode]
+        actual = [call.name for call in context.tool_calls]
+        measure = agreement(wanted, actual)
+        passed = follows(order, wanted, actual)
+        feedback = "Action sequence matched" if passed else why_not(order, "actions", wanted, actual)
+        return Verdict(
+            score=measure.f1,
+            passed=passed,
+            feedback=feedback,
+            details={
+                "matching_mode": self.config.matching_mode,
+                "expected_actions": list(wanted),
+                "actual_actions": actual,
+                "precision": measure.precision,
+                "recall": measure.recall,
+                "f1": measure.f1,
+            },
+            checks=(Check(("expected_actions",), passed, "" if passed else feedback),),
+        )

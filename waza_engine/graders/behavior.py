@@ -1,0 +1,144 @@
+"""The `behavior` grader: how many tools, tokens and milliseconds the agent needed."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from pydantic import Field
+
+from waza_engine.graders.base import Check, Grader, GradingContext, Verdict, verdict_of_checks
+from waza_engine.graders.config import Given, GraderConfig
+from waza_engine.graders.fields import ToolNameList, WholeNumber
+from waza_engine.graders.registry import register
+
+
+class BehaviorConfig(GraderConfig):
+    """Limits and tools; every one is a check."""
+
+    max_tool_calls: WholeNumber = Field(
+        default=0, ge=0, description="The most tool calls allowed; `0` means no limit.", examples=[20]
+    )
+    max_tokens: WholeNumber = Field(
+        default=0,
+        ge=0,
+        description="The most tokens allowed, input and output together; `0` means no limit.",
+        examples=[50000],
+    )
+    max_duration_ms: WholeNumber = Field(
+        default=0,
+        ge=0,
+        description="The longest run allowed, in milliseconds; `0` means no limit.",
+        examples=[60000],
+    )
+    required_tools: ToolNameList = Field(
+        default=(),
+        description="Exact names of tools that must be called. Patterns are not supported here.",
+        examples=[["bash", "edit"]],
+    )
+    forbidden_tools: ToolNameList = Field(
+        default=(),
+        description="Exact names of tools that must not be called. Patterns are not supported here.",
+        examples=[["web_fetch"]],
+    )
+
+    at_least_one: ClassVar = {
+        "max_tool_calls": Given.POSITIVE,
+        "max_tokens": Given.POSITIVE,
+        "max_duration_ms": Given.POSITIVE,
+        "required_tools": Given.LISTED,
+        "forbidden_tools": Given.LISTED,
+    }
+    misspellings: ClassVar = {
+        "max_calls": "max_tool_calls",
+        "max_tools": "max_tool_calls",
+        "tool_calls": "max_tool_calls",
+        "max_duration": "max_duration_ms",
+        "max_response_time_ms": "max_duration_ms",
+        "max_time_ms": "max_duration_ms",
+        "duration_ms": "max_duration_ms",
+        "tokens": "max_tokens",
+        "required": "required_tools",
+        "expect_tools": "required_tools",
+        "forbidden": "forbidden_tools",
+        "reject_tools": "forbidden_tools",
+    }
+
+
+@register
+class BehaviorGrader(Grader[BehaviorConfig]):
+    """Checks how the agent worked: the number of tool calls, the tokens, the time, and which tools it used.
+
+    **Scoring:** every limit above zero and every listed tool is one check; score = passed checks / all checks; it passes when
+    all checks pass.
+
+    **Worth knowing:**
+
+    - Limits are inclusive: 20 calls pass `max_tool_calls: 20`.
+    - Tool names are compared exactly, upper and lower case included. `rm -rf` is a command, not a tool: use
+      `tool_constraint` with `command_pattern` for it.
+    - When the executor reports no token usage, `max_tokens` passes with a note, as upstream does.
+    """
+
+    type = "behavior"
+    title = "Behavior"
+    config_model = BehaviorConfig
+    example = """\
+- type: behavior
+  name: efficient
+  config:
+    max_tool_calls: 20
+    max_duration_ms: 60000
+    forbidden_tools:
+      - web_fetch
+"""
+
+    def grade(self, context: GradingContext) -> Verdict:
+        """Compare the session with the limits."""
+        if context.tool_calls is None:
+            return Verdict(0.0, False, "the run recorded no agent session")
+        config, usage = self.config, context.usage
+        used = [call.name for call in context.tool_calls]
+        tokens = None if usage is None else usage.input_tokens + usage.output_tokens
+        checks: list[Check] = []
+        if config.max_tool_calls > 0:
+            checks.append(at_most("max_tool_calls", len(used), config.max_tool_calls, "tool calls"))
+        if config.max_tokens > 0:
+            checks.append(tokens_check(tokens, config.max_tokens))
+        if config.max_duration_ms > 0:
+            checks.append(
+                at_most("max_duration_ms", context.duration_ms, config.max_duration_ms, "milliseconds")
+            )
+        checks += tool_name_checks("required_tools", config.required_tools, used, wanted=True)
+        checks += tool_name_checks("forbidden_tools", config.forbidden_tools, used, wanted=False)
+        details = {**config.model_dump(mode="json"), "tool_call_count": len(used), "tools_used": used}
+        details["actual_duration"] = context.duration_ms
+        if tokens is not None:
+            details["tokens_total"] = tokens
+        return verdict_of_checks(checks, all_passed="All behavior checks passed", **details)
+
+
+def at_most(key: str, actual: int, limit: int, unit: str) -> Check:
+    """Check an inclusive limit."""
+    return Check(
+        (key,), actual <= limit, "" if actual <= limit else f"{actual} {unit}, at most {limit} allowed"
+    )
+
+
+def tokens_check(tokens: int | None, limit: int) -> Check:
+    """Check the token limit, which cannot fail when the executor reports no usage (reference waza.md §2.12)."""
+    if tokens is None:
+        return Check(
+            ("max_tokens",), True, "the executor reported no token usage, so the limit was not checked"
+        )
+    return at_most("max_tokens", tokens, limit, "tokens")
+
+
+def tool_name_checks(key: str, names: tuple[str, ...], used: list[str], *, wanted: bool) -> list[Check]:
+    """Check exact tool names, one check a name."""
+    complaint = "required tool not used" if wanted else "forbidden tool was used"
+    return [
+        Check(
+            (key, index), (name in used) == wanted, "" if (name in used) == wanted else f"{complaint}: {name}"
+        )
+        for index, name in enumerate(names)
+    ]

@@ -1,0 +1,146 @@
+"""The `code` grader: assertions over what the agent answered and did."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Literal
+
+from pydantic import Field
+
+from waza_engine.assertions.evaluator import AssertionEvaluator, AssertionOutcome
+from waza_engine.assertions.javascript import evaluate_javascript
+from waza_engine.graders.base import Check, Grader, GradingContext, ToolCall, Verdict, verdict_of_checks
+from waza_engine.graders.config import GraderConfig
+from waza_engine.graders.fields import AssertionList
+from waza_engine.graders.registry import register
+
+_KNOWN_ARGUMENTS = ("path", "file_text", "command", "description", "skill")
+_QUOTED_CHARACTERS = 300
+
+
+class CodeConfig(GraderConfig):
+    """The assertions and their language."""
+
+    assertions: AssertionList = Field(
+        description=(
+            "Expressions that must be true, evaluated in order. Names: `output`, `outcome`, `transcript`, `tool_calls`,"
+            " `errors`, `duration_ms`; functions (Python): `len`, `any`, `all`, `re`, `str`, `int`, `float`, `bool`,"
+            " `list`, `dict`."
+        ),
+        examples=[["len(output) > 100", "'function' in output.lower()"]],
+        min_length=1,
+    )
+    language: Literal["python", "javascript"] = Field(
+        default="python",
+        description="The language of the assertions. JavaScript needs Node.js on the machine.",
+    )
+
+    misspellings: ClassVar = {
+        "assertion": "assertions",
+        "asserts": "assertions",
+        "expressions": "assertions",
+        "checks": "assertions",
+        "lang": "language",
+    }
+
+
+@register
+class CodeGrader(Grader[CodeConfig]):
+    """Evaluates expressions over the answer, the transcript and the tool calls; each must be true.
+
+    | name | what it is |
+    |---|---|
+    | `output` | the agent's final answer, text |
+    | `transcript` | the events of the session, a list of dicts with `type` and, by type, `content`, `message`, … |
+    | `tool_calls` | a list of dicts: `name`, `arguments`, `success`, `id`, and `result` when there is one |
+    | `errors` | the events whose type or content contains `error` |
+    | `duration_ms` | how long the run took, in milliseconds |
+    | `outcome` | always an empty dict in current runs |
+
+    **Scoring:** score = true assertions / all assertions; it passes when all are true. An assertion that raises, runs longer
+    than its deadline or needs too much memory is false, with the reason; the others still count.
+
+    **Worth knowing:**
+
+    - An assertion is one Python *expression*: no `import`, no `assert`, no `=`.
+    - Inside a generator expression, a comprehension or a lambda only its own variables are visible:
+      `any(word in output for word in ['a', 'b'])` fails. Write `'a' in output or 'b' in output`, or bind the name first:
+      `any(word in output for output in [output] for word in ['a', 'b'])`.
+    - Other built-in functions (`sum`, `max`, `sorted`, `isinstance`, …) do not exist here.
+    - `errors` also holds messages that merely mention an `error`, so `len(errors) == 0` fails easily.
+    - With `language: javascript` the value of the last statement counts: `output.includes('done')`.
+    """
+
+    type = "code"
+    title = "Assertions"
+    config_model = CodeConfig
+    entry_keys = ("assertions",)
+    example = """\
+- type: code
+  name: answer_quality
+  config:
+    assertions:
+      - len(output) > 100
+      - "'function' in output.lower()"
+"""
+
+    def grade(self, context: GradingContext) -> Verdict:
+        """Evaluate every assertion in one shared context."""
+        assertions = self.config.assertions
+        names = assertion_context(context)
+        if self.config.language == "javascript":
+            outcomes = evaluate_javascript(assertions, names)
+        else:
+            outcomes = _evaluate_python(assertions, names, context.assertions)
+        checks = [
+            _check(i, text, out) for i, (text, out) in enumerate(zip(assertions, outcomes, strict=True))
+        ]
+        return verdict_of_checks(
+            checks,
+            all_passed="All assertions passed",
+            total_assertions=len(checks),
+            passed_assertions=sum(check.passed for check in checks),
+        )
+
+
+def assertion_context(context: GradingContext) -> dict[str, Any]:
+    """Return the names of reference waza.md §5.1. Known arguments of tool calls are always there, "" when absent."""
+    return {
+        "output": context.output,
+        "outcome": {},
+        "transcript": [dict(event) for event in context.transcript],
+        "tool_calls": [_tool_call(call) for call in context.tool_calls or ()],
+        "errors": [dict(event) for event in context.transcript if _is_error(event)],
+        "duration_ms": context.duration_ms,
+    }
+
+
+def _tool_call(call: ToolCall) -> dict[str, Any]:
+    arguments = {**dict.fromkeys(_KNOWN_ARGUMENTS, ""), **call.arguments}
+    data: dict[str, Any] = {"name": call.name, "arguments": arguments, "success": call.success}
+    if call.id:
+        data["id"] = call.id
+    if call.result is not None:
+        data["result"] = call.result
+    return data
+
+
+def _is_error(event: Mapping[str, Any]) -> bool:
+    return "error" in str(event.get("type", "")) or "error" in str(event.get("content") or "")
+
+
+def _evaluate_python(
+    assertions: Sequence[str], names: Mapping[str, Any], shared: AssertionEvaluator | None
+) -> list[AssertionOutcome]:
+    if shared is not None:
+        return shared.evaluate(assertions, names)
+    with AssertionEvaluator() as evaluator:
+        return evaluator.evaluate(assertions, names)
+
+
+def _check(index: int, assertion: str, outcome: AssertionOutcome) -> Check:
+    if outcome.passed:
+        return Check(("assertions", index), True)
+    quoted = assertion if len(assertion) <= _QUOTED_CHARACTERS else assertion[:_QUOTED_CHARACTERS] + "…"
+    reason = f": {outcome.error}" if outcome.error else ""
+    return Check(("assertions", index), False, f"not true: {quoted}{reason}")

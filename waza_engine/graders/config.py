@@ -1,0 +1,188 @@
+"""The ``config`` block of a grader: what every config model shares, in the engine and in the JSON Schema.
+
+A config model states its rules once, as class variables; from them come both the validation of a run and the
+annotations that the editor reads (``x-waza-at-least-one``, ``x-waza-misspellings``, …). So what the editor accepts is what
+the engine runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
+
+from pydantic import BaseModel, ConfigDict, ValidationInfo, model_validator
+
+if TYPE_CHECKING:
+    from pydantic import GetJsonSchemaHandler
+    from pydantic_core import CoreSchema
+
+
+class Given(Enum):
+    """When a key counts as given: an empty list or a limit of zero asks for nothing."""
+
+    LISTED = "a list that is not empty"
+    POSITIVE = "a number above zero"
+    WRITTEN = "text that is not empty"
+    PRESENT = "any value but null"
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """The same rule as JSON Schema. A value of a wrong type passes: that is another problem, told once."""
+        limit: dict[str, Any] = {
+            Given.LISTED: {"minItems": 1},
+            Given.POSITIVE: {"exclusiveMinimum": 0},
+            Given.WRITTEN: {"minLength": 1},
+            Given.PRESENT: {},
+        }[self]
+        return {"not": {"type": "null"}, **limit}
+
+    def holds(self, value: object) -> bool:
+        """Tell whether a validated value counts as given."""
+        if self is Given.PRESENT:
+            return value is not None
+        if self is Given.POSITIVE:
+            return isinstance(value, int | float) and value > 0
+        return bool(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """Keys of two forms that must not be mixed. ``why`` is the sentence shown to the author."""
+
+    keys: tuple[str, ...]
+    others: tuple[str, ...]
+    why: str
+
+
+class GraderConfig(BaseModel):
+    """Base of every grader's ``config`` block, and of the blocks inside it.
+
+    Unknown keys are refused, unless the validation context has a list ``unknown_keys``: then they are left out and their
+    names are appended to it (upstream 0.38 runs such a file and logs a line). ``unknown_keys = "error"`` marks the blocks
+    where upstream refuses them too.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    at_least_one: ClassVar[Mapping[str, Given]] = {}
+    conflicts: ClassVar[tuple[Conflict, ...]] = ()
+    exactly_one: ClassVar[tuple[str, ...]] = ()
+    needs: ClassVar[Mapping[str, str]] = {}
+    not_greater: ClassVar[Mapping[str, str]] = {}
+    misspellings: ClassVar[Mapping[str, str]] = {}
+    recommended: ClassVar[tuple[Mapping[str, str], ...]] = ()
+    null_is_absent: ClassVar[bool] = True
+    unknown_keys: ClassVar[Literal["warning", "error"]] = "warning"
+
+    @model_validator(mode="before")
+    @classmethod
+    def _leave_out_unknown_keys(cls, value: Any, info: ValidationInfo) -> Any:
+        context = cast("Mapping[str, Any]", info.context or {})
+        if cls.unknown_keys == "error" or "unknown_keys" not in context or not isinstance(value, Mapping):
+            return value
+        block = cast("Mapping[str, Any]", value)
+        known = {field.alias or name for name, field in cls.model_fields.items()}
+        context["unknown_keys"].extend(_unknown_key(cls, key) for key in block if key not in known)
+        return {key: item for key, item in block.items() if key in known}
+
+    @model_validator(mode="after")
+    def _check_keys_together(self) -> GraderConfig:
+        values = self._values()
+        for key, value in values.items():
+            if (
+                value is None
+                and not self.null_is_absent
+                and type(self).model_fields[key].annotation is not Any
+            ):
+                raise ValueError(f"`{key}` has no value")
+        if self.exactly_one and len(values) != 1:
+            raise ValueError(f"give exactly one of {one_of(self.exactly_one)}")
+        if self.at_least_one and not any(
+            rule.holds(values.get(key)) for key, rule in self.at_least_one.items()
+        ):
+            raise ValueError(f"nothing to check: give at least one of {one_of(self.at_least_one)}")
+        for conflict in self.conflicts:
+            if any(key in values for key in conflict.keys) and any(key in values for key in conflict.others):
+                raise ValueError(conflict.why)
+        for key, needed in self.needs.items():
+            if values.get(key) and values.get(needed) is None:
+                raise ValueError(f"`{key}` needs `{needed}` beside it")
+        for low, high in self.not_greater.items():
+            bounds = values.get(low), values.get(high)
+            if bounds[0] is not None and bounds[1] is not None and bounds[0] > bounds[1]:
+                raise ValueError(f"`{low}` ({bounds[0]}) must not be greater than `{high}` ({bounds[1]})")
+        return self
+
+    def _values(self) -> dict[str, Any]:
+        """Return the written keys, by the names that authors use."""
+        fields = type(self).model_fields
+        return {fields[name].alias or name: getattr(self, name) for name in self.model_fields_set}
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        schema = handler(core)
+        block = cast("dict[str, Any]", handler.resolve_ref_schema(schema))
+        block.pop("title", None)
+        for value in block.get("properties", {}).values():
+            value.pop("title", None)
+            _simplify_optional(value, cls.null_is_absent)
+        block["x-waza-unknown-keys"] = cls.unknown_keys
+        if cls.misspellings:
+            block["x-waza-misspellings"] = dict(cls.misspellings)
+        if cls.recommended:
+            block["x-waza-recommended"] = [dict(entry) for entry in cls.recommended]
+        if cls.at_least_one:
+            block["x-waza-at-least-one"] = list(cls.at_least_one)
+            block["anyOf"] = [_given(key, rule) for key, rule in cls.at_least_one.items()]
+        if cls.exactly_one:
+            block |= {"minProperties": 1, "maxProperties": 1, "x-waza-exactly-one": list(cls.exactly_one)}
+        if cls.not_greater:
+            block["x-waza-not-greater"] = dict(cls.not_greater)
+        rules = [_exclusion(conflict) for conflict in cls.conflicts]
+        rules += [_implication(key, needed) for key, needed in cls.needs.items()]
+        if rules:
+            block["allOf"] = rules
+        return cast("dict[str, Any]", schema)
+
+
+def one_of(keys: Sequence[str] | Mapping[str, Any]) -> str:
+    """Return ``a, b or c`` with every key in backticks."""
+    quoted = [f"`{key}`" for key in keys]
+    return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} or {quoted[-1]}"
+
+
+def _unknown_key(model: type[GraderConfig], key: object) -> str:
+    meant = model.misspellings.get(str(key))
+    hint = f"; write `{meant}`" if meant else ""
+    return f"`{key}` is not an option here and has no effect{hint}"
+
+
+def _simplify_optional(schema: dict[str, Any], nullable: bool) -> None:
+    """Write an optional value as one schema: ``type: [integer, null]`` in place of two alternatives."""
+    if schema.get("default", ...) is None:
+        del schema["default"]
+    branches = cast("list[dict[str, Any]]", schema.get("anyOf", []))
+    if len(branches) != 2 or branches[1] != {"type": "null"}:
+        return
+    value = branches[0]
+    if not nullable:
+        del schema["anyOf"]
+        schema.update({**value, **schema})
+    elif isinstance(value.get("type"), str):
+        del schema["anyOf"]
+        schema.update({**value, **schema, "type": [value["type"], "null"]})
+
+
+def _given(key: str, rule: Given) -> dict[str, Any]:
+    return {"required": [key], "properties": {key: rule.schema}}
+
+
+def _exclusion(conflict: Conflict) -> dict[str, Any]:
+    sides = [{"anyOf": [{"required": [key]} for key in keys]} for keys in (conflict.keys, conflict.others)]
+    return {"not": {"allOf": sides}, "x-waza-message": conflict.why}
+
+
+def _implication(key: str, needed: str) -> dict[str, Any]:
+    return {"if": _given(key, Given.LISTED), "then": {"required": [needed]}}

@@ -1,0 +1,231 @@
+"""The `diff` grader: files in the workspace against snapshots and fragments."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, ClassVar
+
+from pydantic import Field
+
+from waza_engine.graders.base import Check, Grader, GradingContext, Verdict, verdict_of_checks
+from waza_engine.graders.config import Given, GraderConfig
+from waza_engine.graders.fields import ListOf, PlainText, Switch, Text, TextList
+from waza_engine.graders.file import read_workspace_file
+from waza_engine.graders.paths import workspace_path
+from waza_engine.graders.registry import register
+
+
+class ExpectedFile(GraderConfig):
+    """One file and what it must be."""
+
+    path: Text = Field(
+        description="The file, relative to the workspace.",
+        examples=["src/main.py"],
+        min_length=1,
+        json_schema_extra={"x-waza-kind": "path.workspace"},
+    )
+    snapshot: PlainText | None = Field(
+        default=None,
+        description=(
+            "A file with exactly the wanted content: relative to `context_dir`, else to the fixtures, else to the eval"
+            " file."
+        ),
+        examples=["snapshots/main.py"],
+        json_schema_extra={"x-waza-kind": "path.suite"},
+    )
+    contains: TextList = Field(
+        default=(),
+        description=(
+            "Fragments of the file: `+text` or `text` must be in it, `-text` must not. Blanks around the fragment do not"
+            " count; to look for a leading `+` or `-`, double the sign."
+        ),
+        examples=[["+def new_function():", "-def old_function():"]],
+    )
+
+    at_least_one: ClassVar = {"snapshot": Given.WRITTEN, "contains": Given.LISTED}
+    misspellings: ClassVar = {
+        "file": "path",
+        "expected": "snapshot",
+        "snapshot_file": "snapshot",
+        "fragments": "contains",
+        "content": "contains",
+    }
+
+
+class DiffConfig(GraderConfig):
+    """The files to compare."""
+
+    expected_files: Annotated[tuple[ExpectedFile, ...], ListOf(texts=False, nullable=False)] = Field(
+        description="The files, each with a snapshot, fragments, or both.", min_length=1
+    )
+    context_dir: PlainText | None = Field(
+        default=None,
+        description=(
+            "The folder of the snapshots, relative to the eval file; snapshots must lie inside it. Default: the fixtures"
+            " folder, then the folder of the eval file."
+        ),
+        examples=["snapshots"],
+        json_schema_extra={"x-waza-kind": "path.suite"},
+    )
+    update_snapshots: Switch = Field(
+        default=False,
+        description="Write the files of the workspace over the snapshots instead of comparing; the checks then pass.",
+    )
+
+    misspellings: ClassVar = {
+        "files": "expected_files",
+        "expected": "expected_files",
+        "update": "update_snapshots",
+    }
+
+
+@register
+class DiffGrader(Grader[DiffConfig]):
+    """Compares files of the agent's workspace with snapshots, or looks for fragments in them.
+
+    **Scoring:** for every file one check that it exists, one for its snapshot and one for every fragment; score = passed
+    checks / all checks; it passes when all checks pass. A missing file fails all its checks.
+
+    **Worth knowing:**
+
+    - A snapshot must be equal byte for byte, line ends included.
+    - Fragments are searched in the whole file, upper and lower case differ. Blanks at both ends of a fragment are dropped, so
+      indentation is not compared; an empty fragment is a passed check.
+    - Paths of files are relative to the workspace and must not leave it.
+    """
+
+    type = "diff"
+    title = "Diff"
+    config_model = DiffConfig
+    example = """\
+- type: diff
+  name: renames_function
+  config:
+    expected_files:
+      - path: src/main.py
+        contains:
+          - +def new_function()
+          - -def old_function()
+"""
+
+    def grade(self, context: GradingContext) -> Verdict:
+        """Compare every file. Raises ``GraderError`` for a path outside the workspace."""
+        workspace = context.workspace
+        if workspace is None:
+            return Verdict(0.0, False, "there is no workspace to look at")
+        places = [workspace_path(workspace, expected.path) for expected in self.config.expected_files]
+        checks: list[Check] = []
+        updates: list[dict[str, object]] = []
+        for index, (expected, place) in enumerate(zip(self.config.expected_files, places, strict=True)):
+            checks += self._file_checks(context, workspace, index, expected, place, updates)
+        return verdict_of_checks(
+            checks,
+            all_passed=_all_passed(updates),
+            expected_files=[expected.path for expected in self.config.expected_files],
+            workspace_dir=str(workspace),
+            **({"snapshot_updates": updates} if updates else {}),
+        )
+
+    def _file_checks(
+        self,
+        context: GradingContext,
+        workspace: Path,
+        index: int,
+        expected: ExpectedFile,
+        place: Path,
+        updates: list[dict[str, object]],
+    ) -> list[Check]:
+        at: tuple[str | int, ...] = ("expected_files", index)
+        try:
+            content = read_workspace_file(workspace, place)
+        except OSError as error:
+            unread = f"{expected.path} cannot be read: {error.strerror or error}"
+            paths: list[tuple[str | int, ...]] = [(*at, "path")]
+            paths += [(*at, "snapshot")] if expected.snapshot else []
+            paths += [(*at, "contains", i) for i in range(len(expected.contains))]
+            return [Check(path, False, unread) for path in paths]
+        checks = [Check((*at, "path"), True)]
+        if expected.snapshot:
+            complaint = self._compare(context, expected.snapshot, expected.path, content, updates)
+            checks.append(Check((*at, "snapshot"), not complaint, complaint))
+        text = content.decode("utf-8", "replace")
+        for number, fragment in enumerate(expected.contains):
+            complaint = _fragment_complaint(fragment, text)
+            checks.append(
+                Check(
+                    (*at, "contains", number),
+                    not complaint,
+                    f"{expected.path}: {complaint}" if complaint else "",
+                )
+            )
+        return checks
+
+    def _compare(
+        self,
+        context: GradingContext,
+        written: str,
+        path: str,
+        content: bytes,
+        updates: list[dict[str, object]],
+    ) -> str:
+        """Return the complaint, or nothing when the content equals the snapshot or was written to it."""
+        place = self._snapshot_place(context, written)
+        if place is None:
+            return f"the snapshot {written} lies outside of context_dir"
+        try:
+            wanted = place.read_bytes() if place.exists() else None
+            if self.config.update_snapshots:
+                updates.append(_update(place, written, wanted, content))
+                return ""
+        except OSError as error:
+            return f"the snapshot {written} cannot be used: {error.strerror}"
+        if wanted is None:
+            return f"the snapshot {written} does not exist"
+        return "" if wanted == content else f"{path} differs from the snapshot {written}"
+
+    def _snapshot_place(self, context: GradingContext, written: str) -> Path | None:
+        suite = context.suite_directory
+        if Path(written).is_absolute() and not self.config.context_dir:
+            return Path(written)
+        if self.config.context_dir:
+            folder = suite / self.config.context_dir
+            place = folder / written
+            return place if place.resolve().is_relative_to(folder.resolve()) else None
+        fixtures = context.fixtures_directory
+        if fixtures is not None and (fixtures / written).exists():
+            return fixtures / written
+        return suite / written
+
+
+def _fragment_complaint(fragment: str, text: str) -> str:
+    sign = fragment[:1] if fragment[:1] in ("+", "-") else ""
+    wanted = fragment[len(sign) :].strip()
+    if not wanted:
+        return ""
+    if sign == "-":
+        return f"forbidden fragment: {wanted}" if wanted in text else ""
+    return "" if wanted in text else f"missing fragment: {wanted}"
+
+
+def _update(place: Path, written: str, before: bytes | None, content: bytes) -> dict[str, object]:
+    status = "created" if before is None else "unchanged" if before == content else "updated"
+    if status != "unchanged":
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(content)
+    return {"snapshot": written, "status": status, "lines_changed": _lines_changed(before or b"", content)}
+
+
+def _lines_changed(before: bytes, after: bytes) -> int:
+    if before == after:
+        return 0
+    old, new = (part.replace(b"\r\n", b"\n").split(b"\n") for part in (before, after))
+    return sum(a != b for a, b in zip(old, new, strict=False)) + abs(len(old) - len(new))
+
+
+def _all_passed(updates: list[dict[str, object]]) -> str:
+    if not updates:
+        return "All files are as expected"
+    counts = {
+        status: sum(u["status"] == status for u in updates) for status in ("updated", "created", "unchanged")
+    }
+    return "Snapshots: " + ", ".join(f"{count} {status}" for status, count in counts.items() if count)

@@ -1,0 +1,90 @@
+"""The value types of grader options: lists of text, whole numbers, switches.
+
+They accept what upstream's decoder accepts (numbers and booleans inside a list of text, a list written as null) and
+refuse what it refuses (text where a list or a number is due), and say so in the JSON Schema.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, cast
+
+from pydantic import BeforeValidator, Field
+
+if TYPE_CHECKING:
+    from pydantic import GetJsonSchemaHandler
+    from pydantic_core import CoreSchema
+
+
+@dataclass(frozen=True, slots=True)
+class ListOf:
+    """Annotation: a list, or null for an empty one, whose text items are of a kind the editor knows.
+
+    A list that must have an item takes no null: ``nullable`` is false and ``NullIsEmpty`` is left out.
+    """
+
+    kind: str | None = None
+    texts: bool = True
+    nullable: bool = True
+
+    def __get_pydantic_json_schema__(self, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        """Return the schema that agrees with the validators below."""
+        schema = cast("dict[str, Any]", handler(core))
+        items: dict[str, Any] = {"type": ["string", "number", "boolean"]} if self.texts else schema["items"]
+        if self.kind is not None:
+            items["x-waza-kind"] = self.kind
+        return {**schema, "type": ["array", "null"] if self.nullable else "array", "items": items}
+
+
+@dataclass(frozen=True, slots=True)
+class Alternatives:
+    """Annotation: values of clearly different types, told apart by their type, so ``anyOf`` is enough."""
+
+    kind: str | None = None
+
+    def __get_pydantic_json_schema__(self, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        """Return the schema with ``anyOf``; the text among the alternatives carries the kind."""
+        schema = cast("dict[str, Any]", handler(core))
+        branches: list[dict[str, Any]] = schema.pop("oneOf", None) or schema.pop("anyOf")
+        schema.pop("discriminator", None)
+        for branch in branches:
+            if branch.get("type") == "string" and self.kind is not None:
+                branch["x-waza-kind"] = self.kind
+        return {**schema, "anyOf": branches}
+
+
+def text_or_block(value: object) -> str:
+    """Tell the two shapes of an entry apart: a plain name (or pattern), or a block of keys."""
+    return "block" if isinstance(value, Mapping) or hasattr(value, "model_fields_set") else "text"
+
+
+def plain_text(value: object) -> object:
+    """Return a number or boolean as the text it was written as; other values stay as they are."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value) if isinstance(value, int | float) else value
+
+
+def _none_is_empty(value: object) -> object:
+    if value is None:
+        return ()
+    return tuple(cast("Sequence[object]", value)) if isinstance(value, list) else value
+
+
+def _whole_number(value: object) -> object:
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+NullIsEmpty = BeforeValidator(_none_is_empty)
+Text: TypeAlias = Annotated[str, BeforeValidator(plain_text), Field(strict=True)]
+TextList: TypeAlias = Annotated[tuple[Text, ...], NullIsEmpty, ListOf()]
+PatternList: TypeAlias = Annotated[tuple[Text, ...], NullIsEmpty, ListOf("regex")]
+ToolNameList: TypeAlias = Annotated[tuple[Text, ...], NullIsEmpty, ListOf("tool.name")]
+SkillNameList: TypeAlias = Annotated[tuple[Text, ...], NullIsEmpty, ListOf("skill.name")]
+WorkspacePathList: TypeAlias = Annotated[tuple[Text, ...], NullIsEmpty, ListOf("path.workspace")]
+AssertionList: TypeAlias = Annotated[tuple[Text, ...], ListOf("python.assertion", nullable=False)]
+WholeNumber: TypeAlias = Annotated[int, BeforeValidator(_whole_number), Field(strict=True)]
+Switch: TypeAlias = Annotated[bool, Field(strict=True)]
+PlainText: TypeAlias = Annotated[str, Field(strict=True)]
+Number: TypeAlias = Annotated[float, Field(strict=True)]

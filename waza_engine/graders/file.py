@@ -1,0 +1,196 @@
+"""The `file` grader: files in the agent's workspace and what they contain."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated, ClassVar
+
+from pydantic import Field
+
+from waza_engine.graders.base import Check, Grader, GradingContext, Verdict, verdict_of_checks
+from waza_engine.graders.config import Given, GraderConfig
+from waza_engine.graders.fields import ListOf, NullIsEmpty, PatternList, Text, WorkspacePathList
+from waza_engine.graders.paths import leads_outside, workspace_path
+from waza_engine.graders.registry import register
+from waza_engine.graders.text import pattern_check
+
+
+class ContentPatterns(GraderConfig):
+    """Patterns for the content of one file."""
+
+    path: Text = Field(
+        description="The file, relative to the workspace.",
+        examples=["package.json"],
+        min_length=1,
+        json_schema_extra={"x-waza-kind": "path.workspace"},
+    )
+    must_match: PatternList = Field(
+        default=(),
+        description="Regular expressions (RE2) that must match somewhere in the file.",
+        examples=[['"name":\\s*"my-app"']],
+    )
+    must_not_match: PatternList = Field(
+        default=(),
+        description="Regular expressions (RE2) that must not match anywhere in the file.",
+        examples=[["TODO|FIXME"]],
+    )
+
+    misspellings: ClassVar = {
+        "file": "path",
+        "pattern": "must_match",
+        "patterns": "must_match",
+        "regex_match": "must_match",
+        "contains": "must_match",
+        "regex_not_match": "must_not_match",
+        "not_contains": "must_not_match",
+    }
+    recommended: ClassVar = (
+        {
+            "key": "must_match",
+            "severity": "information",
+            "why": "without `must_match` and `must_not_match` only the existence of the file is checked",
+        },
+    )
+
+
+class FileConfig(GraderConfig):
+    """Which files must exist, must not exist, and what they must contain."""
+
+    must_exist: WorkspacePathList = Field(
+        default=(),
+        description="Files or folders, relative to the workspace, that must exist after the run.",
+        examples=[["src/index.ts", "package.json"]],
+    )
+    must_not_exist: WorkspacePathList = Field(
+        default=(),
+        description="Files or folders, relative to the workspace, that must not exist after the run.",
+        examples=[[".env", "node_modules/"]],
+    )
+    content_patterns: Annotated[tuple[ContentPatterns, ...], NullIsEmpty, ListOf(texts=False)] = Field(
+        default=(), description="Patterns for the content of single files."
+    )
+
+    at_least_one: ClassVar = {
+        "must_exist": Given.LISTED,
+        "must_not_exist": Given.LISTED,
+        "content_patterns": Given.LISTED,
+    }
+    misspellings: ClassVar = {
+        "exists": "must_exist",
+        "files": "must_exist",
+        "should_exist": "must_exist",
+        "not_exists": "must_not_exist",
+        "should_not_exist": "must_not_exist",
+        "patterns": "content_patterns",
+        "contents": "content_patterns",
+    }
+
+
+@register
+class FileGrader(Grader[FileConfig]):
+    """Looks at the files that the agent left in its workspace.
+
+    **Scoring:** one check for every path that must or must not exist; for every entry of `content_patterns` one check that the
+    file can be read and one for every pattern. Score = passed checks / all checks; it passes when all checks pass.
+
+    **Worth knowing:**
+
+    - Paths are relative to the workspace. Absolute paths and paths that leave the workspace are errors.
+    - Folders count as existing, and a `/` at the end does no harm.
+    - When a file of `content_patterns` cannot be read, its patterns fail too, those of `must_not_match` included.
+    - Patterns are RE2 over the whole file; add `(?m)` to mean lines and `(?i)` to ignore case.
+    - A link that leads out of the workspace is not followed: its checks fail.
+    """
+
+    type = "file"
+    title = "Files"
+    config_model = FileConfig
+    example = """\
+- type: file
+  name: project_files
+  config:
+    must_exist:
+      - src/index.ts
+    must_not_exist:
+      - .env
+    content_patterns:
+      - path: package.json
+        must_match:
+          - '"name":\\s*"my-app"'
+"""
+
+    def grade(self, context: GradingContext) -> Verdict:
+        """Check every path first, then the files. Raises ``GraderError`` for a path outside the workspace."""
+        workspace, config = context.workspace, self.config
+        if workspace is None:
+            return Verdict(0.0, False, "there is no workspace to look at")
+        entries = [(entry, workspace_path(workspace, entry.path)) for entry in config.content_patterns]
+        present = [(path, workspace_path(workspace, path)) for path in config.must_exist]
+        absent = [(path, workspace_path(workspace, path)) for path in config.must_not_exist]
+        checks = [_must_exist(workspace, i, path, place) for i, (path, place) in enumerate(present)]
+        checks += [_must_not_exist(i, path, place) for i, (path, place) in enumerate(absent)]
+        for index, (entry, place) in enumerate(entries):
+            checks += _content(workspace, index, entry, place)
+        return verdict_of_checks(
+            checks,
+            all_passed="All file checks passed",
+            **config.model_dump(mode="json"),
+            workspace_dir=str(workspace),
+        )
+
+
+def read_workspace_file(workspace: Path, place: Path) -> bytes:
+    """Return the content of a file in the workspace. Raises ``OSError`` when it cannot be read or is a link out of it."""
+    if leads_outside(workspace, place):
+        raise PermissionError("it is a link that leads out of the workspace")
+    if not place.is_file():
+        raise (
+            IsADirectoryError("it is a folder") if place.is_dir() else FileNotFoundError("it does not exist")
+        )
+    return place.read_bytes()
+
+
+def _must_exist(workspace: Path, index: int, path: str, place: Path) -> Check:
+    if _exists(place) and not leads_outside(workspace, place):
+        return Check(("must_exist", index), True)
+    why = "is a link that leads out of the workspace" if _exists(place) else "does not exist"
+    return Check(("must_exist", index), False, f"{path} {why}")
+
+
+def _must_not_exist(index: int, path: str, place: Path) -> Check:
+    there = place.exists()
+    return Check(("must_not_exist", index), not there, f"{path} exists but must not" if there else "")
+
+
+def _exists(place: Path) -> bool:
+    """Tell whether something is there, as upstream does: only "not found" says no."""
+    try:
+        os.stat(place)  # noqa: PTH116 - Path.exists hides the difference between absent and unreadable
+    except FileNotFoundError:
+        return False
+    except (OSError, ValueError):
+        return True
+    return True
+
+
+def _content(workspace: Path, index: int, entry: ContentPatterns, place: Path) -> list[Check]:
+    wanted = [(("content_patterns", index, "must_match", i), p, True) for i, p in enumerate(entry.must_match)]
+    wanted += [
+        (("content_patterns", index, "must_not_match", i), p, False)
+        for i, p in enumerate(entry.must_not_match)
+    ]
+    path = ("content_patterns", index, "path")
+    try:
+        text = read_workspace_file(workspace, place).decode("utf-8", "replace")
+    except OSError as error:
+        unread = f"{entry.path} cannot be read"
+        reason = error.strerror or str(error)
+        return [
+            Check(path, False, f"{unread}: {reason}"),
+            *(Check(at, False, f"{unread} for {p}") for at, p, _ in wanted),
+        ]
+    return [
+        Check(path, True),
+        *(pattern_check(at, pattern, text, wanted=match, of=entry.path) for at, pattern, match in wanted),
+    ]

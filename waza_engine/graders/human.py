@@ -1,0 +1,75 @@
+"""The `human` grader: a person reviews the run."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from pydantic import Field
+
+from waza_engine.graders.base import Grader, GradingContext, Verdict
+from waza_engine.graders.config import GraderConfig
+from waza_engine.graders.fields import PlainText, TextList
+from waza_engine.graders.registry import register
+
+_PREVIEW_CHARACTERS = 500
+
+
+class HumanConfig(GraderConfig):
+    """What the reviewer is asked."""
+
+    instructions: PlainText = Field(
+        default="Review the answer for correctness",
+        description="What the reviewer should do.",
+        examples=["Review for security best practices"],
+    )
+    criteria: TextList = Field(
+        default=(),
+        description="What the reviewer should look at, one criterion an item.",
+        examples=[["Uses managed identity", "No hardcoded secrets"]],
+    )
+
+    misspellings: ClassVar = {
+        "instruction": "instructions",
+        "prompt": "instructions",
+        "checklist": "criteria",
+    }
+
+
+@register
+class HumanGrader(Grader[HumanConfig]):
+    """Marks the run for review by a person.
+
+    **Scoring:** none yet. The result is `pending`, and a pending grader counts neither in the score nor in whether the task
+    passes.
+
+    **Worth knowing:** upstream no longer runs this type; it has no successor there, except a `prompt` that asks a model about
+    the same criteria.
+    """
+
+    type = "human"
+    title = "Human review"
+    config_model = HumanConfig
+    example = """\
+- type: human
+  name: expert_review
+  config:
+    instructions: Review for security best practices
+    criteria:
+      - Uses managed identity
+      - No hardcoded secrets
+"""
+
+    def grade(self, context: GradingContext) -> Verdict:
+        """Return the pending review."""
+        return Verdict(
+            score=0.0,
+            passed=False,
+            feedback=f"Pending: {self.config.instructions}",
+            details={
+                "status": "pending",
+                "instructions": self.config.instructions,
+                "criteria": list(self.config.criteria),
+                "output_preview": context.output[:_PREVIEW_CHARACTERS],
+            },
+            status="pending",
+        )

@@ -1,0 +1,71 @@
+"""The `human_calibration` grader: a person's labels to compare a judge with."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from pydantic import Field
+
+from waza_engine.graders.base import Grader, GradingContext, Verdict
+from waza_engine.graders.config import GraderConfig
+from waza_engine.graders.fields import PlainText
+from waza_engine.graders.registry import register
+
+
+class HumanCalibrationConfig(GraderConfig):
+    """The judge that is compared with a person."""
+
+    calibrate_grader: PlainText | None = Field(
+        default=None,
+        description="The `name` of the judge whose verdicts are compared with the person's.",
+        examples=["quality_judge"],
+        json_schema_extra={"x-waza-kind": "grader.name"},
+    )
+    instructions: PlainText | None = Field(
+        default=None, description="What the person should do.", examples=["Rate the answer from 1 to 5"]
+    )
+
+    recommended: ClassVar = (
+        {
+            "key": "calibrate_grader",
+            "severity": "warning",
+            "why": "without it no grader is compared with the person",
+        },
+    )
+    misspellings: ClassVar = {"grader": "calibrate_grader", "calibrates": "calibrate_grader"}
+
+
+@register
+class HumanCalibrationGrader(Grader[HumanCalibrationConfig]):
+    """Collects a person's labels, to see how far a judge can be trusted.
+
+    **Scoring:** none yet. The result is `pending`, and a pending grader counts neither in the score nor in whether the task
+    passes.
+
+    **Worth knowing:** `calibrate_grader` is the name of another grader of the same suite. Upstream no longer runs this type.
+    """
+
+    type = "human_calibration"
+    title = "Human calibration"
+    config_model = HumanCalibrationConfig
+    example = """\
+- type: human_calibration
+  name: calibrate_quality
+  config:
+    calibrate_grader: quality_judge
+"""
+
+    def grade(self, context: GradingContext) -> Verdict:
+        """Return the pending labels."""
+        name = self.config.calibrate_grader
+        return Verdict(
+            score=0.0,
+            passed=False,
+            feedback=f"Pending: labels for {name}" if name else "Pending: labels",
+            details={
+                "status": "calibration_pending",
+                "calibrate_grader": name,
+                "instructions": self.config.instructions,
+            },
+            status="pending",
+        )

@@ -1,0 +1,127 @@
+"""The `json_schema` grader: the answer is JSON of a given shape."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, ClassVar, NoReturn
+
+from pydantic import ConfigDict, Field
+
+from waza_engine.graders.base import Check, Grader, GraderError, GradingContext, Verdict
+from waza_engine.graders.config import Given, GraderConfig
+from waza_engine.graders.fields import PlainText, Switch
+from waza_engine.graders.json_schemas import CompiledSchema, SchemaProblem, compile_schema, read_schema
+from waza_engine.graders.paths import beside_suite
+from waza_engine.graders.registry import register
+
+
+class JsonSchemaConfig(GraderConfig):
+    """The schema, inline or in a file."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=False)
+
+    inline: dict[str, Any] | None = Field(
+        default=None,
+        alias="schema",
+        description="A JSON Schema, written in YAML. It wins over `schema_file`.",
+        examples=[{"type": "object", "required": ["status"], "properties": {"status": {"type": "string"}}}],
+    )
+    schema_file: PlainText | None = Field(
+        default=None,
+        description="A file with a JSON Schema, relative to the folder of the eval file.",
+        examples=["schemas/answer.schema.json"],
+        json_schema_extra={"x-waza-kind": "path.suite"},
+    )
+    extract_json: Switch = Field(
+        default=False,
+        description="Take the one JSON object or array out of a text or a fenced block, instead of the whole answer.",
+    )
+
+    at_least_one: ClassVar = {"schema": Given.PRESENT, "schema_file": Given.WRITTEN}
+    misspellings: ClassVar = {
+        "file": "schema_file",
+        "schema_path": "schema_file",
+        "path": "schema_file",
+        "json_schema": "schema",
+        "extract": "extract_json",
+    }
+
+
+@register
+class JsonSchemaGrader(Grader[JsonSchemaConfig]):
+    """Parses the agent's final answer as JSON and validates it against a JSON Schema.
+
+    **Scoring:** 1.0 when the answer is JSON and satisfies the schema, else 0.0.
+
+    **Worth knowing:**
+
+    - The whole answer must be JSON: no sentence around it, no code fence. Set `extract_json: true` when there may be one.
+    - Draft 2020-12, unless the schema names another with `$schema`. `format` is not checked.
+    - A `$ref` may point into the schema or to a file beside it; nothing is fetched from the network.
+    - A schema that cannot be read or is invalid is an error of the suite, not of the agent.
+    """
+
+    type = "json_schema"
+    title = "JSON Schema"
+    config_model = JsonSchemaConfig
+    example = """\
+- type: json_schema
+  name: answer_shape
+  config:
+    schema:
+      type: object
+      required: [status]
+      properties:
+        status:
+          type: string
+          enum: [success, error]
+"""
+
+    def grade(self, context: GradingContext) -> Verdict:
+        """Parse first: an answer that is no JSON fails whatever the schema is."""
+        try:
+            answer = _extract(context.output) if self.config.extract_json else _parse(context.output)
+        except (ValueError, RecursionError) as error:
+            message = f"the answer is not JSON: {error}"
+            return Verdict(0.0, False, message, {"error": message}, (Check((), False, message),))
+        key = "schema" if self.config.inline is not None else "schema_file"
+        try:
+            problems = self._compiled(context).problems(answer)
+        except SchemaProblem as error:
+            raise GraderError(f"`config.{key}`: {error}") from None
+        if problems:
+            shown = problems[:20] + ([f"and {len(problems) - 20} more"] if len(problems) > 20 else [])
+            message = "the answer does not satisfy the schema: " + "; ".join(shown)
+            return Verdict(0.0, False, message, {"failures": shown}, (Check((key,), False, message),))
+        return Verdict(1.0, True, "The answer satisfies the schema", checks=(Check((key,), True),))
+
+    def _compiled(self, context: GradingContext) -> CompiledSchema:
+        if self.config.inline is not None:
+            return compile_schema(self.config.inline)
+        path = beside_suite(context.suite_directory, self.config.schema_file or "")
+        return compile_schema(read_schema(path), base=path)
+
+
+def _parse(text: str) -> Any:
+    return json.loads(text, parse_constant=_refuse_constant)
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON number")
+
+
+def _extract(text: str) -> Any:
+    """Return the only JSON object or array in a text. Raises ``ValueError`` when there is none or more than one."""
+    decoder = json.JSONDecoder(parse_constant=_refuse_constant)
+    values: list[Any] = []
+    position = 0
+    while opening := re.compile(r"[{\[]").search(text, position):
+        try:
+            value, position = decoder.raw_decode(text, opening.start())
+            values.append(value)
+        except ValueError:
+            position = opening.start() + 1
+    if len(values) != 1:
+        raise ValueError(f"it contains {len(values) or 'no'} JSON objects or arrays, exactly one is needed")
+    return values[0]

@@ -1,0 +1,79 @@
+"""The `keyword` grader of older suites: words in the agent's answer."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from pydantic import Field
+
+from waza_engine.graders.base import Check, Grader, GradingContext, Verdict, verdict_of_checks
+from waza_engine.graders.config import Given, GraderConfig
+from waza_engine.graders.fields import TextList
+from waza_engine.graders.registry import register
+
+
+class KeywordConfig(GraderConfig):
+    """Words that must and must not appear; upper and lower case are the same."""
+
+    must_contain: TextList = Field(
+        default=(), description="Text that must appear in the answer.", examples=[["managed identity"]]
+    )
+    keywords: TextList = Field(
+        default=(),
+        description="The same as `must_contain`; items of both lists are checked.",
+        examples=[["deploy", "resource group"]],
+    )
+    must_not_contain: TextList = Field(
+        default=(), description="Text that must not appear in the answer.", examples=[["password"]]
+    )
+
+    at_least_one: ClassVar = {
+        "must_contain": Given.LISTED,
+        "keywords": Given.LISTED,
+        "must_not_contain": Given.LISTED,
+    }
+    misspellings: ClassVar = {
+        "contains": "must_contain",
+        "not_contains": "must_not_contain",
+        "words": "keywords",
+    }
+
+
+@register
+class KeywordGrader(Grader[KeywordConfig]):
+    """Looks for words in the agent's final answer. Write `text` instead: upstream no longer runs `keyword`.
+
+    **Scoring:** every word is one check; score = passed checks / all checks; it passes when all checks pass.
+
+    **Worth knowing:** case never matters, and a word is found inside longer words too (`cat` in `concatenate`).
+    `must_contain` and `keywords` become `contains` of the `text` grader, `must_not_contain` becomes `not_contains`.
+    """
+
+    type = "keyword"
+    title = "Keywords (older form)"
+    config_model = KeywordConfig
+    replaced_by = "text"
+    example = """\
+- type: keyword
+  name: mentions_identity
+  config:
+    must_contain:
+      - managed identity
+"""
+
+    def grade(self, context: GradingContext) -> Verdict:
+        """Search every word in the answer."""
+        config, output = self.config, context.output.lower()
+        checks: list[Check] = []
+        for key, words in (("must_contain", config.must_contain), ("keywords", config.keywords)):
+            for index, word in enumerate(words):
+                present = word.lower() in output
+                checks.append(Check((key, index), present, "" if present else f"missing text: {word}"))
+        for index, word in enumerate(config.must_not_contain):
+            present = word.lower() in output
+            checks.append(
+                Check(("must_not_contain", index), not present, f"forbidden text: {word}" if present else "")
+            )
+        return verdict_of_checks(
+            checks, all_passed="All keyword checks passed", **config.model_dump(mode="json")
+        )

@@ -1,0 +1,47 @@
+"""Where the paths in a grader's options point: below the workspace, or beside the eval file.
+
+A path that leaves the workspace is an error of the suite (reference waza.md §2.5). A link in the workspace that leads out
+of it is the agent's doing: nothing outside is read, and the check on it fails.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from waza_engine.graders.base import GraderError
+
+
+def workspace_path(workspace: Path, written: str) -> Path:
+    """Return the place of a configured path. Raises ``GraderError`` unless it lies strictly below the workspace."""
+    if Path(written).is_absolute() or Path(written).drive:
+        raise GraderError(f"`{written}` is an absolute path; write it relative to the workspace")
+    if "\0" in written:
+        raise GraderError("a path must not contain a NUL character")
+    root = Path(os.path.abspath(workspace))  # noqa: PTH100 - links must stay as they are
+    place = Path(os.path.normpath(root / written))
+    if place == root or root not in place.parents:
+        raise GraderError(f"`{written}` does not lie inside the workspace; write a path below it")
+    return place
+
+
+def leads_outside(workspace: Path, place: Path) -> bool:
+    """Tell whether links take the place out of the workspace."""
+    try:
+        return not place.resolve().is_relative_to(workspace.resolve())
+    except (OSError, RuntimeError):
+        return True
+
+
+def beside_suite(suite_directory: Path, written: str) -> Path:
+    """Return a path that is relative to the eval file's directory (reference waza.md D15)."""
+    return suite_directory / written
+
+
+def from_working_directory(suite_directory: Path, written: str) -> Path:
+    """Return a path from the working directory when something is there, else from the eval file's directory.
+
+    Public suites write the paths of skills and grading programs from the repository root, where upstream is started.
+    """
+    here = Path.cwd() / written
+    return here if here.exists() else suite_directory / written

@@ -1,0 +1,82 @@
+"""Regular expressions of graders: upstream's dialect first, and no pattern can hang a run.
+
+RE2 runs in linear time and is the dialect of upstream. What it refuses but Python accepts (look-around, back-references)
+runs in ``regex`` with a deadline. What neither accepts is invalid.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import warnings
+from typing import Any, Protocol, cast
+
+import re2
+import regex
+
+TIMEOUT_SECONDS = 2.0
+
+
+class PatternError(ValueError):
+    """The pattern is invalid or took too long; the text says which, in one sentence."""
+
+
+class _Compiled(Protocol):
+    def search(self, text: str) -> object: ...
+
+
+def found(pattern: str, text: str, *, ignore_case: bool = False) -> bool:
+    """Tell whether the pattern occurs anywhere in the text. Raises ``PatternError``."""
+    compiled = compiled_pattern(pattern, ignore_case=ignore_case)
+    # A lone surrogate (cut emoji in an agent's output) has no UTF-8 form, which RE2 needs.
+    return compiled.search(text.encode("utf-8", "replace").decode("utf-8")) is not None
+
+
+@functools.lru_cache(maxsize=4096)
+def compiled_pattern(pattern: str, *, ignore_case: bool = False) -> _Compiled:
+    """Return the compiled pattern. Raises ``PatternError`` when it is invalid in both dialects."""
+    try:
+        return cast("_Compiled", re2.compile(pattern, _options(ignore_case)))
+    except (re2.error, UnicodeEncodeError):
+        return _BoundedPattern(pattern, ignore_case)
+
+
+def is_portable(pattern: str) -> bool:
+    """Tell whether upstream accepts the pattern as well (RE2 does)."""
+    try:
+        re2.compile(pattern, _options(ignore_case=False))
+    except (re2.error, UnicodeEncodeError):
+        return False
+    return True
+
+
+class _BoundedPattern:
+    def __init__(self, pattern: str, ignore_case: bool) -> None:
+        flags = re.IGNORECASE if ignore_case else 0
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                re.compile(pattern, flags)
+                self._compiled: Any = regex.compile(pattern, regex.IGNORECASE if ignore_case else 0)
+        except (re.error, regex.error, RecursionError, OverflowError) as error:
+            raise PatternError(f"invalid pattern `{_shortened(pattern)}`: {error}") from None
+        self._pattern = pattern
+
+    def search(self, text: str) -> object:
+        try:
+            return self._compiled.search(text, timeout=TIMEOUT_SECONDS)
+        except TimeoutError:
+            raise PatternError(
+                f"pattern `{_shortened(self._pattern)}` took longer than {TIMEOUT_SECONDS:g} seconds"
+            ) from None
+
+
+def _options(ignore_case: bool) -> Any:
+    options = cast("Any", re2.Options())
+    options.log_errors = False
+    options.case_sensitive = not ignore_case
+    return options
+
+
+def _shortened(pattern: str) -> str:
+    return pattern if len(pattern) <= 200 else pattern[:200] + "…"

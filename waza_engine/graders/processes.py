@@ -1,0 +1,123 @@
+"""Child processes of graders: bounded in time and output, and never left behind."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+import psutil
+
+OUTPUT_LIMIT_BYTES = 1_000_000
+_PIPE_GRACE_SECONDS = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """How a program ended: its exit code (None when it was killed for its time) and what it wrote."""
+
+    exit_code: int | None
+    stdout: str
+    stderr: str
+    timed_out: bool = False
+
+
+def run_bounded(
+    command: Sequence[str], *, stdin: str, timeout_seconds: float, cwd: Path, environment: Mapping[str, str]
+) -> Finished:
+    """Run a program without a shell; kill it with its children when the time is over.
+
+    Of each output stream one million bytes are kept, the rest is read and dropped. Raises ``OSError`` when the program
+    cannot be started.
+    """
+    process = subprocess.Popen(
+        list(command),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=cwd,
+        env={**os.environ, **environment},
+        **own_group(),
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    assert process.stderr is not None
+    stdout, stderr = _Reader(process.stdout), _Reader(process.stderr)
+    _Writer(process.stdin, stdin.encode("utf-8", "replace")).start()
+    timed_out = False
+    try:
+        process.wait(timeout_seconds)
+    except subprocess.TimeoutExpired:
+        timed_out = True
+    finally:
+        # A child may hold the pipes after its parent ended; wait for the output a moment, not for the child.
+        deadline = time.monotonic() + (0 if timed_out else _PIPE_GRACE_SECONDS)
+        stdout.join(max(0.0, deadline - time.monotonic()))
+        stderr.join(max(0.0, deadline - time.monotonic()))
+        kill_tree(process)
+    stdout.join(_PIPE_GRACE_SECONDS)
+    stderr.join(_PIPE_GRACE_SECONDS)
+    return Finished(None if timed_out else process.returncode, stdout.text, stderr.text, timed_out)
+
+
+def own_group() -> dict[str, Any]:
+    """Return the arguments of ``Popen`` that put a child in a process group of its own."""
+    if os.name == "nt":
+        return {"creationflags": getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)}
+    return {"start_new_session": True}
+
+
+def kill_tree(process: subprocess.Popen[bytes]) -> None:
+    """End a process started in its own group, with all it started, and collect it. Does nothing when all are gone."""
+    members: list[psutil.Process] = []
+    if process.returncode is None:
+        with contextlib.suppress(psutil.Error):
+            members = psutil.Process(process.pid).children(recursive=True)
+    if os.name != "nt":
+        # The group outlives its leader, so children that were left behind are reached even when the leader is gone.
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, 9)
+    for member in members:
+        with contextlib.suppress(psutil.Error):
+            member.kill()
+    with contextlib.suppress(OSError):
+        process.kill()
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(5)
+
+
+class _Reader(threading.Thread):
+    def __init__(self, stream: IO[bytes]) -> None:
+        super().__init__(daemon=True)
+        self._stream = stream
+        self._kept = bytearray()
+        self.start()
+
+    @property
+    def text(self) -> str:
+        return bytes(self._kept).decode("utf-8", "replace")
+
+    def run(self) -> None:
+        with contextlib.suppress(OSError, ValueError), self._stream:
+            while chunk := os.read(self._stream.fileno(), 65536):
+                self._kept += chunk[: max(0, OUTPUT_LIMIT_BYTES - len(self._kept))]
+
+
+class _Writer(threading.Thread):
+    def __init__(self, stream: IO[bytes], content: bytes) -> None:
+        super().__init__(daemon=True)
+        self._stream = stream
+        self._content = content
+
+    def run(self) -> None:
+        # A program need not read its input: a closed pipe is no error.
+        with contextlib.suppress(OSError, ValueError):
+            self._stream.write(self._content)
+        with contextlib.suppress(OSError, ValueError):
+            self._stream.close()

@@ -1,0 +1,36 @@
+"""What the `program` and `script` graders share: where a program starts and what it is told."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from waza_engine.graders.base import GradingContext
+
+
+def starting_directory(context: GradingContext, arguments: Sequence[str]) -> Path:
+    """Return the working directory, or the eval file's folder when a named file lies only there.
+
+    Public suites write program paths from the repository root; a suite that is run from elsewhere still finds its own.
+    """
+    here = Path.cwd()
+    for argument in arguments:
+        if not argument or argument.startswith("-") or Path(argument).is_absolute() or "\0" in argument:
+            continue
+        if _is_file(here / argument):
+            return here
+        if _is_file(context.suite_directory / argument):
+            return context.suite_directory
+    return here
+
+
+def grader_environment(context: GradingContext) -> dict[str, str]:
+    """Return the variables that a grading program gets beside the inherited ones."""
+    return {"WAZA_WORKSPACE_DIR": str(context.workspace) if context.workspace is not None else ""}
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:
+        return False

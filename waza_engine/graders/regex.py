@@ -1,0 +1,80 @@
+"""The `regex` grader of older suites: patterns in the agent's answer."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from pydantic import Field
+
+from waza_engine.graders.base import Grader, GradingContext, Verdict, verdict_of_checks
+from waza_engine.graders.config import Given, GraderConfig
+from waza_engine.graders.fields import PatternList
+from waza_engine.graders.registry import register
+from waza_engine.graders.text import pattern_check
+
+
+class RegexConfig(GraderConfig):
+    """Patterns that must and must not match the answer."""
+
+    must_match: PatternList = Field(
+        default=(),
+        description="Regular expressions (RE2) that must match somewhere in the answer.",
+        examples=[["deployed to https?://.+"]],
+    )
+    must_not_match: PatternList = Field(
+        default=(),
+        description="Regular expressions (RE2) that must not match anywhere in the answer.",
+        examples=[["error|failed|exception"]],
+    )
+
+    at_least_one: ClassVar = {"must_match": Given.LISTED, "must_not_match": Given.LISTED}
+    misspellings: ClassVar = {
+        "pattern": "must_match",
+        "patterns": "must_match",
+        "should_match": "must_match",
+        "match": "must_match",
+        "regex_match": "must_match",
+        "regex_not_match": "must_not_match",
+        "not_match": "must_not_match",
+        "should_not_match": "must_not_match",
+    }
+
+
+@register
+class RegexGrader(Grader[RegexConfig]):
+    """Looks for patterns in the agent's final answer. Write `text` instead: upstream no longer runs `regex`.
+
+    **Scoring:** every pattern is one check; score = passed checks / all checks; it passes when all checks pass.
+
+    **Worth knowing:**
+
+    - Upper and lower case differ unless a pattern starts with `(?i)`. The first, Python version of waza ignored case in
+      this grader: add `(?i)` to patterns from that time.
+    - `must_match` becomes `regex_match` of the `text` grader and `must_not_match` becomes `regex_not_match`.
+    """
+
+    type = "regex"
+    title = "Pattern (older form)"
+    config_model = RegexConfig
+    replaced_by = "text"
+    example = """\
+- type: regex
+  name: format_check
+  config:
+    must_match:
+      - 'deployed to https?://.+'
+    must_not_match:
+      - permission denied
+"""
+
+    def grade(self, context: GradingContext) -> Verdict:
+        """Search every pattern in the answer."""
+        config = self.config
+        checks = [
+            pattern_check(("must_match", i), p, context.output) for i, p in enumerate(config.must_match)
+        ]
+        checks += [
+            pattern_check(("must_not_match", i), p, context.output, wanted=False)
+            for i, p in enumerate(config.must_not_match)
+        ]
+        return verdict_of_checks(checks, all_passed="All patterns matched", **config.model_dump(mode="json"))

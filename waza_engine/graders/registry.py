@@ -1,0 +1,131 @@
+"""All grader types by name, and the way from a written grader entry to a grader.
+
+Grader files are imported when they are first asked for. Custom types register with the same decorator, from a package
+that declares the entry-point group ``waza_engine.graders``.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import importlib.metadata
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, TypeVar, cast
+
+from pydantic import ValidationError
+
+from waza_engine.graders.base import Grader, GraderConfig, GraderError
+from waza_engine.graders.config import one_of
+from waza_engine.graders.config_errors import explain
+
+BUILT_IN_TYPES = (
+    "action_sequence",
+    "behavior",
+    "code",
+    "diff",
+    "file",
+    "human",
+    "human_calibration",
+    "json_schema",
+    "keyword",
+    "llm",
+    "llm_comparison",
+    "program",
+    "prompt",
+    "regex",
+    "script",
+    "skill_invocation",
+    "text",
+    "tool_calls",
+    "tool_constraint",
+    "trigger",
+)
+
+AnyGrader = Grader[Any]
+GraderT = TypeVar("GraderT", bound=type[AnyGrader])
+_registered: dict[str, type[AnyGrader]] = {}
+
+
+def register(grader: GraderT) -> GraderT:
+    """Class decorator: make a grader type known by its ``type``. A custom type must not take a built-in name."""
+    known = _registered.get(grader.type)
+    if known is not None and known.__module__ != grader.__module__:
+        raise ValueError(
+            f"the grader type `{grader.type}` is registered twice: {known.__module__}, {grader.__module__}"
+        )
+    _registered[grader.type] = grader
+    return grader
+
+
+def grader_types() -> Mapping[str, type[AnyGrader]]:
+    """Return every built-in grader type by name, in alphabetical order."""
+    return MappingProxyType({name: _built_in(name) for name in BUILT_IN_TYPES})
+
+
+def custom_types() -> Mapping[str, type[AnyGrader]]:
+    """Return the registered grader types that are not built in, in alphabetical order."""
+    _load_plugins()
+    return MappingProxyType(
+        {name: _registered[name] for name in sorted(_registered) if name not in BUILT_IN_TYPES}
+    )
+
+
+def grader_type(name: str) -> type[AnyGrader]:
+    """Return one grader type. Raises ``GraderError`` with the known names when there is none of that name."""
+    if name in BUILT_IN_TYPES:
+        return _built_in(name)
+    custom = custom_types()
+    if name in custom:
+        return custom[name]
+    raise GraderError(f"`{name}` is not a grader type; write {one_of((*BUILT_IN_TYPES, *custom))}")
+
+
+def create(entry: object) -> AnyGrader:
+    """Build the grader of one entry: a mapping, or an object with ``name``, ``type``, ``config`` and the entry keys.
+
+    Keys that may stand beside ``type`` fill those missing in ``config`` (reference waza.md D10). Unknown keys have no
+    effect; the grader lists them in ``warnings``. Raises ``GraderError`` for everything that breaks or voids the grader.
+    """
+    name, type_name = _read(entry, "name"), _read(entry, "type")
+    if not isinstance(type_name, str) or not type_name:
+        raise GraderError("the grader has no `type`; write for example `type: text`")
+    grader = grader_type(type_name)
+    written = _read(entry, "config")
+    if written is not None and not isinstance(written, Mapping):
+        raise GraderError("`config` must be a block of options, one `key: value` a line")
+    config = dict(cast("Mapping[str, Any]", written or {}))
+    for key in grader.entry_keys:
+        beside = _read(entry, key)
+        if config.get(key) is None and beside is not None:
+            config[key] = beside
+    unknown: list[str] = []
+    built = grader("" if name is None else str(name), _validated(grader.config_model, config, unknown))
+    built.warnings = tuple(unknown)
+    return built
+
+
+def _validated(model: type[GraderConfig], config: Mapping[str, Any], unknown: list[str]) -> GraderConfig:
+    try:
+        return model.model_validate(config, context={"unknown_keys": unknown})
+    except ValidationError as error:
+        ignored = f" ({'; '.join(unknown)})" if unknown else ""
+        raise GraderError(explain(error, config) + ignored) from None
+
+
+def _read(entry: object, key: str) -> Any:
+    if isinstance(entry, Mapping):
+        return cast("Mapping[str, Any]", entry).get(key)
+    return getattr(entry, key, None)
+
+
+def _built_in(name: str) -> type[AnyGrader]:
+    if name not in _registered:
+        importlib.import_module(f"waza_engine.graders.{name}")
+    return _registered[name]
+
+
+@functools.cache
+def _load_plugins() -> None:
+    for plugin in importlib.metadata.entry_points(group="waza_engine.graders"):
+        plugin.load()

@@ -1,0 +1,96 @@
+"""The words of a SKILL.md that say what the skill is for (reference waza.md §1.10 and §2.19)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any, cast
+
+import yaml
+
+_STOP_WORDS = frozenset(
+    ["the", "and", "for", "with", "this", "that", "from", "into", "your", "you", "are", "was", "were", "what", "where", "how", "why", "not", "can", "should", "using", "about", "have", "has", "had", "but", "all", "any", "too", "out", "get", "let"]
+)
+_USE_FOR, _NOT_FOR = "USE FOR:", "DO NOT USE FOR:"
+_LABELS = (_NOT_FOR, _USE_FOR, "INVOKES:", "FOR SINGLE OPERATIONS:")
+_QUOTED = re.compile(r'"([^"]+)"')
+
+
+@dataclass(frozen=True, slots=True)
+class SkillWords:
+    """Distinct keywords, and the phrases after ``USE FOR:``."""
+
+    keywords: frozenset[str]
+    phrases: tuple[str, ...]
+
+    def best_phrase(self, prompt: str) -> float:
+        """Return 1.0 when a phrase occurs in the prompt, else the best fraction of a phrase's words in it."""
+        present, lowered = words(prompt), prompt.lower()
+        best = 0.0
+        for phrase in self.phrases:
+            if phrase.lower() in lowered:
+                return 1.0
+            parts = words(phrase)
+            if parts:
+                best = max(best, len(parts & present) / len(parts))
+        return best
+
+
+def words(text: str) -> frozenset[str]:
+    """Return the distinct words that count: lower case, at least three bytes, no common word."""
+    tokens = "".join(char if char.isalnum() else " " for char in text.lower()).split()
+    return frozenset(
+        token for token in tokens if len(token.encode("utf-8", "replace")) >= 3 and token not in _STOP_WORDS
+    )
+
+
+def read_skill_words(text: str) -> SkillWords:
+    """Return the words of a SKILL.md. Raises ``ValueError`` when its frontmatter is broken."""
+    name, description, body = split_skill(text)
+    phrases = use_for_phrases(description)
+    about = description[: _position(description, _NOT_FOR)]
+    return SkillWords(words(" ".join((name, about, body, *phrases))), phrases)
+
+
+def split_skill(text: str) -> tuple[str, str, str]:
+    """Return name, description and body. Raises ``ValueError`` when the file is blank or the frontmatter is broken."""
+    if not text.strip():
+        raise ValueError("the file is empty")
+    if not text.startswith("---"):
+        return "", "", text
+    lines = text.split("\n")
+    end = next((number for number, line in enumerate(lines[1:], 1) if line.startswith("---")), None)
+    if end is None:
+        raise ValueError("the frontmatter is not closed with `---`")
+    try:
+        frontmatter: Any = yaml.safe_load("\n".join(lines[1:end])) or {}
+    except yaml.YAMLError:
+        raise ValueError("the frontmatter is not valid YAML") from None
+    if not isinstance(frontmatter, dict):
+        raise ValueError("the frontmatter must consist of `key: value` lines")
+    fields = cast("dict[str, Any]", frontmatter)
+    return str(fields.get("name") or ""), str(fields.get("description") or ""), "\n".join(lines[end + 1 :])
+
+
+def use_for_phrases(description: str) -> tuple[str, ...]:
+    """Return the phrases after ``USE FOR:``; when some are quoted, only the quoted ones count."""
+    flat = description.replace("\r", " ").replace("\n", " ")
+    upper = flat.upper()
+    phrases: list[str] = []
+    start = 0
+    while (found := upper.find(_USE_FOR, start)) >= 0:
+        start = found + len(_USE_FOR)
+        if "NOT " in upper[max(0, found - 11) : found]:
+            continue
+        ends = [end for label in _LABELS if (end := upper.find(label, start)) >= 0]
+        section = flat[start : min(ends, default=len(flat))].strip().rstrip(".").strip()
+        quoted = [match.strip() for match in _QUOTED.findall(section)]
+        phrases += quoted or [
+            re.sub(r"\s*\([^)]*\)\s*$", "", part).strip().rstrip(".") for part in section.split(",")
+        ]
+    return tuple(phrase for phrase in phrases if phrase)
+
+
+def _position(text: str, label: str) -> int:
+    found = text.upper().find(label)
+    return found if found >= 0 else len(text)

@@ -1,0 +1,163 @@
+"""The `text` grader: substrings and patterns in the agent's answer."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from pydantic import Field
+
+from waza_engine.graders.base import Check, Grader, GradingContext, Verdict, verdict_of_checks
+from waza_engine.graders.config import Given, GraderConfig
+from waza_engine.graders.fields import PatternList, TextList
+from waza_engine.graders.patterns import PatternError, found
+from waza_engine.graders.registry import register
+
+
+class TextConfig(GraderConfig):
+    """What must and must not appear in the answer; every item of every list is one check."""
+
+    contains: TextList = Field(
+        default=(),
+        description="Text that must appear in the answer. Upper and lower case are the same.",
+        examples=[["deployed to", "Resource group"]],
+    )
+    not_contains: TextList = Field(
+        default=(),
+        description="Text that must not appear in the answer. Upper and lower case are the same.",
+        examples=[["permission denied"]],
+    )
+    contains_cs: TextList = Field(
+        default=(),
+        description="Text that must appear exactly so: upper and lower case differ.",
+        examples=[["README.md"]],
+    )
+    not_contains_cs: TextList = Field(
+        default=(),
+        description="Text that must not appear exactly so: upper and lower case differ.",
+        examples=[["TODO"]],
+    )
+    regex_match: PatternList = Field(
+        default=(),
+        description=(
+            "Regular expressions (RE2) that must match somewhere in the answer. Upper and lower case differ unless the"
+            " pattern starts with `(?i)`."
+        ),
+        examples=[["https?://\\S+", "(?i)resource group: .+"]],
+    )
+    regex_not_match: PatternList = Field(
+        default=(),
+        description=(
+            "Regular expressions (RE2) that must not match anywhere in the answer. Upper and lower case differ unless"
+            " the pattern starts with `(?i)`."
+        ),
+        examples=[["(?i)fatal error|crashed"]],
+    )
+
+    at_least_one: ClassVar = {
+        "contains": Given.LISTED,
+        "not_contains": Given.LISTED,
+        "contains_cs": Given.LISTED,
+        "not_contains_cs": Given.LISTED,
+        "regex_match": Given.LISTED,
+        "regex_not_match": Given.LISTED,
+    }
+    misspellings: ClassVar = {
+        "must_match": "regex_match",
+        "match_all": "regex_match",
+        "pattern": "regex_match",
+        "patterns": "regex_match",
+        "regex": "regex_match",
+        "must_not_match": "regex_not_match",
+        "forbidden_match": "regex_not_match",
+        "not_regex_match": "regex_not_match",
+        "must_contain": "contains",
+        "keywords": "contains",
+        "output_contains": "contains",
+        "must_not_contain": "not_contains",
+        "excludes": "not_contains",
+        "output_excludes": "not_contains",
+        "output_not_contains": "not_contains",
+    }
+
+
+@register
+class TextGrader(Grader[TextConfig]):
+    """Looks for text and patterns in the agent's final answer.
+
+    **Scoring:** every item of every list is one check; score = passed checks / all checks. The grader passes when all
+    checks pass. A text listed twice counts twice.
+
+    **Worth knowing:**
+
+    - `contains` and `not_contains` ignore case, the `_cs` lists do not, patterns do only with `(?i)`.
+    - Patterns are searched anywhere in the answer; anchor them with `^` and `$`, and add `(?m)` to mean lines.
+    - Patterns are RE2, as upstream runs them: linear time, no look-around and no back-references. Patterns that only
+      Python understands work here, within two seconds each, but not upstream.
+    - An invalid pattern is a failed check, in `regex_not_match` too.
+    - In YAML, single quotes keep backslashes as they are: `'\\d+'`.
+    """
+
+    type = "text"
+    title = "Text"
+    config_model = TextConfig
+    example = """\
+- type: text
+  name: reports_deployment
+  config:
+    contains:
+      - deployed to
+    not_contains:
+      - permission denied
+    regex_match:
+      - 'https?://\\S+'
+"""
+
+    def grade(self, context: GradingContext) -> Verdict:
+        """Run the checks in the order of the options."""
+        config, output = self.config, context.output
+        lowered = output.lower()
+        checks = [_substring("contains", i, t, t.lower() in lowered) for i, t in enumerate(config.contains)]
+        checks += [
+            _forbidden("not_contains", i, t, t.lower() in lowered) for i, t in enumerate(config.not_contains)
+        ]
+        checks += [_substring("contains_cs", i, t, t in output) for i, t in enumerate(config.contains_cs)]
+        checks += [
+            _forbidden("not_contains_cs", i, t, t in output) for i, t in enumerate(config.not_contains_cs)
+        ]
+        checks += [pattern_check(("regex_match", i), p, output) for i, p in enumerate(config.regex_match)]
+        checks += [
+            pattern_check(("regex_not_match", i), p, output, wanted=False)
+            for i, p in enumerate(config.regex_not_match)
+        ]
+        return verdict_of_checks(
+            checks, all_passed="All text checks passed", **config.model_dump(mode="json")
+        )
+
+
+def pattern_check(
+    path: tuple[str | int, ...],
+    pattern: str,
+    text: str,
+    *,
+    wanted: bool = True,
+    ignore_case: bool = False,
+    of: str = "",
+) -> Check:
+    """Search a pattern. ``of`` names the searched file in the message; an invalid pattern fails either way."""
+    where = f"{of}: " if of else ""
+    try:
+        present = found(pattern, text, ignore_case=ignore_case)
+    except PatternError as error:
+        return Check(path, False, f"{where}{error}")
+    complaint = "no match for the pattern" if wanted else "the forbidden pattern matches:"
+    return Check(path, present == wanted, "" if present == wanted else f"{where}{complaint} {pattern}")
+
+
+def _substring(key: str, index: int, text: str, present: bool) -> Check:
+    exactly = " (upper and lower case differ)" if key.endswith("_cs") else ""
+    return Check((key, index), present, "" if present else f"missing text{exactly}: {text}")
+
+
+def _forbidden(key: str, index: int, text: str, present: bool) -> Check:
+    exactly = " (upper and lower case differ)" if key.endswith("_cs") else ""
+    return Check((key, index), not present, f"forbidden text{exactly}: {text}" if present else "")

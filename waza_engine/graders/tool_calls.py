@@ -1,0 +1,264 @@
+"""The `tool_calls` grader: which tools the agent called, how often, and with which arguments."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Annotated, Any, ClassVar
+
+from pydantic import Discriminator, Field, Tag
+
+from waza_engine.graders.base import (
+    Check,
+    Grader,
+    GraderError,
+    GradingContext,
+    ToolCall,
+    Verdict,
+    verdict_of_checks,
+)
+from waza_engine.graders.behavior import at_most, tool_name_checks
+from waza_engine.graders.config import Conflict, Given, GraderConfig
+from waza_engine.graders.fields import (
+    Alternatives,
+    ListOf,
+    NullIsEmpty,
+    PlainText,
+    ToolNameList,
+    WholeNumber,
+    text_or_block,
+)
+from waza_engine.graders.matchers import ArgumentMatcher, given_arguments, matches
+from waza_engine.graders.patterns import PatternError, compiled_pattern, found
+from waza_engine.graders.registry import register
+
+
+class CallPattern(GraderConfig):
+    """A pattern for one call, in the older form."""
+
+    pattern: PlainText = Field(
+        description="A regular expression over the tool's name and its arguments; upper and lower case are the same.",
+        examples=["azd up"],
+        min_length=1,
+        json_schema_extra={"x-waza-kind": "regex"},
+    )
+
+    misspellings: ClassVar = {"regex": "pattern", "match": "pattern", "command": "pattern"}
+
+
+class ExpectedCall(GraderConfig):
+    """One call that must have happened: a tool, and what its arguments are."""
+
+    tool: PlainText = Field(
+        description=(
+            "A regular expression (RE2) for the tool's name, found anywhere in it; upper and lower case are the same."
+            " Write `^bash$` for exactly that tool."
+        ),
+        examples=["^bash$"],
+        pattern=r"\S",
+        json_schema_extra={"x-waza-kind": "regex"},
+    )
+    args: dict[str, ArgumentMatcher] = Field(
+        default_factory=dict[str, ArgumentMatcher],
+        description="What the arguments of that call are: by argument name, one matcher each.",
+        examples=[{"command": {"regex": "^git status"}}],
+    )
+
+    misspellings: ClassVar = {
+        "name": "tool",
+        "tool_name": "tool",
+        "arguments": "args",
+        "argument_match": "args",
+    }
+
+
+Pattern = Annotated[
+    Annotated[PlainText, Tag("text")] | Annotated[CallPattern, Tag("block")],
+    Discriminator(text_or_block),
+    Alternatives("regex"),
+]
+PatternEntries = Annotated[tuple[Pattern, ...], NullIsEmpty, ListOf(texts=False)]
+
+
+class ToolCallsConfig(GraderConfig):
+    """Either names and counts, or (in older suites) patterns."""
+
+    required_tools: ToolNameList = Field(
+        default=(), description="Exact names of tools that must be called.", examples=[["bash", "edit"]]
+    )
+    forbidden_tools: ToolNameList = Field(
+        default=(), description="Exact names of tools that must not be called.", examples=[["web_fetch"]]
+    )
+    min_calls: WholeNumber | None = Field(
+        default=None, ge=0, description="The fewest tool calls allowed.", examples=[1]
+    )
+    max_calls: WholeNumber | None = Field(
+        default=None,
+        ge=0,
+        description="The most tool calls allowed. `0` allows none (in the older pattern form it means no limit).",
+        examples=[20],
+    )
+    expect: Annotated[tuple[ExpectedCall, ...], NullIsEmpty, ListOf(texts=False)] = Field(
+        default=(), description="Calls that must have happened, with their arguments; each is one check."
+    )
+    required: PatternEntries = Field(
+        default=(),
+        description="Older form: patterns over `name arguments` of a call; each must match at least one call.",
+        examples=[[{"pattern": "azd up"}]],
+    )
+    forbidden: PatternEntries = Field(
+        default=(),
+        description="Older form: patterns over `name arguments` of a call; none may match any call.",
+        examples=[[{"pattern": "rm -rf"}]],
+    )
+
+    at_least_one: ClassVar = {
+        "required_tools": Given.LISTED,
+        "forbidden_tools": Given.LISTED,
+        "min_calls": Given.PRESENT,
+        "max_calls": Given.PRESENT,
+        "expect": Given.LISTED,
+        "required": Given.LISTED,
+        "forbidden": Given.LISTED,
+    }
+    conflicts: ClassVar = (
+        Conflict(
+            ("required", "forbidden"),
+            ("required_tools", "forbidden_tools", "min_calls", "expect"),
+            "`required` and `forbidden` (patterns) cannot stand beside `required_tools`, `forbidden_tools`, `min_calls`"
+            " or `expect`; write two graders",
+        ),
+    )
+    not_greater: ClassVar = {"min_calls": "max_calls"}
+    misspellings: ClassVar = {
+        "tools": "required_tools",
+        "expect_tools": "required_tools",
+        "expected_tools": "required_tools",
+        "reject_tools": "forbidden_tools",
+        "expected": "expect",
+        "expected_calls": "expect",
+        "max_tool_calls": "max_calls",
+        "min_tool_calls": "min_calls",
+    }
+
+
+@register
+class ToolCallsGrader(Grader[ToolCallsConfig]):
+    """Checks which tools the agent called, how often, and with which arguments.
+
+    **Scoring:** every listed tool, every bound and every entry of `expect` is one check (in the older form every pattern and
+    `max_calls`); score = passed checks / all checks; it passes when all checks pass.
+
+    **Worth knowing:**
+
+    - `required_tools` and `forbidden_tools` are exact names. `tool` inside `expect` is a pattern, found anywhere in the
+      name and ignoring case: `edit` also finds `str_replace_edit`.
+    - An entry of `expect` holds when one single call has the tool and all the arguments. An absent argument never matches.
+    - `max_calls: 0` forbids every call. One older manual read it as "no limit"; leave the key out for that.
+    - `required` and `forbidden` are the older pattern form, searched in `name arguments` of each call. The two forms cannot
+      be mixed, and upstream runs the first form only.
+    """
+
+    type = "tool_calls"
+    title = "Tool calls"
+    config_model = ToolCallsConfig
+    example = """\
+- type: tool_calls
+  name: runs_the_tests
+  config:
+    required_tools:
+      - bash
+    max_calls: 20
+    expect:
+      - tool: ^bash$
+        args:
+          command:
+            regex: '^(npm|pnpm) test'
+"""
+
+    def __init__(self, name: str, config: ToolCallsConfig) -> None:
+        """Raise ``GraderError`` for an invalid pattern or schema."""
+        super().__init__(name, config)
+        for index, expected in enumerate(config.expect):
+            check_pattern(f"config.expect[{index}].tool", expected.tool)
+            for argument, matcher in expected.args.items():
+                matcher.check_patterns(f"config.expect[{index}].args.{argument}")
+
+    def grade(self, context: GradingContext) -> Verdict:
+        """Check the recorded calls."""
+        if context.tool_calls is None:
+            return Verdict(0.0, False, "the run recorded no agent session")
+        calls = context.tool_calls
+        older = bool(self.config.required or self.config.forbidden)
+        checks = _older_checks(self.config, calls) if older else _checks(self.config, calls)
+        return verdict_of_checks(
+            checks,
+            all_passed="All tool call checks passed",
+            total_calls=len(calls),
+            unique_tools=list(dict.fromkeys(call.name for call in calls)),
+            passed_checks=sum(check.passed for check in checks),
+            total_checks=len(checks),
+        )
+
+
+def check_pattern(place: str, pattern: str) -> None:
+    """Raise ``GraderError`` when a pattern of the configuration is invalid."""
+    try:
+        compiled_pattern(pattern, ignore_case=True)
+    except PatternError as error:
+        raise GraderError(f"`{place}`: {error}") from None
+
+
+def _checks(config: ToolCallsConfig, calls: Sequence[ToolCall]) -> list[Check]:
+    used = [call.name for call in calls]
+    checks = tool_name_checks("required_tools", config.required_tools, used, wanted=True)
+    checks += tool_name_checks("forbidden_tools", config.forbidden_tools, used, wanted=False)
+    if config.min_calls is not None:
+        enough = len(calls) >= config.min_calls
+        complaint = "" if enough else f"{len(calls)} tool calls, at least {config.min_calls} required"
+        checks.append(Check(("min_calls",), enough, complaint))
+    if config.max_calls is not None:
+        checks.append(at_most("max_calls", len(calls), config.max_calls, "tool calls"))
+    for index, expected in enumerate(config.expect):
+        named = [call for call in calls if found(expected.tool, call.name, ignore_case=True)]
+        met = any(matches(call, expected.args) for call in named)
+        checks.append(Check(("expect", index), met, "" if met else _unmet(expected, named)))
+    return checks
+
+
+def _unmet(expected: ExpectedCall, named: Sequence[ToolCall]) -> str:
+    if not named:
+        return f"no call of a tool that matches {expected.tool}"
+    return f"{len(named)} calls of {expected.tool}, none with the wanted {', '.join(expected.args)}"
+
+
+def _older_checks(config: ToolCallsConfig, calls: Sequence[ToolCall]) -> list[Check]:
+    lines = [
+        f"{call.name} {json.dumps(given_arguments(call), ensure_ascii=False, default=str)}" for call in calls
+    ]
+    lines += [_values_line(call) for call in calls]
+    checks = [
+        _pattern_check(("required", i), entry, lines, wanted=True) for i, entry in enumerate(config.required)
+    ]
+    checks += [
+        _pattern_check(("forbidden", i), entry, lines, wanted=False)
+        for i, entry in enumerate(config.forbidden)
+    ]
+    if config.max_calls:
+        checks.append(at_most("max_calls", len(calls), config.max_calls, "tool calls"))
+    return checks
+
+
+def _values_line(call: ToolCall) -> str:
+    """Return the call as a person would say it, so that `bash .*rm -rf "x"` is found without JSON escapes."""
+    return " ".join([call.name, *(str(value) for value in given_arguments(call).values())])
+
+
+def _pattern_check(path: tuple[str | int, ...], entry: Any, lines: Sequence[str], *, wanted: bool) -> Check:
+    pattern = entry.pattern if isinstance(entry, CallPattern) else str(entry)
+    try:
+        present = any(found(pattern, line, ignore_case=True) for line in lines)
+    except PatternError as error:
+        return Check(path, False, str(error))
+    complaint = "no tool call matches" if wanted else "a tool call matches the forbidden pattern"
+    return Check(path, present == wanted, "" if present == wanted else f"{complaint} {pattern}")

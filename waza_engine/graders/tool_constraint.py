@@ -1,0 +1,264 @@
+"""The `tool_constraint` grader: which tools may and must be used, by name or by pattern."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any, ClassVar
+
+from pydantic import Discriminator, Field, Tag
+
+from waza_engine.graders.base import Check, Grader, GradingContext, ToolCall, Verdict, verdict_of_checks
+from waza_engine.graders.behavior import at_most, tokens_check
+from waza_engine.graders.config import Given, GraderConfig
+from waza_engine.graders.fields import (
+    Alternatives,
+    ListOf,
+    NullIsEmpty,
+    PlainText,
+    ToolNameList,
+    WholeNumber,
+    text_or_block,
+)
+from waza_engine.graders.matchers import ArgumentMatcher, matches
+from waza_engine.graders.patterns import PatternError, found
+from waza_engine.graders.registry import register
+from waza_engine.graders.tool_calls import check_pattern
+
+_PATTERNS = {"command_pattern": "command", "skill_pattern": "skill", "path_pattern": "path"}
+
+
+class ToolPattern(GraderConfig):
+    """A tool call by patterns: it matches when one single call satisfies all of them."""
+
+    tool: PlainText = Field(
+        description=(
+            "A regular expression (RE2) for the tool's name, found anywhere in it; upper and lower case are the same."
+            " Write `^rm$` for exactly that tool."
+        ),
+        examples=["^bash$"],
+        pattern=r"\S",
+        json_schema_extra={"x-waza-kind": "regex"},
+    )
+    command_pattern: PlainText | None = Field(
+        default=None,
+        description="A regular expression for the argument `command`; upper and lower case are the same.",
+        examples=["azd\\s+up"],
+        json_schema_extra={"x-waza-kind": "regex"},
+    )
+    skill_pattern: PlainText | None = Field(
+        default=None,
+        description="A regular expression for the argument `skill`; upper and lower case are the same.",
+        examples=["^azure-deploy$"],
+        json_schema_extra={"x-waza-kind": "regex"},
+    )
+    path_pattern: PlainText | None = Field(
+        default=None,
+        description="A regular expression for the argument `path`; upper and lower case are the same.",
+        examples=["^src/"],
+        json_schema_extra={"x-waza-kind": "regex"},
+    )
+    args: dict[str, ArgumentMatcher] = Field(
+        default_factory=dict[str, ArgumentMatcher],
+        description="What other arguments are: by argument name, one matcher each. Upper and lower case differ.",
+        examples=[{"query": {"contains": "auth"}}],
+    )
+
+    misspellings: ClassVar = {
+        "name": "tool",
+        "tool_name": "tool",
+        "command": "command_pattern",
+        "path": "path_pattern",
+        "skill": "skill_pattern",
+        "arguments": "args",
+    }
+
+
+ToolEntry = Annotated[
+    Annotated[PlainText, Tag("text")] | Annotated[ToolPattern, Tag("block")],
+    Discriminator(text_or_block),
+    Alternatives("tool.name"),
+]
+ToolEntries = Annotated[tuple[ToolEntry, ...], NullIsEmpty, ListOf(texts=False)]
+
+
+class ToolConstraintConfig(GraderConfig):
+    """Tools that must and must not be used, and limits of the session."""
+
+    expect_tools: ToolEntries = Field(
+        default=(),
+        description=(
+            "Tools that must be used. A text is an exact tool name; a block has patterns for one call. Upstream takes"
+            " blocks only."
+        ),
+        examples=[[{"tool": "^bash$", "command_pattern": "azd\\s+up"}]],
+    )
+    reject_tools: ToolEntries = Field(
+        default=(),
+        description=(
+            "Tools that must not be used. A text is an exact tool name; a block has patterns for one call. Upstream takes"
+            " blocks only."
+        ),
+        examples=[[{"tool": "^bash$", "command_pattern": "rm\\s+-rf"}]],
+    )
+    allow_only: Annotated[ToolNameList | None, Field()] = Field(
+        default=None,
+        description=(
+            "The only tools that may be used, by name; upper and lower case are the same. An empty list allows none."
+        ),
+        examples=[["view", "grep"]],
+    )
+    max_turns: WholeNumber = Field(
+        default=0, ge=0, description="The most turns of the conversation; `0` means no limit.", examples=[10]
+    )
+    max_tokens: WholeNumber = Field(
+        default=0,
+        ge=0,
+        description="The most tokens, input and output together; `0` means no limit.",
+        examples=[50000],
+    )
+
+    at_least_one: ClassVar = {
+        "expect_tools": Given.LISTED,
+        "reject_tools": Given.LISTED,
+        "allow_only": Given.PRESENT,
+        "max_turns": Given.POSITIVE,
+        "max_tokens": Given.POSITIVE,
+    }
+    misspellings: ClassVar = {
+        "expected_tools": "expect_tools",
+        "required_tools": "expect_tools",
+        "require_tools": "expect_tools",
+        "rejected_tools": "reject_tools",
+        "forbidden_tools": "reject_tools",
+        "forbid_tools": "reject_tools",
+        "allowed_tools": "allow_only",
+        "allow_tools": "allow_only",
+    }
+
+
+@register
+class ToolConstraintGrader(Grader[ToolConstraintConfig]):
+    """Checks which tools the agent used, down to the commands, paths and arguments of single calls.
+
+    **Scoring:** every entry of `expect_tools` and `reject_tools`, `allow_only`, and every limit above zero is one check;
+    score = passed checks / all checks; it passes when all checks pass.
+
+    **Worth knowing:**
+
+    - A text entry (`- bash`) is an exact tool name. In a block, `tool` is a pattern that ignores case and is found anywhere:
+      `rm` also finds `format`, so write `^rm$`.
+    - All patterns of a block must hold for one and the same call. An absent `command`, `skill` or `path` counts as empty text.
+    - Matchers in `args` do not ignore case, unlike the patterns; an absent argument never matches.
+    - When the executor reports no usage, `max_turns` and `max_tokens` pass with a note.
+    - Upstream ignores `max_turns`, `max_tokens` and `allow_only`, and refuses text entries.
+    """
+
+    type = "tool_constraint"
+    title = "Tool constraint"
+    config_model = ToolConstraintConfig
+    example = """\
+- type: tool_constraint
+  name: guardrails
+  config:
+    expect_tools:
+      - tool: ^bash$
+        command_pattern: 'azd\\s+up'
+    reject_tools:
+      - tool: ^bash$
+        command_pattern: 'rm\\s+-rf'
+"""
+
+    def __init__(self, name: str, config: ToolConstraintConfig) -> None:
+        """Raise ``GraderError`` for an invalid pattern or schema."""
+        super().__init__(name, config)
+        for key, entries in (("expect_tools", config.expect_tools), ("reject_tools", config.reject_tools)):
+            for index, entry in enumerate(entries):
+                if isinstance(entry, ToolPattern):
+                    _check_patterns(f"config.{key}[{index}]", entry)
+
+    def grade(self, context: GradingContext) -> Verdict:
+        """Check the recorded calls and the usage."""
+        if context.tool_calls is None:
+            return Verdict(0.0, False, "the run recorded no agent session")
+        config, calls, usage = self.config, context.tool_calls, context.usage
+        checks = [
+            _entry_check(("expect_tools", i), entry, calls, wanted=True)
+            for i, entry in enumerate(config.expect_tools)
+        ]
+        checks += [
+            _entry_check(("reject_tools", i), entry, calls, wanted=False)
+            for i, entry in enumerate(config.reject_tools)
+        ]
+        if config.allow_only is not None:
+            checks.append(_allow_only_check(config.allow_only, calls))
+        if config.max_turns > 0:
+            unknown = "the executor reported no turns, so the limit was not checked"
+            checks.append(
+                at_most("max_turns", usage.turns, config.max_turns, "turns")
+                if usage
+                else Check(("max_turns",), True, unknown)
+            )
+        if config.max_tokens > 0:
+            tokens = None if usage is None else usage.input_tokens + usage.output_tokens
+            checks.append(tokens_check(tokens, config.max_tokens))
+        return verdict_of_checks(
+            checks,
+            all_passed="All tool constraint checks passed",
+            expect_tools=[_label(entry) for entry in config.expect_tools],
+            reject_tools=[_label(entry) for entry in config.reject_tools],
+            tools_used=[call.name for call in calls],
+            **(
+                {"total_turns": usage.turns, "tokens_total": usage.input_tokens + usage.output_tokens}
+                if usage
+                else {}
+            ),
+        )
+
+
+def _check_patterns(place: str, entry: ToolPattern) -> None:
+    check_pattern(f"{place}.tool", entry.tool)
+    for key in _PATTERNS:
+        if pattern := getattr(entry, key):
+            check_pattern(f"{place}.{key}", pattern)
+    for argument, matcher in entry.args.items():
+        matcher.check_patterns(f"{place}.args.{argument}")
+
+
+def _entry_check(
+    path: tuple[str | int, ...], entry: Any, calls: Sequence[ToolCall], *, wanted: bool
+) -> Check:
+    try:
+        used = any(_call_matches(entry, call) for call in calls)
+    except PatternError as error:
+        return Check(path, False, str(error))
+    complaint = "expected tool not used" if wanted else "rejected tool was used"
+    return Check(path, used == wanted, "" if used == wanted else f"{complaint}: {_label(entry)}")
+
+
+def _call_matches(entry: Any, call: ToolCall) -> bool:
+    if not isinstance(entry, ToolPattern):
+        return call.name == entry
+    if not found(entry.tool, call.name, ignore_case=True):
+        return False
+    for key, argument in _PATTERNS.items():
+        pattern = getattr(entry, key)
+        if pattern and not found(pattern, str(call.arguments.get(argument) or ""), ignore_case=True):
+            return False
+    return matches(call, entry.args)
+
+
+def _allow_only_check(allowed: Sequence[str], calls: Sequence[ToolCall]) -> Check:
+    names = {name.lower() for name in allowed}
+    others = list(dict.fromkeys(call.name for call in calls if call.name.lower() not in names))
+    return Check(
+        ("allow_only",), not others, f"tools that are not allowed: {', '.join(others)}" if others else ""
+    )
+
+
+def _label(entry: Any) -> str:
+    if not isinstance(entry, ToolPattern):
+        return str(entry)
+    parts = [f"{key}: {getattr(entry, key)}" for key in _PATTERNS if getattr(entry, key)]
+    if entry.args:
+        parts.append(f"args: {', '.join(entry.args)}")
+    return f"{entry.tool} ({', '.join(parts)})" if parts else entry.tool

@@ -1,0 +1,131 @@
+"""The `trigger` grader: does a prompt sound like a skill's job, judged by words alone."""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import BeforeValidator, Field
+
+from waza_engine.graders.base import Check, Grader, GraderError, GradingContext, Verdict
+from waza_engine.graders.config import GraderConfig
+from waza_engine.graders.fields import Number, PlainText
+from waza_engine.graders.paths import from_working_directory
+from waza_engine.graders.registry import register
+from waza_engine.graders.skill_words import SkillWords, read_skill_words, words
+
+
+def _trimmed(mode: object) -> object:
+    """Return the mode as upstream reads it: blanks around it and capitals do not matter."""
+    return mode.strip().lower() if isinstance(mode, str) else mode
+
+
+class TriggerConfig(GraderConfig):
+    """The skill, and whether the prompt should lead to it."""
+
+    skill_path: PlainText = Field(
+        description=(
+            "The `SKILL.md` or the folder of the skill: relative to the working directory (usually the repository), else to"
+            " the eval file."
+        ),
+        examples=["skills/azure-deploy"],
+        pattern=r"\S",
+        json_schema_extra={"x-waza-kind": "path.suite"},
+    )
+    mode: Annotated[Literal["positive", "negative"], BeforeValidator(_trimmed)] = Field(
+        description="`positive`: the prompt should lead to the skill. `negative`: it should not.",
+        examples=["positive"],
+    )
+    threshold: Number = Field(
+        default=0.6,
+        ge=0,
+        le=1,
+        description="The relevance from which a prompt counts as leading to the skill, 0 to 1.",
+        examples=[0.6],
+    )
+
+    misspellings: ClassVar = {
+        "skill": "skill_path",
+        "path": "skill_path",
+        "skill_file": "skill_path",
+        "min_score": "threshold",
+    }
+
+
+@register
+class TriggerGrader(Grader[TriggerConfig]):
+    """Compares the words of the task's prompt with the words of a skill. No agent and no model is asked.
+
+    **Scoring:** relevance = the larger of two fractions: distinct prompt words that occur in the skill's name, description and
+    text; and words of the best `USE FOR:` phrase of the description that occur in the prompt (1.0 when the whole phrase does).
+    `positive` passes from `threshold` on, with the relevance as score. `negative` passes below it, with 1 − relevance as score.
+
+    **Worth knowing:**
+
+    - Words shorter than three bytes and common words (`the`, `with`, `use`, …) do not count. A prompt without other words has
+      relevance 0.
+    - Upstream reports the relevance itself as the score of `negative` graders, so a passing one scores near 0 there.
+    - The words after `DO NOT USE FOR:` in the description do not count.
+    """
+
+    type = "trigger"
+    title = "Trigger"
+    config_model = TriggerConfig
+    example = """\
+- type: trigger
+  name: leads_to_deploy
+  config:
+    skill_path: skills/azure-deploy
+    mode: positive
+    threshold: 0.6
+"""
+
+    def grade(self, context: GradingContext) -> Verdict:
+        """Measure the relevance of the prompt. Raises ``GraderError`` when the skill cannot be read."""
+        config = self.config
+        place = from_working_directory(context.suite_directory, config.skill_path)
+        skill = _skill_words(place / "SKILL.md" if place.is_dir() else place, config.skill_path)
+        prompt_words = words(context.prompt)
+        matched = sorted(prompt_words & skill.keywords)
+        phrase_score = skill.best_phrase(context.prompt)
+        word_score = len(matched) / len(prompt_words) if prompt_words else 0.0
+        relevance = max(word_score, phrase_score) if prompt_words else 0.0
+        positive = config.mode == "positive"
+        passed = (relevance >= config.threshold) == positive
+        relation = "reaches" if relevance >= config.threshold else "stays below"
+        feedback = f"relevance {relevance:.2f} {relation} the threshold {config.threshold:.2f}"
+        return Verdict(
+            score=relevance if positive else 1.0 - relevance,
+            passed=passed,
+            feedback=feedback,
+            details={
+                "mode": config.mode,
+                "threshold": config.threshold,
+                "skill_path": config.skill_path,
+                "relevance": relevance,
+                "matched_keywords": matched,
+                "matched_count": len(matched),
+                "keyword_count": len(skill.keywords),
+                "phrase_score": phrase_score,
+            },
+            checks=(Check(("threshold",), passed, "" if passed else feedback),),
+        )
+
+
+def _skill_words(path: Path, written: str) -> SkillWords:
+    try:
+        modified = path.stat().st_mtime_ns
+        skill = _cached_words(path, modified)
+    except OSError as error:
+        raise GraderError(f"`config.skill_path`: {written} cannot be read: {error.strerror}") from None
+    except ValueError as error:
+        raise GraderError(f"`config.skill_path`: {written}: {error}") from None
+    if not skill.keywords:
+        raise GraderError(f"`config.skill_path`: {written} has no words to compare with")
+    return skill
+
+
+@functools.lru_cache(maxsize=256)
+def _cached_words(path: Path, _modified: int) -> SkillWords:
+    return read_skill_words(path.read_text("utf-8", "replace"))
