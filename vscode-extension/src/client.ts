@@ -50,13 +50,20 @@ export class ServerConnection implements vscode.Disposable {
         return this.wanted;
     }
 
+    /** Starts the server unless that was asked for already. */
+    async start(): Promise<void> {
+        if (!this.wanted) {
+            await this.restart();
+        }
+    }
+
     /** Starts the server, or stops and starts it again. */
     restart(): Promise<void> {
         this.wanted = true;
         this.waiting ??= this.enqueue(async () => {
             this.waiting = undefined;
             await this.stop();
-            await this.start();
+            await this.launch();
         });
         return this.waiting;
     }
@@ -86,7 +93,7 @@ export class ServerConnection implements vscode.Disposable {
         return this.queue;
     }
 
-    private async start(): Promise<void> {
+    private async launch(): Promise<void> {
         this.status.starting();
         const resolution = await this.resolve();
         if (resolution.server === undefined) {

@@ -19,7 +19,7 @@ import { silenceYamlExtension } from "./yamlCoexistence";
 
 let connection: ServerConnection | undefined;
 
-export async function activate(context: vscode.ExtensionContext): Promise<void> {
+export function activate(context: vscode.ExtensionContext): void {
     const log = vscode.window.createOutputChannel("Waza", { log: true });
     const status = new Status();
     const runs = new Runs(log);
@@ -86,7 +86,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
         }
     }).then((listener) => listener && context.subscriptions.push(listener));
 
-    await startWithFirstSuiteFile(context, server);
+    startWithFirstSuiteFile(context, server);
 }
 
 export async function deactivate(): Promise<void> {
@@ -94,12 +94,17 @@ export async function deactivate(): Promise<void> {
 }
 
 /** Any YAML file activates the extension; a server, and questions about Python, need a suite. */
-async function startWithFirstSuiteFile(context: vscode.ExtensionContext, server: ServerConnection): Promise<void> {
+function startWithFirstSuiteFile(context: vscode.ExtensionContext, server: ServerConnection): void {
     const isSuiteFile = (document: vscode.TextDocument) =>
         document.languageId === "yaml" && looksLikeSuiteFile(document.uri.fsPath, document.getText());
     const startFor = (document: vscode.TextDocument) => {
         if (!server.isWanted && isSuiteFile(document)) {
-            void server.restart();
+            void server.start();
+        }
+    };
+    const startForWorkspace = async () => {
+        if (!server.isWanted && (await workspaceHasSuite())) {
+            await server.start();
         }
     };
     context.subscriptions.push(
@@ -108,9 +113,8 @@ async function startWithFirstSuiteFile(context: vscode.ExtensionContext, server:
             startFor(change.document);
         }),
     );
-    if (vscode.workspace.textDocuments.some(isSuiteFile) || (await workspaceHasSuite())) {
-        void server.restart();
-    }
+    vscode.workspace.textDocuments.forEach(startFor);
+    void startForWorkspace();
 }
 
 /** Other tools name files `eval.yaml` too, so the text of some is read. */

@@ -1,0 +1,137 @@
+// What a person does and sees in the text editor of a VS Code page.
+
+/** Opens a file of the workspace by name and waits until its text is drawn. */
+export async function openFile(page, name, expectedText) {
+  await page.keyboard.press("Control+P");
+  const input = page.locator(".quick-input-widget input");
+  await input.waitFor();
+  await input.fill(name);
+  await page.locator(".quick-input-list .monaco-list-row", { hasText: name.split("/").at(-1) }).first().waitFor();
+  await page.keyboard.press("Enter");
+  await waitForLine(page, expectedText);
+}
+
+/** Waits until a line that contains `text` is on the screen. */
+export async function waitForLine(page, text) {
+  await page.waitForFunction(
+    (wanted) =>
+      [...document.querySelectorAll(".editor-instance .view-line")].some((line) =>
+        line.textContent.replaceAll("\u00a0", " ").includes(wanted),
+      ),
+    text,
+  );
+}
+
+/** The rectangle of `token` in the first line that contains `lineText`, in pixels of the page. */
+export async function boxOf(page, lineText, token) {
+  const box = await page.evaluate(
+    ([lineText, token]) => {
+      for (const line of document.querySelectorAll(".editor-instance .view-line")) {
+        const text = line.textContent.replaceAll("\u00a0", " ");
+        const start = text.includes(lineText) ? text.indexOf(token, text.indexOf(lineText)) : -1;
+        if (start < 0) continue;
+        const range = document.createRange();
+        const walker = document.createTreeWalker(line, NodeFilter.SHOW_TEXT);
+        for (let seen = 0, node = walker.nextNode(); node; seen += node.length, node = walker.nextNode()) {
+          if (seen <= start && start < seen + node.length) range.setStart(node, start - seen);
+          const end = start + token.length;
+          if (seen < end && end <= seen + node.length) range.setEnd(node, end - seen);
+        }
+        const { x, y, width, height } = range.getBoundingClientRect();
+        return { x, y, width, height };
+      }
+      return null;
+    },
+    [lineText, token],
+  );
+  if (box === null) throw new Error(`No line on the screen has "${lineText}" with "${token}".`);
+  return box;
+}
+
+/** Waits for a squiggle that lies under `token` and is as wide as it is (2 pixels tolerance). */
+export async function waitForSquiggle(page, lineText, token) {
+  await waitUntil(page, `a squiggle exactly under "${token}"`, async () => (await squigglesUnder(page, lineText, token)).length > 0);
+}
+
+/** Waits until nothing is underlined at `token`. */
+export async function waitForNoSquiggle(page, lineText, token) {
+  await waitUntil(page, `no squiggle under "${token}"`, async () => (await squigglesUnder(page, lineText, token)).length === 0);
+}
+
+async function squigglesUnder(page, lineText, token) {
+  const box = await boxOf(page, lineText, token);
+  const drawn = await page.evaluate(() =>
+    [...document.querySelectorAll(".editor-instance [class*='squiggly-']")].map((mark) => {
+      const { x, y, width, height } = mark.getBoundingClientRect();
+      return { x, y, width, height };
+    }),
+  );
+  const isClose = (left, right) => Math.abs(left - right) <= 2;
+  return drawn.filter((mark) => {
+    const sameLine = mark.y < box.y + box.height && mark.y + mark.height > box.y;
+    return sameLine && isClose(mark.x, box.x) && isClose(mark.width, box.width);
+  });
+}
+
+/** Rests the mouse on `token` and returns the text that pops up, once it matches `expected`. */
+export async function hover(page, lineText, token, expected) {
+  const box = await boxOf(page, lineText, token);
+  await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2, { steps: 4 });
+  const popup = page.locator(".monaco-hover:visible").filter({ hasText: expected }).first();
+  await popup.waitFor();
+  const text = await popup.innerText();
+  await page.keyboard.press("Escape");
+  return text;
+}
+
+/** Puts the cursor on `token`, opens the quick fixes and applies the one that says `title`. */
+export async function applyQuickFix(page, lineText, token, title) {
+  const box = await boxOf(page, lineText, token);
+  await page.mouse.click(box.x + box.width / 2, box.y + box.height / 2);
+  await page.keyboard.press("Control+.");
+  const row = page.locator(".action-widget .monaco-list-row.action", { hasText: title }).first();
+  await row.waitFor();
+  for (let presses = 0; !(await row.evaluate((element) => element.classList.contains("focused"))); presses++) {
+    if (presses === 20) throw new Error("The quick fix cannot be reached with the arrow keys.");
+    await page.keyboard.press("ArrowDown");
+  }
+  await page.keyboard.press("Enter"); // a click is swallowed by an overlay of the menu
+  await row.waitFor({ state: "detached" });
+}
+
+/** From now on keeps the text of every notification, also of those that vanish quickly; read it with `notificationsSeen`. */
+export async function recordNotifications(page) {
+  await page.evaluate(() => {
+    window.notificationsSeen = [];
+    const record = () => {
+      for (const toast of document.querySelectorAll(".notification-toast")) {
+        const text = toast.innerText.replace(/\s+/g, " ").trim();
+        if (text && window.notificationsSeen.at(-1) !== text) window.notificationsSeen.push(text);
+      }
+    };
+    new MutationObserver(record).observe(document.body, { subtree: true, childList: true, characterData: true, attributes: true });
+  });
+}
+
+export function notificationsSeen(page) {
+  return page.evaluate(() => window.notificationsSeen);
+}
+
+/** Texts that the extension draws into the line that contains `lineText`: inlay hints. */
+export async function hintsOn(page, lineText) {
+  return page.evaluate((wanted) => {
+    const lines = [...document.querySelectorAll(".editor-instance .view-line")];
+    const line = lines.find((candidate) => candidate.textContent.replaceAll("\u00a0", " ").includes(wanted));
+    const marks = line ? line.querySelectorAll("span[class*='dyn-rule']") : [];
+    return [...marks].map((mark) => mark.textContent.replaceAll("\u00a0", " ").trim()).filter(Boolean);
+  }, lineText);
+}
+
+/** Waits until `condition` resolves to true; the error says what was waited for. */
+export async function waitUntil(page, what, condition, milliseconds = 30_000) {
+  const deadline = Date.now() + milliseconds;
+  while (!(await condition())) {
+    if (Date.now() > deadline) throw new Error(`Waited ${milliseconds / 1000} s in vain for ${what}.`);
+    await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
+  }
+}

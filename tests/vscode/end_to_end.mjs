@@ -1,0 +1,122 @@
+// The main job of the product, done as its user does it, in a real VS Code:
+// a mistake is underlined, explained and repaired; a click runs the suite; scores stand beside the graders.
+//
+//   node end_to_end.mjs --suite FOLDER --python FILE --vsix FILE --artifacts FOLDER
+//
+// Exit code 0 when every step succeeded. On failure the message, a screenshot and all logs are in the artifacts folder.
+
+import assert from "node:assert/strict";
+import fs from "node:fs";
+import path from "node:path";
+import { parseArgs } from "node:util";
+import * as editor from "./editor.mjs";
+import { installVSCodeUnderTest } from "./install.mjs";
+import { seedMistakes } from "./mistakes.mjs";
+import { openWorkbench, processesOf } from "./workbench.mjs";
+
+const { values: options } = parseArgs({
+  options: {
+    suite: { type: "string" },
+    python: { type: "string" },
+    vsix: { type: "string" },
+    artifacts: { type: "string" },
+  },
+});
+const artifacts = path.resolve(options.artifacts);
+const run = path.join(artifacts, "home");
+const workspace = path.join(artifacts, path.basename(options.suite));
+fs.mkdirSync(run, { recursive: true });
+fs.cpSync(options.suite, workspace, { recursive: true, filter: (source) => path.basename(source) !== ".waza" });
+const { toRepair, toKeep } = seedMistakes(path.join(workspace, "eval.yaml"));
+
+const started = Date.now();
+const tools = await installVSCodeUnderTest();
+const workbench = await openWorkbench({
+  tools,
+  run,
+  workspace,
+  vsix: path.resolve(options.vsix),
+  machineSettings: { "waza.interpreter": path.resolve(options.python) },
+  width: 1200,
+  height: 860,
+});
+try {
+  await scenario(workbench.page);
+} catch (error) {
+  await workbench.page.screenshot({ path: path.join(artifacts, "failure.png") }).catch(() => {});
+  fs.writeFileSync(path.join(artifacts, "failure.log"), workbench.logs());
+  console.error(`${error.stack}\n\nScreenshot and all logs: ${artifacts}\n${workbench.logs(/Waza/)}`);
+  process.exitCode = 1;
+} finally {
+  await workbench.close();
+}
+if (processesOf(run).length > 0) {
+  console.error(`Still running after the window was closed: ${processesOf(run).join(", ")}`);
+  process.exitCode = 1;
+}
+
+async function scenario(page) {
+  await step("the suite opens", () => editor.openFile(page, "eval.yaml", toRepair.line));
+
+  await step("both misspelt keys are underlined, exactly", async () => {
+    await editor.waitForSquiggle(page, toRepair.line, toRepair.wrong);
+    await editor.waitForSquiggle(page, toKeep.line, toKeep.wrong);
+  });
+
+  await step("resting on a grader type explains it", async () => {
+    const text = await editor.hover(page, `type: ${toRepair.graderType}`, toRepair.graderType, toRepair.graderType);
+    assert.ok(text.length > 80, `the hover says only: ${text}`);
+  });
+
+  await step("the quick fix repairs the key", async () => {
+    await editor.applyQuickFix(page, toRepair.line, toRepair.wrong, toRepair.right);
+    await editor.waitForLine(page, toRepair.repaired);
+    await editor.waitForNoSquiggle(page, toRepair.repaired, toRepair.right);
+  });
+
+  await step("a click on the lens runs the suite, with progress", async () => {
+    await editor.recordNotifications(page);
+    const lens = page.locator(".codelens-decoration a", { hasText: "Run suite" }).first();
+    await lens.waitFor();
+    await lens.click();
+    const title = `Waza: ${path.basename(workspace)}`;
+    await editor.waitUntil(page, "a notification that counts what is done", async () =>
+      (await editor.notificationsSeen(page)).some((text) => text.includes(title) && /\d/.test(text.replace(title, ""))),
+    );
+  });
+
+  await step("the run read the repaired text: it was saved first", () => {
+    const saved = fs.readFileSync(path.join(workspace, "eval.yaml"), "utf8");
+    assert.ok(saved.includes(toRepair.repaired), `eval.yaml on disk:\n${saved}`);
+  });
+
+  await step("the score appears beside the grader", () =>
+    editor.waitUntil(page, `a score at "${toRepair.graderLine}"`, async () =>
+      (await editor.hintsOn(page, toRepair.graderLine)).some((hint) => /[✓✗◐]/u.test(hint) && /\d/.test(hint)),
+    ),
+  );
+
+  await step("the result is on disk, in the suite's folder", () => {
+    const results = fs.readdirSync(path.join(workspace, ".waza", "results")).filter((name) => name.endsWith(".json"));
+    assert.equal(results.length, 1);
+  });
+
+  await step("the other mistake is still underlined, below a lens and a score on one page", async () => {
+    await editor.waitUntil(page, "the notification to go", async () => (await page.locator(".notification-toast").count()) === 0);
+    await page.mouse.move(5, 5);
+    await editor.waitForSquiggle(page, toKeep.line, toKeep.wrong);
+    await page.screenshot({ path: path.join(artifacts, "vscode.png") });
+  });
+}
+
+async function step(name, action) {
+  const begun = Date.now();
+  try {
+    await action();
+  } catch (error) {
+    error.message = `${name}: ${error.message}`;
+    console.error(`not ok  ${name}`);
+    throw error;
+  }
+  console.log(`ok  ${name} (${Date.now() - begun} ms, ${((Date.now() - started) / 1000).toFixed(1)} s)`);
+}

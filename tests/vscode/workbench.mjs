@@ -1,0 +1,158 @@
+// A real VS Code in a headless browser, with a user, settings and extensions of its own.
+
+import { spawn, spawnSync } from "node:child_process";
+import fs from "node:fs";
+import { createRequire } from "node:module";
+import path from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+
+const USER_SETTINGS = {
+  "security.workspace.trust.enabled": false,
+  "telemetry.telemetryLevel": "off",
+  "chat.disableAIFeatures": true,
+  "extensions.autoUpdate": "off",
+  "extensions.ignoreRecommendations": true,
+  "git.enabled": false,
+  "window.restoreWindows": "none",
+  "workbench.startupEditor": "none",
+  "workbench.secondarySideBar.defaultVisibility": "hidden",
+  "workbench.reduceMotion": "on",
+  "workbench.tips.enabled": false,
+  "workbench.colorTheme": "Default Dark Modern",
+  "editor.minimap.enabled": false,
+  "editor.fontFamily": "DejaVu Sans Mono",
+  "editor.fontSize": 13,
+  "breadcrumbs.enabled": false,
+};
+
+const BROWSER_ARGUMENTS = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+  "--disable-dev-shm-usage",
+];
+
+/**
+ * Opens `workspace` in a window of `width` x `height` pixels.
+ *
+ * @param tools what install.mjs returns
+ * @param run an empty folder: home of the user, settings, logs; every process started here has it as HOME
+ * @param machineSettings settings of the machine, such as interpreter paths (a browser window counts as remote)
+ * @returns `{page, logs(wanted?), close()}`; `wanted` is a pattern on the name of a log
+ */
+export async function openWorkbench({ tools, run, workspace, vsix, machineSettings, width, height }) {
+  writeJson(path.join(run, "data", "User", "settings.json"), USER_SETTINGS);
+  writeJson(path.join(run, "data", "Machine", "settings.json"), machineSettings);
+  fs.writeFileSync(path.join(run, "config.yaml"), "");
+
+  const environment = { ...process.env, HOME: run, EXTENSIONS_GALLERY: "{}" };
+  delete environment.VSCODE_IPC_HOOK_CLI; // set in a terminal of VS Code, where it would redirect all this there
+  const folders = ["--config", path.join(run, "config.yaml"), "--user-data-dir", path.join(run, "data")];
+  folders.push("--extensions-dir", path.join(run, "extensions"));
+  installExtension(tools, folders, vsix, environment);
+
+  const server = startServer(tools, folders, workspace, environment);
+  let browser;
+  const messages = [];
+  const close = async () => {
+    await browser?.close().catch(() => {});
+    await endProcesses(server.child, run);
+  };
+  const everything = () => [`--- code-server\n${server.output()}`, `--- browser\n${messages.join("\n")}`, ...logFiles(run)];
+  const logs = (wanted = /^/) => everything().filter((log) => wanted.test(log.split("\n", 1)[0])).join("\n");
+  try {
+    const address = await server.address();
+    const { chromium } = createRequire(import.meta.url)(tools.playwright);
+    browser = await chromium.launch({ executablePath: tools.browser, headless: true, args: BROWSER_ARGUMENTS });
+    const page = await browser.newPage({ viewport: { width, height } });
+    page.setDefaultTimeout(30_000);
+    page.on("console", (message) => messages.push(`${message.type()}: ${message.text()}`));
+    await page.goto(`${address}/?folder=${encodeURIComponent(workspace)}`);
+    await page.locator(".monaco-workbench .part.statusbar").waitFor({ timeout: 60_000 });
+    return { page, logs, close };
+  } catch (error) {
+    error.message += `\n${logs()}`;
+    await close();
+    throw error;
+  }
+}
+
+/** Processes that were started for `run` and are still there: each has it as HOME. */
+export function processesOf(run) {
+  const marker = `HOME=${run}\0`;
+  return fs.readdirSync("/proc").filter((entry) => {
+    if (!/^\d+$/.test(entry) || Number(entry) === process.pid) return false;
+    try {
+      return `${fs.readFileSync(`/proc/${entry}/environ`, "latin1")}\0`.includes(marker);
+    } catch {
+      return false; // it ended meanwhile, or belongs to somebody else
+    }
+  });
+}
+
+function installExtension(tools, folders, vsix, environment) {
+  const args = [tools.codeServer, ...folders, "--install-extension", vsix];
+  const done = spawnSync(tools.node, args, { env: environment, encoding: "utf8", timeout: 60_000 });
+  if (done.status !== 0) throw new Error(`Installing ${vsix} failed:\n${done.stdout}${done.stderr}`);
+}
+
+function startServer(tools, folders, workspace, environment) {
+  const args = [tools.codeServer, ...folders, "--auth", "none", "--disable-telemetry", "--disable-update-check"];
+  args.push("--disable-getting-started-override", "--bind-addr", "127.0.0.1:0", workspace);
+  const child = spawn(tools.node, args, { env: environment, detached: true, stdio: ["ignore", "pipe", "pipe"] });
+  let text = "";
+  const listening = new Promise((resolve, reject) => {
+    const read = (data) => {
+      text += data;
+      const found = /HTTP server listening on (http:\/\/[\d.:]+)/.exec(text);
+      if (found) resolve(found[1]);
+    };
+    child.stdout.on("data", read);
+    child.stderr.on("data", read);
+    child.on("exit", (code) => reject(new Error(`code-server ended with exit code ${code}:\n${text}`)));
+  });
+  listening.catch(() => {}); // it is awaited below; an exit after that is the close
+  return { child, output: () => text, address: () => withDeadline(listening, 30_000, "code-server did not start to listen") };
+}
+
+/** Ends the group of `child`, and whatever escaped from it. */
+async function endProcesses(child, run) {
+  if (child.exitCode === null) {
+    const ended = new Promise((resolve) => child.once("exit", resolve));
+    signal(-child.pid, "SIGTERM");
+    await Promise.race([ended, pause(5_000, undefined, { ref: false })]);
+  }
+  signal(-child.pid, "SIGKILL");
+  for (const pid of processesOf(run)) signal(Number(pid), "SIGKILL");
+}
+
+function signal(pid, name) {
+  try {
+    process.kill(pid, name);
+  } catch {
+    // already gone
+  }
+}
+
+function logFiles(run) {
+  const root = path.join(run, "data", "logs");
+  if (!fs.existsSync(root)) return [];
+  const wanted = fs.readdirSync(root, { recursive: true }).filter((name) => /(exthost|Waza).*\.log$/.test(name));
+  return wanted.map((name) => `--- ${name}\n${fs.readFileSync(path.join(root, name), "utf8").slice(-8_000)}`);
+}
+
+function writeJson(file, value) {
+  fs.mkdirSync(path.dirname(file), { recursive: true });
+  fs.writeFileSync(file, JSON.stringify(value, null, 2));
+}
+
+async function withDeadline(promise, milliseconds, message) {
+  const late = pause(milliseconds, undefined, { ref: false }).then(() => {
+    throw new Error(`${message} within ${milliseconds / 1000} s`);
+  });
+  return Promise.race([promise, late]);
+}
