@@ -1,7 +1,7 @@
 """The main job of the product in a real VS Code, driven as a person would drive it.
 
-``end_to_end.mjs`` is the scenario, ``install.mjs`` brings the VS Code. With ``WAZA_UPDATE_SCREENSHOT=1`` the picture
-in the README is taken anew; ``WAZA_SKIP_VSCODE=1`` leaves the tests out.
+``end_to_end.mjs`` is the scenario, ``install.mjs`` brings the VS Code. With ``WAZA_UPDATE_SCREENSHOT=1`` the
+picture in the README is taken anew; ``WAZA_SKIP_VSCODE=1`` leaves the tests out.
 """
 
 import os
