@@ -1,0 +1,174 @@
+"""Every character of a decoded value leads to the characters that wrote it."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from waza_language_server.syntax.nodes import Node
+from waza_language_server.syntax.tree import parse
+from waza_language_server.text.scalar_map import ScalarMap
+
+
+def value_node(text: str, *path: str | int) -> Node:
+    root = parse(text).root
+    assert root is not None
+    node = root.get(*path)
+    assert node is not None
+    return node
+
+
+def map_of(text: str, *path: str | int) -> ScalarMap:
+    return ScalarMap.of(text, value_node(text, *(path or ("a",))))
+
+
+def written(text: str, start: int, end: int, *path: str | int) -> str:
+    span = map_of(text, *path).source_span(start, end)
+    return text[span.start : span.end]
+
+
+def test_plain_text_maps_character_by_character() -> None:
+    assert written("a: hello\n", 1, 4) == "ell"
+
+
+def test_a_folded_line_break_maps_to_the_blanks_it_came_from() -> None:
+    text = "a: one  \n   two\n"
+    scalar = map_of(text)
+    assert scalar.value == "one two"
+    assert written(text, 3, 4) == "  \n   "
+    assert written(text, 4, 7) == "two"
+
+
+def test_a_doubled_single_quote_is_one_character() -> None:
+    assert written("a: 'it''s on'\n", 2, 3) == "''"
+    assert written("a: 'it''s on'\n", 5, 7) == "on"
+
+
+def test_escapes_in_double_quotes_are_one_character_each() -> None:
+    text = 'a: "x\\u00e9\\t\\"y"\n'
+    assert map_of(text).value == 'xé\t"y'
+    assert [written(text, i, i + 1) for i in range(5)] == ["x", "\\u00e9", "\\t", '\\"', "y"]
+
+
+def test_an_escaped_line_break_vanishes() -> None:
+    text = 'a: "one \\\n   two"\n'
+    assert map_of(text).value == "one two"
+    assert written(text, 4, 7) == "two"
+
+
+def test_literal_text_maps_behind_its_indentation() -> None:
+    text = "a: |\n    first\n      second\n"
+    scalar = map_of(text)
+    assert scalar.value == "first\n  second\n"
+    assert written(text, 8, 14) == "second"
+
+
+def test_an_indentation_indicator_keeps_leading_blanks() -> None:
+    text = "a: |2\n     deep\n  x\n"
+    scalar = map_of(text)
+    assert scalar.value == "   deep\nx\n"
+    assert written(text, 3, 7) == "deep"
+
+
+def test_folded_text_maps_across_lines() -> None:
+    text = "a: >-\n  one\n  two\n\n  three\n"
+    scalar = map_of(text)
+    assert scalar.value == "one two\nthree"
+    assert written(text, 8, 13) == "three"
+
+
+def test_carriage_returns_do_not_shift_anything() -> None:
+    text = "a: |\r\n  one\r\n  two\r\nb: 1\r\n"
+    assert map_of(text).value == "one\ntwo\n"
+    assert written(text, 4, 7) == "two"
+
+
+def test_a_source_offset_inside_an_escape_belongs_to_its_character() -> None:
+    text = 'a: "x\\u00e9y"\n'
+    assert map_of(text).to_value(text.index("e9")) == 1
+
+
+def test_indentation_belongs_to_the_character_behind_it() -> None:
+    text = "a: |\n  one\n  two\n"
+    scalar = map_of(text)
+    assert scalar.value[scalar.to_value(text.index("two") - 1)] == "t"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a: x\n",
+        "a:\n  one\n  two\n\n\n  three\nb: 1\n",
+        "a: 'one\n\n  two '\n",
+        'a: " one \\\n\n  two\n  \\x41 \\U0001F600"\n',
+        "a: |+\n  one\n\n\nb: 1\n",
+        "a: |-\n  one\n\n",
+        "a: >\n  one\n   more\n  two\n\n\n  three\n\n",
+        "a: >+\n\n  one\n  \ttwo\n\n",
+        "a: |\n\n\n  one\n   \n",
+        "a: |",
+        "a: |\n  no break",
+        "a: ''\n",
+        "a: >3-\n     x\n    y\n   z\n",
+        'a: "x\u2028y"\n',
+    ],
+)
+def test_every_style_decodes_to_the_value_of_the_tree(text: str) -> None:
+    scalar = map_of(text)
+    assert scalar.value == value_node(text, "a").value
+    offsets = [scalar.to_source(index) for index in range(len(scalar.value) + 1)]
+    assert offsets == sorted(offsets)
+    assert len(set(offsets[:-1])) == len(offsets[:-1])
+
+
+def test_half_typed_text_maps_as_it_stands() -> None:
+    text = 'a: "len(out\n'
+    assert map_of(text).value == '"len(out'
+    assert written(text, 1, 4) == "len"
+
+
+TEXT = st.text(st.sampled_from("ab :#'\"\\\n\t-?[]{},&*!|>%@`é😋\x85~0.1yn"), max_size=12)
+HOLDERS = [
+    "a: {}\n",
+    "a: 'x'\n",
+    'a: "x"\n',
+    "a: |\n  x\n",
+    "a: >\n  x\n",
+    "- b:\n    a: |2-\n       x\n",
+    "a: [x, y]\n",
+]
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.sampled_from(["a: x\n", *HOLDERS[1:]]), TEXT, st.booleans())
+def test_a_written_value_is_read_back(holder: str, value: str, windows: bool) -> None:
+    text = holder.replace("\n", "\r\n") if windows else holder
+    path = (0, "b", "a") if holder.startswith("- ") else ("a", 0) if "[" in holder else ("a",)
+    node = value_node(text, *path)
+    new = text[: node.span.start] + ScalarMap.of(text, node).write(value) + text[node.span.end :]
+    tree = parse(new)
+    assert tree.errors == ()
+    assert value_node(new, *path).value == value
+    assert isinstance(value_node(new, *path).to_python(), str)
+
+
+@pytest.mark.parametrize(
+    ("before", "value", "after"),
+    [
+        ("a: x\n", "y z", "a: y z\n"),
+        ("a: x\n", "b: c", "a: 'b: c'\n"),
+        ("a: x\n", "true", "a: 'true'\n"),
+        ("a: 0.5\n", "0.7", "a: 0.7\n"),
+        ("a: 'x'\n", "it's", "a: 'it''s'\n"),
+        ('a: "x"\n', 'say "hi"\\d', 'a: "say \\"hi\\"\\\\d"\n'),
+        ("a: |\n    x\n", "y\n  z\n", "a: |\n    y\n      z\n"),
+        ("a: |\n    x\n", "y", "a: |-\n    y\n"),
+        ("a: >\n  x\n", "one\ntwo\n", "a: >\n  one\n\n  two\n"),
+        ("a: [x]\n", "p, q", "a: ['p, q']\n"),
+        ("a:\n", "x", "a: x\n"),
+    ],
+)
+def test_the_style_of_the_author_is_kept(before: str, value: str, after: str) -> None:
+    path = ("a", 0) if "[" in before else ("a",)
+    node = value_node(before, *path)
+    new = before[: node.span.start] + ScalarMap.of(before, node).write(value) + before[node.span.end :]
+    assert new == after
