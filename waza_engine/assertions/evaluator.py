@@ -1,7 +1,7 @@
 """Evaluating assertions: warm worker processes, a deadline for each assertion, nothing left behind.
 
-An assertion that hangs, exhausts memory or crashes the interpreter costs its worker, not the run: the worker is killed with all
-it started, that assertion is an error, and the following ones go to a new worker.
+An assertion that hangs, exhausts memory or crashes the interpreter costs its worker, not the run: the worker
+is killed with all it started, that assertion is an error, and the following ones go to a new worker.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import IO, Any, Self
 
 from waza_engine.assertions.names import ALLOWED_DUNDER_ATTRIBUTES, INTERNAL_ATTRIBUTES, INTERNAL_PREFIXES
-from waza_engine.graders.processes import kill_tree, own_group
+from waza_engine.graders.processes import NEW_GROUP_FLAGS, kill_tree
 
 DEADLINE_SECONDS = 5.0
 MEMORY_BYTES = 1_000_000_000
@@ -28,7 +28,7 @@ _WORKER = Path(__file__).with_name("worker.py")
 
 @dataclass(frozen=True, slots=True)
 class AssertionOutcome:
-    """Whether an assertion was true. ``error`` says why it could not be told: it raised, was too slow, or crashed."""
+    """Whether an assertion was true. ``error`` says why that is unknown: it raised, hung or crashed."""
 
     passed: bool
     error: str | None = None
@@ -38,7 +38,7 @@ class AssertionOutcome:
 class AssertionEvaluator:
     """A pool of workers, started when first needed. Thread-safe; ``close`` (or ``with``) ends every worker.
 
-    ``deadline_seconds`` holds for one assertion. At most ``workers`` calls evaluate at the same time, others wait.
+    ``deadline_seconds`` holds for one assertion. At most ``workers`` calls evaluate at once, others wait.
     """
 
     def __init__(
@@ -63,7 +63,10 @@ class AssertionEvaluator:
         self.close()
 
     def evaluate(self, assertions: Sequence[str], context: Mapping[str, Any]) -> list[AssertionOutcome]:
-        """Evaluate in order, in one shared context. Raises ``RuntimeError`` when closed, ``OSError`` without an interpreter."""
+        """Evaluate in order, in one shared context.
+
+        Raises ``RuntimeError`` when the evaluator is closed and ``OSError`` when no worker can be started.
+        """
         if not assertions:
             return []
         with self._turns:
@@ -139,7 +142,8 @@ class _Worker:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            **own_group(),
+            start_new_session=True,
+            creationflags=NEW_GROUP_FLAGS,
         )
         assert self.process.stdin is not None
         assert self.process.stdout is not None
@@ -162,7 +166,7 @@ class _Worker:
         """Return the outcomes until the end, or until the one that cost the worker (which comes second)."""
         self._send({"context": context, "assertions": list(assertions), "replay": list(replay)})
         finished: list[AssertionOutcome] = []
-        # The first answer also waits for the interpreter to start and for the assertions that are evaluated again.
+        # The first answer also waits for the interpreter to start and for what is evaluated again.
         patience = deadline + deadline * len(replay) + (0.0 if self._warm else _START_SECONDS)
         for _ in assertions:
             try:

@@ -20,7 +20,7 @@ _START_SECONDS = 10.0
 def evaluate_javascript(
     assertions: Sequence[str], context: Mapping[str, Any], *, deadline_seconds: float = DEADLINE_SECONDS
 ) -> list[AssertionOutcome]:
-    """Evaluate in order, in one shared context. Raises ``GraderError`` when Node.js is missing or does not start."""
+    """Evaluate in order, in one shared context. Raises ``GraderError`` without a working Node.js."""
     node = shutil.which("node")
     if node is None:
         raise GraderError("assertions in JavaScript need Node.js; install it, or write them in Python")

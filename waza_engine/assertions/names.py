@@ -1,4 +1,7 @@
-"""The names that an assertion may use, with a line of documentation each. Light: the language server imports it too."""
+"""The names that an assertion may use, each with a line of documentation.
+
+Light: the language server imports it too.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +12,9 @@ CONTEXT_NAMES: Mapping[str, str] = MappingProxyType(
     {
         "output": "The agent's final answer, as text.",
         "outcome": "A dict that is always empty in current runs; use `outcome.get('status')` if at all.",
-        "transcript": "The events of the session, a list of dicts with `type` and, by type, `content` or `message`.",
-        "tool_calls": "The tool calls in order, a list of dicts with `name`, `arguments`, `success`, `id` and maybe `result`.",
+        "transcript": "The events of the session, dicts with `type` and, by type, `content` or `message`.",
+        "tool_calls": "The tool calls in order, dicts with `name`, `arguments`, `success`, `id` and maybe"
+        " `result`.",
         "errors": "The transcript events whose type or content contains the text `error`, a list of dicts.",
         "duration_ms": "How long the run took, in milliseconds, a whole number.",
     }
@@ -45,7 +49,7 @@ INTERNAL_PREFIXES: tuple[str, ...] = ("gi_", "cr_", "ag_", "tb_", "f_", "co_", "
 
 
 def is_refused_attribute(name: str) -> bool:
-    """Tell whether an assertion must not use this attribute: it would lead out of the assertion into the interpreter."""
+    """Tell whether an assertion must not use this attribute, because it leads into the interpreter."""
     if name.startswith("__"):
         return name not in ALLOWED_DUNDER_ATTRIBUTES
     return name in INTERNAL_ATTRIBUTES or name.startswith(INTERNAL_PREFIXES)

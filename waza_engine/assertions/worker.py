@@ -1,12 +1,13 @@
-"""The process that evaluates assertions. Started as a script with ``python -I -S``; never imported by the product.
+"""The process that evaluates assertions: a script for ``python -I -S``, never imported by the product.
 
-It speaks JSON lines. First line in: ``{"memory_bytes", "deadline_seconds", "allowed", "refused_prefixes"}``. Then a request
-``{"context", "assertions", "replay"}`` is answered by one line an assertion, ``{"passed", "error"}``; the assertions in
-``replay`` are evaluated first, unanswered, for the names they bind.
+It speaks JSON lines. First line in: ``{"memory_bytes", "deadline_seconds", "allowed", "refused_prefixes"}``.
+Then a request ``{"context", "assertions", "replay"}`` is answered by one line an assertion, ``{"passed",
+"error"}``; the assertions in ``replay`` are evaluated first, unanswered, for the names they bind.
 
-Evaluation is upstream's: ``eval(text, {"__builtins__": {}}, context)``, one context for all assertions of a grader. Every
-exception is a failure. Architecture invariant: nothing that an assertion does reaches the wire; empty built-ins are no
-sandbox, so the process is one of its own, limited in memory, and ends itself when an assertion outlives its deadline.
+Evaluation is upstream's: ``eval(text, {"__builtins__": {}}, context)``, one context for all assertions of a
+grader. Every exception is a failure. Architecture invariant: nothing that an assertion does reaches the wire;
+empty built-ins are no sandbox, so the process is one of its own, limited in memory, and ends itself when an
+assertion outlives its deadline.
 """
 
 from __future__ import annotations
@@ -56,7 +57,8 @@ class _Evaluation:
         self._memory = f" of {settings['memory_bytes'] // 1_000_000} MB" if limited else ""
 
     def __call__(self, text: str, context: dict[str, Any]) -> tuple[bool, str | None]:
-        # A timer in C ends the process even while a regular expression holds the interpreter lock; the parent usually
+        # A timer in C ends the process even while a regular expression holds the interpreter lock; the parent
+        # usually
         # is faster, this is for a worker whose parent was killed.
         faulthandler.dump_traceback_later(self._deadline + 2, exit=True)
         try:
@@ -123,7 +125,8 @@ def _bounded(text: str) -> str:
 def _functions() -> dict[str, Any]:
     # Only the public names of `re`: its internals lead to the rest of the interpreter.
     public = types.ModuleType("re")
-    public.__dict__.update({name: getattr(re, name) for name in (*re.__all__, "DEBUG")})
+    exported: list[str] = vars(re)["__all__"]
+    public.__dict__.update({name: getattr(re, name) for name in (*exported, "DEBUG")})
     functions: dict[str, Any] = {
         "len": len,
         "any": any,
@@ -137,7 +140,7 @@ def _functions() -> dict[str, Any]:
 
 
 def _private_streams() -> tuple[BinaryIO, BinaryIO]:
-    """Keep the two pipes for the protocol; whatever else uses descriptors 0, 1 and 2 meets the null device."""
+    """Keep the two pipes for the protocol; whoever else uses descriptors 0 to 2 meets the null device."""
     requests, replies = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     null = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):

@@ -22,14 +22,17 @@ _ORDERS: dict[str, Order] = {
 class ActionSequenceConfig(GraderConfig):
     """The wanted tool calls and how strictly they are compared."""
 
-    expected_actions: Annotated[tuple[Text, ...], ListOf("tool.name", nullable=False)] = Field(
-        description="The names of the tools, in the order they should be called. Repeat a name to want it twice.",
+    expected_actions: Annotated[tuple[Text, ...], ListOf("tool.name")] = Field(
+        description=(
+            "The names of the tools, in the order they should be called. Repeat a name to want it twice."
+        ),
         examples=[["bash", "edit", "bash"]],
         min_length=1,
     )
     matching_mode: Literal["exact_match", "in_order_match", "any_order_match"] = Field(
         description=(
-            "`exact_match`: these calls and no others, in this order. `in_order_match`: in this order, others may stand"
+            "`exact_match`: these calls and no others, in this order. `in_order_match`: in this order,"
+            " others may stand"
             " between. `any_order_match`: all of them, as often as listed, in any order."
         ),
         examples=["in_order_match"],
@@ -50,9 +53,10 @@ class ActionSequenceConfig(GraderConfig):
 class ActionSequenceGrader(Grader[ActionSequenceConfig]):
     """Compares the tools that the agent called with an expected sequence.
 
-    **Scoring:** precision = wanted calls among all calls, recall = wanted calls found, score = F1 = 2·P·R / (P + R), counting
-    repetitions and ignoring the order. Whether it *passes* depends on `matching_mode` alone, so a low score can pass
-    (`in_order_match` with many other calls) and a score of 1.0 can fail (right calls, wrong order).
+    **Scoring:** precision = wanted calls among all calls, recall = wanted calls found, score = F1 = 2·P·R /
+    (P + R), counting repetitions and ignoring the order. Whether it *passes* depends on `matching_mode`
+    alone, so a low score can pass (`in_order_match` with many other calls) and a score of 1.0 can fail (right
+    calls, wrong order).
 
     **Worth knowing:** tool names are exact, upper and lower case included. Expected `bash, edit` and called
     `bash, view, edit`: F1 = 0.8, which passes in order but not exactly.

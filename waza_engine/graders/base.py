@@ -112,7 +112,10 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a grader says of one trial. ``score`` is 0..1; ``status`` is ``pending`` for a human review to come."""
+    """What a grader says of one trial.
+
+    ``score`` is 0..1; ``status`` is ``pending`` for a human review to come.
+    """
 
     score: float
     passed: bool
@@ -128,9 +131,10 @@ ConfigT = TypeVar("ConfigT", bound=GraderConfig)
 class Grader(ABC, Generic[ConfigT]):
     """A grader type. An instance is one configured grader; ``grade`` may be called from several threads.
 
-    ``entry_keys`` names config keys that may also stand beside ``type`` (references A and B write ``rubric`` and
-    ``model`` of judges, and ``assertions`` of task-level graders there). ``replaced_by`` names the successor of a
-    deprecated type. ``warnings`` says what the entry contains that has no effect (unknown keys), one sentence each.
+    ``entry_keys`` names config keys that may also stand beside ``type`` (references A and B write ``rubric``
+    and ``model`` of judges, and ``assertions`` of task-level graders there). ``replaced_by`` names the
+    successor of a deprecated type. ``warnings`` says what the entry contains that has no effect (unknown
+    keys), one sentence each.
     """
 
     type: ClassVar[str]

@@ -8,25 +8,23 @@ from pydantic import Field
 
 from waza_engine.graders.base import Check, Grader, GradingContext, Verdict, verdict_of_checks
 from waza_engine.graders.config import Given, GraderConfig
-from waza_engine.graders.fields import ToolNameList, WholeNumber
+from waza_engine.graders.fields import Limit, ToolNameList
 from waza_engine.graders.registry import register
 
 
 class BehaviorConfig(GraderConfig):
     """Limits and tools; every one is a check."""
 
-    max_tool_calls: WholeNumber = Field(
-        default=0, ge=0, description="The most tool calls allowed; `0` means no limit.", examples=[20]
+    max_tool_calls: Limit = Field(
+        default=0, description="The most tool calls allowed; `0` means no limit.", examples=[20]
     )
-    max_tokens: WholeNumber = Field(
+    max_tokens: Limit = Field(
         default=0,
-        ge=0,
         description="The most tokens allowed, input and output together; `0` means no limit.",
         examples=[50000],
     )
-    max_duration_ms: WholeNumber = Field(
+    max_duration_ms: Limit = Field(
         default=0,
-        ge=0,
         description="The longest run allowed, in milliseconds; `0` means no limit.",
         examples=[60000],
     )
@@ -68,8 +66,8 @@ class BehaviorConfig(GraderConfig):
 class BehaviorGrader(Grader[BehaviorConfig]):
     """Checks how the agent worked: the number of tool calls, the tokens, the time, and which tools it used.
 
-    **Scoring:** every limit above zero and every listed tool is one check; score = passed checks / all checks; it passes when
-    all checks pass.
+    **Scoring:** every limit above zero and every listed tool is one check; score = passed checks / all
+    checks; it passes when all checks pass.
 
     **Worth knowing:**
 
@@ -125,7 +123,7 @@ def at_most(key: str, actual: int, limit: int, unit: str) -> Check:
 
 
 def tokens_check(tokens: int | None, limit: int) -> Check:
-    """Check the token limit, which cannot fail when the executor reports no usage (reference waza.md §2.12)."""
+    """Check the token limit; it cannot fail without reported usage (reference waza.md §2.12)."""
     if tokens is None:
         return Check(
             ("max_tokens",), True, "the executor reported no token usage, so the limit was not checked"

@@ -23,8 +23,10 @@ class CodeConfig(GraderConfig):
 
     assertions: AssertionList = Field(
         description=(
-            "Expressions that must be true, evaluated in order. Names: `output`, `outcome`, `transcript`, `tool_calls`,"
-            " `errors`, `duration_ms`; functions (Python): `len`, `any`, `all`, `re`, `str`, `int`, `float`, `bool`,"
+            "Expressions that must be true, evaluated in order. Names: `output`, `outcome`, `transcript`,"
+            " `tool_calls`,"
+            " `errors`, `duration_ms`; functions (Python): `len`, `any`, `all`, `re`, `str`, `int`, `float`,"
+            " `bool`,"
             " `list`, `dict`."
         ),
         examples=[["len(output) > 100", "'function' in output.lower()"]],
@@ -51,21 +53,22 @@ class CodeGrader(Grader[CodeConfig]):
     | name | what it is |
     |---|---|
     | `output` | the agent's final answer, text |
-    | `transcript` | the events of the session, a list of dicts with `type` and, by type, `content`, `message`, … |
+    | `transcript` | the events of the session, dicts with `type` and, by type, `content`, `message`, … |
     | `tool_calls` | a list of dicts: `name`, `arguments`, `success`, `id`, and `result` when there is one |
     | `errors` | the events whose type or content contains `error` |
     | `duration_ms` | how long the run took, in milliseconds |
     | `outcome` | always an empty dict in current runs |
 
-    **Scoring:** score = true assertions / all assertions; it passes when all are true. An assertion that raises, runs longer
-    than its deadline or needs too much memory is false, with the reason; the others still count.
+    **Scoring:** score = true assertions / all assertions; it passes when all are true. An assertion that
+    raises, runs longer than its deadline or needs too much memory is false, with the reason; the others still
+    count.
 
     **Worth knowing:**
 
     - An assertion is one Python *expression*: no `import`, no `assert`, no `=`.
-    - Inside a generator expression, a comprehension or a lambda only its own variables are visible:
-      `any(word in output for word in ['a', 'b'])` fails. Write `'a' in output or 'b' in output`, or bind the name first:
-      `any(word in output for output in [output] for word in ['a', 'b'])`.
+    - Inside a generator expression, a comprehension or a lambda only its own variables are visible: `any(word
+      in output for word in ['a', 'b'])` fails. Write `'a' in output or 'b' in output`, or bind the name
+      first: `any(word in output for output in [output] for word in ['a', 'b'])`.
     - Other built-in functions (`sum`, `max`, `sorted`, `isinstance`, …) do not exist here.
     - `errors` also holds messages that merely mention an `error`, so `len(errors) == 0` fails easily.
     - With `language: javascript` the value of the last statement counts: `output.includes('done')`.
@@ -104,7 +107,7 @@ class CodeGrader(Grader[CodeConfig]):
 
 
 def assertion_context(context: GradingContext) -> dict[str, Any]:
-    """Return the names of reference waza.md §5.1. Known arguments of tool calls are always there, "" when absent."""
+    """Return the names of reference waza.md §5.1; known arguments are always there, "" when absent."""
     return {
         "output": context.output,
         "outcome": {},

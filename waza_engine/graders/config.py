@@ -1,8 +1,8 @@
 """The ``config`` block of a grader: what every config model shares, in the engine and in the JSON Schema.
 
 A config model states its rules once, as class variables; from them come both the validation of a run and the
-annotations that the editor reads (``x-waza-at-least-one``, ``x-waza-misspellings``, …). So what the editor accepts is what
-the engine runs.
+annotations that the editor reads (``x-waza-at-least-one``, ``x-waza-misspellings``, …). So what the editor
+accepts is what the engine runs.
 """
 
 from __future__ import annotations
@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, ValidationInfo, model_validator
 
 if TYPE_CHECKING:
     from pydantic import GetJsonSchemaHandler
+    from pydantic.fields import FieldInfo
     from pydantic_core import CoreSchema
 
 
@@ -29,7 +30,7 @@ class Given(Enum):
 
     @property
     def schema(self) -> dict[str, Any]:
-        """The same rule as JSON Schema. A value of a wrong type passes: that is another problem, told once."""
+        """The same rule as JSON Schema; a value of a wrong type passes, for that is told already."""
         limit: dict[str, Any] = {
             Given.LISTED: {"minItems": 1},
             Given.POSITIVE: {"exclusiveMinimum": 0},
@@ -59,9 +60,9 @@ class Conflict:
 class GraderConfig(BaseModel):
     """Base of every grader's ``config`` block, and of the blocks inside it.
 
-    Unknown keys are refused, unless the validation context has a list ``unknown_keys``: then they are left out and their
-    names are appended to it (upstream 0.38 runs such a file and logs a line). ``unknown_keys = "error"`` marks the blocks
-    where upstream refuses them too.
+    Unknown keys are refused, unless the validation context has a list ``unknown_keys``: then they are left
+    out and their names are appended to it (upstream 0.38 runs such a file and logs a line). ``unknown_keys =
+    "error"`` marks the blocks where upstream refuses them too.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -78,14 +79,21 @@ class GraderConfig(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _leave_out_unknown_keys(cls, value: Any, info: ValidationInfo) -> Any:
-        context = cast("Mapping[str, Any]", info.context or {})
-        if cls.unknown_keys == "error" or "unknown_keys" not in context or not isinstance(value, Mapping):
+    def _leave_out_keys_without_effect(cls, value: Any, info: ValidationInfo) -> Any:
+        if not isinstance(value, Mapping):
             return value
-        block = cast("Mapping[str, Any]", value)
-        known = {field.alias or name for name, field in cls.model_fields.items()}
-        context["unknown_keys"].extend(_unknown_key(cls, key) for key in block if key not in known)
-        return {key: item for key, item in block.items() if key in known}
+        block = dict(cast("Mapping[Any, Any]", value))
+        fields = {field.alias or name: field for name, field in cls.model_fields.items()}
+        context = cast("Mapping[str, Any]", info.context or {})
+        if cls.unknown_keys == "warning" and "unknown_keys" in context:
+            unknown = [key for key in block if key not in fields]
+            context["unknown_keys"].extend(_unknown_key(cls, key) for key in unknown)
+            block = {key: item for key, item in block.items() if key in fields}
+        if not cls.null_is_absent:
+            return block
+        return {
+            key: item for key, item in block.items() if item is not None or not _takes_null(fields.get(key))
+        }
 
     @model_validator(mode="after")
     def _check_keys_together(self) -> GraderConfig:
@@ -123,11 +131,11 @@ class GraderConfig(BaseModel):
     @classmethod
     def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
         schema = handler(core)
-        block = cast("dict[str, Any]", handler.resolve_ref_schema(schema))
+        block = handler.resolve_ref_schema(schema)
         block.pop("title", None)
-        for value in block.get("properties", {}).values():
+        for key, value in block.get("properties", {}).items():
             value.pop("title", None)
-            _simplify_optional(value, cls.null_is_absent)
+            _write_once(value, nullable=cls.null_is_absent and key not in block.get("required", ()))
         block["x-waza-unknown-keys"] = cls.unknown_keys
         if cls.misspellings:
             block["x-waza-misspellings"] = dict(cls.misspellings)
@@ -144,7 +152,7 @@ class GraderConfig(BaseModel):
         rules += [_implication(key, needed) for key, needed in cls.needs.items()]
         if rules:
             block["allOf"] = rules
-        return cast("dict[str, Any]", schema)
+        return schema
 
 
 def one_of(keys: Sequence[str] | Mapping[str, Any]) -> str:
@@ -159,20 +167,25 @@ def _unknown_key(model: type[GraderConfig], key: object) -> str:
     return f"`{key}` is not an option here and has no effect{hint}"
 
 
-def _simplify_optional(schema: dict[str, Any], nullable: bool) -> None:
-    """Write an optional value as one schema: ``type: [integer, null]`` in place of two alternatives."""
+def _takes_null(field: FieldInfo | None) -> bool:
+    """Tell whether a key without a value is as good as no key: not if required, nor for a choice of words."""
+    return field is not None and not field.is_required() and not _is_choice(field.annotation)
+
+
+def _is_choice(annotation: object) -> bool:
+    return get_origin(annotation) is Literal or any(_is_choice(part) for part in get_args(annotation))
+
+
+def _write_once(schema: dict[str, Any], *, nullable: bool) -> None:
+    """Write a value that may be null as one schema: ``type: [integer, null]``, not two alternatives."""
     if schema.get("default", ...) is None:
         del schema["default"]
     branches = cast("list[dict[str, Any]]", schema.get("anyOf", []))
-    if len(branches) != 2 or branches[1] != {"type": "null"}:
-        return
-    value = branches[0]
-    if not nullable:
+    if len(branches) == 2 and branches[1] == {"type": "null"}:
         del schema["anyOf"]
-        schema.update({**value, **schema})
-    elif isinstance(value.get("type"), str):
-        del schema["anyOf"]
-        schema.update({**value, **schema, "type": [value["type"], "null"]})
+        schema.update({**branches[0], **schema})
+    if nullable and isinstance(schema.get("type"), str) and "enum" not in schema and "const" not in schema:
+        schema["type"] = [schema["type"], "null"]
 
 
 def _given(key: str, rule: Given) -> dict[str, Any]:
@@ -180,7 +193,9 @@ def _given(key: str, rule: Given) -> dict[str, Any]:
 
 
 def _exclusion(conflict: Conflict) -> dict[str, Any]:
-    sides = [{"anyOf": [{"required": [key]} for key in keys]} for keys in (conflict.keys, conflict.others)]
+    sides = [
+        {"anyOf": [_given(key, Given.PRESENT) for key in keys]} for keys in (conflict.keys, conflict.others)
+    ]
     return {"not": {"allOf": sides}, "x-waza-message": conflict.why}
 
 

@@ -31,7 +31,7 @@ _MUST_BE = {
 
 
 def explain(error: ValidationError, config: Mapping[str, Any]) -> str:
-    """Return what is wrong, all findings joined by ``"; "``, each with its place such as ``config.args[0]``."""
+    """Return all findings joined by ``"; "``, each with its place such as ``config.args[0]``."""
     return "; ".join(_sentence(finding, config) for finding in error.errors(include_url=False))
 
 
@@ -42,7 +42,8 @@ def _sentence(finding: ErrorDetails, config: Mapping[str, Any]) -> str:
         case "value_error":
             return f"`{place}`: {context['error']}"
         case "literal_error":
-            return f"`{place}` is `{finding['input']}`, which is not one of {_expected(str(context['expected']))}"
+            expected = _expected(str(context["expected"]))
+            return f"`{place}` is `{finding['input']}`, which is not one of {expected}"
         case "greater_than_equal":
             return f"`{place}` must not be below {context['ge']}"
         case "less_than_equal":
@@ -57,17 +58,17 @@ def _sentence(finding: ErrorDetails, config: Mapping[str, Any]) -> str:
 
 def _place(location: tuple[int | str, ...], config: Mapping[str, Any], *, missing: bool) -> str:
     """Return the path of the value; parts that only name a branch of the model are left out."""
-    text, value = "config", cast("Any", config)
+    text = "config"
+    value: object = config
     for position, part in enumerate(location):
-        if isinstance(part, int) and _is_list(value) and part < len(value):
-            text, value = f"{text}[{part}]", value[part]
-        elif isinstance(value, Mapping) and (part in value or (missing and position == len(location) - 1)):
-            text, value = f"{text}.{part}", cast("Mapping[Any, Any]", value).get(part)
+        if isinstance(part, int) and isinstance(value, list | tuple):
+            items = cast("Sequence[object]", value)
+            text, value = f"{text}[{part}]", items[part] if part < len(items) else None
+        elif isinstance(value, Mapping):
+            block = cast("Mapping[object, object]", value)
+            if part in block or (missing and position == len(location) - 1):
+                text, value = f"{text}.{part}", block.get(part)
     return text
-
-
-def _is_list(value: object) -> bool:
-    return isinstance(value, Sequence) and not isinstance(value, str)
 
 
 def _expected(listed: str) -> str:

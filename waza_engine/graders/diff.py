@@ -27,7 +27,8 @@ class ExpectedFile(GraderConfig):
     snapshot: PlainText | None = Field(
         default=None,
         description=(
-            "A file with exactly the wanted content: relative to `context_dir`, else to the fixtures, else to the eval"
+            "A file with exactly the wanted content: relative to `context_dir`, else to the fixtures, else"
+            " to the eval"
             " file."
         ),
         examples=["snapshots/main.py"],
@@ -36,7 +37,8 @@ class ExpectedFile(GraderConfig):
     contains: TextList = Field(
         default=(),
         description=(
-            "Fragments of the file: `+text` or `text` must be in it, `-text` must not. Blanks around the fragment do not"
+            "Fragments of the file: `+text` or `text` must be in it, `-text` must not. Blanks around the"
+            " fragment do not"
             " count; to look for a leading `+` or `-`, double the sign."
         ),
         examples=[["+def new_function():", "-def old_function():"]],
@@ -55,13 +57,14 @@ class ExpectedFile(GraderConfig):
 class DiffConfig(GraderConfig):
     """The files to compare."""
 
-    expected_files: Annotated[tuple[ExpectedFile, ...], ListOf(texts=False, nullable=False)] = Field(
+    expected_files: Annotated[tuple[ExpectedFile, ...], ListOf(texts=False)] = Field(
         description="The files, each with a snapshot, fragments, or both.", min_length=1
     )
     context_dir: PlainText | None = Field(
         default=None,
         description=(
-            "The folder of the snapshots, relative to the eval file; snapshots must lie inside it. Default: the fixtures"
+            "The folder of the snapshots, relative to the eval file; snapshots must lie inside it. Default:"
+            " the fixtures"
             " folder, then the folder of the eval file."
         ),
         examples=["snapshots"],
@@ -69,7 +72,9 @@ class DiffConfig(GraderConfig):
     )
     update_snapshots: Switch = Field(
         default=False,
-        description="Write the files of the workspace over the snapshots instead of comparing; the checks then pass.",
+        description=(
+            "Write the files of the workspace over the snapshots instead of comparing; the checks then pass."
+        ),
     )
 
     misspellings: ClassVar = {
@@ -83,14 +88,14 @@ class DiffConfig(GraderConfig):
 class DiffGrader(Grader[DiffConfig]):
     """Compares files of the agent's workspace with snapshots, or looks for fragments in them.
 
-    **Scoring:** for every file one check that it exists, one for its snapshot and one for every fragment; score = passed
-    checks / all checks; it passes when all checks pass. A missing file fails all its checks.
+    **Scoring:** for every file one check that it exists, one for its snapshot and one for every fragment;
+    score = passed checks / all checks; it passes when all checks pass. A missing file fails all its checks.
 
     **Worth knowing:**
 
     - A snapshot must be equal byte for byte, line ends included.
-    - Fragments are searched in the whole file, upper and lower case differ. Blanks at both ends of a fragment are dropped, so
-      indentation is not compared; an empty fragment is a passed check.
+    - Fragments are searched in the whole file, upper and lower case differ. Blanks at both ends of a fragment
+      are dropped, so indentation is not compared; an empty fragment is a passed check.
     - Paths of files are relative to the workspace and must not leave it.
     """
 

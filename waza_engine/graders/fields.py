@@ -1,14 +1,14 @@
 """The value types of grader options: lists of text, whole numbers, switches.
 
-They accept what upstream's decoder accepts (numbers and booleans inside a list of text, a list written as null) and
+They accept what upstream's decoder accepts (numbers and booleans inside a list of text) and
 refuse what it refuses (text where a list or a number is due), and say so in the JSON Schema.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 from pydantic import BeforeValidator, Field
 
@@ -19,22 +19,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ListOf:
-    """Annotation: a list, or null for an empty one, whose text items are of a kind the editor knows.
-
-    A list that must have an item takes no null: ``nullable`` is false and ``NullIsEmpty`` is left out.
-    """
+    """Annotation: a list whose text items are of a kind the editor knows."""
 
     kind: str | None = None
     texts: bool = True
-    nullable: bool = True
 
     def __get_pydantic_json_schema__(self, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
         """Return the schema that agrees with the validators below."""
-        schema = cast("dict[str, Any]", handler(core))
+        schema = handler(core)
         items: dict[str, Any] = {"type": ["string", "number", "boolean"]} if self.texts else schema["items"]
         if self.kind is not None:
             items["x-waza-kind"] = self.kind
-        return {**schema, "type": ["array", "null"] if self.nullable else "array", "items": items}
+        return {**schema, "items": items}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +41,7 @@ class Alternatives:
 
     def __get_pydantic_json_schema__(self, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
         """Return the schema with ``anyOf``; the text among the alternatives carries the kind."""
-        schema = cast("dict[str, Any]", handler(core))
+        schema = handler(core)
         branches: list[dict[str, Any]] = schema.pop("oneOf", None) or schema.pop("anyOf")
         schema.pop("discriminator", None)
         for branch in branches:
@@ -66,25 +62,19 @@ def plain_text(value: object) -> object:
     return str(value) if isinstance(value, int | float) else value
 
 
-def _none_is_empty(value: object) -> object:
-    if value is None:
-        return ()
-    return tuple(cast("Sequence[object]", value)) if isinstance(value, list) else value
-
-
 def _whole_number(value: object) -> object:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-NullIsEmpty = BeforeValidator(_none_is_empty)
 Text: TypeAlias = Annotated[str, BeforeValidator(plain_text), Field(strict=True)]
-TextList: TypeAlias = Annotated[tuple[Text, ...], NullIsEmpty, ListOf()]
-PatternList: TypeAlias = Annotated[tuple[Text, ...], NullIsEmpty, ListOf("regex")]
-ToolNameList: TypeAlias = Annotated[tuple[Text, ...], NullIsEmpty, ListOf("tool.name")]
-SkillNameList: TypeAlias = Annotated[tuple[Text, ...], NullIsEmpty, ListOf("skill.name")]
-WorkspacePathList: TypeAlias = Annotated[tuple[Text, ...], NullIsEmpty, ListOf("path.workspace")]
-AssertionList: TypeAlias = Annotated[tuple[Text, ...], ListOf("python.assertion", nullable=False)]
+TextList: TypeAlias = Annotated[tuple[Text, ...], ListOf()]
+PatternList: TypeAlias = Annotated[tuple[Text, ...], ListOf("regex")]
+ToolNameList: TypeAlias = Annotated[tuple[Text, ...], ListOf("tool.name")]
+SkillNameList: TypeAlias = Annotated[tuple[Text, ...], ListOf("skill.name")]
+WorkspacePathList: TypeAlias = Annotated[tuple[Text, ...], ListOf("path.workspace")]
+AssertionList: TypeAlias = Annotated[tuple[Text, ...], ListOf("python.assertion")]
 WholeNumber: TypeAlias = Annotated[int, BeforeValidator(_whole_number), Field(strict=True)]
+Limit: TypeAlias = Annotated[int, BeforeValidator(_whole_number), Field(strict=True, ge=0)]
 Switch: TypeAlias = Annotated[bool, Field(strict=True)]
 PlainText: TypeAlias = Annotated[str, Field(strict=True)]
 Number: TypeAlias = Annotated[float, Field(strict=True)]

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from waza_engine.graders.base import Check, Grader, GradingContext, Verdict, verdict_of_checks
 from waza_engine.graders.config import Given, GraderConfig
-from waza_engine.graders.fields import ListOf, NullIsEmpty, PatternList, Text, WorkspacePathList
+from waza_engine.graders.fields import ListOf, PatternList, Text, WorkspacePathList
 from waza_engine.graders.paths import leads_outside, workspace_path
 from waza_engine.graders.registry import register
 from waza_engine.graders.text import pattern_check
@@ -67,7 +67,7 @@ class FileConfig(GraderConfig):
         description="Files or folders, relative to the workspace, that must not exist after the run.",
         examples=[[".env", "node_modules/"]],
     )
-    content_patterns: Annotated[tuple[ContentPatterns, ...], NullIsEmpty, ListOf(texts=False)] = Field(
+    content_patterns: Annotated[tuple[ContentPatterns, ...], ListOf(texts=False)] = Field(
         default=(), description="Patterns for the content of single files."
     )
 
@@ -91,14 +91,16 @@ class FileConfig(GraderConfig):
 class FileGrader(Grader[FileConfig]):
     """Looks at the files that the agent left in its workspace.
 
-    **Scoring:** one check for every path that must or must not exist; for every entry of `content_patterns` one check that the
-    file can be read and one for every pattern. Score = passed checks / all checks; it passes when all checks pass.
+    **Scoring:** one check for every path that must or must not exist; for every entry of `content_patterns`
+    one check that the file can be read and one for every pattern. Score = passed checks / all checks; it
+    passes when all checks pass.
 
     **Worth knowing:**
 
     - Paths are relative to the workspace. Absolute paths and paths that leave the workspace are errors.
     - Folders count as existing, and a `/` at the end does no harm.
-    - When a file of `content_patterns` cannot be read, its patterns fail too, those of `must_not_match` included.
+    - When a file of `content_patterns` cannot be read, its patterns fail too, those of `must_not_match`
+      included.
     - Patterns are RE2 over the whole file; add `(?m)` to mean lines and `(?i)` to ignore case.
     - A link that leads out of the workspace is not followed: its checks fail.
     """
@@ -141,7 +143,7 @@ class FileGrader(Grader[FileConfig]):
 
 
 def read_workspace_file(workspace: Path, place: Path) -> bytes:
-    """Return the content of a file in the workspace. Raises ``OSError`` when it cannot be read or is a link out of it."""
+    """Return the content of a file. Raises ``OSError``, also for a link that leads out of the workspace."""
     if leads_outside(workspace, place):
         raise PermissionError("it is a link that leads out of the workspace")
     if not place.is_file():

@@ -39,11 +39,11 @@ class HumanConfig(GraderConfig):
 class HumanGrader(Grader[HumanConfig]):
     """Marks the run for review by a person.
 
-    **Scoring:** none yet. The result is `pending`, and a pending grader counts neither in the score nor in whether the task
-    passes.
+    **Scoring:** none yet. The result is `pending`, and a pending grader counts neither in the score nor in
+    whether the task passes.
 
-    **Worth knowing:** upstream no longer runs this type; it has no successor there, except a `prompt` that asks a model about
-    the same criteria.
+    **Worth knowing:** upstream no longer runs this type; it has no successor there, except a `prompt` that
+    asks a model about the same criteria.
     """
 
     type = "human"

@@ -39,10 +39,11 @@ class HumanCalibrationConfig(GraderConfig):
 class HumanCalibrationGrader(Grader[HumanCalibrationConfig]):
     """Collects a person's labels, to see how far a judge can be trusted.
 
-    **Scoring:** none yet. The result is `pending`, and a pending grader counts neither in the score nor in whether the task
-    passes.
+    **Scoring:** none yet. The result is `pending`, and a pending grader counts neither in the score nor in
+    whether the task passes.
 
-    **Worth knowing:** `calibrate_grader` is the name of another grader of the same suite. Upstream no longer runs this type.
+    **Worth knowing:** `calibrate_grader` is the name of another grader of the same suite. Upstream no longer
+    runs this type.
     """
 
     type = "human_calibration"

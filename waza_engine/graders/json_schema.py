@@ -11,7 +11,7 @@ from pydantic import ConfigDict, Field
 from waza_engine.graders.base import Check, Grader, GraderError, GradingContext, Verdict
 from waza_engine.graders.config import Given, GraderConfig
 from waza_engine.graders.fields import PlainText, Switch
-from waza_engine.graders.json_schemas import CompiledSchema, SchemaProblem, compile_schema, read_schema
+from waza_engine.graders.json_schemas import CompiledSchema, SchemaError, compile_schema, read_schema
 from waza_engine.graders.paths import beside_suite
 from waza_engine.graders.registry import register
 
@@ -35,7 +35,9 @@ class JsonSchemaConfig(GraderConfig):
     )
     extract_json: Switch = Field(
         default=False,
-        description="Take the one JSON object or array out of a text or a fenced block, instead of the whole answer.",
+        description=(
+            "Take the one JSON object or array out of a text or a fenced block, instead of the whole answer."
+        ),
     )
 
     at_least_one: ClassVar = {"schema": Given.PRESENT, "schema_file": Given.WRITTEN}
@@ -56,7 +58,8 @@ class JsonSchemaGrader(Grader[JsonSchemaConfig]):
 
     **Worth knowing:**
 
-    - The whole answer must be JSON: no sentence around it, no code fence. Set `extract_json: true` when there may be one.
+    - The whole answer must be JSON: no sentence around it, no code fence. Set `extract_json: true` when there
+      may be one.
     - Draft 2020-12, unless the schema names another with `$schema`. `format` is not checked.
     - A `$ref` may point into the schema or to a file beside it; nothing is fetched from the network.
     - A schema that cannot be read or is invalid is an error of the suite, not of the agent.
@@ -88,7 +91,7 @@ class JsonSchemaGrader(Grader[JsonSchemaConfig]):
         key = "schema" if self.config.inline is not None else "schema_file"
         try:
             problems = self._compiled(context).problems(answer)
-        except SchemaProblem as error:
+        except SchemaError as error:
             raise GraderError(f"`config.{key}`: {error}") from None
         if problems:
             shown = problems[:20] + ([f"and {len(problems) - 20} more"] if len(problems) > 20 else [])
@@ -112,7 +115,7 @@ def _refuse_constant(name: str) -> NoReturn:
 
 
 def _extract(text: str) -> Any:
-    """Return the only JSON object or array in a text. Raises ``ValueError`` when there is none or more than one."""
+    """Return the only JSON object or array in a text. Raises ``ValueError`` unless there is exactly one."""
     decoder = json.JSONDecoder(parse_constant=_refuse_constant)
     values: list[Any] = []
     position = 0
@@ -123,5 +126,6 @@ def _extract(text: str) -> Any:
         except ValueError:
             position = opening.start() + 1
     if len(values) != 1:
-        raise ValueError(f"it contains {len(values) or 'no'} JSON objects or arrays, exactly one is needed")
+        count = len(values) or "no"
+        raise ValueError(f"it contains {count} JSON objects or arrays, exactly one is needed")
     return values[0]

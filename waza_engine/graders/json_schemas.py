@@ -1,6 +1,7 @@
 """JSON Schemas that authors write: compiled without ever touching the network, patterns bounded in time.
 
-Architecture invariant: a remote ``$ref`` is refused, never fetched; a ``$ref`` to a file must lie beside the eval file.
+Architecture invariant: a remote ``$ref`` is refused, never fetched; a ``$ref`` to a file must lie beside the
+eval file.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import referencing.jsonschema
 from waza_engine.graders.patterns import PatternError, found
 
 
-class SchemaProblem(ValueError):
+class SchemaError(ValueError):
     """The schema cannot be used; the text says why, in one sentence."""
 
 
@@ -38,11 +39,11 @@ class CompiledSchema:
                 self._validator.iter_errors(value), key=lambda error: [str(part) for part in error.path]
             )
         except (referencing.exceptions.Unresolvable, referencing.exceptions.NoSuchResource) as error:
-            raise SchemaProblem(
+            raise SchemaError(
                 f"the schema refers to `{error.ref}`, which is not in it and is never fetched"
             ) from None
         except RecursionError:
-            raise SchemaProblem("the schema refers to itself without end") from None
+            raise SchemaError("the schema refers to itself without end") from None
         return [f"{error.json_path}: {_shortened(error.message)}" for error in errors]
 
     def is_valid(self, value: object) -> bool:
@@ -51,7 +52,7 @@ class CompiledSchema:
 
 
 def compile_schema(schema: Mapping[str, Any] | bool, *, base: Path | None = None) -> CompiledSchema:
-    """Check a schema and prepare it. ``base`` is the file it was read from. Raises ``SchemaProblem``.
+    """Check a schema and prepare it. ``base`` is the file it was read from. Raises ``SchemaError``.
 
     Draft 2020-12 unless ``$schema`` names another; formats are not asserted.
     """
@@ -63,15 +64,15 @@ def compile_schema(schema: Mapping[str, Any] | bool, *, base: Path | None = None
         and (not isinstance(named, str) or dialect is default)
         and not _is_default_dialect(named)
     ):
-        raise SchemaProblem(f"`$schema: {named}` is not a known JSON Schema dialect")
+        raise SchemaError(f"`$schema: {named}` is not a known JSON Schema dialect")
     try:
         dialect.check_schema(schema)
     except jsonschema.SchemaError as error:
-        raise SchemaProblem(
+        raise SchemaError(
             f"the schema is invalid at {error.json_path}: {_shortened(error.message)}"
         ) from None
     except RecursionError:
-        raise SchemaProblem("the schema is nested too deeply") from None
+        raise SchemaError("the schema is nested too deeply") from None
     bounded = cast("Any", jsonschema.validators).extend(dialect, _BOUNDED_KEYWORDS)
     registry: Any = referencing.Registry(retrieve=_retrieve_beside(base))  # pyright: ignore
     contents: Any = schema
@@ -81,15 +82,15 @@ def compile_schema(schema: Mapping[str, Any] | bool, *, base: Path | None = None
 
 
 def read_schema(path: Path) -> Mapping[str, Any] | bool:
-    """Read a schema file. Raises ``SchemaProblem``."""
+    """Read a schema file. Raises ``SchemaError``."""
     try:
         content = json.loads(path.read_text("utf-8-sig"))
     except OSError as error:
-        raise SchemaProblem(f"the schema file cannot be read: {error.strerror}: {path}") from None
+        raise SchemaError(f"the schema file cannot be read: {error.strerror}: {path}") from None
     except (ValueError, RecursionError) as error:
-        raise SchemaProblem(f"the schema file {path} is not JSON: {error}") from None
+        raise SchemaError(f"the schema file {path} is not JSON: {error}") from None
     if not isinstance(content, dict | bool):
-        raise SchemaProblem(f"the schema file {path} must contain a JSON object")
+        raise SchemaError(f"the schema file {path} must contain a JSON object")
     return cast("dict[str, Any] | bool", content)
 
 
@@ -119,7 +120,7 @@ def _pattern(_validator: Any, pattern: str, instance: object, _schema: object) -
     try:
         matched = found(pattern, instance)
     except PatternError as error:
-        raise SchemaProblem(str(error)) from None
+        raise SchemaError(str(error)) from None
     if not matched:
         yield jsonschema.ValidationError(f"{instance!r} does not match {pattern!r}")
 
@@ -134,7 +135,7 @@ def _pattern_properties(
             try:
                 applies = found(pattern, key)
             except PatternError as error:
-                raise SchemaProblem(str(error)) from None
+                raise SchemaError(str(error)) from None
             if applies:
                 yield from validator.descend(value, subschema, path=key, schema_path=pattern)
 

@@ -1,6 +1,7 @@
 """What graders that ask a model share.
 
-Architecture invariant: a judge never guesses. Without an executor that has a model there is no score, only an error.
+Architecture invariant: a judge never guesses. Without an executor that has a model there is no score, only an
+error.
 """
 
 from __future__ import annotations

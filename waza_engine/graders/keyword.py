@@ -45,8 +45,9 @@ class KeywordGrader(Grader[KeywordConfig]):
 
     **Scoring:** every word is one check; score = passed checks / all checks; it passes when all checks pass.
 
-    **Worth knowing:** case never matters, and a word is found inside longer words too (`cat` in `concatenate`).
-    `must_contain` and `keywords` become `contains` of the `text` grader, `must_not_contain` becomes `not_contains`.
+    **Worth knowing:** case never matters, and a word is found inside longer words too (`cat` in
+    `concatenate`). `must_contain` and `keywords` become `contains` of the `text` grader, `must_not_contain`
+    becomes `not_contains`.
     """
 
     type = "keyword"

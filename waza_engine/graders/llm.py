@@ -19,7 +19,8 @@ class LlmConfig(GraderConfig):
     rubric: PlainText | None = Field(
         default=None,
         description=(
-            "What the judge rates from 1 to 5: the text, or a file with it. Without one it rates correctness, completeness"
+            "What the judge rates from 1 to 5: the text, or a file with it. Without one it rates"
+            " correctness, completeness"
             " and quality."
         ),
         examples=["Rate the correctness of the answer from 1 to 5."],
@@ -42,11 +43,11 @@ class LlmConfig(GraderConfig):
 class LlmGrader(Grader[LlmConfig]):
     """Asks a model for a rating from 1 to 5. Write `prompt` instead: upstream no longer runs `llm`.
 
-    **Scoring:** score = (rating − 1) / 4, so 1 is 0.0, 3 is 0.5 and 5 is 1.0; it passes from `threshold` on. What the judge
-    itself says about passing does not count.
+    **Scoring:** score = (rating − 1) / 4, so 1 is 0.0, 3 is 0.5 and 5 is 1.0; it passes from `threshold` on.
+    What the judge itself says about passing does not count.
 
-    **Worth knowing:** `rubric` and `model` may stand beside `type` or inside `config`; `config` wins. This version has no
-    executor that can judge: the grader reports an error instead of a score.
+    **Worth knowing:** `rubric` and `model` may stand beside `type` or inside `config`; `config` wins. This
+    version has no executor that can judge: the grader reports an error instead of a score.
     """
 
     type = "llm"

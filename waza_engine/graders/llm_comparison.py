@@ -34,12 +34,13 @@ class LlmComparisonConfig(GraderConfig):
 
 @register
 class LlmComparisonGrader(Grader[LlmComparisonConfig]):
-    """Asks a model how close the answer is to a reference. Write `prompt` instead: upstream no longer runs `llm_comparison`.
+    """Asks a model how close the answer is to a given one. Write `prompt`: upstream no longer runs it.
 
-    **Scoring:** the judge rates the likeness of meaning from 1 to 5; score = (rating − 1) / 4. It passes when the judge says
-    so, and from 0.75 on when it says nothing.
+    **Scoring:** the judge rates the likeness of meaning from 1 to 5; score = (rating − 1) / 4. It passes when
+    the judge says so, and from 0.75 on when it says nothing.
 
-    **Worth knowing:** this version has no executor that can judge: the grader reports an error instead of a score.
+    **Worth knowing:** this version has no executor that can judge: the grader reports an error instead of a
+    score.
     """
 
     type = "llm_comparison"

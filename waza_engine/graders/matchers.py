@@ -14,7 +14,7 @@ from pydantic import Field
 from waza_engine.graders.base import GraderError, ToolCall
 from waza_engine.graders.config import Given, GraderConfig
 from waza_engine.graders.fields import Number, PlainText
-from waza_engine.graders.json_schemas import SchemaProblem, compile_schema
+from waza_engine.graders.json_schemas import SchemaError, compile_schema
 from waza_engine.graders.patterns import PatternError, compiled_pattern, found
 
 WELL_KNOWN_ARGUMENTS = frozenset({"path", "file_text", "command", "description", "skill"})
@@ -54,7 +54,9 @@ class ArgumentMatcher(GraderConfig):
     )
     regex: PlainText | None = Field(
         default=None,
-        description="A regular expression (RE2, upper and lower case differ) that matches somewhere in the argument.",
+        description=(
+            "A regular expression (RE2, upper and lower case differ) that matches somewhere in the argument."
+        ),
         examples=["^git (status|diff)"],
         min_length=1,
         json_schema_extra={"x-waza-kind": "regex"},
@@ -94,7 +96,7 @@ class ArgumentMatcher(GraderConfig):
                 compiled_pattern(self.regex)
             if self.json_schema is not None:
                 compile_schema(self.json_schema)
-        except (PatternError, SchemaProblem) as error:
+        except (PatternError, SchemaError) as error:
             raise GraderError(f"`{place}`: {error}") from None
 
     def holds(self, value: object) -> bool:
@@ -108,7 +110,7 @@ class ArgumentMatcher(GraderConfig):
                 return self.range.holds(value)
             if self.json_schema is not None:
                 return compile_schema(self.json_schema).is_valid(value)
-        except (PatternError, SchemaProblem) as error:
+        except (PatternError, SchemaError) as error:
             raise GraderError(str(error)) from None
         return equal(self.equals, value)
 

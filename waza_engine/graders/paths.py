@@ -1,7 +1,7 @@
 """Where the paths in a grader's options point: below the workspace, or beside the eval file.
 
-A path that leaves the workspace is an error of the suite (reference waza.md §2.5). A link in the workspace that leads out
-of it is the agent's doing: nothing outside is read, and the check on it fails.
+A path that leaves the workspace is an error of the suite (reference waza.md §2.5). A link in the workspace
+that leads out of it is the agent's doing: nothing outside is read, and the check on it fails.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from waza_engine.graders.base import GraderError
 
 
 def workspace_path(workspace: Path, written: str) -> Path:
-    """Return the place of a configured path. Raises ``GraderError`` unless it lies strictly below the workspace."""
+    """Return the place of a written path. Raises ``GraderError`` unless it lies below the workspace."""
     if Path(written).is_absolute() or Path(written).drive:
         raise GraderError(f"`{written}` is an absolute path; write it relative to the workspace")
     if "\0" in written:
@@ -41,7 +41,8 @@ def beside_suite(suite_directory: Path, written: str) -> Path:
 def from_working_directory(suite_directory: Path, written: str) -> Path:
     """Return a path from the working directory when something is there, else from the eval file's directory.
 
-    Public suites write the paths of skills and grading programs from the repository root, where upstream is started.
+    Public suites write the paths of skills and grading programs from the repository root, where upstream is
+    started.
     """
     here = Path.cwd() / written
     return here if here.exists() else suite_directory / written

@@ -1,20 +1,21 @@
 """Regular expressions of graders: upstream's dialect first, and no pattern can hang a run.
 
-RE2 runs in linear time and is the dialect of upstream. What it refuses but Python accepts (look-around, back-references)
-runs in ``regex`` with a deadline. What neither accepts is invalid.
+RE2 runs in linear time and is the dialect of upstream. What it refuses but Python accepts (look-around,
+back-references) runs in ``regex`` with a deadline. What neither accepts is invalid.
 """
 
 from __future__ import annotations
 
 import functools
+import importlib
 import re
 import warnings
 from typing import Any, Protocol, cast
 
-import re2
 import regex
 
 TIMEOUT_SECONDS = 2.0
+_re2: Any = importlib.import_module("re2")  # it has no types
 
 
 class PatternError(ValueError):
@@ -36,16 +37,16 @@ def found(pattern: str, text: str, *, ignore_case: bool = False) -> bool:
 def compiled_pattern(pattern: str, *, ignore_case: bool = False) -> _Compiled:
     """Return the compiled pattern. Raises ``PatternError`` when it is invalid in both dialects."""
     try:
-        return cast("_Compiled", re2.compile(pattern, _options(ignore_case)))
-    except (re2.error, UnicodeEncodeError):
+        return cast("_Compiled", _re2.compile(pattern, _options(ignore_case)))
+    except (_re2.error, UnicodeEncodeError):
         return _BoundedPattern(pattern, ignore_case)
 
 
 def is_portable(pattern: str) -> bool:
     """Tell whether upstream accepts the pattern as well (RE2 does)."""
     try:
-        re2.compile(pattern, _options(ignore_case=False))
-    except (re2.error, UnicodeEncodeError):
+        _re2.compile(pattern, _options(ignore_case=False))
+    except (_re2.error, UnicodeEncodeError):
         return False
     return True
 
@@ -72,7 +73,7 @@ class _BoundedPattern:
 
 
 def _options(ignore_case: bool) -> Any:
-    options = cast("Any", re2.Options())
+    options = _re2.Options()
     options.log_errors = False
     options.case_sensitive = not ignore_case
     return options

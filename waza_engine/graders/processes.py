@@ -10,11 +10,13 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 import psutil
 
 OUTPUT_LIMIT_BYTES = 1_000_000
+# On Windows a child gets its own process group by a flag; elsewhere `start_new_session` does it.
+NEW_GROUP_FLAGS: int = getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
 _PIPE_GRACE_SECONDS = 1.0
 
 
@@ -33,8 +35,8 @@ def run_bounded(
 ) -> Finished:
     """Run a program without a shell; kill it with its children when the time is over.
 
-    Of each output stream one million bytes are kept, the rest is read and dropped. Raises ``OSError`` when the program
-    cannot be started.
+    Of each output stream one million bytes are kept, the rest is read and dropped. Raises ``OSError`` when
+    the program cannot be started.
     """
     process = subprocess.Popen(
         list(command),
@@ -43,7 +45,8 @@ def run_bounded(
         stderr=subprocess.PIPE,
         cwd=cwd,
         env={**os.environ, **environment},
-        **own_group(),
+        start_new_session=True,
+        creationflags=NEW_GROUP_FLAGS,
     )
     assert process.stdin is not None
     assert process.stdout is not None
@@ -66,21 +69,15 @@ def run_bounded(
     return Finished(None if timed_out else process.returncode, stdout.text, stderr.text, timed_out)
 
 
-def own_group() -> dict[str, Any]:
-    """Return the arguments of ``Popen`` that put a child in a process group of its own."""
-    if os.name == "nt":
-        return {"creationflags": getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)}
-    return {"start_new_session": True}
-
-
 def kill_tree(process: subprocess.Popen[bytes]) -> None:
-    """End a process started in its own group, with all it started, and collect it. Does nothing when all are gone."""
+    """End a process of its own group with all it started, and collect it; fine when all are gone."""
     members: list[psutil.Process] = []
     if process.returncode is None:
         with contextlib.suppress(psutil.Error):
             members = psutil.Process(process.pid).children(recursive=True)
     if os.name != "nt":
-        # The group outlives its leader, so children that were left behind are reached even when the leader is gone.
+        # The group outlives its leader, so children that were left behind are reached even when the leader is
+        # gone.
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, 9)
     for member in members:

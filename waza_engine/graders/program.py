@@ -31,7 +31,8 @@ class ProgramConfig(GraderConfig):
     timeout: WholeNumber | None = Field(
         default=None,
         description=(
-            "The longest run allowed, in seconds. Default: `graders.programTimeout` of `.waza.yaml`, else 30; zero and less"
+            "The longest run allowed, in seconds. Default: `graders.programTimeout` of `.waza.yaml`, else"
+            " 30; zero and less"
             " mean the default."
         ),
         examples=[60],
@@ -50,15 +51,15 @@ class ProgramConfig(GraderConfig):
 class ProgramGrader(Grader[ProgramConfig]):
     """Runs a program of your own. Exit code 0 passes, everything else fails.
 
-    The agent's answer comes on standard input; the environment variable `WAZA_WORKSPACE_DIR` holds the folder with the
-    agent's files.
+    The agent's answer comes on standard input; the environment variable `WAZA_WORKSPACE_DIR` holds the folder
+    with the agent's files.
 
     **Scoring:** 1.0 or 0.0. What the program prints becomes the feedback.
 
     **Worth knowing:**
 
-    - The program starts in the working directory of the run (usually the repository). When a file named in `command` or `args`
-      exists only beside the eval file, it starts there.
+    - The program starts in the working directory of the run (usually the repository). When a file named in
+      `command` or `args` exists only beside the eval file, it starts there.
     - There is no shell: for `&&`, `|` or `$VARIABLES` write `command: bash` and `args: ['-c', '…']`.
     - After `timeout` seconds the program is killed with everything it started, and fails.
     - A program that does not exist fails the check.
@@ -118,7 +119,7 @@ class ProgramGrader(Grader[ProgramConfig]):
 
 
 def _executable(command: str, cwd: Path) -> str:
-    """Return the program: a path from the starting directory, or a name on PATH (with its ending on Windows)."""
+    """Return the program: a path from the starting directory, or a name on PATH."""
     if "/" in command or "\\" in command:
         beside = cwd / command
         return str(beside) if beside.exists() else command

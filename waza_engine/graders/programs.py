@@ -11,7 +11,8 @@ from waza_engine.graders.base import GradingContext
 def starting_directory(context: GradingContext, arguments: Sequence[str]) -> Path:
     """Return the working directory, or the eval file's folder when a named file lies only there.
 
-    Public suites write program paths from the repository root; a suite that is run from elsewhere still finds its own.
+    Public suites write program paths from the repository root; a suite that is run from elsewhere still finds
+    its own.
     """
     here = Path.cwd()
     for argument in arguments:

@@ -19,7 +19,8 @@ class PromptConfig(GraderConfig):
     prompt: PlainText | None = Field(
         default=None,
         description=(
-            "What the judge is told. It answers by calling `set_waza_grade_pass` or `set_waza_grade_fail`, as often as there"
+            "What the judge is told. It answers by calling `set_waza_grade_pass` or `set_waza_grade_fail`,"
+            " as often as there"
             " are criteria."
         ),
         examples=[
@@ -30,7 +31,8 @@ class PromptConfig(GraderConfig):
     rubric: PlainText | None = Field(
         default=None,
         description=(
-            "A rubric: its text, a file (`.md` or `.yaml`), or a built-in name (`groundedness`, `helpfulness`,"
+            "A rubric: its text, a file (`.md` or `.yaml`), or a built-in name (`groundedness`,"
+            " `helpfulness`,"
             " `instruction-following`, `refusal-correctness`, `tool-use-appropriateness`)."
         ),
         examples=["Rate the correctness from 1 to 5.", "rubrics/quality.md"],
@@ -48,7 +50,9 @@ class PromptConfig(GraderConfig):
     )
     mode: Literal["independent", "pairwise"] = Field(
         default="independent",
-        description="`independent` judges this answer; `pairwise` compares it with the answer of a baseline run.",
+        description=(
+            "`independent` judges this answer; `pairwise` compares it with the answer of a baseline run."
+        ),
     )
     reasoning_effort: PlainText | None = Field(
         default=None,
@@ -64,7 +68,10 @@ class PromptConfig(GraderConfig):
     )
     score_type: Literal["normalized", "raw"] | None = Field(
         default=None,
-        description="Rating form: `normalized` (the default) turns a rating of 1 to 5 into 0 to 1; `raw` is 0 to 1 already.",
+        description=(
+            "Rating form: `normalized` (the default) turns a rating of 1 to 5 into 0 to 1; `raw` is 0 to 1"
+            " already."
+        ),
     )
     response_format: Literal["json", "text"] | None = Field(
         default=None, description="Rating form: what the judge answers; `json` is the default."
@@ -75,13 +82,15 @@ class PromptConfig(GraderConfig):
         Conflict(
             ("prompt",),
             ("threshold", "score_type", "response_format"),
-            "`threshold`, `score_type` and `response_format` rate with a `rubric` and have no effect on a `prompt`; write"
+            "`threshold`, `score_type` and `response_format` rate with a `rubric` and have no effect on a"
+            " `prompt`; write"
             " `rubric` in place of `prompt`, or leave them out",
         ),
         Conflict(
             ("continue_session", "mode"),
             ("threshold", "score_type", "response_format"),
-            "`continue_session` and `mode` belong to a judge with verdict tools and cannot stand beside `threshold`,"
+            "`continue_session` and `mode` belong to a judge with verdict tools and cannot stand beside"
+            " `threshold`,"
             " `score_type` or `response_format`",
         ),
     )
@@ -100,17 +109,17 @@ class PromptGrader(Grader[PromptConfig]):
     """Asks a second model to judge the run. There are two forms, which cannot be mixed.
 
     **Verdict form** (`prompt`, or a named or Markdown `rubric`): the judge calls `set_waza_grade_pass` or
-    `set_waza_grade_fail`, once or for every criterion. Score = passes / all verdicts; it passes when there is at least one
-    pass and no fail.
+    `set_waza_grade_fail`, once or for every criterion. Score = passes / all verdicts; it passes when there is
+    at least one pass and no fail.
 
-    **Rating form** (`rubric` with `threshold`, `score_type` or `response_format`): the judge answers with a rating from 1 to 5.
-    Score = (rating − 1) / 4; it passes from `threshold` on.
+    **Rating form** (`rubric` with `threshold`, `score_type` or `response_format`): the judge answers with a
+    rating from 1 to 5. Score = (rating − 1) / 4; it passes from `threshold` on.
 
     **Worth knowing:**
 
     - Without `continue_session` the judge sees the files of the workspace, and what your prompt tells it.
-    - A judge costs tokens and its verdict may differ from run to run. Write whatever a pattern or an assertion can decide as
-      `text` or `code`.
+    - A judge costs tokens and its verdict may differ from run to run. Write whatever a pattern or an
+      assertion can decide as `text` or `code`.
     - This version has no executor that can judge: the grader reports an error instead of a score.
     """
 

@@ -44,12 +44,13 @@ class RegexConfig(GraderConfig):
 class RegexGrader(Grader[RegexConfig]):
     """Looks for patterns in the agent's final answer. Write `text` instead: upstream no longer runs `regex`.
 
-    **Scoring:** every pattern is one check; score = passed checks / all checks; it passes when all checks pass.
+    **Scoring:** every pattern is one check; score = passed checks / all checks; it passes when all checks
+    pass.
 
     **Worth knowing:**
 
-    - Upper and lower case differ unless a pattern starts with `(?i)`. The first, Python version of waza ignored case in
-      this grader: add `(?i)` to patterns from that time.
+    - Upper and lower case differ unless a pattern starts with `(?i)`. The first, Python version of waza
+      ignored case in this grader: add `(?i)` to patterns from that time.
     - `must_match` becomes `regex_match` of the `text` grader and `must_not_match` becomes `regex_not_match`.
     """
 

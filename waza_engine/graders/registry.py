@@ -1,7 +1,7 @@
 """All grader types by name, and the way from a written grader entry to a grader.
 
-Grader files are imported when they are first asked for. Custom types register with the same decorator, from a package
-that declares the entry-point group ``waza_engine.graders``.
+Grader files are imported when they are first asked for. Custom types register with the same decorator, from a
+package that declares the entry-point group ``waza_engine.graders``.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _registered: dict[str, type[AnyGrader]] = {}
 
 
 def register(grader: GraderT) -> GraderT:
-    """Class decorator: make a grader type known by its ``type``. A custom type must not take a built-in name."""
+    """Class decorator: make a grader type known by its ``type``. Raises ``ValueError`` for a taken name."""
     known = _registered.get(grader.type)
     if known is not None and known.__module__ != grader.__module__:
         raise ValueError(
@@ -82,10 +82,11 @@ def grader_type(name: str) -> type[AnyGrader]:
 
 
 def create(entry: object) -> AnyGrader:
-    """Build the grader of one entry: a mapping, or an object with ``name``, ``type``, ``config`` and the entry keys.
+    """Build the grader of an entry: a mapping, or an object with ``name``, ``type``, ``config``, entry keys.
 
-    Keys that may stand beside ``type`` fill those missing in ``config`` (reference waza.md D10). Unknown keys have no
-    effect; the grader lists them in ``warnings``. Raises ``GraderError`` for everything that breaks or voids the grader.
+    Keys that may stand beside ``type`` fill those missing in ``config`` (reference waza.md D10). Unknown keys
+    have no effect; the grader lists them in ``warnings``. Raises ``GraderError`` for everything that breaks
+    or voids the grader.
     """
     name, type_name = _read(entry, "name"), _read(entry, "type")
     if not isinstance(type_name, str) or not type_name:

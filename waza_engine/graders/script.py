@@ -36,15 +36,16 @@ class ScriptConfig(GraderConfig):
 class ScriptGrader(Grader[ScriptConfig]):
     """Runs a Python script that gives a score. Write `program` instead: upstream no longer runs `script`.
 
-    The script reads a JSON object from standard input (`output`, `transcript`, `tool_calls`, `errors`, `outcome`,
-    `duration_ms`, `task` with the prompt, `workspace`) and prints a JSON object: `score` (0 to 1), `passed`, `message` (or
-    `feedback`) and `details`.
+    The script reads a JSON object from standard input (`output`, `transcript`, `tool_calls`, `errors`,
+    `outcome`, `duration_ms`, `task` with the prompt, `workspace`) and prints a JSON object: `score` (0 to 1),
+    `passed`, `message` (or `feedback`) and `details`.
 
-    **Scoring:** the script's own `score` and `passed`; both count as 0 and failed when absent. A script that exits with
-    another code than 0, or runs longer than the time for programs, scores 0.0.
+    **Scoring:** the script's own `score` and `passed`; both count as 0 and failed when absent. A script that
+    exits with another code than 0, or runs longer than the time for programs, scores 0.0.
 
-    **Worth knowing:** a score outside of 0 to 1, or output that is no JSON object, is an error. The `program` grader gets the
-    plain answer on standard input and knows pass and fail only, so a script must be adapted to it.
+    **Worth knowing:** a score outside of 0 to 1, or output that is no JSON object, is an error. The `program`
+    grader gets the plain answer on standard input and knows pass and fail only, so a script must be adapted
+    to it.
     """
 
     type = "script"

@@ -33,7 +33,8 @@ class SkillInvocationConfig(GraderConfig):
     mode: Literal["exact_match", "in_order", "any_order"] | None = Field(
         default=None,
         description=(
-            "`exact_match`: these skills and no others, in this order. `in_order`: in this order, others may stand"
+            "`exact_match`: these skills and no others, in this order. `in_order`: in this order, others may"
+            " stand"
             " between. `any_order`: all of them, as often as listed. Needed with `required_skills`."
         ),
         examples=["in_order"],
@@ -61,14 +62,16 @@ class SkillInvocationConfig(GraderConfig):
 class SkillInvocationGrader(Grader[SkillInvocationConfig]):
     """Compares the skills that the agent invoked with the required and the forbidden ones.
 
-    **Scoring:** precision, recall and F1 as in `action_sequence`. With `allow_extra: false` and more invocations than required,
-    score = F1 × (1 − 0.6 × extra / all invocations). A forbidden skill makes it 0.0 and failed. Whether it *passes* depends on
-    `mode` alone: extra skills never fail `in_order` or `any_order`, and always fail `exact_match`.
+    **Scoring:** precision, recall and F1 as in `action_sequence`. With `allow_extra: false` and more
+    invocations than required, score = F1 × (1 − 0.6 × extra / all invocations). A forbidden skill makes it
+    0.0 and failed. Whether it *passes* depends on `mode` alone: extra skills never fail `in_order` or
+    `any_order`, and always fail `exact_match`.
 
     **Worth knowing:**
 
     - `forbidden_skills` may stand alone: 1.0 when none of them was invoked.
-    - The modes are `exact_match`, `in_order` and `any_order`; those of `action_sequence` are named differently.
+    - The modes are `exact_match`, `in_order` and `any_order`; those of `action_sequence` are named
+      differently.
     """
 
     type = "skill_invocation"

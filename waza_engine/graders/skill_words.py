@@ -9,10 +9,44 @@ from typing import Any, cast
 import yaml
 
 _STOP_WORDS = frozenset(
-    ["the", "and", "for", "with", "this", "that", "from", "into", "your", "you", "are", "was", "were", "what", "where", "how", "why", "not", "can", "should", "using", "about", "have", "has", "had", "but", "all", "any", "too", "out", "get", "let"]
+    [
+        "the",
+        "and",
+        "for",
+        "with",
+        "this",
+        "that",
+        "from",
+        "into",
+        "your",
+        "you",
+        "are",
+        "was",
+        "were",
+        "what",
+        "where",
+        "how",
+        "why",
+        "not",
+        "can",
+        "should",
+        "using",
+        "about",
+        "have",
+        "has",
+        "had",
+        "but",
+        "all",
+        "any",
+        "too",
+        "out",
+        "get",
+        "let",
+    ]
 )
 _USE_FOR, _NOT_FOR = "USE FOR:", "DO NOT USE FOR:"
 _LABELS = (_NOT_FOR, _USE_FOR, "INVOKES:", "FOR SINGLE OPERATIONS:")
+_NOTE = re.compile(r"\s*\([^)]*\)\s*$")
 _QUOTED = re.compile(r'"([^"]+)"')
 
 
@@ -53,7 +87,7 @@ def read_skill_words(text: str) -> SkillWords:
 
 
 def split_skill(text: str) -> tuple[str, str, str]:
-    """Return name, description and body. Raises ``ValueError`` when the file is blank or the frontmatter is broken."""
+    """Return name, description and body. Raises ``ValueError`` for a blank or broken file."""
     if not text.strip():
         raise ValueError("the file is empty")
     if not text.startswith("---"):

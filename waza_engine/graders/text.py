@@ -39,7 +39,8 @@ class TextConfig(GraderConfig):
     regex_match: PatternList = Field(
         default=(),
         description=(
-            "Regular expressions (RE2) that must match somewhere in the answer. Upper and lower case differ unless the"
+            "Regular expressions (RE2) that must match somewhere in the answer. Upper and lower case differ"
+            " unless the"
             " pattern starts with `(?i)`."
         ),
         examples=[["https?://\\S+", "(?i)resource group: .+"]],
@@ -47,7 +48,8 @@ class TextConfig(GraderConfig):
     regex_not_match: PatternList = Field(
         default=(),
         description=(
-            "Regular expressions (RE2) that must not match anywhere in the answer. Upper and lower case differ unless"
+            "Regular expressions (RE2) that must not match anywhere in the answer. Upper and lower case"
+            " differ unless"
             " the pattern starts with `(?i)`."
         ),
         examples=[["(?i)fatal error|crashed"]],
@@ -84,17 +86,18 @@ class TextConfig(GraderConfig):
 class TextGrader(Grader[TextConfig]):
     """Looks for text and patterns in the agent's final answer.
 
-    **Scoring:** every item of every list is one check; score = passed checks / all checks. The grader passes when all
-    checks pass. A text listed twice counts twice.
+    **Scoring:** every item of every list is one check; score = passed checks / all checks. The grader passes
+    when all checks pass. A text listed twice counts twice.
 
     **Worth knowing:**
 
     - `contains` and `not_contains` ignore case, the `_cs` lists do not, patterns do only with `(?i)`.
-    - Patterns are searched anywhere in the answer; anchor them with `^` and `$`, and add `(?m)` to mean lines.
-    - Patterns are RE2, as upstream runs them: linear time, no look-around and no back-references. Patterns that only
-      Python understands work here, within two seconds each, but not upstream.
+    - Patterns are searched anywhere in the answer; anchor them with `^` and `$`, and add `(?m)` to mean
+      lines.
+    - Patterns are RE2, as upstream runs them: linear time, no look-around and no back-references. Patterns
+      that only Python understands work here, within two seconds each, but not upstream.
     - An invalid pattern is a failed check, in `regex_not_match` too.
-    - In YAML, single quotes keep backslashes as they are: `'\\d+'`.
+    - In YAML, single quotes keep backslashes as they are, double quotes do not.
     """
 
     type = "text"
@@ -143,7 +146,7 @@ def pattern_check(
     ignore_case: bool = False,
     of: str = "",
 ) -> Check:
-    """Search a pattern. ``of`` names the searched file in the message; an invalid pattern fails either way."""
+    """Search a pattern. ``of`` names the searched file in messages; an invalid pattern always fails."""
     where = f"{of}: " if of else ""
     try:
         present = found(pattern, text, ignore_case=ignore_case)

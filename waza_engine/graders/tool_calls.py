@@ -21,11 +21,10 @@ from waza_engine.graders.behavior import at_most, tool_name_checks
 from waza_engine.graders.config import Conflict, Given, GraderConfig
 from waza_engine.graders.fields import (
     Alternatives,
+    Limit,
     ListOf,
-    NullIsEmpty,
     PlainText,
     ToolNameList,
-    WholeNumber,
     text_or_block,
 )
 from waza_engine.graders.matchers import ArgumentMatcher, given_arguments, matches
@@ -37,7 +36,9 @@ class CallPattern(GraderConfig):
     """A pattern for one call, in the older form."""
 
     pattern: PlainText = Field(
-        description="A regular expression over the tool's name and its arguments; upper and lower case are the same.",
+        description=(
+            "A regular expression over the tool's name and its arguments; upper and lower case are the same."
+        ),
         examples=["azd up"],
         min_length=1,
         json_schema_extra={"x-waza-kind": "regex"},
@@ -51,7 +52,8 @@ class ExpectedCall(GraderConfig):
 
     tool: PlainText = Field(
         description=(
-            "A regular expression (RE2) for the tool's name, found anywhere in it; upper and lower case are the same."
+            "A regular expression (RE2) for the tool's name, found anywhere in it; upper and lower case are"
+            " the same."
             " Write `^bash$` for exactly that tool."
         ),
         examples=["^bash$"],
@@ -77,7 +79,7 @@ Pattern = Annotated[
     Discriminator(text_or_block),
     Alternatives("regex"),
 ]
-PatternEntries = Annotated[tuple[Pattern, ...], NullIsEmpty, ListOf(texts=False)]
+PatternEntries = Annotated[tuple[Pattern, ...], ListOf(texts=False)]
 
 
 class ToolCallsConfig(GraderConfig):
@@ -89,21 +91,22 @@ class ToolCallsConfig(GraderConfig):
     forbidden_tools: ToolNameList = Field(
         default=(), description="Exact names of tools that must not be called.", examples=[["web_fetch"]]
     )
-    min_calls: WholeNumber | None = Field(
-        default=None, ge=0, description="The fewest tool calls allowed.", examples=[1]
-    )
-    max_calls: WholeNumber | None = Field(
+    min_calls: Limit | None = Field(default=None, description="The fewest tool calls allowed.", examples=[1])
+    max_calls: Limit | None = Field(
         default=None,
-        ge=0,
-        description="The most tool calls allowed. `0` allows none (in the older pattern form it means no limit).",
+        description=(
+            "The most tool calls allowed. `0` allows none (in the older pattern form it means no limit)."
+        ),
         examples=[20],
     )
-    expect: Annotated[tuple[ExpectedCall, ...], NullIsEmpty, ListOf(texts=False)] = Field(
+    expect: Annotated[tuple[ExpectedCall, ...], ListOf(texts=False)] = Field(
         default=(), description="Calls that must have happened, with their arguments; each is one check."
     )
     required: PatternEntries = Field(
         default=(),
-        description="Older form: patterns over `name arguments` of a call; each must match at least one call.",
+        description=(
+            "Older form: patterns over `name arguments` of a call; each must match at least one call."
+        ),
         examples=[[{"pattern": "azd up"}]],
     )
     forbidden: PatternEntries = Field(
@@ -125,7 +128,8 @@ class ToolCallsConfig(GraderConfig):
         Conflict(
             ("required", "forbidden"),
             ("required_tools", "forbidden_tools", "min_calls", "expect"),
-            "`required` and `forbidden` (patterns) cannot stand beside `required_tools`, `forbidden_tools`, `min_calls`"
+            "`required` and `forbidden` (patterns) cannot stand beside `required_tools`, `forbidden_tools`,"
+            " `min_calls`"
             " or `expect`; write two graders",
         ),
     )
@@ -146,17 +150,18 @@ class ToolCallsConfig(GraderConfig):
 class ToolCallsGrader(Grader[ToolCallsConfig]):
     """Checks which tools the agent called, how often, and with which arguments.
 
-    **Scoring:** every listed tool, every bound and every entry of `expect` is one check (in the older form every pattern and
-    `max_calls`); score = passed checks / all checks; it passes when all checks pass.
+    **Scoring:** every listed tool, every bound and every entry of `expect` is one check (in the older form
+    every pattern and `max_calls`); score = passed checks / all checks; it passes when all checks pass.
 
     **Worth knowing:**
 
-    - `required_tools` and `forbidden_tools` are exact names. `tool` inside `expect` is a pattern, found anywhere in the
-      name and ignoring case: `edit` also finds `str_replace_edit`.
-    - An entry of `expect` holds when one single call has the tool and all the arguments. An absent argument never matches.
+    - `required_tools` and `forbidden_tools` are exact names. `tool` inside `expect` is a pattern, found
+      anywhere in the name and ignoring case: `edit` also finds `str_replace_edit`.
+    - An entry of `expect` holds when one single call has the tool and all the arguments. An absent argument
+      never matches.
     - `max_calls: 0` forbids every call. One older manual read it as "no limit"; leave the key out for that.
-    - `required` and `forbidden` are the older pattern form, searched in `name arguments` of each call. The two forms cannot
-      be mixed, and upstream runs the first form only.
+    - `required` and `forbidden` are the older pattern form, searched in `name arguments` of each call. The
+      two forms cannot be mixed, and upstream runs the first form only.
     """
 
     type = "tool_calls"

@@ -12,11 +12,10 @@ from waza_engine.graders.behavior import at_most, tokens_check
 from waza_engine.graders.config import Given, GraderConfig
 from waza_engine.graders.fields import (
     Alternatives,
+    Limit,
     ListOf,
-    NullIsEmpty,
     PlainText,
     ToolNameList,
-    WholeNumber,
     text_or_block,
 )
 from waza_engine.graders.matchers import ArgumentMatcher, matches
@@ -32,7 +31,8 @@ class ToolPattern(GraderConfig):
 
     tool: PlainText = Field(
         description=(
-            "A regular expression (RE2) for the tool's name, found anywhere in it; upper and lower case are the same."
+            "A regular expression (RE2) for the tool's name, found anywhere in it; upper and lower case are"
+            " the same."
             " Write `^rm$` for exactly that tool."
         ),
         examples=["^bash$"],
@@ -59,7 +59,9 @@ class ToolPattern(GraderConfig):
     )
     args: dict[str, ArgumentMatcher] = Field(
         default_factory=dict[str, ArgumentMatcher],
-        description="What other arguments are: by argument name, one matcher each. Upper and lower case differ.",
+        description=(
+            "What other arguments are: by argument name, one matcher each. Upper and lower case differ."
+        ),
         examples=[{"query": {"contains": "auth"}}],
     )
 
@@ -78,7 +80,7 @@ ToolEntry = Annotated[
     Discriminator(text_or_block),
     Alternatives("tool.name"),
 ]
-ToolEntries = Annotated[tuple[ToolEntry, ...], NullIsEmpty, ListOf(texts=False)]
+ToolEntries = Annotated[tuple[ToolEntry, ...], ListOf(texts=False)]
 
 
 class ToolConstraintConfig(GraderConfig):
@@ -87,7 +89,8 @@ class ToolConstraintConfig(GraderConfig):
     expect_tools: ToolEntries = Field(
         default=(),
         description=(
-            "Tools that must be used. A text is an exact tool name; a block has patterns for one call. Upstream takes"
+            "Tools that must be used. A text is an exact tool name; a block has patterns for one call."
+            " Upstream takes"
             " blocks only."
         ),
         examples=[[{"tool": "^bash$", "command_pattern": "azd\\s+up"}]],
@@ -95,24 +98,25 @@ class ToolConstraintConfig(GraderConfig):
     reject_tools: ToolEntries = Field(
         default=(),
         description=(
-            "Tools that must not be used. A text is an exact tool name; a block has patterns for one call. Upstream takes"
+            "Tools that must not be used. A text is an exact tool name; a block has patterns for one call."
+            " Upstream takes"
             " blocks only."
         ),
         examples=[[{"tool": "^bash$", "command_pattern": "rm\\s+-rf"}]],
     )
-    allow_only: Annotated[ToolNameList | None, Field()] = Field(
+    allow_only: ToolNameList | None = Field(
         default=None,
         description=(
-            "The only tools that may be used, by name; upper and lower case are the same. An empty list allows none."
+            "The only tools that may be used, by name; upper and lower case are the same. An empty list"
+            " allows none."
         ),
         examples=[["view", "grep"]],
     )
-    max_turns: WholeNumber = Field(
-        default=0, ge=0, description="The most turns of the conversation; `0` means no limit.", examples=[10]
+    max_turns: Limit = Field(
+        default=0, description="The most turns of the conversation; `0` means no limit.", examples=[10]
     )
-    max_tokens: WholeNumber = Field(
+    max_tokens: Limit = Field(
         default=0,
-        ge=0,
         description="The most tokens, input and output together; `0` means no limit.",
         examples=[50000],
     )
@@ -140,14 +144,15 @@ class ToolConstraintConfig(GraderConfig):
 class ToolConstraintGrader(Grader[ToolConstraintConfig]):
     """Checks which tools the agent used, down to the commands, paths and arguments of single calls.
 
-    **Scoring:** every entry of `expect_tools` and `reject_tools`, `allow_only`, and every limit above zero is one check;
-    score = passed checks / all checks; it passes when all checks pass.
+    **Scoring:** every entry of `expect_tools` and `reject_tools`, `allow_only`, and every limit above zero is
+    one check; score = passed checks / all checks; it passes when all checks pass.
 
     **Worth knowing:**
 
-    - A text entry (`- bash`) is an exact tool name. In a block, `tool` is a pattern that ignores case and is found anywhere:
-      `rm` also finds `format`, so write `^rm$`.
-    - All patterns of a block must hold for one and the same call. An absent `command`, `skill` or `path` counts as empty text.
+    - A text entry (`- bash`) is an exact tool name. In a block, `tool` is a pattern that ignores case and is
+      found anywhere: `rm` also finds `format`, so write `^rm$`.
+    - All patterns of a block must hold for one and the same call. An absent `command`, `skill` or `path`
+      counts as empty text.
     - Matchers in `args` do not ignore case, unlike the patterns; an absent argument never matches.
     - When the executor reports no usage, `max_turns` and `max_tokens` pass with a note.
     - Upstream ignores `max_turns`, `max_tokens` and `allow_only`, and refuses text entries.

@@ -26,7 +26,8 @@ class TriggerConfig(GraderConfig):
 
     skill_path: PlainText = Field(
         description=(
-            "The `SKILL.md` or the folder of the skill: relative to the working directory (usually the repository), else to"
+            "The `SKILL.md` or the folder of the skill: relative to the working directory (usually the"
+            " repository), else to"
             " the eval file."
         ),
         examples=["skills/azure-deploy"],
@@ -57,15 +58,17 @@ class TriggerConfig(GraderConfig):
 class TriggerGrader(Grader[TriggerConfig]):
     """Compares the words of the task's prompt with the words of a skill. No agent and no model is asked.
 
-    **Scoring:** relevance = the larger of two fractions: distinct prompt words that occur in the skill's name, description and
-    text; and words of the best `USE FOR:` phrase of the description that occur in the prompt (1.0 when the whole phrase does).
-    `positive` passes from `threshold` on, with the relevance as score. `negative` passes below it, with 1 − relevance as score.
+    **Scoring:** relevance = the larger of two fractions: distinct prompt words that occur in the skill's
+    name, description and text; and words of the best `USE FOR:` phrase of the description that occur in the
+    prompt (1.0 when the whole phrase does). `positive` passes from `threshold` on, with the relevance as
+    score. `negative` passes below it, with 1 − relevance as score.
 
     **Worth knowing:**
 
-    - Words shorter than three bytes and common words (`the`, `with`, `use`, …) do not count. A prompt without other words has
-      relevance 0.
-    - Upstream reports the relevance itself as the score of `negative` graders, so a passing one scores near 0 there.
+    - Words shorter than three bytes and common words (`the`, `with`, `use`, …) do not count. A prompt without
+      other words has relevance 0.
+    - Upstream reports the relevance itself as the score of `negative` graders, so a passing one scores near 0
+      there.
     - The words after `DO NOT USE FOR:` in the description do not count.
     """
 
