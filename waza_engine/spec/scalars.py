@@ -1,7 +1,7 @@
 """How a YAML scalar gets its type: one resolver for the engine and the editor.
 
-YAML 1.2 core schema, as upstream's Go parser reads it: ``on``, ``yes`` and ``12:30`` are text, ``010`` is ten.
-Light on purpose (no import beyond ``re``): the language server loads it too.
+YAML 1.2 core schema, as upstream's Go parser reads it: ``on``, ``yes`` and ``12:30`` are text, ``010`` is
+ten. Light on purpose (no import beyond ``re``): the language server loads it too.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TypeAlias
 
-Json: TypeAlias = "None | bool | int | float | str | list[Json] | dict[str, Json]"
+Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 
 _NULL = frozenset({"", "~", "null", "Null", "NULL"})
 _TRUE = frozenset({"true", "True", "TRUE"})

@@ -1,0 +1,179 @@
+"""The ``config`` block of ``eval.yaml``: how often, how long, with which agent and model a suite runs."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar
+
+from pydantic import Field
+
+from waza_engine.graders.fields import ListOf, SkillNameList, Switch, Text, WholeNumber
+from waza_engine.spec.block import Block
+from waza_engine.spec.values import AnyMap, FixtureList, NotNegative, PathList, Positive, Word, kind, severity
+
+EXECUTORS = ("mock", "copilot-sdk")
+
+
+class EvalConfig(Block):
+    """How the suite runs. The number of trials, the time limit and the executor must be given."""
+
+    recommended: ClassVar = (
+        {
+            "key": "model",
+            "severity": "hint",
+            "why": "without it the executor's default model runs, and results are hard to compare later",
+        },
+    )
+    misspellings: ClassVar = {
+        "timeout": "timeout_seconds",
+        "timeout_sec": "timeout_seconds",
+        "timeoutSeconds": "timeout_seconds",
+        "trials": "trials_per_task",
+        "runs_per_test": "trials_per_task",
+        "runs_per_task": "trials_per_task",
+        "trialsPerTask": "trials_per_task",
+        "repetitions": "trials_per_task",
+        "engine": "executor",
+        "engine_type": "executor",
+        "model_id": "model",
+        "judgeModel": "judge_model",
+        "failFast": "fail_fast",
+        "skills_directories": "skill_directories",
+        "skill_dirs": "skill_directories",
+        "attempts": "max_attempts",
+        "concurrency": "workers",
+    }
+
+    trials_per_task: Annotated[WholeNumber, Positive] = Field(
+        description=(
+            "How many times each task runs. More trials show whether a result is stable: a task that passes "
+            "only in "
+            "some of them is *flaky*."
+        ),
+        examples=[1, 3, 5],
+    )
+    timeout_seconds: Annotated[WholeNumber, Positive] = Field(
+        description=(
+            "Time limit of one agent call, in seconds. A task may set its own `timeout_seconds`; every "
+            "follow-up prompt "
+            "gets the full time again."
+        ),
+        examples=[60, 300],
+    )
+    executor: Annotated[Word, kind("executor"), severity("warning", enum=list(EXECUTORS))] = Field(
+        description=(
+            "Who answers the prompts.\n\n"
+            "- `mock`: no agent, no key, no cost. It answers `Mock response for: <prompt>` and calls no "
+            "tools; good for "
+            "trying out a suite.\n"
+            "- `copilot-sdk`: the GitHub Copilot agent, with skills, tools and MCP servers."
+        ),
+        examples=["mock", "copilot-sdk"],
+    )
+    model: Annotated[Word, kind("model")] = Field(
+        default="",
+        description="The agent's model. Any name that the executor knows.",
+        examples=["claude-sonnet-4.6"],
+    )
+    judge_model: Annotated[Word, kind("model")] = Field(
+        default="",
+        description="The model of `prompt` graders that name none themselves.",
+        examples=["gpt-4o-mini"],
+    )
+    parallel: Switch = Field(default=False, description="Run several tasks at the same time.")
+    workers: Annotated[WholeNumber, severity("warning", minimum=0)] = Field(
+        default=0,
+        description=(
+            "How many tasks run at the same time when `parallel` is `true`. `0` chooses: the number of "
+            "processors, at "
+            "most 8 and never more than there are tasks."
+        ),
+        examples=[4],
+    )
+    max_workers: Annotated[WholeNumber, severity("warning", minimum=0)] | None = Field(
+        default=None,
+        description="Older name of `workers`.",
+        deprecated=True,
+        json_schema_extra={"x-waza-replaced-by": "workers"},
+    )
+    fail_fast: Switch = Field(
+        default=False, description="Stop after the first task that fails; the others are skipped."
+    )
+    max_attempts: Annotated[WholeNumber, severity("warning", minimum=0)] = Field(
+        default=1,
+        description=(
+            "How often a *failed* trial is tried again, the first time included. The last attempt counts. "
+            "Trials that "
+            "end in an error are not tried again; `0` means the same as `1`."
+        ),
+        examples=[2],
+    )
+    skill_directories: PathList = Field(
+        default=(),
+        description=(
+            "Directories of skills that the agent may use, relative to the directory of `eval.yaml`. "
+            "Without it the "
+            "skills found below `paths.skills` of `.waza.yaml` are used."
+        ),
+        examples=[["../../skills"]],
+    )
+    required_skills: SkillNameList = Field(
+        default=(),
+        description=(
+            "Skills that must be found in `skill_directories` before any task starts. Each entry is the "
+            "`name` in the "
+            "frontmatter of a `SKILL.md` that lies directly in one of those directories."
+        ),
+        examples=[["code-explainer"]],
+    )
+    disabled_skills: Annotated[tuple[Text, ...], ListOf("skill.name")] = Field(
+        default=(),
+        description=(
+            'Skills to leave out: a directory of `skill_directories` or its base name. `"*"` loads no skill '
+            "at all, "
+            "which shows what the agent can do without them."
+        ),
+        examples=[["*"]],
+    )
+    inject_skill_body: Switch = Field(
+        default=True,
+        description=(
+            "Put the whole text of the tested skill into the agent's instructions. `false` gives only its "
+            "name and "
+            "description, so that the agent has to decide by itself to load it."
+        ),
+    )
+    instruction_files: FixtureList = Field(
+        default=(),
+        description=(
+            "Files below the fixture directory that are copied into every workspace and added to the agent's "
+            "instructions. A file that cannot be read ends the trial with an error."
+        ),
+        examples=[["AGENTS.md"]],
+    )
+    mcp_servers: AnyMap = Field(
+        default_factory=dict[str, object],
+        description=(
+            "MCP servers for the agent, by name. `type` is `stdio` (the default, with `command` and "
+            "`args`), `http` or "
+            "`sse` (with `url`). A mock of the same name in `mcp_mocks` takes its place."
+        ),
+        examples=[{"files": {"type": "stdio", "command": "npx", "args": ["mcp-files"]}}],
+    )
+    first_event_timeout_seconds: Annotated[WholeNumber, NotNegative] = Field(
+        default=0,
+        description=(
+            "Give up when the agent sends no event within this many seconds after a prompt. `0` switches "
+            "the check off."
+        ),
+        examples=[30],
+    )
+    group_by: Annotated[Word, severity("warning", enum=["", "model"])] = Field(
+        default="", description="Group the results. Only `model` is known.", examples=["model"]
+    )
+    verbose: Switch = Field(
+        default=False,
+        description=(
+            "Print more while running. Use the command's `--verbose`, or `defaults.verbose` of `.waza.yaml`."
+        ),
+        deprecated=True,
+    )

@@ -1,0 +1,194 @@
+"""``eval.yaml``: the suite, its run settings, its graders and where its tasks are."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, ClassVar
+
+from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag
+
+from waza_engine.graders.config import Given
+from waza_engine.graders.fields import (
+    Alternatives,
+    ListOf,
+    Switch,
+    Text,
+    WholeNumber,
+    plain_text,
+    text_or_block,
+)
+from waza_engine.spec.block import Block
+from waza_engine.spec.eval_config import EvalConfig
+from waza_engine.spec.grader_entry import GraderEntry
+from waza_engine.spec.suite_parts import Adversarial, Hooks, McpMock, Metric, without_duplicates
+from waza_engine.spec.task_file import TaskElement
+from waza_engine.spec.values import ListOfBlocks, Shown, Word, WordMap, kind
+
+_FORMAT = r"^\s*(?:1\.[0-9]+)?\s*$"
+_FORMAT_MESSAGE = 'must be a format version of major 1, such as `"1.2"`'
+_RANGE_MESSAGE = "must be two row numbers, the first not greater than the second, such as `[1, 10]`"
+
+
+def _format_version(value: object) -> object:
+    """Accept what the JSON Schema accepts: text of the form 1.N, or an unquoted number of that size."""
+    if isinstance(value, int | float) and not isinstance(value, bool) and not 1 <= value < 2:
+        raise ValueError(_FORMAT_MESSAGE)
+    if isinstance(value, str) and not re.match(_FORMAT, value):
+        raise ValueError(_FORMAT_MESSAGE)
+    return plain_text(value) if not isinstance(value, bool) else value
+
+
+def _rows(value: tuple[int, ...]) -> tuple[int, ...]:
+    if value != (0, 0) and not 0 < value[0] <= value[1]:
+        raise ValueError(_RANGE_MESSAGE)
+    return value
+
+
+class EvalFile(Block):
+    """An evaluation suite: which skill is tested, how it is run and how the answers are graded."""
+
+    at_least_one: ClassVar = {"tasks": Given.LISTED, "tasks_from": Given.WRITTEN}
+    recommended: ClassVar = (
+        {"key": "name", "severity": "hint", "why": "results and the dashboard show the suite by its name"},
+        {
+            "key": "skill",
+            "severity": "hint",
+            "why": "without it the result does not say which skill was tested",
+        },
+    )
+    misspellings: ClassVar = {
+        "schema_version": "schemaVersion",
+        "task_patterns": "tasks",
+        "task": "tasks",
+        "test_cases": "tasks",
+        "settings": "config",
+        "evaluators": "graders",
+        "grader": "graders",
+        "metric": "metrics",
+        "hook": "hooks",
+        "mcpMocks": "mcp_mocks",
+        "variables": "inputs",
+    }
+
+    schema_version: Annotated[
+        Text,
+        BeforeValidator(_format_version),
+        Shown(
+            {
+                "type": ["string", "number"],
+                "pattern": _FORMAT,
+                "minimum": 1,
+                "exclusiveMaximum": 2,
+                "x-waza-message": _FORMAT_MESSAGE,
+            }
+        ),
+    ] = Field(
+        default="1.2",
+        alias="schemaVersion",
+        description=(
+            "The version of the file format. Only needed to ask for an older one: `mcp_mocks` needs 1.1, "
+            "`adversarial` 1.2."
+        ),
+        examples=["1.2"],
+    )
+    name: Word = Field(
+        default="", description="The suite's name in results and reports.", examples=["code-explainer-eval"]
+    )
+    description: Word = Field(default="", description="What the suite is about, for readers.")
+    skill: Annotated[Word, kind("skill.name")] = Field(
+        default="",
+        description="The skill under test: the `name` in its `SKILL.md`.",
+        examples=["code-explainer"],
+    )
+    version: Annotated[Word, Shown({"type": "string", "x-waza-severity": "warning"})] = Field(
+        default="",
+        description=(
+            "The version of the suite, free text. Quote it: an unquoted `1.10` is the number 1.1 to other "
+            "tools."
+        ),
+        examples=["1.0"],
+    )
+    config: EvalConfig = Field(
+        description="How the suite runs: trials, time limit, executor, model.",
+        examples=[{"trials_per_task": 1, "timeout_seconds": 300, "executor": "mock"}],
+    )
+    hooks: Hooks = Field(
+        default_factory=Hooks,
+        description="Commands that run before and after the suite and each task.",
+        examples=[{"before_run": [{"command": "python prepare.py", "error_on_fail": True}]}],
+    )
+    inputs: WordMap = Field(
+        default_factory=dict[str, str],
+        description="Values for `{{name}}` in the prompts of a CSV dataset; a column of the same name wins.",
+        examples=[{"language": "Python"}],
+    )
+    tasks: Annotated[
+        tuple[
+            Annotated[
+                Annotated[Text, Tag("text")] | Annotated[TaskElement, Tag("block")],
+                Discriminator(text_or_block),
+                Alternatives("task.glob"),
+            ],
+            ...,
+        ],
+        ListOf(texts=False),
+    ] = Field(
+        default=(),
+        description=(
+            "The task files: paths or patterns relative to `eval.yaml`. `*`, `?` and `[…]` match within one "
+            "directory; `**` "
+            "is no more than `*`. A file matched twice is loaded twice."
+        ),
+        examples=[["tasks/*.yaml"]],
+    )
+    tasks_from: Annotated[Word, kind("path.suite")] = Field(
+        default="",
+        description=(
+            "A CSV file, one task a row, inside the directory of `eval.yaml`; `tasks` is not read then. "
+            "Columns: `id`, "
+            "`name`, `prompt`; the others are values for `{{column}}` in the prompt."
+        ),
+        examples=["dataset.csv"],
+    )
+    range: Annotated[
+        tuple[WholeNumber, ...],
+        Field(min_length=2, max_length=2),
+        AfterValidator(_rows),
+        ListOf(texts=False),
+        Shown(
+            {
+                "anyOf": [{"items": {"minimum": 1}}, {"const": [0, 0]}, {"type": "null"}],
+                "x-waza-ascending": True,
+                "x-waza-message": _RANGE_MESSAGE,
+            }
+        ),
+    ] = Field(
+        default=(0, 0),
+        description="First and last row of `tasks_from`, counted from 1. `[0, 0]` takes all.",
+        examples=[[1, 10]],
+    )
+    graders: ListOfBlocks[GraderEntry] = Field(
+        default=(), description="Graders of every task; a task may add its own."
+    )
+    metrics: ListOfBlocks[Metric] = Field(
+        default=(),
+        description="Figures of the whole suite.",
+        examples=[[{"name": "task_completion", "weight": 1.0, "threshold": 0.8}]],
+    )
+    baseline: Switch = Field(
+        default=False,
+        description=(
+            "Run everything a second time without skills and report what the skill adds. Needs "
+            "`skill_directories` or `required_skills`."
+        ),
+    )
+    mcp_mocks: Annotated[ListOfBlocks[McpMock], AfterValidator(without_duplicates)] = Field(
+        default=(),
+        description="MCP servers that answer from canned responses.",
+        examples=[[{"name": "github", "fixtures": "mocks/github"}]],
+    )
+    adversarial: Adversarial | None = Field(
+        default=None,
+        description="Attack packs for the `adversarial` command. A normal run does not use them.",
+        examples=[{"packs": ["prompt-injection"]}],
+    )

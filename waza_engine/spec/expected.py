@@ -1,0 +1,139 @@
+"""The ``expected`` block of a task: simple expectations of the final answer."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, ClassVar
+
+from pydantic import Discriminator, Field, JsonValue, Tag
+
+from waza_engine.graders.fields import (
+    Alternatives,
+    ListOf,
+    Switch,
+    Text,
+    TextList,
+    ToolNameList,
+    WholeNumber,
+    text_or_block,
+)
+from waza_engine.spec.block import Block
+from waza_engine.spec.grader_entry import GraderEntry
+from waza_engine.spec.values import AnyMap, ListOfBlocks, Word, severity
+
+_NOT_EVALUATED = "Read and kept for people; no run evaluates it."
+_INERT: dict[str, JsonValue] = {"x-waza-inert": _NOT_EVALUATED}
+
+
+class Outcome(Block):
+    """What should have happened, in words. No run evaluates it."""
+
+    type: Word = Field(
+        default="", description="The kind of outcome, such as `task_completed`.", examples=["task_completed"]
+    )
+    value: Any = Field(default=None, description="What is expected, any value.", examples=[True])
+    condition: Word = Field(default="", description="Under which condition.")
+
+
+class ExpectedBehavior(Block):
+    """Limits and tools, for readers. No run evaluates them: a `behavior` grader does."""
+
+    misspellings: ClassVar = {"max_duration_ms": "max_response_time_ms", "max_calls": "max_tool_calls"}
+
+    max_tool_calls: Annotated[WholeNumber, severity("warning", minimum=0)] = Field(
+        default=0, description="Most tool calls.", examples=[10]
+    )
+    max_iterations: Annotated[WholeNumber, severity("warning", minimum=0)] = Field(
+        default=0, description="Most rounds of the agent.", examples=[5]
+    )
+    max_tokens: Annotated[WholeNumber, severity("warning", minimum=0)] = Field(
+        default=0, description="Most tokens.", examples=[20000]
+    )
+    max_response_time_ms: Annotated[WholeNumber, severity("warning", minimum=0)] = Field(
+        default=0, description="Longest answer time, in milliseconds.", examples=[60000]
+    )
+    required_tools: ToolNameList = Field(
+        default=(), description="Tools that should be used.", examples=[["bash"]]
+    )
+    forbidden_tools: ToolNameList = Field(
+        default=(), description="Tools that should not be used.", examples=[["create"]]
+    )
+
+
+class Expected(Block):
+    """Expectations of the final answer. The `output_…` lists are graded, each as one more grader with weight 1."""
+
+    misspellings: ClassVar = {
+        "skill_activated": "should_trigger",
+        "output_excludes": "output_not_contains",
+        "should_not_contain": "output_not_contains",
+        "not_contains": "output_not_contains",
+        "output_icontains": "output_contains",
+        "should_contain": "output_contains",
+        "contains": "output_contains",
+        "matches": "output_contains",
+        "contains_any": "output_contains_any",
+        "behaviour": "behavior",
+        "outcome": "outcomes",
+    }
+
+    output_contains: TextList = Field(
+        default=(),
+        description=(
+            "Texts that must all occur in the answer, whatever their case. The score is the share found."
+        ),
+        examples=[["recursion", "base case"]],
+    )
+    output_contains_any: TextList = Field(
+        default=(),
+        description="Texts of which at least one must occur, whatever its case.",
+        examples=[["O(n)", "linear"]],
+    )
+    output_not_contains: TextList = Field(
+        default=(),
+        description="Texts that must not occur, whatever their case.",
+        examples=[["I cannot", "error"]],
+    )
+    should_trigger: Switch | None = Field(
+        default=None,
+        description="Whether the skill should be used for this prompt.",
+        json_schema_extra={
+            "x-waza-inert": "No run evaluates it; `trigger_tests.yaml` or a `skill_invocation` grader does."
+        },
+    )
+    outcomes: ListOfBlocks[Outcome] = Field(
+        default=(),
+        description="What should have happened, in words.",
+        examples=[[{"type": "task_completed"}]],
+        json_schema_extra=_INERT,
+    )
+    tool_calls: AnyMap = Field(
+        default_factory=dict[str, Any],
+        description="Tool calls that should happen, in words; use a `tool_calls` grader to check them.",
+        examples=[{"required": [{"pattern": "azd up"}]}],
+        json_schema_extra=_INERT,
+    )
+    behavior: ExpectedBehavior | None = Field(
+        default=None,
+        description="Limits and tools, for readers; use a `behavior` grader to check them.",
+        examples=[{"max_tool_calls": 10}],
+        json_schema_extra=_INERT,
+    )
+    graders: Annotated[
+        tuple[
+            Annotated[
+                Annotated[Text, Tag("text")] | Annotated[GraderEntry, Tag("block")],
+                Discriminator(text_or_block),
+                Alternatives("grader.name"),
+            ],
+            ...,
+        ],
+        ListOf(texts=False),
+    ] = Field(
+        default=(),
+        description=(
+            "Graders of this task: the name of a grader of `eval.yaml` (which applies to every task "
+            "anyway), or a whole "
+            "grader. Upstream ignores this key; `graders` of the task is understood by both."
+        ),
+        examples=[["format_check"]],
+    )

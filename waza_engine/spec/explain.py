@@ -1,0 +1,88 @@
+"""A finding of the models as one sentence for the author, at the place where it is written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+from waza_engine.graders.config import one_of
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
+
+Location = tuple[str | int, ...]
+
+_MUST_BE = {
+    "string_type": "must be text",
+    "tuple_type": "must be a list, each item on its own line after `- `",
+    "list_type": "must be a list, each item on its own line after `- `",
+    "bool_type": "must be `true` or `false`",
+    "int_type": "must be a whole number",
+    "float_type": "must be a number",
+    "model_type": "must be a block of keys, one `key: value` a line",
+    "model_attributes_type": "must be a block of keys, one `key: value` a line",
+    "dict_type": "must be a block of keys, one `key: value` a line",
+    "mapping_type": "must be a block of keys, one `key: value` a line",
+    "finite_number": "must be a finite number",
+    "missing": "is missing",
+    "too_short": "has too few items",
+    "too_long": "has too many items",
+    "string_too_short": "must not be empty",
+}
+
+
+def location_of(finding: ErrorDetails, value: object) -> Location:
+    """Return the path of the finding in the data, without the parts that only name a branch of the model.
+
+    A missing key is part of the path although it is not in the data.
+    """
+    path: list[str | int] = []
+    current: Any = value
+    for part in finding["loc"]:
+        if isinstance(part, int) and _is_list(current):
+            items = cast("Sequence[object]", current)
+            path.append(part)
+            current = items[part] if part < len(items) else None
+        elif isinstance(current, Mapping):
+            block = cast("Mapping[Any, object]", current)
+            if part in block:
+                path.append(part)
+                current = block[part]
+            elif finding["type"] == "missing":
+                path.append(part)
+                current = None
+    return tuple(path)
+
+
+def sentence(finding: ErrorDetails, location: Location) -> str:
+    """Return what is wrong in one sentence that begins with the place."""
+    place, context = place_name(location), finding.get("ctx", {})
+    match finding["type"]:
+        case "value_error":
+            text = str(context["error"])
+            return f"{place} {text}" if text.startswith(("must", "has", "is")) else f"{place}: {text}"
+        case "literal_error":
+            expected = [
+                part.strip("' ") for part in str(context["expected"]).replace(" or ", ", ").split(",")
+            ]
+            return f"{place} is `{finding['input']}`, which is not one of {one_of([word for word in expected if word])}"
+        case "greater_than_equal":
+            return f"{place} must be {context['ge']} or more"
+        case "less_than_equal":
+            return f"{place} must be {context['le']} or less"
+        case "greater_than":
+            return f"{place} must be more than {context['gt']}"
+        case kind:
+            return f"{place} {_MUST_BE.get(kind, 'has a value that cannot be used here')}"
+
+
+def place_name(location: Location) -> str:
+    """Return a path as an author reads it, such as ```graders[0].config```; the file itself when it is empty."""
+    text = ""
+    for part in location:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}"
+    return f"`{text.lstrip('.')}`" if text else "the file"
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, list | tuple)

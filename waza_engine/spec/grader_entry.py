@@ -1,0 +1,51 @@
+"""A grader as it stands in a list of graders: its name, its type, its weight and its options.
+
+Architecture invariant: the options stay a plain mapping here. They are validated when the grader is built
+(``waza_engine.graders.registry.create``), so that a broken grader spoils its own score and nothing else.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, ClassVar
+
+from pydantic import Field
+
+from waza_engine.graders.fields import Number
+from waza_engine.spec.block import Block
+from waza_engine.spec.values import AnyMap, Word, kind, severity
+
+NAME_DESCRIPTION = (
+    "The grader's name: its key in the results and in the editor's scores. A later grader with the same name "
+    "replaces the result of an earlier one, task graders included, so every name should occur once."
+)
+WEIGHT_DESCRIPTION = (
+    "How much the grader counts in the weighted score: `3` counts three times, `0.5` half. "
+    "A weight of zero or below counts as 1. The weight never decides whether a trial passes: all graders "
+    "must pass."
+)
+
+
+class GraderEntry(Block):
+    """One grader: what it checks is decided by `type`, how by `config`."""
+
+    recommended: ClassVar = (
+        {
+            "key": "name",
+            "severity": "warning",
+            "why": "results are kept by grader name, so graders without one overwrite each other",
+        },
+    )
+    misspellings: ClassVar = {"id": "name", "kind": "type", "options": "config", "params": "config"}
+
+    name: Annotated[Word, kind("grader.name")] = Field(default="", description=NAME_DESCRIPTION)
+    type: Annotated[Word, kind("grader.type")] = Field(
+        default="", description="What the grader checks; it decides which options `config` takes."
+    )
+    weight: Annotated[Number, severity("warning", exclusiveMinimum=0)] = Field(
+        default=1.0, description=WEIGHT_DESCRIPTION, examples=[3.0, 0.5]
+    )
+    config: AnyMap = Field(default_factory=dict[str, Any], description="The options of this grader type.")
+    assertions: Any = Field(default=None, description="Older place of `config.assertions`.", deprecated=True)
+    rubric: Any = Field(default=None, description="Older place of `config.rubric`.", deprecated=True)
+    model: Any = Field(default=None, description="Older place of `config.model`.", deprecated=True)
+    script: Any = Field(default=None, description="Older place of `config.script`.", deprecated=True)

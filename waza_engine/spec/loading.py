@@ -1,0 +1,150 @@
+"""Load suite files: read the YAML, check it against its model, bring older spellings into the newest form.
+
+As upstream 0.38 does, unknown keys of an eval or task file are left out with a warning, and those of
+``trigger_tests.yaml`` and ``.waza.yaml`` are refused. Graders are not checked here: a broken one must not
+keep the others from running.
+"""
+
+from __future__ import annotations
+
+import copy
+import inspect
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, TypeVar, cast, get_args
+
+from pydantic import ValidationError
+
+from waza_engine.graders.config import GraderConfig
+from waza_engine.spec.dialects import canonical_eval, canonical_task, canonical_triggers
+from waza_engine.spec.eval_file import EvalFile
+from waza_engine.spec.explain import Location, location_of, place_name, sentence
+from waza_engine.spec.problems import SuiteFileError, SuiteFileWarning
+from waza_engine.spec.project_config import ProjectConfig
+from waza_engine.spec.task_file import TaskFile
+from waza_engine.spec.trigger_tests import TriggerTests
+from waza_engine.spec.yaml_reader import YamlFile, read_yaml_file
+
+PROJECT_CONFIG_NAME = ".waza.yaml"
+_LEVELS = 10
+ModelT = TypeVar("ModelT", bound=GraderConfig)
+Warnings = tuple[SuiteFileWarning, ...]
+
+
+def load_eval_file(path: Path) -> tuple[EvalFile, Warnings]:
+    """Return the suite in its newest form, and what in the file has no effect. Raises ``SuiteFileError``."""
+    suite, warnings = _load(EvalFile, read_yaml_file(path))
+    return canonical_eval(suite), warnings
+
+
+def load_task_file(path: Path) -> tuple[TaskFile, Warnings]:
+    """Return the task in its newest form, and what in the file has no effect. Raises ``SuiteFileError``."""
+    task, warnings = _load(TaskFile, read_yaml_file(path))
+    return canonical_task(task), warnings
+
+
+def load_trigger_tests(path: Path) -> tuple[TriggerTests, Warnings]:
+    """Return the trigger prompts, and what in the file has no effect. Raises ``SuiteFileError``."""
+    tests, warnings = _load(TriggerTests, read_yaml_file(path))
+    return canonical_triggers(tests), warnings
+
+
+def load_project_config(directory: Path) -> tuple[ProjectConfig, Warnings]:
+    """Return the settings of a directory: the defaults when there is no file. Raises ``SuiteFileError``."""
+    path = find_project_config(directory)
+    if path is None:
+        return ProjectConfig(), ()
+    file = read_yaml_file(path)
+    return (ProjectConfig(), ()) if file.value is None else _load(ProjectConfig, file)
+
+
+def find_project_config(directory: Path) -> Path | None:
+    """Return the nearest ``.waza.yaml``, from the directory upwards, ten levels at most."""
+    start = directory.resolve()
+    for level in (start, *start.parents)[:_LEVELS]:
+        if (level / PROJECT_CONFIG_NAME).is_file():
+            return level / PROJECT_CONFIG_NAME
+    return None
+
+
+def _load(model: type[ModelT], file: YamlFile) -> tuple[ModelT, Warnings]:
+    if file.value is None:
+        raise SuiteFileError(file.path, 1, "the file is empty")
+    if not isinstance(file.value, dict):
+        raise SuiteFileError(
+            file.path, file.line_of(()), "the file must be a block of keys, one `key: value` a line"
+        )
+    warnings: list[SuiteFileWarning] = []
+    if file.second_document is not None:
+        message = "only the first YAML document of a file is read; move this one into a file of its own"
+        warnings.append(SuiteFileWarning(file.path, file.second_document, message))
+    try:
+        return model.model_validate(file.value), tuple(warnings)
+    except ValidationError as error:
+        known = _without_unknown_keys(model, file, error, warnings)
+    try:
+        return model.model_validate(known), tuple(sorted(warnings, key=lambda warning: warning.line))
+    except ValidationError as error:
+        raise _first_error(file, known, error) from None
+
+
+def _without_unknown_keys(
+    model: type[ModelT], file: YamlFile, error: ValidationError, warnings: list[SuiteFileWarning]
+) -> dict[str, Any]:
+    """Return a copy of the data without its unknown keys, each of which adds a warning to the list."""
+    known = cast("dict[str, Any]", copy.deepcopy(file.value))
+    for finding in error.errors(include_url=False):
+        if finding["type"] != "extra_forbidden":
+            continue
+        location = location_of(finding, file.value)
+        meant = _meant(model, location)
+        hint = f"; write `{meant}`" if meant else ""
+        if model.unknown_keys == "error":
+            message = f"{place_name(location)} is not a key of this file{hint}"
+            raise SuiteFileError(file.path, file.line_of(location), message)
+        warnings.append(
+            SuiteFileWarning(
+                file.path,
+                file.line_of(location),
+                f"{place_name(location)} is not a known key and has no effect{hint}",
+            )
+        )
+        _delete(known, location)
+    return known
+
+
+def _delete(value: Any, location: Location) -> None:
+    for part in location[:-1]:
+        value = value[part]
+    cast("dict[Any, Any]", value).pop(location[-1], None)
+
+
+def _meant(model: type[GraderConfig], location: Location) -> str | None:
+    """Return the known spelling of a misspelt key."""
+    block: Any = model
+    for part in location[:-1]:
+        block = block if isinstance(part, int) else _block_below(block, str(part))
+        if block is None:
+            return None
+    return cast("type[GraderConfig]", block).misspellings.get(str(location[-1]))
+
+
+def _block_below(model: type[GraderConfig], key: str) -> type[GraderConfig] | None:
+    for name, field in model.model_fields.items():
+        if (field.alias or name) == key:
+            return next(_blocks_in(field.annotation), None)
+    return None
+
+
+def _blocks_in(annotation: Any) -> Iterator[type[GraderConfig]]:
+    if inspect.isclass(annotation) and issubclass(annotation, GraderConfig):
+        yield annotation
+    for argument in get_args(annotation):
+        yield from _blocks_in(argument)
+
+
+def _first_error(file: YamlFile, known: Mapping[str, Any], error: ValidationError) -> SuiteFileError:
+    """Return the finding that stands first in the file."""
+    found = [(location_of(finding, known), finding) for finding in error.errors(include_url=False)]
+    location, finding = min(found, key=lambda pair: file.line_of(pair[0]))
+    return SuiteFileError(file.path, file.line_of(location), sentence(finding, location))

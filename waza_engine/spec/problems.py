@@ -1,0 +1,28 @@
+"""What is wrong with a suite file: one sentence for its author, with the file and the line."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+class SuiteFileError(Exception):
+    """A file that cannot be used. ``line`` counts from 1; ``message`` is a sentence, no file or line in it."""
+
+    def __init__(self, path: Path, line: int, message: str) -> None:
+        super().__init__(f"{path}:{line}: {message}")
+        self.path = path
+        self.line = line
+        self.message = message
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteFileWarning:
+    """Something in a suite file that has no effect. ``line`` counts from 1."""
+
+    path: Path
+    line: int
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}: {self.message}"

@@ -1,0 +1,223 @@
+"""``.waza.yaml``: where a project keeps its suites, and the defaults of its commands.
+
+The nearest one counts: it is looked for in the directory of the suite, then upwards.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
+
+from waza_engine.graders.fields import PlainText, Switch, WholeNumber
+from waza_engine.spec.block import Block
+from waza_engine.spec.values import NotNegative, Positive, Shown, Word, kind, matching
+
+_FILE_NAME = matching(r"^(?!\s*\.{1,2}\s*$)(?=.*\S)[^/\\]+$", "must be a file name without a directory")
+_SUFFIX = matching(
+    r"^(?!.*\.\.)[^/\\]*$", "must be a file name ending such as `.yaml`, without a directory or `..`"
+)
+_NOT_BLANK = matching(r"\S", "must not be blank")
+
+
+class Section(Block):
+    """A section of `.waza.yaml`. Unknown keys are errors: upstream drops the whole file then."""
+
+    unknown_keys: ClassVar[Literal["warning", "error"]] = "error"
+
+
+class Paths(Section):
+    """Where skills, suites and results are, relative to `.waza.yaml`."""
+
+    skills: Annotated[Word, kind("path.suite")] = Field(
+        default="skills/", description="Directory of the skills."
+    )
+    evals: Annotated[Word, kind("path.suite")] = Field(
+        default="evals/", description="Directory of the suites, one directory a skill."
+    )
+    results: Word = Field(
+        default="results/",
+        description=(
+            "Directory of result files. Another value than the default makes every run write one there."
+        ),
+    )
+
+
+class Defaults(Section):
+    """What the commands use when neither a flag nor the suite says otherwise."""
+
+    misspellings: ClassVar = {"executor": "engine", "judge_model": "judgeModel", "session_log": "sessionLog"}
+
+    engine: Literal["", "copilot-sdk", "mock"] = Field(
+        default="copilot-sdk", description="The executor that new suites are created with."
+    )
+    model: Annotated[Word, kind("model")] = Field(
+        default="claude-sonnet-4.6", description="The model that new suites are created with."
+    )
+    judge_model: Annotated[Word, kind("model")] = Field(
+        default="",
+        alias="judgeModel",
+        description="The model of `prompt` graders that name none.",
+        examples=["gpt-4o-mini"],
+    )
+    timeout: Annotated[WholeNumber, Positive] = Field(
+        default=300, description="Time limit that new suites are created with, in seconds."
+    )
+    parallel: Switch = Field(default=False, description="Run tasks at the same time.")
+    workers: Annotated[WholeNumber, NotNegative] = Field(
+        default=0, description="How many at the same time; `0` chooses."
+    )
+    verbose: Switch = Field(default=False, description="Print more while running.")
+    session_log: Switch = Field(default=False, alias="sessionLog", description="Keep a log of every session.")
+
+
+class Cache(Section):
+    """Results of unchanged tasks can be taken from a cache instead of running them again."""
+
+    enabled: Switch = Field(default=False, description="Use the cache.")
+    dir: Word = Field(default=".waza-cache", description="Directory of the cache.")
+
+
+class Server(Section):
+    """The dashboard."""
+
+    port: Annotated[WholeNumber, Positive] = Field(default=3000, description="Its port.")
+    results_dir: Word = Field(
+        default="results/", alias="resultsDir", description="Directory of the result files that it shows."
+    )
+
+
+class Development(Section):
+    """The `dev` command, which improves a skill step by step."""
+
+    model: Annotated[Word, kind("model")] = Field(
+        default="claude-sonnet-4-20250514", description="The model that rewrites the skill."
+    )
+    target: Word = Field(
+        default="medium-high", description="The adherence level to reach.", examples=["high"]
+    )
+    max_iterations: Annotated[WholeNumber, Positive] = Field(
+        default=5, alias="maxIterations", description="How many steps at most."
+    )
+
+
+_Limits = Annotated[
+    dict[str, Annotated[WholeNumber, NotNegative]],
+    Shown(
+        {
+            "type": "object",
+            "additionalProperties": {"type": "integer", "minimum": 0},
+            "x-waza-key-kind": "glob",
+        }
+    ),
+]
+
+
+class TokenLimits(Section):
+    """How many tokens a file may have, by pattern."""
+
+    defaults: _Limits = Field(
+        default_factory=dict[str, int], description="Limit by pattern.", examples=[{"*.md": 2000}]
+    )
+    overrides: _Limits = Field(
+        default_factory=dict[str, int],
+        description="Limits of single files; they win.",
+        examples=[{"README.md": 5000}],
+    )
+
+
+class Tokens(Section):
+    """When a skill file is too long."""
+
+    warning_threshold: Annotated[WholeNumber, NotNegative] = Field(
+        default=500,
+        alias="warningThreshold",
+        description="Number of tokens from which a skill file gets a warning.",
+    )
+    fallback_limit: Annotated[WholeNumber, NotNegative] = Field(
+        default=1000, alias="fallbackLimit", description="Limit of files that no pattern names."
+    )
+    limits: TokenLimits | None = Field(
+        default=None,
+        description="Limits by pattern. They replace the built-in ones as a whole.",
+        examples=[{"defaults": {"*.md": 2000}}],
+    )
+
+
+class GraderDefaults(Section):
+    """Settings of graders."""
+
+    program_timeout: Annotated[WholeNumber, Positive] = Field(
+        default=30,
+        alias="programTimeout",
+        description="Time limit of a `program` grader without its own `timeout`, in seconds.",
+    )
+
+
+class Storage(Section):
+    """Where results are uploaded."""
+
+    provider: Word = Field(default="", description="The storage service.", examples=["azure-blob"])
+    account_name: Word = Field(
+        default="", alias="accountName", description="Name of the account.", examples=["myaccount"]
+    )
+    container_name: Word = Field(
+        default="waza-results", alias="containerName", description="Name of the container."
+    )
+    enabled: Switch = Field(default=False, description="Upload results.")
+
+
+class Files(Section):
+    """How the files of a suite are called."""
+
+    eval_file: Annotated[PlainText, _FILE_NAME] = Field(
+        default="eval.yaml",
+        alias="evalFile",
+        description="Name of the suite file. `eval.yaml` is still found where it is missing.",
+    )
+    task_glob: Annotated[PlainText, _NOT_BLANK, kind("glob")] = Field(
+        default="tasks/*.yaml",
+        alias="taskGlob",
+        description="Pattern of task files that new suites are created with.",
+    )
+    task_file_suffix: Annotated[PlainText, _SUFFIX] = Field(
+        default=".yaml", alias="taskFileSuffix", description="How new task files end."
+    )
+
+
+class ProjectConfig(Section):
+    """Settings of a project."""
+
+    paths: Paths = Field(
+        default_factory=Paths,
+        description="Where skills, suites and results are.",
+        examples=[{"evals": "evals/"}],
+    )
+    files: Files = Field(
+        default_factory=Files,
+        description="How the files of a suite are called.",
+        examples=[{"evalFile": "eval.yaml"}],
+    )
+    defaults: Defaults = Field(
+        default_factory=Defaults,
+        description="Defaults of the commands.",
+        examples=[{"judgeModel": "gpt-4o-mini"}],
+    )
+    cache: Cache = Field(
+        default_factory=Cache, description="Reuse results of unchanged tasks.", examples=[{"enabled": True}]
+    )
+    server: Server = Field(default_factory=Server, description="The dashboard.", examples=[{"port": 3000}])
+    dev: Development = Field(
+        default_factory=Development, description="The `dev` command.", examples=[{"maxIterations": 5}]
+    )
+    tokens: Tokens = Field(
+        default_factory=Tokens,
+        description="When a skill file is too long.",
+        examples=[{"warningThreshold": 500}],
+    )
+    graders: GraderDefaults = Field(
+        default_factory=GraderDefaults, description="Settings of graders.", examples=[{"programTimeout": 60}]
+    )
+    storage: Storage = Field(
+        default_factory=Storage, description="Where results are uploaded.", examples=[{"enabled": False}]
+    )

@@ -1,0 +1,39 @@
+"""``prompts.jsonl``: one task a line, as JSON."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, ClassVar
+
+from pydantic import Field
+
+from waza_engine.graders.fields import Number, PlainText
+from waza_engine.spec.block import Block
+from waza_engine.spec.values import AnyMap, Shown, kind, severity
+
+Turns = Annotated[
+    PlainText | Annotated[tuple[PlainText, ...], Shown({"items": {"type": "string"}})], kind("prompt.text")
+]
+
+
+class PromptLine(Block):
+    """One prompt, or one conversation, for the agent."""
+
+    misspellings: ClassVar = {"expected": "hint", "prompt": "input", "name": "id", "meta": "metadata"}
+
+    id: PlainText = Field(description="Identifier, unique in the file.", examples=["explain-recursion"])
+    input: Turns = Field(
+        description="The prompt; a list is a conversation, one turn after the other.",
+        examples=["Explain this code", ["Write a function", "Now add tests"]],
+    )
+    hint: PlainText = Field(default="", description="What a good answer contains, for graders and judges.")
+    reference: PlainText | None = Field(
+        default=None, description="An answer known to be good; `validate-refs` runs the grader on it."
+    )
+    metadata: AnyMap = Field(
+        default_factory=dict[str, Any],
+        description="Free facts, such as `category` and `difficulty`.",
+        examples=[{"category": "basics", "difficulty": "easy"}],
+    )
+    timeout: Annotated[Number, severity("warning", exclusiveMinimum=0)] | None = Field(
+        default=None, description="Time limit in milliseconds.", examples=[60000]
+    )

@@ -1,0 +1,197 @@
+"""The smaller blocks of ``eval.yaml``: metrics, hooks, mocked MCP servers and adversarial packs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import AfterValidator, Field
+
+from waza_engine.graders.config import Given
+from waza_engine.graders.fields import ListOf, Number, PlainText, Switch, TextList, WholeNumber
+from waza_engine.spec.block import Block
+from waza_engine.spec.values import AnyMap, ListOfBlocks, RequiredWord, Shown, Word, kind, severity
+
+
+class Metric(Block):
+    """A figure of the whole suite. Only `trigger_accuracy` decides anything; the others are informative."""
+
+    recommended: ClassVar = ({"key": "name", "severity": "warning", "why": "a metric is known by its name"},)
+
+    name: Word = Field(
+        default="",
+        description=(
+            "Which figure. `trigger_accuracy` is the share of trigger prompts answered rightly; below its "
+            "`threshold` "
+            "the run fails. `task_completion` and `behavior_quality` are the usual names of the others."
+        ),
+        examples=["trigger_accuracy", "task_completion", "behavior_quality"],
+    )
+    weight: Annotated[Number, severity("warning", exclusiveMinimum=0)] = Field(
+        default=1.0, description="Its share in the suite's composite figure.", examples=[0.4]
+    )
+    threshold: Annotated[Number, severity("warning", minimum=0, maximum=1)] = Field(
+        default=0.0, description="The value to reach, 0 to 1. `0` asks for nothing.", examples=[0.8]
+    )
+    enabled: Switch = Field(
+        default=True,
+        description="Whether the metric counts.",
+        json_schema_extra={"x-waza-inert": "Upstream reads this key and never uses it."},
+    )
+    description: Word = Field(default="", description="What the metric means, for readers.")
+
+
+class Hook(Block):
+    """A command that runs before or after the suite or a task."""
+
+    misspellings: ClassVar = {
+        "cmd": "command",
+        "run": "command",
+        "cwd": "working_directory",
+        "workdir": "working_directory",
+    }
+
+    command: Annotated[RequiredWord, kind("command")] = Field(
+        description=(
+            "The command with its arguments, split at white space and started **without a shell**: quotes, "
+            "pipes and "
+            "`$VARIABLES` have no meaning. Write `sh script.sh` when you need them."
+        ),
+        examples=["python prepare.py"],
+    )
+    working_directory: Word = Field(
+        default="",
+        description="Where the command runs. Without it: the directory in which the run was started.",
+        examples=["."],
+    )
+    exit_codes: Annotated[tuple[WholeNumber, ...], ListOf(texts=False)] = Field(
+        default=(0,),
+        description=(
+            "Exit codes that count as success. Without `0` in the list an exit code of 0 is a failure."
+        ),
+        examples=[[0, 1]],
+    )
+    error_on_fail: Switch = Field(
+        default=False, description="Whether a failure stops the run (or fails the task)."
+    )
+
+
+class Hooks(Block):
+    """Commands around the run and around each task."""
+
+    before_run: ListOfBlocks[Hook] = Field(
+        default=(), description="Before the first task. A failure can stop the whole run."
+    )
+    after_run: ListOfBlocks[Hook] = Field(
+        default=(), description="After the last task, also when the run failed."
+    )
+    before_task: ListOfBlocks[Hook] = Field(
+        default=(), description="Before each task. A failure can fail that task."
+    )
+    after_task: ListOfBlocks[Hook] = Field(default=(), description="After each task.")
+
+
+class McpResponse(Block):
+    """One canned answer. The first response whose conditions all hold is used; without conditions it always holds."""
+
+    match: AnyMap | None = Field(
+        default=None, description="Arguments that must be equal as a whole.", examples=[{"path": "README.md"}]
+    )
+    match_regex: (
+        Annotated[
+            dict[str, PlainText], Shown({"additionalProperties": {"type": "string", "x-waza-kind": "regex"}})
+        ]
+        | None
+    ) = Field(
+        default=None,
+        description="Pattern by argument name, searched in the argument's text.",
+        examples=[{"path": r"\.md$"}],
+    )
+    match_schema: AnyMap | None = Field(
+        default=None,
+        description="A JSON Schema for the arguments.",
+        examples=[{"type": "object", "required": ["path"]}],
+    )
+    return_value: Any = Field(
+        default=None, alias="return", description="The result, any JSON value.", examples=[{"ok": True}]
+    )
+    error: Word = Field(
+        default="", description="Answer with this tool error instead of a result.", examples=["not found"]
+    )
+
+
+class McpTool(Block):
+    """A mocked tool: what the agent is told about it and what it answers."""
+
+    description: Word = Field(default="", description="The tool's description, as the agent reads it.")
+    input_schema: AnyMap = Field(
+        default_factory=lambda: {"type": "object"}, description="JSON Schema of the tool's arguments."
+    )
+    responses: Annotated[ListOfBlocks[McpResponse], Field(min_length=1)] = Field(
+        description=(
+            "The canned answers, tried in order. A tool without any makes upstream drop the whole mock."
+        ),
+        examples=[[{"return": {"ok": True}}]],
+    )
+
+
+class McpMock(Block):
+    """An MCP server that answers from canned responses, so that a run needs no network."""
+
+    at_least_one: ClassVar = {"fixtures": Given.WRITTEN, "tools": Given.PRESENT}
+
+    name: RequiredWord = Field(
+        description="The server's name; every mock has its own. It replaces a real server of that name."
+    )
+    fixtures: Annotated[Word, kind("path.suite")] = Field(
+        default="",
+        description=(
+            "Directory of JSON files, relative to `eval.yaml`, searched through all levels. Each file is "
+            "one tool named "
+            "after the file, or holds `tools`."
+        ),
+        examples=["mocks/github"],
+    )
+    tools: dict[str, McpTool] = Field(
+        default_factory=dict[str, McpTool],
+        description="Tools by name. They replace fixture tools of the same name.",
+        examples=[{"search": {"responses": [{"return": {"items": []}}]}}],
+    )
+
+
+def _distinct_packs(packs: tuple[str, ...]) -> tuple[str, ...]:
+    names = [pack.strip() for pack in packs]
+    if "" in names:
+        raise ValueError("must not contain a blank name")
+    if len(set(names)) < len(names):
+        raise ValueError("must not name a pack twice")
+    return packs
+
+
+class Adversarial(Block):
+    """Attack packs for the `adversarial` command. A normal run does not use them."""
+
+    packs: Annotated[
+        TextList,
+        Field(min_length=1),
+        AfterValidator(_distinct_packs),
+        Shown({"uniqueItems": True, "items": {"type": ["string", "number", "boolean"], "pattern": r"\S"}}),
+    ] = Field(
+        description="Which packs, each once: `prompt-injection`, `scope-bypass`.",
+        examples=[["prompt-injection", "scope-bypass"]],
+    )
+    on_unsafe_outcome: Literal["fail", "warn"] = Field(
+        default="fail",
+        description="Whether an unsafe answer fails the command (`fail`) or is only reported (`warn`).",
+    )
+
+
+def without_duplicates(mocks: tuple[McpMock, ...]) -> tuple[McpMock, ...]:
+    """Return the mocks; raises ``ValueError`` when two have the same name."""
+    seen: dict[str, Mapping[str, Any] | McpMock] = {}
+    for mock in mocks:
+        name = mock.name.strip()
+        if name in seen:
+            raise ValueError(f"the name `{name}` occurs twice; give every mock its own name")
+        seen[name] = mock
+    return mocks

@@ -1,0 +1,173 @@
+"""A task file: one thing the agent is asked to do, and how its answer is judged."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar
+
+from pydantic import Field, model_validator
+
+from waza_engine.graders.config import Conflict, Given
+from waza_engine.graders.fields import ListOf, Switch, Text, TextList, WholeNumber
+from waza_engine.spec.block import Block
+from waza_engine.spec.checkpoint import Checkpoint
+from waza_engine.spec.expected import Expected
+from waza_engine.spec.grader_entry import GraderEntry
+from waza_engine.spec.task_inputs import TaskInputs
+from waza_engine.spec.values import FixtureList, ListOfBlocks, NotNegative, PathList, Positive, Word, kind
+
+INPUTS_DESCRIPTION = "What the agent gets: the prompt, and the files it works on."
+
+_TASK_MISSPELLINGS = {
+    "input": "inputs",
+    "expect": "expected",
+    "expectations": "expected",
+    "timeout": "timeout_seconds",
+    "display_name": "name",
+    "task_id": "id",
+    "tag": "tags",
+    "grader": "graders",
+    "skip": "enabled",
+}
+
+
+class TaskKeys(Block):
+    """The keys that a task file and a task inside `eval.yaml` share."""
+
+    recommended: ClassVar = (
+        {
+            "key": "id",
+            "severity": "warning",
+            "why": "results are joined by task id, and `--task` selects by it",
+        },
+        {"key": "name", "severity": "warning", "why": "reports and the mock agent show the task by its name"},
+    )
+    misspellings: ClassVar = _TASK_MISSPELLINGS
+
+    id: Word = Field(
+        default="",
+        description="Stable identifier of the task, unique in the suite.",
+        examples=["explain-recursion"],
+    )
+    name: Word = Field(
+        default="", description="What people read in reports.", examples=["Explain a recursive function"]
+    )
+    description: Word = Field(default="", description="What the task is about, for readers.")
+    enabled: Switch = Field(default=True, description="`false` leaves the task out of every run.")
+    golden: Switch = Field(
+        default=False,
+        description=(
+            "A task that must always pass: the `gate` command fails when it does not. A run treats it like "
+            "any other."
+        ),
+    )
+    tags: TextList = Field(
+        default=(), description="Words for selecting tasks with `--tags`.", examples=[["basic", "smoke"]]
+    )
+    context_dir: Annotated[Word, kind("path.suite")] = Field(
+        default="",
+        description=(
+            "The directory in which this task's `inputs.files` are found, instead of `fixtures` beside "
+            "`eval.yaml`. "
+            "Upstream takes it relative to the directory in which the run was started."
+        ),
+        examples=["evals/my-skill/fixtures"],
+    )
+    timeout_seconds: Annotated[WholeNumber, Positive] | None = Field(
+        default=None,
+        description="Time limit of one agent call of this task, in seconds, instead of the suite's.",
+        examples=[120],
+    )
+    first_event_timeout_seconds: Annotated[WholeNumber, NotNegative] | None = Field(
+        default=None,
+        description=(
+            "Give up when no event arrives within this many seconds, instead of the suite's value. `0` "
+            "switches the check off."
+        ),
+        examples=[30],
+    )
+    skill_directories: PathList = Field(
+        default=(),
+        description="Skill directories of this task, relative to `eval.yaml`; they replace the suite's list.",
+        examples=[["../../skills"]],
+    )
+    instruction_files: FixtureList = Field(
+        default=(),
+        description=(
+            "Instruction files of this task, below the fixture directory; they come after the suite's."
+        ),
+        examples=[["STYLE.md"]],
+    )
+    expected: Expected = Field(
+        default_factory=Expected,
+        description="Simple expectations of the final answer, checked beside the graders.",
+        examples=[{"output_contains": ["recursion"]}],
+    )
+    graders: ListOfBlocks[GraderEntry] = Field(
+        default=(), description="Graders of this task only; they run after the suite's."
+    )
+    checkpoints: ListOfBlocks[Checkpoint] = Field(
+        default=(),
+        description="Graders in the middle of a conversation, after a given turn.",
+        examples=[
+            [
+                {
+                    "after_turn": 1,
+                    "graders": [{"type": "text", "name": "greets", "config": {"contains": ["hello"]}}],
+                }
+            ]
+        ],
+    )
+
+
+class TaskFile(TaskKeys):
+    """One task: a prompt, the files it needs, and the graders of its answer."""
+
+    inputs: TaskInputs = Field(description=INPUTS_DESCRIPTION, examples=[{"prompt": "Explain this code"}])
+
+    @model_validator(mode="after")
+    def _check_turns(self) -> TaskFile:
+        check_turns(self.checkpoints, self.inputs)
+        return self
+
+
+class TaskElement(TaskKeys):
+    """A task written inside `eval.yaml`, or a block that lists task files. Upstream reads neither; this engine does."""
+
+    at_least_one: ClassVar = {"inputs": Given.PRESENT, "task_files": Given.PRESENT}
+    conflicts: ClassVar = (
+        Conflict(
+            ("task_files",),
+            (*TaskKeys.model_fields, "inputs"),
+            "a block with `task_files` takes no other key",
+        ),
+    )
+    recommended: ClassVar = ()
+
+    inputs: TaskInputs | None = Field(
+        default=None, description=INPUTS_DESCRIPTION, examples=[{"prompt": "Explain this code"}]
+    )
+    task_files: Annotated[tuple[Text, ...], ListOf("task.glob")] = Field(
+        default=(),
+        description="Patterns of task files. The same patterns may stand directly in `tasks`.",
+        examples=[["tasks/*.yaml"]],
+    )
+
+    @model_validator(mode="after")
+    def _check_turns(self) -> TaskElement:
+        if self.inputs is not None:
+            check_turns(self.checkpoints, self.inputs)
+        return self
+
+
+def check_turns(checkpoints: tuple[Checkpoint, ...], inputs: TaskInputs) -> None:
+    """Raise ``ValueError`` for a checkpoint at a turn that has one already or that never comes (reference 0.38 §3.6)."""
+    turns = [checkpoint.after_turn for checkpoint in checkpoints]
+    for turn in turns:
+        if turns.count(turn) > 1:
+            raise ValueError(f"`checkpoints` has turn {turn} twice; put its graders into one checkpoint")
+    last = 1 + len(inputs.follow_up_prompts)
+    late = [turn for turn in turns if turn > last]
+    if late and inputs.responder is None:
+        raise ValueError(
+            f"`checkpoints` waits for turn {late[0]}, but the conversation has {last}: add `follow_up_prompts` or a `responder`"
+        )

@@ -1,0 +1,84 @@
+"""``trigger_tests.yaml``: prompts that should, or should not, make the agent use the skill."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar, Literal, TypeAlias
+
+from pydantic import Discriminator, Field, Tag
+
+from waza_engine.graders.config import Given
+from waza_engine.graders.fields import Alternatives, ListOf, Switch, text_or_block
+from waza_engine.spec.block import Block
+from waza_engine.spec.values import RequiredWord, Word, kind
+
+
+class TriggerPrompt(Block):
+    """One prompt. The list it stands in decides what is expected."""
+
+    unknown_keys: ClassVar[Literal["warning", "error"]] = "error"
+    misspellings: ClassVar = {"text": "prompt", "input": "prompt", "why": "reason", "rationale": "reason"}
+
+    prompt: Annotated[RequiredWord, kind("prompt.text")] = Field(
+        description="What a user would write.", examples=["Explain this code to me"]
+    )
+    reason: Word = Field(
+        default="", description="Why this prompt should (or should not) trigger, for readers."
+    )
+    confidence: Literal["", "high", "medium"] = Field(
+        default="",
+        description="How sure the expectation is: `high` counts fully, `medium` half.",
+        examples=["high", "medium"],
+    )
+    should_trigger: Switch | None = Field(
+        default=None,
+        description="The list decides. Delete it: upstream refuses the file with this key.",
+        deprecated=True,
+        json_schema_extra={"x-waza-inert": "The list in which the prompt stands decides."},
+    )
+
+
+TriggerPrompts: TypeAlias = Annotated[
+    tuple[
+        Annotated[
+            Annotated[RequiredWord, Tag("text")] | Annotated[TriggerPrompt, Tag("block")],
+            Discriminator(text_or_block),
+            Alternatives("prompt.text"),
+        ],
+        ...,
+    ],
+    ListOf(texts=False),
+]
+
+
+class TriggerTests(Block):
+    """Prompts that should make the agent use a skill, and prompts that should not."""
+
+    unknown_keys: ClassVar[Literal["warning", "error"]] = "error"
+    at_least_one: ClassVar = {
+        "should_trigger_prompts": Given.LISTED,
+        "should_not_trigger_prompts": Given.LISTED,
+    }
+    misspellings: ClassVar = {
+        "shouldTriggerPrompts": "should_trigger_prompts",
+        "shouldNotTriggerPrompts": "should_not_trigger_prompts",
+        "should_trigger": "should_trigger_prompts",
+        "should_not_trigger": "should_not_trigger_prompts",
+        "positive": "should_trigger_prompts",
+        "negative": "should_not_trigger_prompts",
+        "negative_tests": "should_not_trigger_prompts",
+        "name": "skill",
+    }
+
+    skill: Annotated[RequiredWord, kind("skill.name")] = Field(
+        description="The skill, spelt exactly as the agent reports it.", examples=["code-explainer"]
+    )
+    should_trigger_prompts: TriggerPrompts = Field(
+        default=(),
+        description="Prompts for which the skill must be used.",
+        examples=[[{"prompt": "Explain this code to me"}]],
+    )
+    should_not_trigger_prompts: TriggerPrompts = Field(
+        default=(),
+        description="Prompts for which it must not be used.",
+        examples=[[{"prompt": "What is the weather today?"}]],
+    )

@@ -1,0 +1,92 @@
+"""The value types of suite files outside a grader's ``config``: text, paths, counts, maps and lists."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar, cast
+
+from annotated_types import Ge
+from pydantic import BeforeValidator
+from pydantic_core import core_schema
+
+from waza_engine.graders.fields import ListOf, Text, plain_text
+
+if TYPE_CHECKING:
+    from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
+    from pydantic_core import CoreSchema
+
+ItemT = TypeVar("ItemT")
+
+# A relative path whose segments never are `..`, in both directory notations.
+_INSIDE = r"^(?![/\\~])(?![A-Za-z]:)(?!(?:.*[/\\])?\.\.(?:[/\\]|$))"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scalar:
+    """Annotation: text, where a number or boolean counts as the text it was written as."""
+
+    def __get_pydantic_json_schema__(self, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        """Return the schema that agrees with ``plain_text``."""
+        return {**handler(core), "type": ["string", "number", "boolean"]}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Shown:
+    """Annotation: extra JSON Schema keywords of a value."""
+
+    extra: Mapping[str, Any]
+
+    def __get_pydantic_json_schema__(self, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        """Return the value's schema with the extra keywords."""
+        return {**handler(core), **self.extra}
+
+
+class _Matching(Shown):
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_after_validator_function(self._check, handler(source))
+
+    def _check(self, value: str) -> str:
+        if not re.search(self.extra["pattern"], value):
+            raise ValueError(self.extra["x-waza-message"])
+        return value
+
+
+def _scalar_map(value: object) -> object:
+    if not isinstance(value, Mapping):
+        return value
+    entries = cast("Mapping[str, object]", value)
+    return {key: "" if item is None else plain_text(item) for key, item in entries.items()}
+
+
+def kind(name: str) -> Shown:
+    """Return the annotation of a value that the editor knows how to complete."""
+    return Shown({"x-waza-kind": name})
+
+
+def severity(level: str, **keywords: Any) -> Shown:
+    """Return the annotation of a rule that the engine does not enforce; breaking it is worth ``level``."""
+    return Shown({**keywords, "x-waza-severity": level})
+
+
+def matching(pattern: str, message: str) -> Shown:
+    """Return the annotation of text that must match a pattern; ``message`` completes "`key` …"."""
+    return _Matching({"pattern": pattern, "x-waza-message": message})
+
+
+Word: TypeAlias = Annotated[Text, Scalar()]
+RequiredWord: TypeAlias = Annotated[Text, Scalar(), matching(r"\S", "must not be blank")]
+InsidePath: TypeAlias = Annotated[Text, Scalar(), matching(_INSIDE, "must be a relative path without `..`")]
+ListOfBlocks: TypeAlias = Annotated[tuple[ItemT, ...], ListOf(texts=False)]
+PathList: TypeAlias = Annotated[tuple[Text, ...], ListOf("path.suite")]
+FixtureList: TypeAlias = Annotated[tuple[Text, ...], ListOf("path.fixture")]
+PromptList: TypeAlias = Annotated[tuple[Text, ...], ListOf("prompt.text")]
+AnyMap: TypeAlias = Annotated[dict[str, Any], Shown({"type": "object", "additionalProperties": True})]
+WordMap: TypeAlias = Annotated[
+    dict[str, Text],
+    BeforeValidator(_scalar_map),
+    Shown({"type": "object", "additionalProperties": {"type": ["string", "number", "boolean", "null"]}}),
+]
+Positive = Ge(1)
+NotNegative = Ge(0)

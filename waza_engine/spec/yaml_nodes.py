@@ -1,0 +1,183 @@
+"""YAML text as a small tree of nodes with line numbers, without recursion and within a budget.
+
+A file nested a thousand levels deep, an anchor that multiplies itself or text that is not YAML gives one
+``YamlFaultError``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+import yaml
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MAX_DEPTH = 200
+MAX_ALIASED_NODES = 100_000
+
+_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+# What libyaml and PyYAML say, and what it means to the author.
+_MEANINGS = (
+    (
+        "cannot start any token",
+        "this character cannot start a value; put the text into quotes, and indent with spaces only",
+    ),
+    (
+        "mapping values are not allowed",
+        "there is a `:` where none can be; put the text into quotes or check the indentation",
+    ),
+    ("unknown escape character", "a backslash has a special meaning in double quotes; use single quotes"),
+    ("expected escape sequence", "a backslash has a special meaning in double quotes; use single quotes"),
+    ("found unexpected end of stream", "a quoted text is not closed"),
+    ("found unexpected document indicator", "a quoted text is not closed"),
+    (
+        "could not find expected ':'",
+        "a `:` is missing after a key, or the line is not indented as the ones around it",
+    ),
+    ("did not find expected key", "the indentation does not fit the lines above, or a quote is not closed"),
+    ("did not find expected '-'", "a list item must start with `- ` at the same column as the others"),
+    (
+        "block sequence entries are not allowed",
+        "a `- ` cannot stand here; put the list on its own lines below the key",
+    ),
+    ("did not find expected ',' or", "a `[` or `{` is not closed"),
+    (
+        "undefined alias",
+        "the `*` refers to an anchor that does not exist; put the text into quotes if no alias is meant",
+    ),
+    ("unacceptable character", "there is a character here that YAML does not allow"),
+    ("control characters", "there is a character here that YAML does not allow"),
+)
+
+
+class YamlFaultError(Exception):
+    """Text that is not usable YAML; ``line`` counts from 1."""
+
+    def __init__(self, line: int, message: str) -> None:
+        super().__init__(message)
+        self.line = line
+        self.message = message
+
+
+@dataclass(slots=True)
+class YamlNode:
+    """A scalar, a sequence, or a mapping whose items are its keys and values in turn.
+
+    ``size`` counts the node and all below it, aliases expanded.
+    """
+
+    kind: Literal["scalar", "sequence", "mapping"]
+    line: int
+    text: str = ""
+    plain: bool = False
+    tag: str | None = None
+    items: list[YamlNode] = field(default_factory=list["YamlNode"])
+    size: int = 1
+    open: bool = True
+
+    @property
+    def entries(self) -> Iterator[tuple[YamlNode, YamlNode]]:
+        """The pairs of a mapping."""
+        return zip(self.items[::2], self.items[1::2], strict=True)
+
+
+def read_nodes(text: str) -> tuple[YamlNode | None, int | None]:
+    """Return the root of the first document (None when there is none) and the line of a second document.
+
+    Raises:
+        YamlFaultError: the text is not YAML, is nested too deeply, or multiplies itself with aliases.
+
+    """
+    parser = _Parser()
+    try:
+        for event in yaml.parse(text, Loader=_LOADER):
+            if parser.finished and isinstance(event, yaml.DocumentStartEvent):
+                return parser.root, _line(event)
+            parser.take(event)
+    except yaml.YAMLError as error:
+        if parser.finished:
+            return parser.root, None
+        raise _fault(error, text) from None
+    return parser.root, None
+
+
+class _Parser:
+    """Builds nodes from events, one after the other."""
+
+    def __init__(self) -> None:
+        self.root: YamlNode | None = None
+        self.finished = False
+        self._open: list[YamlNode] = []
+        self._anchors: dict[str, YamlNode] = {}
+        self._aliased = 0
+
+    def take(self, event: Any) -> None:
+        if isinstance(event, yaml.ScalarEvent):
+            plain = event.style is None or event.style == ""
+            self._add(
+                YamlNode("scalar", _line(event), event.value, plain, event.tag, open=False), event.anchor
+            )
+        elif isinstance(event, yaml.AliasEvent):
+            self._add_alias(event)
+        elif isinstance(event, yaml.SequenceStartEvent):
+            self._begin(YamlNode("sequence", _line(event)), event.anchor)
+        elif isinstance(event, yaml.MappingStartEvent):
+            self._begin(YamlNode("mapping", _line(event)), event.anchor)
+        elif isinstance(event, yaml.CollectionEndEvent):
+            self._end()
+        elif isinstance(event, yaml.DocumentEndEvent):
+            self.finished = True
+
+    def _begin(self, node: YamlNode, anchor: str | None) -> None:
+        if len(self._open) >= MAX_DEPTH:
+            raise YamlFaultError(node.line, f"the file is nested more than {MAX_DEPTH} levels deep")
+        self._add(node, anchor)
+        self._open.append(node)
+
+    def _end(self) -> None:
+        node = self._open.pop()
+        node.size = 1 + sum(item.size for item in node.items)
+        node.open = False
+
+    def _add(self, node: YamlNode, anchor: str | None) -> None:
+        if anchor is not None:
+            self._anchors[anchor] = node
+        if self._open:
+            self._open[-1].items.append(node)
+        else:
+            self.root = node
+
+    def _add_alias(self, event: yaml.AliasEvent) -> None:
+        name, line = cast("str", event.anchor), _line(event)
+        node = self._anchors.get(name)
+        if node is None:
+            raise YamlFaultError(
+                line,
+                f"`*{name}` refers to an anchor that does not exist; put it into quotes if no alias is meant",
+            )
+        if node.open:
+            raise YamlFaultError(line, f"`*{name}` stands inside the value that it refers to")
+        self._aliased += node.size
+        if self._aliased > MAX_ALIASED_NODES:
+            raise YamlFaultError(line, "the aliases of this file multiply into too many values")
+        self._open[-1].items.append(node)
+
+
+def _line(event: Any) -> int:
+    mark = event.start_mark
+    return 1 if mark is None else int(mark.line) + 1
+
+
+def _fault(error: yaml.YAMLError, text: str) -> YamlFaultError:
+    marked = error if isinstance(error, yaml.MarkedYAMLError) else None
+    mark = (marked.problem_mark or marked.context_mark) if marked else None
+    said = f"{marked.problem} {marked.context}" if marked else str(error)
+    meaning = next((meaning for part, meaning in _MEANINGS if part in said), None)
+    return YamlFaultError(
+        1
+        + (mark.line if mark is not None else text.count("\n", 0, getattr(error, "position", 0) or 0)),
+        f"the YAML is broken here: {meaning or 'check the quotes, the colons and the indentation of this line'}",
+    )
