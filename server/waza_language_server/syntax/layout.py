@@ -10,6 +10,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from waza_language_server.syntax.characters import has_refused
 from waza_language_server.syntax.nodes import Placed
@@ -19,6 +20,7 @@ from waza_language_server.syntax.pieces import (
     build_list,
     item_starts,
     join,
+    outcast_section,
     plain_section,
     read_item,
     read_section,
@@ -33,7 +35,11 @@ _PREAMBLE = re.compile(
 _SIGNIFICANT = re.compile(r"(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\r|\n))*[ \t]*(?=[^\s#])")
 _MARKER = re.compile(r"(?:\A|(?<=\n)|(?<=\r))(?:---|\.\.\.)(?=[ \t\r\n]|\Z)")
 _MARKER_BEHIND_BREAK = re.compile(r"\n(?:---|\.\.\.)(?=[ \t\r\n]|\Z)")
-_BOUNDARY = re.compile(r"\n(?:[^\s#-]|-(?![ \t\r\n]|\Z))")
+_BOUNDARY = re.compile(r"\n(?:[^\s#\]}-]|-(?![ \t\r\n]|\Z))")
+_BELOW = re.compile(r"[^\r\n]*(?:\r\n|\n)(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\n))*([ ]{2,})")
+_OUTCAST = re.compile(
+    r"\n (?=[A-Za-z_][\w.-]*:(?:[ \t\r\n]|\Z))(?=[^\r\n]*(?:\r\n|\n)?(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\n))*([ ]*))"
+)
 _ODD_STARTS = frozenset("?:&!*|>%@`[{")
 """A line at column 0 that starts so may be more than ``key: value``."""
 
@@ -81,13 +87,14 @@ def lay_out(body: str, start: int, previous: Layout | None = None) -> Layout:
     starts, sections = _read_sections(body, cuts, stop, previous)
     if not any(section.children for section in sections):
         return _whole(body, first, stop, second)
-    local = not odd and stop == len(body) and not any(_has_open(section) for section in sections)
+    local = not odd and stop == len(body) and len(sections) <= len(cuts)
+    local = local and not any(section.text[0] == " " or _has_open(section) for section in sections)
     return Layout(body, stop, tuple(starts), tuple(sections), second_document=second, local=local)
 
 
 def update(old: Layout, body: str) -> Layout | None:
     """Return the layout of a text that differs from the old one inside a single piece; None when in doubt."""
-    if not old.local or "\r" in body and "\r" not in old.body:
+    if not old.local or ("\r" in body and "\r" not in old.body):
         return None
     change = _changed(old.body, body)
     index = bisect_right(old.starts, change.start) - 1
@@ -238,9 +245,28 @@ def _read_sections(
             joined = join(lambda i, j: body[cuts[i] : cuts[j]], index - 1, count, strict_entries)
             if joined is not None:
                 section, index = plain_section(joined[0].text), joined[1]
-        starts.append(start)
-        sections.append(section)
+        for part in _without_outcasts(section):
+            starts.append(start)
+            sections.append(part)
+            start += len(part.text)
     return starts, sections
+
+
+def _without_outcasts(section: Section) -> list[Section]:
+    """Cut a section that cannot be read at lines that look like keys of column 0, off by one blank.
+
+    When such a line is as near to the lines of the section, what follows it decides.
+    """
+    below = _BELOW.match(section.text)
+    if below is None or not any(piece.faults for _, piece in section.faulty):
+        return [section]
+    width = len(below[1])
+    outcasts = [match for match in _OUTCAST.finditer(section.text) if width > 2 or match[1] == below[1]]
+    cuts = [0, *(match.start() + 1 for match in outcasts), len(section.text)]
+    if len(cuts) == 2:
+        return [section]
+    first, *others = (section.text[start:end] for start, end in pairwise(cuts))
+    return [read_section(first, {}), *(outcast_section(text) for text in others)]
 
 
 def _has_open(section: Section) -> bool:

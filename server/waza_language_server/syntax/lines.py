@@ -32,14 +32,13 @@ class Line:
 
     def at(self, content: int) -> Line:
         """Return the same line as if it began at ``content``, the rest being indentation."""
-        return replace(self, content=content, column=self.column + content - self.content)
+        return replace(self, content=content, column=self.column + content - self.content, tabbed=False)
 
 
 def split_lines(text: str) -> list[Line]:
     """Return the lines of a text, without the empty one behind a final line break."""
     lines: list[Line] = []
-    column = 0
-    opens = False
+    column, dash_column, opens = 0, 0, False
     for match in _LINE.finditer(text):
         if match.start() == match.end() == len(text):
             break
@@ -48,10 +47,14 @@ def split_lines(text: str) -> list[Line]:
         blank = not body or body[0] == "#"
         tabbed = "\t" in match[1]
         here = content - match.start()
-        if tabbed and not blank:
-            here = column + 2 if opens else column
         if not blank:
-            column = here
+            dash = _DASH.match(text, content, end)
+            if tabbed:
+                # Nobody can tell how wide a tab was meant; the lines above show what would fit.
+                here = dash_column if dash and not opens else column + 2 * opens
+            if dash:
+                dash_column = here
+            column = here + len(dash[0]) if dash else here
             opens = body.rstrip().endswith(":")
         lines.append(Line(match.start(), content, end, match.end(), here, blank, tabbed))
     return lines

@@ -12,12 +12,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from waza_language_server.analysis.problem import Edit, Fix
 from waza_language_server.syntax.events import Reading, read
 from waza_language_server.syntax.fault import SyntaxFault
 from waza_language_server.syntax.nodes import Green, Placed
 from waza_language_server.syntax.repair import Repaired, repair_block, repair_entries, repair_items
+from waza_language_server.text.span import Span
 
 _HEADER = re.compile(r"""(?:[A-Za-z_][\w.-]*|"[\w .-]*"|'[\w .-]*')[ \t]*:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\n)""")
 _FIRST_ITEM = re.compile(r"(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\n))*( *)-(?=[ \t\r\n]|\Z)")
@@ -77,6 +79,17 @@ def plain_section(text: str) -> Section:
     piece = read_entry(text)
     faulty = ((0, piece),) if noteworthy(piece) else ()
     return Section(text, piece, piece.children, open=piece.open, faulty=faulty)
+
+
+def outcast_section(text: str) -> Section:
+    """Read a key that belongs at column 0 and is one blank away from it."""
+    piece = read_entry(text)
+    remove = Fix("Align the line", (Edit(Span(0, 1), ""),), preferred=True)
+    line = text[1:].splitlines()[0].rstrip()
+    message = "This line does not line up with the other keys of the file; do not indent it."
+    fault = SyntaxFault(Span(1, 1 + len(line)), message, "yaml-indentation", fixes=(remove,))
+    piece = replace(piece, faults=(fault, *(other for other in piece.faults if other.span != fault.span)))
+    return Section(text, piece, piece.children, open=piece.open, faulty=((0, piece),))
 
 
 def build_list(

@@ -26,6 +26,7 @@ _MAX_FAULTS = 100
 _MAX_JOINED_LINES = 40
 _WORD_COLON = re.compile(r"([A-Za-z_][\w.-]*):(?=[^\s/])")
 _WORD = re.compile(r"[\w.-]+[ \t]*(?=#|$)")
+_STRAY = re.compile(r"""[\[\]{}"'@`%,|>]+([A-Za-z_][\w.-]*):(?=\s|\Z)""")
 _COMMENT = re.compile(r"[ \t]+#")
 
 
@@ -135,7 +136,8 @@ class _Reader:
                 self.item(group, dash, depth)
             else:
                 self.fault(self.missing_dash(head))
-                child = self.block(group, parent, depth + 1)
+                prose = all(line.blank or _line_kind(self.text, line) == "word" for line in group)
+                child = None if prose else self.block(group, parent, depth + 1)
                 if child is not None:
                     self.out.children.append(child)
             self.out.end = max(self.out.end, _significant_ends(group)[-1].end)
@@ -148,9 +150,10 @@ class _Reader:
                 groups[-1].append(line)
                 continue
             own = groups[-1][0].column
+            kind = _line_kind(self.text, line)
             starts = parent < line.column < content and (
-                dash_at(self.text, line.content) is not None
-                or line.column <= own
+                kind == "dash"
+                or (line.column <= own and kind != "junk")
                 or (first_key is not None and self.key_text(line) == first_key)
             )
             if starts:
@@ -214,40 +217,69 @@ class _Reader:
             self.out.end = max(self.out.end, _significant_ends(group)[-1].end)
 
     def entry_groups(self, lines: Sequence[Line]) -> list[list[Line]]:
-        keys = [line.column for line in lines if not line.blank and _line_kind(self.text, line) == "key"]
-        near = [column for column in keys if column <= lines[0].column + 1]
-        usual = _usual(near or [lines[0].column])
+        usual = self.usual_column(lines)
         groups: list[list[Line]] = []
         until = -1
-        own, state = 0, ""
-        for line in lines:
-            inside = line.blank or line.start < until
-            if groups and (inside or self.belongs(line, own, state, usual)):
-                groups[-1].append(line)
-                continue
+        own, inner, state = 0, -1, ""
+        for index, line in enumerate(lines):
+            if groups:
+                belongs = line.blank or line.start < until
+                if not belongs:
+                    belongs = self.belongs(line, own, inner, state, usual)
+                    if belongs and own < line.column < inner:
+                        belongs = not self.is_nearer_outside(lines, index, own, inner)
+                if belongs:
+                    groups[-1].append(line)
+                    if inner < 0 and not line.blank:
+                        inner = line.column
+                    continue
             groups.append([line])
             own = usual if abs(line.column - usual) <= 1 else line.column
-            state = self.entry_state(line)
+            inner, state = -1, self.entry_state(line)
             if state == "block":
                 own = line.column
             until = self.open_until(line, lines) if state == "unclosed" else -1
         return groups
 
-    def belongs(self, line: Line, own: int, state: str, usual: int) -> bool:
-        """Whether a line continues the entry at column ``own``."""
+    def usual_column(self, lines: Sequence[Line]) -> int:
+        """Return the column where the keys of a mapping stand, given that any one may be off by a blank."""
+        first = lines[0].column
+        solid = [line for line in lines if not line.blank]
+        keys = [line.column for line in solid if _line_kind(self.text, line) == "key"]
+        usual = _usual([column for column in keys if column <= first] or [first])
+        opens = self.entry_state(lines[0]) == "empty" and len(solid) > 1 and solid[1].column == first + 1
+        if usual == first and keys.count(first) <= 1 and first + 1 in keys and not opens:
+            return first + 1
+        return usual
+
+    def belongs(self, line: Line, own: int, inner: int, state: str, usual: int) -> bool:
+        """Whether a line continues the entry at column ``own``, whose first line below stands at ``inner``."""
         column = line.column
-        if state == "block":
-            return column > own
         kind = _line_kind(self.text, line)
+        if kind == "junk" and inner > own:
+            return True
+        if state == "block":
+            return column > own and not (line.tabbed and kind == "key")
         if state == "empty":
             if column <= own:
                 return kind == "dash" and column == own
             return not (kind == "key" and column == usual)
         if column <= own:
-            return self.text[line.content] in "]}" and state == "flow"
+            return kind == "junk" and state == "flow"
         if kind == "key" and state == "value":
             return column > own + 1
         return True
+
+    def is_nearer_outside(self, lines: Sequence[Line], index: int, own: int, inner: int) -> bool:
+        """Whether a key between the columns of an entry and of the lines below it was meant as its sibling."""
+        line = lines[index]
+        if _line_kind(self.text, line) != "key":
+            return False
+        outwards, inwards = line.column - own, inner - line.column
+        if outwards != inwards:
+            return outwards < inwards
+        below = next((other for other in lines[index + 1 :] if not other.blank), None)
+        return self.entry_state(line) == "empty" and below is not None and below.column == inner
 
     def entry_state(self, line: Line) -> str:
         """Say what stands behind the colon: empty, block, flow, unclosed, value; or word when there is no colon."""
@@ -354,7 +386,15 @@ class _Reader:
         line = Span(head.content, head.content + len(text[head.content : head.end].rstrip()))
         word = _WORD_COLON.match(text, head.content, head.end)
         bare = _WORD.match(text, head.content, head.end)
-        if word:
+        stray = _STRAY.match(text, head.content, head.end)
+        if stray:
+            mark = Span(head.content, stray.start(1))
+            remove = Fix(f"Delete `{stray[0][0]}`", (Edit(mark, ""),))
+            self.fault(
+                SyntaxFault(mark, f"A key cannot start with `{stray[0][0]}`; delete it.", fixes=(remove,))
+            )
+            self.entry([head.at(stray.start(1)), *below], depth + 1)
+        elif word:
             colon = word.end()
             blank = Fix("Add a blank behind the colon", (Edit(Span(colon, colon), " "),), preferred=True)
             message = f"A blank is missing behind `{word[1]}:`."
@@ -431,8 +471,8 @@ class _Reader:
     def misplaced(self, line: Line, usual: int, others: str) -> None:
         move = Edit(Span(line.start, line.content), " " * usual)
         fix = Fix("Align the line", (move,), preferred=True)
-        spaces = "1 space" if usual == 1 else f"{usual} spaces"
-        message = f"This line does not line up with {others}; indent it by {spaces}."
+        spaces = "not at all" if usual == 0 else "by 1 space" if usual == 1 else f"by {usual} spaces"
+        message = f"This line does not line up with {others}; indent it {spaces}."
         span = Span(line.content, line.content + len(self.text[line.content : line.end].rstrip()))
         self.fault(SyntaxFault(span, message, "yaml-indentation", fixes=(fix,)))
 
@@ -449,9 +489,12 @@ def _moved(error: ReadError | None, by: int) -> ReadError | None:
 
 
 def _line_kind(text: str, line: Line) -> str:
+    """Say what a line looks like: dash, key, word (a key half typed, a value), or junk that begins none of these."""
     if dash_at(text, line.content):
         return "dash"
-    return "key" if key_at(text, line.content) else "other"
+    if key_at(text, line.content):
+        return "key"
+    return "junk" if text[line.content] in "]}," else "word"
 
 
 def _has_structure(text: str, lines: Sequence[Line]) -> bool:
