@@ -16,8 +16,11 @@ class Block(GraderConfig):
     """Base of all blocks outside a grader's ``config``.
 
     ``rules`` are JSON Schema rules over several keys that a subclass also checks itself; each may carry an
-    ``x-waza-message``, the sentence for the author. A key without a value (``tags:``) counts as absent.
+    ``x-waza-message``, the sentence for the author. A key without a value (``tags:``) counts as absent. ``first_keys`` come
+    first in completion and documentation.
     """
+
+    first_keys: ClassVar[tuple[str, ...]] = ()
 
     rules: ClassVar[tuple[Mapping[str, Any], ...]] = ()
 
@@ -28,6 +31,9 @@ class Block(GraderConfig):
         for name, field in cls.model_fields.items():
             if not field.is_required() and not _is_choice(field.annotation):
                 block["properties"][field.alias or name]["x-waza-nullable"] = True
+        properties = block["properties"]
+        names = dict.fromkeys((*cls.first_keys, *properties))
+        block["properties"] = {name: properties[name] for name in names}
         if cls.rules:
             block["allOf"] = [*block.get("allOf", []), *(dict(rule) for rule in cls.rules)]
         return schema

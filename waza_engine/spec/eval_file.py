@@ -157,7 +157,7 @@ class EvalFile(Block):
         ListOf(texts=False),
         Shown(
             {
-                "anyOf": [{"items": {"minimum": 1}}, {"const": [0, 0]}, {"type": "null"}],
+                "allOf": [{"if": {"not": {"const": [0, 0]}}, "then": {"items": {"minimum": 1}}}],
                 "x-waza-ascending": True,
                 "x-waza-message": _RANGE_MESSAGE,
             }

@@ -42,6 +42,7 @@ class TaskKeys(Block):
         {"key": "name", "severity": "warning", "why": "reports and the mock agent show the task by its name"},
     )
     misspellings: ClassVar = _TASK_MISSPELLINGS
+    first_keys: ClassVar[tuple[str, ...]] = ("id", "name", "description", "inputs", "expected", "graders")
 
     id: Word = Field(
         default="",

@@ -177,7 +177,6 @@ def _fault(error: yaml.YAMLError, text: str) -> YamlFaultError:
     said = f"{marked.problem} {marked.context}" if marked else str(error)
     meaning = next((meaning for part, meaning in _MEANINGS if part in said), None)
     return YamlFaultError(
-        1
-        + (mark.line if mark is not None else text.count("\n", 0, getattr(error, "position", 0) or 0)),
+        1 + (mark.line if mark is not None else text.count("\n", 0, getattr(error, "position", 0) or 0)),
         f"the YAML is broken here: {meaning or 'check the quotes, the colons and the indentation of this line'}",
     )

@@ -1,0 +1,76 @@
+"""The JSON Schemas of suite files, made from the models that the engine validates with.
+
+One schema per kind of file and one per grader type (a whole grader entry). Editors read the ``x-waza-*`` annotations;
+any other YAML server can use the files alone.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from waza_engine.graders.registry import grader_types
+from waza_engine.spec.eval_file import EvalFile
+from waza_engine.spec.grader_schema import any_grader, grader_schema
+from waza_engine.spec.project_config import ProjectConfig
+from waza_engine.spec.prompts import PromptLine
+from waza_engine.spec.schema_tidying import Schema, ordered, tidied
+from waza_engine.spec.task_file import TaskFile
+from waza_engine.spec.trigger_tests import TriggerTests
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pydantic import BaseModel
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+DOCUMENTS: dict[str, tuple[str, type[BaseModel]]] = {
+    "eval": ("Evaluation suite (eval.yaml)", EvalFile),
+    "task": ("Task", TaskFile),
+    "trigger_tests": ("Trigger tests (trigger_tests.yaml)", TriggerTests),
+    "project_config": ("Project settings (.waza.yaml)", ProjectConfig),
+    "prompts": ("Prompt (a line of prompts.jsonl)", PromptLine),
+}
+
+
+def write_schemas(directory: Path) -> list[Path]:
+    """Write every schema below a directory, and return the files. Schemas that are no longer made are deleted."""
+    written: list[Path] = []
+    for name, schema in schemas().items():
+        path = directory / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(schema_text(schema), encoding="utf-8", newline="\n")
+        written.append(path)
+    for left_over in set(directory.rglob("*.schema.json")) - set(written):
+        left_over.unlink()
+    return written
+
+
+def schema_text(schema: Schema) -> str:
+    """Return a schema as it stands in its file."""
+    return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
+
+
+def schemas() -> dict[str, Schema]:
+    """Return every schema by its file name, such as ``graders/text.schema.json``."""
+    result = {f"{kind}.schema.json": _document(kind) for kind in DOCUMENTS}
+    for name, grader in grader_types().items():
+        schema = _identified(grader_schema(grader), f"grader:{name}")
+        result[f"graders/{name}.schema.json"] = schema
+    return result
+
+
+def _document(kind: str) -> Schema:
+    title, model = DOCUMENTS[kind]
+    graders = grader_types()
+    has_graders = "GraderEntry" in model.model_json_schema().get("$defs", {})
+    schema = tidied(
+        model.model_json_schema(), lambda name: any_grader(graders) if name == "GraderEntry" else None
+    )
+    if has_graders:
+        schema["$defs"] = {f"grader_{name}": grader_schema(grader) for name, grader in graders.items()}
+    return _identified({**schema, "title": title}, kind)
+
+
+def _identified(schema: Schema, name: str) -> Schema:
+    return ordered({**schema, "$schema": DIALECT, "$id": f"urn:waza:schema:{name}"})
