@@ -1,0 +1,157 @@
+"""Which files are ours: claims a document by its name, its content and its neighbours.
+
+``eval.yaml`` is a common name: other evaluation tools use it for formats of their own. A file is claimed
+only when something says that it belongs to a suite, and a file that carries another tool's keys is left
+alone, so that no other tool's user ever sees a squiggle of ours. The decision reads the keys at the left
+margin, never a parse: it must give the same answer while a line is half typed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from pathlib import PurePath
+
+from waza_language_server.project.document import DocumentKind
+
+EVAL_NAMES = ("eval.yaml", "eval.yml", "wazaEval.yaml", "wazaEval.yml")
+TRIGGER_NAMES = ("trigger_tests.yaml", "trigger_tests.yml")
+CONFIG_NAMES = (".waza.yaml", ".waza.yml")
+YAML_SUFFIXES = (".yaml", ".yml")
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_EVAL_KEYS = _words(
+    "name description skill version schemaVersion config metrics graders tasks tasks_from task_patterns "
+    "hooks inputs range baseline mcp_mocks command_mocks adversarial scenario expected_skill"
+)
+_TASK_KEYS = _words(
+    "id name description enabled tags context_dir timeout_seconds inputs expected graders golden checkpoints "
+    "skill_directories instruction_files first_event_timeout_seconds prompt expected_graders"
+)
+_TRIGGER_LISTS = _words(
+    "should_trigger_prompts should_not_trigger_prompts shouldTriggerPrompts shouldNotTriggerPrompts"
+)
+_RUN_SETTINGS = _words("trials_per_task timeout_seconds max_attempts judge_model skill_directories")
+_FOREIGN_KEYS = _words(
+    # Keys that other tools write at the left margin of an eval file and that no suite file has there: Vally,
+    "stimuli scoring environment constraints "
+    # promptfoo,
+    "providers prompts tests defaultTest evaluateOptions redteam targets scenarios derivedMetrics "
+    # lm-eval,
+    "dataset_path dataset_name doc_to_text doc_to_target output_type metric_list task group test_split "
+    # prompt files of GitHub Models,
+    "evaluators testData messages modelParameters "
+    # mlflow and its kin, registries of evals,
+    "dataset datasets data evaluator judge scorers scorer solver target model_uri evaluation run_name "
+    "class args samples_jsonl "
+    # workflows, manifests, API descriptions.
+    "on jobs runs steps nodes outputs stages pool trigger apiVersion kind services image "
+    "openapi swagger paths components $schema $id definitions"
+)
+_SUITE_SIBLINGS = frozenset({"tasks", "SKILL.md", *CONFIG_NAMES, *TRIGGER_NAMES})
+_KEY_AT_MARGIN = re.compile(r"""(?m)^(?:"([^"\n]*)"|'([^'\n]*)'|([$\w][\w$.-]*))[ \t]*:(?=[ \t\r\n]|$)""")
+_LIST = re.compile(r"(?:[ \t]*(?:#.*)?\r?\n)*(?:---[ \t]*\r?\n)?-[ \t\r\n]")
+_FLOW_KEY = re.compile(r"""[{,]\s*["']?([A-Za-z_$][\w$.-]*)["']?\s*:""")
+_NESTED_KEY = re.compile(r"""(?m)^[ \t]+(?:-[ \t]+)?["']?([\w-]+)["']?[ \t]*:""")
+_LOOK_AT = 200_000
+"""Characters of a file that are looked at: a suite file says what it is long before that."""
+
+
+def claim(
+    path: PurePath,
+    text: str,
+    siblings: Collection[str] = (),
+    *,
+    eval_names: Collection[str] = (),
+    in_suite: bool = False,
+    beside_eval: bool = False,
+) -> DocumentKind | None:
+    """Return what kind of suite file this is, None when it is none of ours.
+
+    ``siblings`` are the names in the file's own folder. ``eval_names`` are further names of eval files
+    (``files.evalFile`` of ``.waza.yaml``). ``in_suite`` says that the globs of a known eval pick the file up;
+    ``beside_eval`` that it lies in the ``tasks/`` folder beside one, or that a trigger file lies beside one.
+    """
+    name = path.name
+    if name in CONFIG_NAMES:
+        return "project_config"
+    if path.suffix.lower() not in YAML_SUFFIXES:
+        return None
+    content = _Content(text)
+    if name in TRIGGER_NAMES:
+        return "trigger_tests" if _is_trigger_file(content, beside_eval) else None
+    if name in EVAL_NAMES or name in eval_names:
+        return "eval" if _is_eval(content, siblings) else None
+    if in_suite:
+        return "task"
+    if _is_task(content, beside_eval):
+        return "task"
+    return "eval" if _is_surely_eval(content) else None
+
+
+class _Content:
+    """The keys of a text, read without parsing it."""
+
+    def __init__(self, text: str) -> None:
+        text = text[:_LOOK_AT].removeprefix("\ufeff")
+        self._text = text
+        self.list = bool(_LIST.match(text))
+        self.keys = {a or b or c for a, b, c in _KEY_AT_MARGIN.findall(text)}
+        if text.lstrip().startswith("{"):
+            self.keys |= set(_FLOW_KEY.findall(text))
+        self.foreign = bool(self.keys & _FOREIGN_KEYS)
+
+    def block(self, key: str) -> set[str]:
+        """Return the keys written anywhere below a key at the left margin."""
+        match = re.search(rf"""(?m)^["']?{re.escape(key)}["']?[ \t]*:""", self._text)
+        if match is None:
+            return set(_FLOW_KEY.findall(self._text)) if self._text.lstrip().startswith("{") else set()
+        following = _KEY_AT_MARGIN.search(self._text, match.end())
+        body = self._text[match.end() : following.start() if following else len(self._text)]
+        return set(_NESTED_KEY.findall(body)) | set(_FLOW_KEY.findall(body))
+
+
+def _is_eval(content: _Content, siblings: Collection[str]) -> bool:
+    if content.foreign:
+        return False
+    keys = content.keys
+    if "skill" in keys and keys & {"graders", "tasks", "tasks_from"}:
+        return True
+    if _is_surely_eval(content):
+        return True
+    suite_around = not _SUITE_SIBLINGS.isdisjoint(siblings)
+    return suite_around and (bool(keys & _EVAL_KEYS) if keys else not content.list)
+
+
+def _is_surely_eval(content: _Content) -> bool:
+    """Whether the content alone says so, whatever the file is called."""
+    keys = content.keys
+    if content.foreign or not keys & {"tasks", "tasks_from", "graders"}:
+        return False
+    if "skill" in keys and keys & {"tasks", "tasks_from"} and keys & {"config", "graders", "metrics"}:
+        return True
+    return "config" in keys and bool(content.block("config") & _RUN_SETTINGS) and len(keys & _EVAL_KEYS) >= 3
+
+
+def _is_task(content: _Content, beside_eval: bool) -> bool:
+    if content.foreign:
+        return False
+    keys = content.keys
+    if beside_eval:
+        return not keys or bool(keys & _TASK_KEYS)
+    if not keys & {"id", "name"} or "inputs" not in keys:
+        return False
+    # ``name`` + ``inputs`` alone also describe forms and actions of other tools: ask for one more word of a
+    # task.
+    certain = "id" in keys or keys & {"expected", "graders", "tags"}
+    return bool(certain and content.block("inputs") & {"prompt", "prompt_file"})
+
+
+def _is_trigger_file(content: _Content, beside_eval: bool) -> bool:
+    if content.keys & _TRIGGER_LISTS:
+        return True
+    return not content.foreign and (beside_eval or not content.keys or "skill" in content.keys)

@@ -1,0 +1,381 @@
+"""The project as the features see it: suites and tasks on disk, with the open documents laid over them.
+
+A ``Project`` is a view that does not change: opening, editing or closing a document makes a new one. All
+views share one memory of the disk, which believes nothing without looking at the time stamps, so a view is
+cheap to make and never out of date.
+
+Architecture invariant: whether a file exists is asked of the disk, what it says is asked of the open
+document first. Nothing here raises, and what cannot be found out is ``unknown``, never empty.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path, PurePosixPath
+from types import MappingProxyType
+from typing import TypeVar
+from weakref import WeakKeyDictionary
+
+from waza_language_server.project.claim import CONFIG_NAMES, EVAL_NAMES, TRIGGER_NAMES, YAML_SUFFIXES, claim
+from waza_language_server.project.disk import Disk
+from waza_language_server.project.document import Document, DocumentKind
+from waza_language_server.project.facts import Fact
+from waza_language_server.project.outline import EMPTY, GraderOutline, Outline, outline
+from waza_language_server.project.skills import skill_name
+from waza_language_server.project.suites import (
+    Suite,
+    Task,
+    folders_above,
+    paths_of_pattern,
+    paths_of_suite,
+    picks_up,
+)
+from waza_language_server.project.uris import path_of
+from waza_language_server.syntax.tree import parse
+
+MAX_FIXTURES = 2_000
+MAX_NEIGHBOURS = 200
+Value = TypeVar("Value")
+_outlines: WeakKeyDictionary[Document, Outline] = WeakKeyDictionary()
+
+
+class Project:
+    """What is known around the open documents. ``roots`` are the folders that the editor has open."""
+
+    def __init__(
+        self,
+        roots: Iterable[Path] = (),
+        documents: Mapping[Path, Document] | None = None,
+        disk: Disk | None = None,
+    ) -> None:
+        self.roots = tuple(roots)
+        self.documents: Mapping[Path, Document] = MappingProxyType(dict(documents or {}))
+        self._disk = disk or Disk()
+
+    def with_document(self, document: Document) -> Project:
+        """Return the view in which this document is open as it is. One that is on no disk changes nothing."""
+        path = path_of(document.uri)
+        if path is None:
+            return self
+        return Project(self.roots, {**self.documents, path: document}, self._disk)
+
+    def without(self, uri: str) -> Project:
+        """Return the view in which the document is closed."""
+        path = path_of(uri)
+        kept = {known: document for known, document in self.documents.items() if known != path}
+        return Project(self.roots, kept, self._disk)
+
+    def with_roots(self, roots: Iterable[Path]) -> Project:
+        """Return the view with other folders open."""
+        return Project(roots, self.documents, self._disk)
+
+    # What a file is.
+
+    def claim(self, path: Path, text: str | None = None) -> DocumentKind | None:
+        """Return what kind of suite file this is, None when it is none of ours.
+
+        ``text`` is its content when it is known better than the disk does.
+        """
+        if path.suffix.lower() not in YAML_SUFFIXES:
+            return None
+        if text is None:
+            read = self.text(path)
+            if not read.known:
+                return None
+            text = read.value
+        eval_names = self.eval_names(path)
+        if path.name in EVAL_NAMES or path.name in eval_names or path.name in CONFIG_NAMES:
+            return claim(path, text, self._names(path.parent), eval_names=eval_names)
+        beside_eval = self._beside_eval(path)
+        kind = claim(path, text, eval_names=eval_names, beside_eval=beside_eval)
+        if kind is None and self._suites_that_pick_up(path):
+            kind = claim(path, text, in_suite=True)
+        return kind
+
+    def eval_names(self, path: Path) -> tuple[str, ...]:
+        """Return the names that eval files have around a file, the configured one first."""
+        for folder in folders_above(path):
+            for name in CONFIG_NAMES:
+                config = folder / name
+                if name in self._names(folder):
+                    configured = self._eval_name_of(config)
+                    return (configured, *EVAL_NAMES) if configured else EVAL_NAMES
+        return EVAL_NAMES
+
+    def text(self, path: Path) -> Fact[str]:
+        """Return the text of a file as it is open, or else as it is on disk."""
+        document = self.documents.get(path)
+        return Fact("known", document.text) if document else self._disk.text(path)
+
+    def outline(self, path: Path) -> Outline:
+        """Return what an eval or task file says; ``EMPTY`` when it cannot be read."""
+        document = self.documents.get(path)
+        if document is not None:
+            return outline_of(document)
+        return self._disk.derived(path, "outline", _read_outline)
+
+    # Suites and their tasks.
+
+    def suite(self, path: Path) -> Suite:
+        """Return the suite of an eval file."""
+        return Suite(path, self.outline(path))
+
+    def suites_in(self, folder: Path) -> tuple[Suite, ...]:
+        """Return the suites whose eval file lies in this very folder."""
+        names = set(self.eval_names(folder / "eval.yaml"))
+        present = [name for name in self._names(folder) if name in names]
+        return tuple(self.suite(folder / name) for name in present if self._is_eval(folder / name))
+
+    def suites_below(self, folder: Path, *, limit: int = 2_000) -> tuple[Suite, ...]:
+        """Return the suites in a folder and below, those of hidden and of vendored folders left out."""
+        found: list[Suite] = []
+        places = [folder]
+        visited = 0
+        while places and visited < limit * 10 and len(found) < limit:
+            place = places.pop()
+            visited += 1
+            found += self.suites_in(place)
+            names = self._disk.names(place).value
+            places += [
+                place / name
+                for name, is_folder in reversed(names)
+                if is_folder
+                and name not in {"node_modules", "vendor"}
+                and (name[0] != "." or name == ".github")
+            ]
+        return tuple(found)
+
+    def tasks_of(self, suite: Suite) -> Fact[tuple[Task, ...]]:
+        """Return the task files that the suite picks up, in the order of a run."""
+        paths = paths_of_suite(self._disk, suite)
+        return Fact(paths.state, tuple(Task(path, self.outline(path)) for path in paths.value), paths.why)
+
+    def task_ids(self, suite: Suite) -> Fact[tuple[str, ...]]:
+        """Return the ids of the tasks of a suite, those written inline included."""
+        tasks = self.tasks_of(suite)
+        ids = (*(task.id for task in tasks.value), *suite.outline.inline_tasks)
+        state = "known" if ids and tasks.absent else tasks.state
+        if suite.outline.tasks_from:
+            state = "unknown"
+        return Fact(state, tuple(dict.fromkeys(ids)), tasks.why)
+
+    def suites_of(self, path: Path) -> tuple[Suite, ...]:
+        """Return the suites that a file belongs to, nearest first: those that pick it up, or else beside it.
+
+        For an eval file that is the suite itself, for a trigger file the suites of its folder.
+        """
+        if path.name in TRIGGER_NAMES:
+            return self.suites_in(path.parent)
+        document = self.documents.get(path)
+        if (document is not None and document.kind == "eval") or path.name in self.eval_names(path):
+            return (self.suite(path),)
+        found = self._suites_that_pick_up(path)
+        if found or path.parent.name != "tasks":
+            return found
+        return self.suites_in(path.parent.parent)
+
+    def matching_tasks(self, document: Document, pattern: str) -> Fact[tuple[Path, ...]]:
+        """Return the files that a glob of this eval file picks up."""
+        path = path_of(document.uri)
+        if path is None:
+            return Fact("unknown", (), "the file is not saved yet")
+        if not self._disk.names(path.parent).known:
+            return Fact("unknown", (), "the folder of the file cannot be read")
+        return paths_of_pattern(self._disk, path.parent, pattern)
+
+    # What may be referred to.
+
+    def graders(self, document: Document) -> Fact[tuple[GraderOutline, ...]]:
+        """Return the graders that run for this document: of a task its own after those of its suites."""
+        own = outline_of(document)
+        path = path_of(document.uri)
+        if document.kind == "eval":
+            return _known(own.graders, complete=own.complete)
+        if path is None:
+            return Fact("unknown", own.graders, "the file is not saved yet")
+        suites = self.suites_of(path)
+        graders = [grader for suite in suites for grader in suite.outline.graders]
+        complete = own.complete and bool(suites) and all(suite.outline.complete for suite in suites)
+        return _known((*graders, *own.graders), complete=complete)
+
+    def grader_names(self, document: Document) -> Fact[tuple[str, ...]]:
+        """Return the names of the graders that run for this document, each once."""
+        graders = self.graders(document)
+        names = tuple(dict.fromkeys(grader.name for grader in graders.value if grader.name))
+        return Fact(graders.state, names, graders.why)
+
+    def suite_grader_names(self, document: Document) -> Fact[tuple[str, ...]]:
+        """Return the names of the eval-level graders alone: what ``expected.graders`` may refer to."""
+        if document.kind == "eval":
+            return self.grader_names(document)
+        path = path_of(document.uri)
+        suites = self.suites_of(path) if path else ()
+        names = tuple(
+            dict.fromkeys(grader.name for suite in suites for grader in suite.outline.graders if grader.name)
+        )
+        return _known(names, complete=bool(suites) and all(suite.outline.complete for suite in suites))
+
+    def fixtures(self, document: Document) -> Fact[tuple[str, ...]]:
+        """Return the files that ``inputs.files[].path`` may name, below the fixture folder, with slashes."""
+        folders = self.fixture_folders(document)
+        if not folders:
+            return Fact("unknown", (), "no suite is known that runs the task")
+        found: dict[str, None] = {}
+        for folder in folders:
+            for path in self._files_below(folder):
+                found[PurePosixPath(*path.relative_to(folder).parts).as_posix()] = None
+        return Fact("known", tuple(found)) if found else Fact("absent", ())
+
+    def fixture_folders(self, document: Document) -> tuple[Path, ...]:
+        """Return where fixtures of a task may be: its ``context_dir``, else ``fixtures`` beside the eval."""
+        path = path_of(document.uri)
+        if path is None:
+            return ()
+        suites = self.suites_of(path)
+        context_dir = outline_of(document).context_dir
+        if context_dir:
+            # A run takes it from its working folder, which the editor does not know: an open folder, most
+            # likely.
+            bases = [*self.roots, *(suite.folder for suite in suites), path.parent]
+            candidates = [base / context_dir for base in bases]
+            return tuple(
+                dict.fromkeys(folder for folder in candidates if not self._disk.names(folder).absent)
+            )
+        return tuple(dict.fromkeys(suite.folder / "fixtures" for suite in suites))
+
+    def models(self, document: Document) -> tuple[str, ...]:
+        """Return the models that this document, its suite and the suites around it name, nearest first."""
+        return self._around(document, "models")
+
+    def tools(self, document: Document) -> tuple[str, ...]:
+        """Return the tools that this document, its suite and the suites around it name, nearest first."""
+        return self._around(document, "tools")
+
+    def skills(self, document: Document) -> tuple[str, ...]:
+        """Return the names of skills near this document."""
+        path = path_of(document.uri)
+        if path is None:
+            return ()
+        folders: dict[Path, None] = {}
+        for suite in self.suites_of(path):
+            for directory in suite.outline.skill_directories:
+                folders[suite.folder / directory] = None
+        for folder in folders_above(path):
+            folders[folder] = None
+            for place in ("skills", ".github/skills"):
+                folders[folder / place] = None
+            if folder in self.roots or (folder / ".git").exists():
+                break
+        found: dict[str, None] = {}
+        for folder in folders:
+            for candidate in (folder, *self._folders_in(folder)):
+                name = self._disk.derived(candidate / "SKILL.md", "skill", skill_name)
+                if name is not None:
+                    found[name or candidate.name] = None
+        suites = self.suites_of(path)
+        found |= {suite.outline.skill: None for suite in suites if suite.outline.skill}
+        return tuple(found)
+
+    def folder_entries(self, folder: Path) -> Fact[tuple[tuple[str, bool], ...]]:
+        """Return the sorted names in a folder, each with whether it is a folder itself."""
+        return self._disk.names(folder)
+
+    # Helpers.
+
+    def _names(self, folder: Path) -> tuple[str, ...]:
+        return tuple(name for name, _ in self._disk.names(folder).value)
+
+    def _folders_in(self, folder: Path) -> list[Path]:
+        names = self._disk.names(folder).value
+        return [folder / name for name, is_folder in names if is_folder and name[0] != "."][:MAX_NEIGHBOURS]
+
+    def _is_eval(self, path: Path) -> bool:
+        document = self.documents.get(path)
+        if document is not None:
+            return document.kind == "eval"
+        names = self._names(path.parent)
+        extra = self.eval_names(path)
+        key = f"claim {hash(names)} {extra}"
+        return self._disk.derived(
+            path, key, lambda text: text.known and claim(path, text.value, names, eval_names=extra) == "eval"
+        )
+
+    def _eval_name_of(self, config: Path) -> str | None:
+        document = self.documents.get(config)
+        if document is not None:
+            return _configured_eval_name(document.text)
+        return self._disk.derived(config, "eval name", lambda text: _configured_eval_name(text.value))
+
+    def _beside_eval(self, path: Path) -> bool:
+        if path.name in TRIGGER_NAMES:
+            return bool(self.suites_in(path.parent))
+        return path.parent.name == "tasks" and bool(self.suites_in(path.parent.parent))
+
+    def _suites_that_pick_up(self, path: Path) -> tuple[Suite, ...]:
+        found: dict[Path, Suite] = {}
+        for folder in folders_above(path):
+            for suite in self.suites_in(folder):
+                if picks_up(suite, path):
+                    found[suite.path] = suite
+            if folder in self.roots:
+                break
+        for known, document in self.documents.items():
+            if document.kind == "eval" and known not in found and picks_up(suite := self.suite(known), path):
+                found[known] = suite
+        return tuple(found.values())
+
+    def _files_below(self, folder: Path) -> list[Path]:
+        found: list[Path] = []
+        places = [folder]
+        while places and len(found) < MAX_FIXTURES:
+            place = places.pop()
+            for name, is_folder in self._disk.names(place).value:
+                if is_folder and name not in {".git", "node_modules"}:
+                    places.append(place / name)
+                elif not is_folder:
+                    found.append(place / name)
+        return sorted(found[:MAX_FIXTURES])
+
+    def _around(self, document: Document, what: str) -> tuple[str, ...]:
+        outlines = [outline_of(document)]
+        path = path_of(document.uri)
+        if path is not None:
+            suites = self.suites_of(path)
+            outlines += [suite.outline for suite in suites]
+            outlines += [
+                task.outline for suite in suites for task in self.tasks_of(suite).value[:MAX_NEIGHBOURS]
+            ]
+            for suite in suites:
+                for folder in self._folders_in(suite.folder.parent):
+                    outlines += [neighbour.outline for neighbour in self.suites_in(folder)]
+            for folder in folders_above(path):
+                outlines += [
+                    self.outline(folder / name) for name in CONFIG_NAMES if name in self._names(folder)
+                ]
+        outlines += [outline_of(opened) for opened in self.documents.values()]
+        return tuple(dict.fromkeys(word for one in outlines for word in getattr(one, what)))
+
+
+def outline_of(document: Document) -> Outline:
+    """Return what an open document says, computed once for each version."""
+    known = _outlines.get(document)
+    if known is None:
+        known = _outlines[document] = outline(document.tree)
+    return known
+
+
+def _read_outline(text: Fact[str]) -> Outline:
+    return outline(parse(text.value)) if text.known else EMPTY
+
+
+def _configured_eval_name(text: str) -> str | None:
+    root = parse(text).root
+    node = root.get("files", "evalFile") if root else None
+    if node is None or node.kind != "scalar" or not node.value.strip():
+        return None
+    name = node.value.strip()
+    return None if "/" in name or "\\" in name or name in {".", ".."} else name
+
+
+def _known(values: tuple[Value, ...], *, complete: bool) -> Fact[tuple[Value, ...]]:
+    return Fact("known", values) if complete else Fact("unknown", values, "not all files could be read")

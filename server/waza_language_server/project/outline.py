@@ -1,0 +1,172 @@
+"""What one suite file says about itself, read from its tree: names, globs, graders, models, tools.
+
+Read tolerantly: a value of the wrong type is skipped, a half-typed file yields what it has. ``complete`` is
+false when the file has syntax errors, so that nobody concludes from a name that is missing here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from waza_language_server.syntax.nodes import Node
+from waza_language_server.syntax.tree import Tree
+
+
+@dataclass(frozen=True, slots=True)
+class GraderOutline:
+    """One grader entry. Both words may be empty while it is being written."""
+
+    name: str
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """What a file says. Order is the order of the file; ``models`` and ``tools`` have no duplicates.
+
+    ``id``, ``name`` and ``skill`` are None when the file does not say. ``patterns`` are the globs of
+    ``tasks`` (also in the string and the ``task_files`` spelling), ``inline_tasks`` the ids of tasks
+    written inline there.
+    """
+
+    id: str | None = None
+    name: str | None = None
+    skill: str | None = None
+    patterns: tuple[str, ...] = ()
+    inline_tasks: tuple[str, ...] = ()
+    tasks_from: str | None = None
+    graders: tuple[GraderOutline, ...] = ()
+    models: tuple[str, ...] = ()
+    tools: tuple[str, ...] = ()
+    skill_directories: tuple[str, ...] = ()
+    context_dir: str | None = None
+    complete: bool = True
+
+
+EMPTY = Outline(complete=False)
+"""Of a file that could not be read."""
+
+_TOOL_LISTS = ("required_tools", "forbidden_tools", "reject_tools", "expect_tools", "required", "forbidden")
+
+
+def outline(tree: Tree) -> Outline:
+    """Return the outline of an eval or task file."""
+    root = tree.root
+    if root is None or root.kind != "mapping":
+        return Outline(complete=not tree.errors)
+    tasks = root.get("tasks")
+    graders = _graders(root)
+    return Outline(
+        id=_word(root.get("id")),
+        name=_word(root.get("name")),
+        skill=_word(root.get("skill")),
+        patterns=tuple(node.value for node in pattern_nodes(root)),
+        inline_tasks=tuple(
+            word
+            for item in (tasks.target.items if tasks else ())
+            if (word := _word(item.get("id")) or _word(item.get("name")))
+        ),
+        tasks_from=_word(root.get("tasks_from")),
+        graders=tuple(
+            GraderOutline(_word(entry.get("name")) or "", _word(entry.get("type")) or "") for entry in graders
+        ),
+        models=_unique(_models(root, graders)),
+        tools=_unique(_tools(root, graders)),
+        skill_directories=tuple(
+            node.value
+            for node in _scalars(root.get("config", "skill_directories") or root.get("skill_directories"))
+        ),
+        context_dir=_word(root.get("context_dir")),
+        complete=not tree.errors,
+    )
+
+
+def pattern_nodes(root: Node) -> Iterator[Node]:
+    """Yield the scalars that are globs of task files, in every spelling that is in use."""
+    for key in ("tasks", "task_patterns"):
+        tasks = root.get(key)
+        if tasks is None:
+            continue
+        tasks = tasks.target
+        if tasks.kind == "mapping":
+            yield from _scalars(tasks.get("task_files"))
+        elif tasks.kind == "scalar" and tasks.value:
+            yield tasks
+        for item in (item.target for item in tasks.items):
+            if item.kind == "scalar" and item.value:
+                yield item
+            elif item.kind == "mapping":
+                yield from _scalars(item.get("task_files"))
+
+
+def grader_entries(root: Node) -> Iterator[Node]:
+    """Yield the grader entries of a file; also inline in ``expected.graders`` and in checkpoints."""
+    yield from _mappings(root.get("graders"))
+    yield from _mappings(root.get("expected", "graders"))
+    for checkpoint in _mappings(root.get("checkpoints")):
+        yield from _mappings(checkpoint.get("graders"))
+
+
+def _graders(root: Node) -> list[Node]:
+    return list(grader_entries(root))
+
+
+def _mappings(node: Node | None) -> Iterator[Node]:
+    for item in node.target.items if node else ():
+        if item.target.kind == "mapping":
+            yield item.target
+
+
+def _models(root: Node, graders: list[Node]) -> Iterator[str]:
+    for path in (
+        ("config", "model"),
+        ("config", "judge_model"),
+        ("defaults", "model"),
+        ("defaults", "judgeModel"),
+    ):
+        yield _word(root.get(*path)) or ""
+    for entry in graders:
+        yield _word(entry.get("config", "model")) or _word(entry.get("model")) or ""
+
+
+def _tools(root: Node, graders: list[Node]) -> Iterator[str]:
+    places = [root.get("expected", "behavior"), root.get("expected", "tool_calls")]
+    places += [entry.get("config") for entry in graders]
+    for place in places:
+        if place is None or place.target.kind != "mapping":
+            continue
+        for key in _TOOL_LISTS:
+            yield from _tool_list(place.target.get(key))
+        for item in _mappings(place.target.get("expect")):
+            yield _word(item.get("tool")) or _word(item.get("name")) or ""
+
+
+def _tool_list(node: Node | None) -> Iterator[str]:
+    for item in node.target.items if node else ():
+        word = _word(item) or _word(item.get("tool")) or _word(item.get("pattern")) or ""
+        # Lists of tools also take patterns; only plain names are worth offering again.
+        if word.replace("-", "").replace("_", "").replace(".", "").replace(":", "").isalnum():
+            yield word
+
+
+def _scalars(node: Node | None) -> Iterator[Node]:
+    if node is None:
+        return
+    node = node.target
+    if node.kind == "scalar" and node.value:
+        yield node
+    for item in node.items:
+        if item.target.kind == "scalar" and item.target.value:
+            yield item.target
+
+
+def _word(node: Node | None) -> str | None:
+    if node is None:
+        return None
+    node = node.target
+    return node.value.strip() if node.kind == "scalar" and node.value.strip() else None
+
+
+def _unique(words: Iterator[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(word for word in words if word))

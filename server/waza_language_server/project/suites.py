@@ -1,0 +1,101 @@
+"""Suites and tasks: which task files an eval runs, and which evals run a task.
+
+A suite is an eval file that we claim. Its folder is where its globs start (reference waza.md §1.1),
+whatever folder the editor has open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from waza_language_server.project.disk import Disk
+from waza_language_server.project.facts import Fact
+from waza_language_server.project.globs import BadPatternError, glob, matches
+from waza_language_server.project.outline import Outline
+
+LEVELS_UP = 10
+"""How many folders above a file are searched for its suite and its ``.waza.yaml``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """An eval file and what it says."""
+
+    path: Path
+    outline: Outline
+
+    @property
+    def folder(self) -> Path:
+        """Where its globs, fixtures and results are."""
+        return self.path.parent
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A task file and what it says."""
+
+    path: Path
+    outline: Outline
+
+    @property
+    def id(self) -> str:
+        """The id that results are keyed by; the file's name stands in for a missing one."""
+        return self.outline.id or self.path.stem
+
+
+def paths_of_pattern(disk: Disk, folder: Path, pattern: str) -> Fact[tuple[Path, ...]]:
+    """Return the files that one glob of a suite picks up, in the order of a run.
+
+    Absent when it picks up nothing; unknown when a folder on its way cannot be read or it is no glob.
+    """
+    doubts: list[str] = []
+
+    def listing(place: Path) -> tuple[tuple[str, bool], ...] | None:
+        names = disk.names(place)
+        if names.unknown:
+            doubts.append(names.why)
+        return names.value if names.known else None
+
+    try:
+        found = glob(folder, pattern, listing)
+    except BadPatternError as error:
+        return Fact("unknown", (), str(error))
+    if found:
+        return Fact("known", found)
+    return Fact("unknown", (), doubts[0]) if doubts else Fact("absent", ())
+
+
+def paths_of_suite(disk: Disk, suite: Suite) -> Fact[tuple[Path, ...]]:
+    """Return the task files of a suite, each once, in the order of a run."""
+    found: dict[Path, None] = {}
+    doubt = "" if suite.outline.complete else "the eval file has syntax errors"
+    for pattern in suite.outline.patterns:
+        paths = paths_of_pattern(disk, suite.folder, pattern)
+        found.update(dict.fromkeys(paths.value))
+        doubt = doubt or paths.why
+    if doubt:
+        return Fact("unknown", tuple(found), doubt)
+    return Fact("known", tuple(found)) if found else Fact("absent", ())
+
+
+def picks_up(suite: Suite, path: Path) -> bool:
+    """Whether the globs of the suite match the path, whether it exists or not."""
+    for pattern in suite.outline.patterns:
+        try:
+            if matches(suite.folder, pattern, path):
+                return True
+        except BadPatternError:
+            continue
+    return False
+
+
+def folders_above(path: Path, levels: int = LEVELS_UP) -> Iterator[Path]:
+    """Yield the folder of a file and those above it, nearest first."""
+    folder = path.parent
+    for _ in range(levels + 1):
+        yield folder
+        if folder.parent == folder:
+            return
+        folder = folder.parent

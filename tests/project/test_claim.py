@@ -1,0 +1,186 @@
+"""Which files are claimed, and which of other tools are left alone."""
+
+from __future__ import annotations
+
+from pathlib import PurePosixPath
+from textwrap import dedent
+
+import pytest
+
+from waza_language_server.project.claim import claim
+
+SUITE = """\
+name: x
+skill: my-skill
+graders: []
+tasks:
+  - tasks/*.yaml
+"""
+
+
+def kind(
+    name: str, text: str, *siblings: str, in_suite: bool = False, beside_eval: bool = False
+) -> str | None:
+    path = PurePosixPath("/repo/evals/x", name)
+    return claim(path, dedent(text), siblings, in_suite=in_suite, beside_eval=beside_eval)
+
+
+@pytest.mark.parametrize("name", ["eval.yaml", "eval.yml", "wazaEval.yaml"])
+def test_an_eval_file_with_a_skill_and_tasks_is_claimed(name: str) -> None:
+    assert kind(name, SUITE) == "eval"
+
+
+def test_a_configured_eval_name_is_claimed() -> None:
+    path = PurePosixPath("/repo/suite.yaml")
+    assert claim(path, "skill: x\ntasks: []\n", eval_names=["suite.yaml"]) == "eval"
+
+
+def test_a_file_of_another_name_is_claimed_when_its_content_leaves_no_doubt() -> None:
+    assert kind("deploy-check.yaml", SUITE) == "eval"
+
+
+@pytest.mark.parametrize("sibling", ["tasks", "SKILL.md", ".waza.yaml", "trigger_tests.yaml"])
+def test_an_empty_eval_file_is_claimed_beside_a_part_of_a_suite(sibling: str) -> None:
+    assert kind("eval.yaml", "", sibling) == "eval"
+    assert kind("eval.yaml", "# my suite\n", sibling) == "eval"
+
+
+def test_an_empty_eval_file_alone_is_not_claimed() -> None:
+    assert kind("eval.yaml", "") is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "name: x\nskill: y\ngraders:\n  - type: te\n    na\n",
+        "name: x\nskill: y\ntasks:\n  - 'tasks/*.yaml\n",
+        'skill: "y\ngraders:\n',
+        "\ufeffskill: y\r\ntasks:\r\n- tasks/*.yaml\r\n",
+        "{skill: y, tasks: [tasks/*.yaml]}",
+    ],
+)
+def test_half_typed_and_odd_evals_stay_claimed(text: str) -> None:
+    assert kind("eval.yaml", text) == "eval"
+
+
+def test_a_half_typed_key_does_not_lose_the_claim() -> None:
+    assert kind("eval.yaml", "name: x\nski\ntasks:\n  - tasks/*.yaml\n", "tasks") == "eval"
+
+
+LOOK_ALIKES = {
+    "Vally": """\
+        name: test-writer-eval
+        description: Evaluate the skill
+        type: capability
+        config:
+          runs: 1
+        stimuli:
+          - name: basic
+            prompt: Write tests
+            graders:
+              - type: file-exists
+        """,
+    "promptfoo": """\
+        description: My eval
+        prompts:
+          - "Say {{x}}"
+        providers: [openai:gpt-4o]
+        tests:
+          - vars: {x: hi}
+        """,
+    "lm-eval": """\
+        task: my_task
+        dataset_path: squad
+        doc_to_text: "{{question}}"
+        metric_list:
+          - metric: acc
+        """,
+    "mlflow": """\
+        name: my eval
+        model_uri: models:/x/1
+        data: data.csv
+        evaluators: default
+        """,
+    "a registry of evals": """\
+        my-eval:
+          id: my-eval.dev.v0
+          metrics: [accuracy]
+        my-eval.dev.v0:
+          class: evals.elsuite.basic.match:Match
+        """,
+    "a training config": """\
+        model:
+          name: resnet
+        batch_size: 32
+        metrics: [accuracy]
+        """,
+    "a workflow": """\
+        name: eval
+        on: push
+        jobs:
+          eval:
+            runs-on: ubuntu-latest
+        """,
+    "a list": "- one\n- two\n",
+}
+
+
+@pytest.mark.parametrize("tool", LOOK_ALIKES)
+def test_eval_files_of_other_tools_are_left_alone(tool: str) -> None:
+    assert kind("eval.yaml", LOOK_ALIKES[tool]) is None
+
+
+@pytest.mark.parametrize("tool", ["Vally", "promptfoo", "lm-eval", "mlflow", "a workflow", "a list"])
+def test_they_are_left_alone_beside_a_skill_too(tool: str) -> None:
+    assert kind("eval.yaml", LOOK_ALIKES[tool], "SKILL.md") is None
+
+
+def test_a_task_is_claimed_by_its_content() -> None:
+    assert kind("anything.yaml", "id: a\nname: A\ninputs:\n  prompt: Do it\n") == "task"
+    assert kind("anything.yaml", "id: a\ninputs: {prompt: Do it}\n") == "task"
+
+
+def test_a_file_that_a_suite_picks_up_is_a_task_whatever_it_says() -> None:
+    assert kind("odd.yaml", "prompt: Do it\n", in_suite=True) == "task"
+    assert kind("odd.yaml", "", in_suite=True) == "task"
+
+
+def test_a_file_in_tasks_beside_an_eval_is_a_task() -> None:
+    assert kind("new.yaml", "", beside_eval=True) == "task"
+    assert kind("new.yaml", "na\n", beside_eval=True) == "task"
+    assert kind("new.yaml", "steps:\n  - run: x\n", beside_eval=True) is None
+
+
+def test_an_action_with_a_prompt_input_is_no_task() -> None:
+    action = "name: Ask\ndescription: d\ninputs:\n  prompt:\n    required: true\nruns:\n  using: node20\n"
+    assert kind("action.yml", action) is None
+
+
+def test_a_form_with_a_name_and_inputs_is_no_task() -> None:
+    assert kind("form.yaml", "name: Form\ninputs:\n  prompt: What is it?\n") is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "skill: x\nshould_trigger_prompts:\n  - prompt: a\n",
+        "shouldTriggerPrompts:\n  - a\n",
+        "skill: x\n",
+        "",
+    ],
+)
+def test_a_trigger_file_is_claimed(text: str) -> None:
+    assert kind("trigger_tests.yaml", text) == "trigger_tests"
+
+
+def test_a_trigger_file_of_another_tool_is_left_alone() -> None:
+    assert kind("trigger_tests.yaml", "jobs:\n  a: b\n") is None
+
+
+def test_the_project_config_is_claimed_by_its_name_alone() -> None:
+    assert kind(".waza.yaml", "- not a mapping\n") == "project_config"
+
+
+def test_files_that_are_no_yaml_are_left_alone() -> None:
+    assert kind("eval.json", SUITE) is None
+    assert kind("README.md", SUITE) is None

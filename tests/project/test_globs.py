@@ -1,0 +1,78 @@
+"""Task globs pick up what a run picks up."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from waza_language_server.project.globs import BadPatternError, glob, matches, segment_matcher
+
+TREE = {
+    "": [("tasks", True), ("more", True), ("a.yaml", False), ("odd[1].yaml", False)],
+    "tasks": [("b.yaml", False), ("a.yaml", False), (".c.yaml", False), ("d.yml", False), ("deep", True)],
+    "tasks/deep": [("e.yaml", False)],
+    "more": [("f.yaml", False)],
+}
+SUITE = Path("/repo/suite")
+
+
+def listing(folder: Path) -> list[tuple[str, bool]] | None:
+    return TREE.get("" if folder == SUITE else folder.relative_to(SUITE).as_posix())
+
+
+def found(pattern: str) -> list[str]:
+    return [path.relative_to(SUITE).as_posix() for path in glob(SUITE, pattern, listing)]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "expected"),
+    [
+        ("tasks/*.yaml", ["tasks/.c.yaml", "tasks/a.yaml", "tasks/b.yaml"]),
+        ("./tasks/a.yaml", ["tasks/a.yaml"]),
+        ("/tasks/a.yaml", ["tasks/a.yaml"]),
+        ("tasks//a.yaml", ["tasks/a.yaml"]),
+        ("more/../tasks/a.yaml", ["tasks/a.yaml"]),
+        ("tasks/?.y*ml", ["tasks/a.yaml", "tasks/b.yaml", "tasks/d.yml"]),
+        ("tasks/[ab].yaml", ["tasks/a.yaml", "tasks/b.yaml"]),
+        ("tasks/[^a].yaml", ["tasks/b.yaml"]),
+        ("tasks/[!a].yaml", ["tasks/a.yaml"]),
+        ("*/*.yaml", ["more/f.yaml", "tasks/.c.yaml", "tasks/a.yaml", "tasks/b.yaml"]),
+        ("tasks/*.json", []),
+        ("nowhere/*.yaml", []),
+        ("", []),
+    ],
+)
+def test_glob(pattern: str, expected: list[str]) -> None:
+    assert found(pattern) == expected
+
+
+def test_two_stars_mean_one_folder_level() -> None:
+    assert found("**/e.yaml") == []
+    assert found("tasks/**/e.yaml") == ["tasks/deep/e.yaml"]
+    assert found("**/f.yaml") == ["more/f.yaml"]
+
+
+@pytest.mark.skipif(os.sep != "/", reason="a backslash separates folders on Windows")
+def test_a_backslash_takes_the_meaning_off_a_bracket() -> None:
+    assert found(r"odd\[1].yaml") == ["odd[1].yaml"]
+
+
+@pytest.mark.parametrize("pattern", ["[", "[a", "[]", "[z-a]", "[-a]"])
+def test_a_pattern_that_cannot_be_read(pattern: str) -> None:
+    with pytest.raises(BadPatternError):
+        segment_matcher(pattern)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path", "expected"),
+    [
+        ("tasks/*.yaml", "/repo/suite/tasks/new.yaml", True),
+        ("tasks/*.yaml", "/repo/suite/tasks/deep/new.yaml", False),
+        ("../tasks/*.yaml", "/repo/tasks/new.yaml", True),
+        ("tasks/*.yaml", "/elsewhere/tasks/new.yaml", False),
+    ],
+)
+def test_matching_a_path_needs_no_disk(pattern: str, path: str, expected: bool) -> None:
+    assert matches(SUITE, pattern, Path(path)) is expected
