@@ -24,12 +24,13 @@ MAX_KEPT = 20_000
 
 Stamp = tuple[int, int, int]
 Value = TypeVar("Value")
+Kept = TypeVar("Kept", covariant=True)
 
 
 @dataclass(frozen=True, slots=True)
-class _Remembered(Generic[Value]):
+class _Remembered(Generic[Kept]):
     stamp: Stamp
-    value: Value
+    value: Kept
 
 
 class Disk:
