@@ -1,0 +1,91 @@
+"""Types and keys that still work and have a successor, and keys that no run looks at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from waza_language_server.analysis.problem import Edit, Fix, Problem
+from waza_language_server.analysis.subject import Subject
+from waza_language_server.schema.shape import Shape
+from waza_language_server.syntax.edits import move_entry_into
+from waza_language_server.syntax.nodes import Entry, Node
+
+_EXACT: dict[str, tuple[str, dict[str, str]]] = {
+    "regex": ("text", {"must_match": "regex_match", "must_not_match": "regex_not_match"}),
+    "keyword": (
+        "text",
+        {"must_contain": "contains", "keywords": "contains", "must_not_contain": "not_contains"},
+    ),
+}
+"""Older types whose options have an exact counterpart (reference waza.md §8.2): new type, new names of the options."""
+
+
+def deprecated_type(subject: Subject, shape: Shape) -> Iterator[Problem]:
+    """Yield the note that the grader's type has a successor."""
+    node = subject.node.get("type")
+    if not shape.deprecated or node is None:
+        return
+    successor = f"; write `{shape.replaced_by}` instead" if shape.replaced_by else ""
+    message = (
+        f"The grader type `{node.target.value}` is out of use: upstream does not run it any more{successor}."
+    )
+    fixes = tuple(_exact_conversion(subject.node, node.target))
+    yield Problem("deprecated-grader-type", node.span, message, "information", fixes, tag="deprecated")
+
+
+def deprecated_keys(subject: Subject, mapping: Node, shape: Shape) -> Iterator[Problem]:
+    """Yield the keys of a mapping that have a successor or no effect."""
+    for entry in mapping.entries:
+        known = shape.properties.get(entry.key.value)
+        if known is None:
+            continue
+        if known.shape.deprecated:
+            yield _deprecated_key(subject, mapping, shape, entry, known.shape)
+        elif known.shape.inert:
+            message = f"`{entry.key.value}`: {known.shape.inert}"
+            yield Problem("inert-key", entry.key.span, message, "hint", tag="unnecessary")
+
+
+def _deprecated_key(subject: Subject, mapping: Node, shape: Shape, entry: Entry, key: Shape) -> Problem:
+    name = entry.key.value
+    config = shape.properties.get("config") if subject.is_grader else None
+    if config is not None and name in config.shape.branch("mapping").properties:
+        return _beside_config(subject, mapping, entry)
+    successor = key.replaced_by
+    advice = f"; write `{successor}`" if successor else " and can be deleted"
+    fixes: tuple[Fix, ...] = ()
+    if successor and mapping.entry(successor) is None and successor in shape.properties:
+        fixes = (Fix(f"Change to `{successor}`", (Edit(entry.key.span, successor),), preferred=True),)
+    message = f"`{name}` is an older key{advice}."
+    return Problem("deprecated-key", entry.key.span, message, "information", fixes, tag="deprecated")
+
+
+def _beside_config(subject: Subject, mapping: Node, entry: Entry) -> Problem:
+    """An option beside ``type``: upstream refuses assertions there and ignores the others."""
+    name = entry.key.value
+    config = mapping.get("config")
+    given = config is not None and config.target.get(name) is not None
+    edits = () if given else move_entry_into(subject.tree, entry, mapping, "config")
+    fixes = (Fix("Move under `config`", edits, preferred=True),) if edits else ()
+    if name == "assertions" and not given:
+        message = "`assertions` beside `type` are not read by upstream, which refuses the grader; put them in `config`."
+        return Problem("misplaced-key", entry.key.span, message, "error", fixes)
+    message = f"`{name}` beside `type` is ignored by upstream; it belongs under `config`."
+    return Problem("misplaced-key", entry.key.span, message, "warning", fixes)
+
+
+def _exact_conversion(entry: Node, type_node: Node) -> Iterator[Fix]:
+    """Yield the fix that turns an older type into its successor, if all its options have a counterpart."""
+    if type_node.value not in _EXACT:
+        return
+    successor, names = _EXACT[type_node.value]
+    config = entry.get("config")
+    options = config.target.entries if config is not None and config.kind == "mapping" else ()
+    renamed = [names.get(option.key.value) for option in options]
+    if not options or None in renamed or len(set(renamed)) != len(renamed):
+        return
+    edits = [Edit(type_node.span, successor)]
+    edits += [
+        Edit(option.key.span, new) for option, new in zip(options, renamed, strict=True) if new is not None
+    ]
+    yield Fix(f"Convert to `{successor}`", tuple(edits), preferred=True)

@@ -1,0 +1,155 @@
+"""Every problem of a document: syntax, structure, graders, and what other files say about it.
+
+A grader entry is checked on its own, and what was found is kept as long as the entry is not touched: after an
+edit one entry is checked again, whatever the size of the suite.
+
+Architecture invariant: ``diagnose`` never raises. A rule that fails is left out and logged once.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+from waza_language_server.analysis import structure
+from waza_language_server.analysis.assertions import assertion_problems, javascript_meant
+from waza_language_server.analysis.grader_names import (
+    NamedElsewhere,
+    duplicate_names,
+    name_node,
+    names_taken_by_suite,
+)
+from waza_language_server.analysis.patterns import pattern_problems
+from waza_language_server.analysis.problem import Problem, Severity
+from waza_language_server.project.uris import path_of, uri_of
+from waza_language_server.schema.catalog import Catalog, SchemaName, default_catalog
+from waza_language_server.schema.locate import grader_shape, graders_in, located_below
+from waza_language_server.syntax.nodes import Green, Node
+from waza_language_server.syntax.tree import Tree, parse
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from waza_language_server.project.document import Document
+    from waza_language_server.project.index import Project
+
+_FAULT_SEVERITY: dict[str, Severity] = {"control-character": "warning", "unknown-anchor": "error"}
+"""How bad a fault of the text is, where a run can still read the file."""
+
+_log = logging.getLogger(__name__)
+_failed: set[str] = set()
+_kept: WeakKeyDictionary[Green, dict[tuple[str, int], tuple[Problem, ...]]] = WeakKeyDictionary()
+
+
+def diagnose(
+    document: Document, project: Project | None = None, catalog: Catalog | None = None
+) -> tuple[Problem, ...]:
+    """Return the problems of a document in the order of its text.
+
+    ``project`` adds what other files say; without it only the document itself is judged.
+    """
+    problems = list(_problems_of(document, project, catalog))
+    length = len(document.text)
+    problems = [problem for problem in problems if problem.span.end <= length]
+    return tuple(sorted(dict.fromkeys(problems), key=lambda problem: (problem.span, problem.code)))
+
+
+def _problems_of(document: Document, project: Project | None, catalog: Catalog | None) -> Iterator[Problem]:
+    tree = document.tree
+    for fault in tree.errors:
+        severity = _FAULT_SEVERITY.get(fault.code, "error")
+        yield Problem(fault.code, fault.span, fault.message, severity, fault.fixes, fault.related)
+    try:
+        catalog = catalog or default_catalog()
+        kind = document.kind
+        yield from _guarded("structure", lambda: structure.document_problems(tree, kind, catalog))
+        if tree.root is None:
+            return
+        graders = tuple(graders_in(tree.root, kind, catalog))
+    except Exception:
+        _report("schemas")
+        return
+    for entry in graders:
+        yield from grader_problems(tree, kind, catalog, entry)
+    yield from _guarded("grader names", lambda: duplicate_names(tree.text, graders))
+    if project is not None and kind == "task":
+        yield from _guarded("suite names", lambda: _names_of_suite(document, project, graders))
+
+
+def grader_problems(tree: Tree, kind: SchemaName, catalog: Catalog, entry: Node) -> tuple[Problem, ...]:
+    """Return the problems of one grader entry, from memory when neither the entry nor its place changed."""
+    if tree.broken(entry) or _refers_elsewhere(entry.green):
+        return tuple(_check_grader(tree, kind, catalog, entry))
+    results = _kept.setdefault(entry.green, {})
+    key = (kind, id(catalog))
+    if key not in results:
+        found = _check_grader(tree, kind, catalog, entry)
+        results[key] = tuple(problem.shifted(-entry.offset) for problem in found)
+    return tuple(problem.shifted(entry.offset) for problem in results[key])
+
+
+def _check_grader(tree: Tree, kind: SchemaName, catalog: Catalog, entry: Node) -> Iterator[Problem]:
+    yield from _guarded("grader", lambda: structure.grader_problems(tree, kind, catalog, entry))
+    yield from _guarded("values", lambda: _value_problems(tree, catalog, entry))
+
+
+def _value_problems(tree: Tree, catalog: Catalog, entry: Node) -> Iterator[Problem]:
+    assertions: list[Node] = []
+    for node, shape in located_below(entry, grader_shape(entry, catalog), catalog):
+        if shape.kind == "python.assertion":
+            assertions.append(node)
+        elif shape.kind == "regex":
+            yield from pattern_problems(tree.text, node)
+    language = entry.get("config", "language")
+    if assertions and (language is None or language.target.value in {"", "python"}):
+        yield from javascript_meant(tree, entry, assertions)
+        yield from assertion_problems(tree.text, assertions)
+
+
+def _names_of_suite(document: Document, project: Project, graders: tuple[Node, ...]) -> Iterator[Problem]:
+    path = path_of(document.uri)
+    suites = project.suites_of(path) if path is not None else ()
+    own = {node.value for grader in graders if (node := name_node(grader)) is not None}
+    taken: dict[str, NamedElsewhere] = {}
+    for suite in suites:
+        names = {grader.name for grader in suite.outline.graders}
+        if own & names:
+            taken |= _places_of_names(project, suite.path)
+    yield from names_taken_by_suite(document.text, graders, taken)
+
+
+def _places_of_names(project: Project, path: Path) -> dict[str, NamedElsewhere]:
+    """Return where the graders of an eval file are named; only asked for when a name is taken."""
+    opened = project.documents.get(path)
+    tree = opened.tree if opened is not None else parse(project.text(path).value)
+    graders = tree.root.get("graders") if tree.root is not None else None
+    nodes = (name_node(item.target) for item in (graders.target.items if graders is not None else ()))
+    return {node.value: NamedElsewhere(uri_of(path), node.span) for node in nodes if node is not None}
+
+
+def _guarded(rule: str, problems: Callable[[], Iterable[Problem]]) -> Iterator[Problem]:
+    try:
+        found = list(problems())
+    except Exception:
+        _report(rule)
+        return
+    yield from found
+
+
+def _report(rule: str) -> None:
+    if rule not in _failed:
+        _failed.add(rule)
+        _log.exception("The rule %r failed; its problems are left out", rule)
+
+
+def _refers_elsewhere(green: Green) -> bool:
+    """Whether an alias stands in the entry: then its meaning depends on text outside."""
+    stack = [green]
+    while stack:
+        node = stack.pop()
+        if node.kind == "alias":
+            return True
+        stack.extend(placed.green for placed in node.children)
+    return False

@@ -1,0 +1,74 @@
+"""Names of graders: results are kept by name, so two graders of one name overwrite each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from waza_language_server.analysis.problem import Edit, Fix, Problem, Related
+from waza_language_server.syntax.nodes import Node
+from waza_language_server.text.scalar_map import ScalarMap
+from waza_language_server.text.span import Span
+
+
+@dataclass(frozen=True, slots=True)
+class NamedElsewhere:
+    """A grader name of another file: where it is written."""
+
+    uri: str
+    span: Span
+
+
+def duplicate_names(text: str, graders: Sequence[Node]) -> Iterator[Problem]:
+    """Yield every grader whose name an earlier grader of the same document has, within one list of graders.
+
+    Lists are compared on their own: the graders of two checkpoints never meet.
+    """
+    first: dict[tuple[object, str], Node] = {}
+    names = {node.value for grader in graders if (node := name_node(grader)) is not None}
+    for grader in graders:
+        node = name_node(grader)
+        if node is None:
+            continue
+        key = (grader.parent.path if grader.parent is not None else None, node.value)
+        earlier = first.setdefault(key, node)
+        if earlier is node:
+            continue
+        message = (
+            f"Another grader is called `{node.value}` too; the result of one overwrites that of the other."
+        )
+        related = (Related(earlier.span, f"The other `{node.value}` is here."),)
+        fix = _renaming(text, node, names)
+        yield Problem("duplicate-grader-name", node.span, message, "warning", (fix,), related)
+
+
+def names_taken_by_suite(
+    text: str, graders: Sequence[Node], taken: dict[str, NamedElsewhere]
+) -> Iterator[Problem]:
+    """Yield the graders of a task that have the name of a grader of its suite; ``taken`` holds the suite's names."""
+    names = {node.value for grader in graders if (node := name_node(grader)) is not None} | set(taken)
+    for grader in graders:
+        node = name_node(grader)
+        elsewhere = taken.get(node.value) if node is not None else None
+        if node is None or elsewhere is None:
+            continue
+        message = f"The suite has a grader `{node.value}` too; for this task its result is overwritten."
+        related = (Related(elsewhere.span, f"The suite's `{node.value}` is here.", elsewhere.uri),)
+        fix = _renaming(text, node, names)
+        yield Problem("grader-name-of-suite", node.span, message, "warning", (fix,), related)
+
+
+def name_node(grader: Node) -> Node | None:
+    """Return the node of a grader's name, or None when it has no name that is text."""
+    node = grader.get("name")
+    if node is None or node.target.kind != "scalar" or not node.target.value.strip():
+        return None
+    return node.target
+
+
+def _renaming(text: str, node: Node, names: set[str]) -> Fix:
+    number = 2
+    while f"{node.value}_{number}" in names:
+        number += 1
+    new = f"{node.value}_{number}"
+    return Fix(f"Rename to `{new}`", (Edit(node.span, ScalarMap.of(text, node).write(new)),))

@@ -1,0 +1,65 @@
+"""The plain value of a node for the validator, as upstream's decoder sees it.
+
+``Node.to_python`` reads what stands there; this also follows merge keys (``<<: *anchor``) and leaves grader
+entries out of a document, because each of them is validated by its own type.
+"""
+
+from __future__ import annotations
+
+from waza_engine.spec.scalars import Json
+from waza_language_server.schema.locate import shape_below
+from waza_language_server.schema.shape import Shape
+from waza_language_server.syntax.nodes import Node
+
+MERGE = "<<"
+_DEEPEST = 100
+
+
+def document_value(node: Node, shape: Shape) -> Json:
+    """Return the value of a document in which every grader entry that is a mapping is empty."""
+    return _without_graders(node, shape, _DEEPEST)
+
+
+def entry_value(node: Node) -> Json:
+    """Return the value of a grader entry."""
+    return merged(node.to_python(), _DEEPEST)
+
+
+def merged(value: Json, depth: int) -> Json:
+    """Return the value with merge keys followed; keys that are written out win."""
+    if depth <= 0:
+        return None
+    if isinstance(value, list):
+        return [merged(item, depth - 1) for item in value]
+    if not isinstance(value, dict):
+        return value
+    if MERGE not in value:
+        return {key: merged(item, depth - 1) for key, item in value.items()}
+    result: dict[str, Json] = {}
+    sources = value[MERGE] if isinstance(value[MERGE], list) else [value[MERGE]]
+    for source in reversed(sources if isinstance(sources, list) else []):
+        followed = merged(source, depth - 1)
+        if isinstance(followed, dict):
+            result.update(followed)
+    result.update({key: merged(item, depth - 1) for key, item in value.items() if key != MERGE})
+    return result
+
+
+def _without_graders(node: Node, shape: Shape, depth: int) -> Json:
+    if node.kind == "mapping":
+        if shape.branch("mapping").kind == "grader":
+            return {}
+        if node.entry(MERGE) is not None or depth <= 0:
+            return merged(node.to_python(), depth)
+        result: dict[str, Json] = {}
+        for entry in node.entries:
+            below = shape_below(shape, entry.key.value)
+            result[entry.key.value] = (
+                _without_graders(entry.value, below, depth - 1)
+                if below is not None
+                else entry.value.to_python()
+            )
+        return result
+    if node.kind == "sequence" and depth > 0 and (items := shape.branch("sequence").items) is not None:
+        return [_without_graders(item, items, depth - 1) for item in node.items]
+    return merged(node.to_python(), depth)

@@ -1,0 +1,200 @@
+"""From what the validator says to what a person is told: one problem a mistake, at its own characters.
+
+The validator tells the kind of each error, the path of the value and the path of the schema. Its wording is
+never shown, and of the alternatives of a value only the one that the author chose is explained.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, cast
+
+from waza_language_server.analysis import missing_keys, wrong_values
+from waza_language_server.analysis.problem import Problem
+from waza_language_server.analysis.subject import Subject
+from waza_language_server.analysis.unknown_keys import UnknownKey, unknown_key
+from waza_language_server.schema.shape import Shape
+from waza_language_server.syntax.nodes import Node
+
+if TYPE_CHECKING:
+    from jsonschema_rs import ValidationError
+
+
+@dataclass(slots=True)
+class _Collected:
+    """The problems of one subject before they are weighed against each other."""
+
+    problems: list[Problem] = field(default_factory=list[Problem])
+    unknown: list[UnknownKey] = field(default_factory=list[UnknownKey])
+    missing: list[tuple[Node, str, Problem]] = field(default_factory=list[tuple[Node, str, Problem]])
+    nothing: list[tuple[Node, Problem]] = field(default_factory=list[tuple[Node, Problem]])
+
+
+def explained(subject: Subject, errors: Iterable[ValidationError]) -> Iterator[Problem]:
+    """Yield a problem for each mistake behind the validator's errors."""
+    collected = _Collected()
+    for error in errors:
+        _explain(subject, error, collected)
+    yield from _weighed(collected)
+
+
+def _weighed(collected: _Collected) -> Iterator[Problem]:
+    """Yield the problems, a missing key and its misspelling as one.
+
+    A misspelt or misplaced key that leaves its mapping without a needed key, or without any effect, is the
+    error; what it leaves missing is not said twice.
+    """
+    grave: set[int] = set()
+    for mapping, key, problem in collected.missing:
+        culprits = [
+            u for u in collected.unknown if _same(u.mapping, mapping) and key in {*u.meant[:1], *u.meant[-1:]}
+        ]
+        grave.update(id(culprit) for culprit in culprits)
+        if not culprits:
+            yield problem
+    for mapping, problem in collected.nothing:
+        culprits = [u for u in collected.unknown if _same(u.mapping, mapping) or _leads_to(u, mapping)]
+        grave.update(id(culprit) for culprit in culprits)
+        if not culprits:
+            yield problem
+    for unknown in collected.unknown:
+        if id(unknown) in grave and unknown.problem.severity != "error":
+            message = f"{unknown.problem.message} Without it a run fails or checks nothing."
+            yield replace(unknown.problem, severity="error", message=message)
+        else:
+            yield unknown.problem
+    yield from collected.problems
+
+
+def _same(one: Node, other: Node) -> bool:
+    return one.span == other.span and one.kind == other.kind
+
+
+def _leads_to(unknown: UnknownKey, mapping: Node) -> bool:
+    """Whether the key belongs into this mapping, which is a child of the one it stands in."""
+    if len(unknown.meant) < 2:
+        return False
+    child = unknown.mapping.get(unknown.meant[0])
+    return child is not None and _same(child.target, mapping)
+
+
+def _explain(subject: Subject, error: ValidationError, collected: _Collected) -> None:
+    node = subject.find(error.instance_path)
+    if subject.tree.broken(node):
+        return
+    keyword = str(error.schema_path[-1]) if error.schema_path else ""
+    shape = subject.root.lookup(error.schema_path[:-1])
+    details = cast("Any", error.kind)
+    if error.instance is None and (shape.nullable or _holder_nullable(subject, node)):
+        return
+    match keyword:
+        case "additionalProperties" | "unevaluatedProperties":
+            for entry in node.entries:
+                if entry.key.value in details.unexpected and not subject.tree.broken(entry.key):
+                    collected.unknown.append(unknown_key(subject, node, _whole(subject, node, shape), entry))
+        case "required":
+            _explain_missing(subject, node, shape, details.property, collected)
+        case "anyOf" | "oneOf":
+            _explain_alternatives(subject, node, shape, error, collected)
+        case "not":
+            collected.problems += _conflict(subject, node, shape)
+        case "minProperties" | "maxProperties" if shape.exactly_one:
+            collected.nothing.append((node, missing_keys.exactly_one(subject, node, shape.exactly_one)))
+        case _:
+            collected.problems.append(_value_problem(subject, node, shape, keyword, error))
+
+
+def _explain_missing(subject: Subject, node: Node, shape: Shape, key: str, collected: _Collected) -> None:
+    problem = missing_keys.missing_key(subject, node, _whole(subject, node, shape), key)
+    collected.missing.append((node, key, problem))
+
+
+def _explain_alternatives(
+    subject: Subject, node: Node, shape: Shape, error: ValidationError, collected: _Collected
+) -> None:
+    if shape.at_least_one:
+        collected.nothing.append((node, missing_keys.nothing_given(subject, node, shape, shape.at_least_one)))
+        return
+    contexts = cast("list[list[ValidationError]]", getattr(error.kind, "context", []))
+    chosen = shape.branch(node.kind, frozenset(entry.key.value for entry in node.entries))
+    position = next((at for at, branch in enumerate(shape.branches) if branch is chosen), None)
+    if position is not None and len(contexts) == len(shape.branches):
+        for each in contexts[position]:
+            _explain(subject, each, collected)
+        return
+    types = [name for branch in shape.branches for name in sorted(branch.types)]
+    if not shape.fits(node.kind) and types:
+        collected.problems.append(wrong_values.wrong_type(subject, node, shape, types))
+    else:
+        collected.problems.append(wrong_values.unfit(subject, node, shape))
+
+
+def _value_problem(
+    subject: Subject, node: Node, shape: Shape, keyword: str, error: ValidationError
+) -> Problem:
+    kind = cast("Any", error.kind)
+    if error.instance is None and keyword in {"type", "enum", "const"}:
+        return missing_keys.empty_value(subject, node, shape)
+    match keyword:
+        case "type":
+            return wrong_values.wrong_type(subject, node, shape, kind.types)
+        case "enum" | "const":
+            return wrong_values.not_allowed(subject, node, shape, shape.enum)
+        case "minimum":
+            return wrong_values.out_of_range(subject, node, shape, "at least", kind.limit)
+        case "maximum":
+            return wrong_values.out_of_range(subject, node, shape, "at most", kind.limit)
+        case "exclusiveMinimum":
+            return wrong_values.out_of_range(subject, node, shape, "greater than", kind.limit)
+        case "exclusiveMaximum":
+            return wrong_values.out_of_range(subject, node, shape, "less than", kind.limit)
+        case "minItems" | "minLength" | "minProperties":
+            return wrong_values.empty(subject, node, shape, kind.limit)
+        case "maxItems" | "maxLength" | "maxProperties":
+            return wrong_values.too_many(subject, node, shape, kind.limit)
+        case "pattern":
+            return wrong_values.wrong_form(subject, node, shape)
+        case _:
+            return wrong_values.unfit(subject, node, shape)
+
+
+def _conflict(subject: Subject, node: Node, shape: Shape) -> Iterator[Problem]:
+    """Yield the problem of keys that must not stand together, at the last of them."""
+    named = {key for key in _required_keys(shape.schema.get("not", {}))}
+    present = [entry for entry in node.entries if entry.key.value in named]
+    if not present:
+        yield wrong_values.unfit(subject, node, shape)
+        return
+    message = shape.message or f"`{present[-1].key.value}` does not go with the other keys"
+    related = ()
+    yield Problem(
+        "conflicting-keys", present[-1].key.span, _sentence(message), shape.severity or "error", (), related
+    )
+
+
+def _required_keys(rule: Any) -> Iterator[str]:
+    if isinstance(rule, dict):
+        block = cast("dict[str, Any]", rule)
+        yield from block.get("required", ())
+        for part in block.values():
+            yield from _required_keys(part)
+    elif isinstance(rule, list):
+        for part in cast("list[Any]", rule):
+            yield from _required_keys(part)
+
+
+def _whole(subject: Subject, node: Node, shape: Shape) -> Shape:
+    """Return the shape of the mapping itself where the schema of the error is only a rule about it."""
+    if shape.properties and "additionalProperties" in shape.schema:
+        return shape
+    return subject.shape_at(node) or shape
+
+
+def _holder_nullable(subject: Subject, node: Node) -> bool:
+    shape = subject.shape_at(node)
+    return shape is not None and shape.nullable
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:].rstrip(".") + "."

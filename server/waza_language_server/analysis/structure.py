@@ -1,0 +1,105 @@
+"""Whether a document and its graders are built as they must be: keys, types, allowed values.
+
+The document is validated without its grader entries, each entry by the schema of its own type. So there is
+never a choice between twenty forms to explain, and after an edit only the touched entry is validated again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import cast
+
+from waza_language_server.analysis import deprecations, missing_keys, wrong_values
+from waza_language_server.analysis.grader_types import missing_type, unknown_type
+from waza_language_server.analysis.plain_values import document_value, entry_value
+from waza_language_server.analysis.problem import Problem
+from waza_language_server.analysis.schema_errors import explained
+from waza_language_server.analysis.subject import Subject
+from waza_language_server.schema.catalog import Catalog, SchemaName
+from waza_language_server.schema.locate import grader_type, located_below
+from waza_language_server.schema.shape import Shape
+from waza_language_server.syntax.nodes import Node
+from waza_language_server.syntax.tree import Tree
+from waza_language_server.text.span import Span
+
+
+def document_problems(tree: Tree, kind: SchemaName, catalog: Catalog) -> Iterator[Problem]:
+    """Yield the structural problems of a document outside its grader entries."""
+    if tree.root is None:
+        if not tree.errors:
+            message = "The file is empty; a run cannot read it."
+            yield Problem("empty-file", Span(0, min(1, len(tree.text))), message)
+        return
+    root = catalog.document_root(kind)
+    subject = Subject(tree, kind, catalog, tree.root, root)
+    value = document_value(tree.root.target, root.top)
+    validator = catalog.document_validator(kind)
+    if not validator.is_valid(value):
+        yield from explained(subject, validator.iter_errors(value))
+    for node, shape in _outside_graders(subject, root.top):
+        yield from _advice(subject, node, shape)
+
+
+def grader_problems(tree: Tree, kind: SchemaName, catalog: Catalog, entry: Node) -> Iterator[Problem]:
+    """Yield the structural problems of one grader entry."""
+    written = grader_type(entry)
+    root = catalog.grader_root(written) if written is not None else None
+    if root is None or written is None:
+        yield from _untyped(tree, kind, catalog, entry, written)
+        return
+    subject = Subject(tree, kind, catalog, entry, root, is_grader=True)
+    value = entry_value(entry)
+    validator = catalog.grader_validator(written)
+    if validator is not None and not validator.is_valid(value):
+        yield from explained(subject, validator.iter_errors(value))
+    yield from deprecations.deprecated_type(subject, root.top)
+    for node, shape in located_below(entry, root.top, catalog):
+        yield from _advice(subject, node, shape)
+
+
+def _untyped(
+    tree: Tree, kind: SchemaName, catalog: Catalog, entry: Node, written: str | None
+) -> Iterator[Problem]:
+    any_root = catalog.any_grader_root
+    subject = Subject(tree, kind, catalog, entry, any_root, is_grader=True)
+    type_node = entry.get("type")
+    if tree.broken(entry):
+        return
+    if written:
+        yield unknown_type(subject, cast("Node", type_node).target, written)
+    elif type_node is not None and type_node.target.kind != "scalar":
+        yield wrong_values.wrong_type(subject, type_node, any_root.top.properties["type"].shape, ("string",))
+    else:
+        yield missing_type(subject, type_node)
+
+
+def _outside_graders(subject: Subject, top: Shape) -> Iterator[tuple[Node, Shape]]:
+    """Yield every value with its shape, from the top down to the grader entries."""
+    stack = [(subject.node, top)]
+    while stack:
+        node, shape = stack.pop()
+        keys = frozenset(entry.key.value for entry in node.entries) if shape.branches else frozenset[str]()
+        shape = shape.branch(node.kind, keys)
+        if shape.kind == "grader":
+            continue
+        yield node, shape
+        if node.kind == "mapping":
+            for entry in node.entries:
+                known = shape.properties.get(entry.key.value)
+                below = known.shape if known is not None else shape.additional
+                if below is not None:
+                    stack.append((entry.value, below))
+        elif node.kind == "sequence" and shape.items is not None:
+            stack.extend((item, shape.items) for item in node.items)
+
+
+def _advice(subject: Subject, node: Node, shape: Shape) -> Iterator[Problem]:
+    """Yield what is no mistake and still worth saying."""
+    if node.kind == "scalar":
+        yield from wrong_values.typed_as_text(subject, node, shape)
+    elif node.kind == "mapping":
+        if shape.recommended and not subject.tree.broken(node):
+            yield from missing_keys.recommended_keys(subject, node, shape)
+        if shape.not_greater:
+            yield from wrong_values.reversed_bounds(subject, node, shape)
+        yield from deprecations.deprecated_keys(subject, node, shape)

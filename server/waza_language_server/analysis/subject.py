@@ -1,0 +1,90 @@
+"""What a structural rule looks at: a part of a document, its schema, and the way between the two."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from waza_language_server.schema.catalog import Catalog, SchemaName
+from waza_language_server.schema.locate import shape_at
+from waza_language_server.schema.shape import SchemaRoot, Shape
+from waza_language_server.syntax.nodes import Entry, Node
+from waza_language_server.syntax.tree import Tree
+from waza_language_server.text.span import Span
+
+MERGE = "<<"
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A whole document without its grader entries, or one grader entry.
+
+    ``node`` is the part, ``root`` its schema file. ``is_grader`` tells the two apart.
+    """
+
+    tree: Tree
+    document_kind: SchemaName
+    catalog: Catalog
+    node: Node
+    root: SchemaRoot
+    is_grader: bool = False
+
+    @property
+    def text(self) -> str:
+        """The text of the whole document."""
+        return self.tree.text
+
+    def find(self, path: Sequence[str | int]) -> Node:
+        """Return the node at a path, or the deepest one on the way there."""
+        node = self.node.target
+        for step in path:
+            below = node.get(step)
+            if below is None:
+                merged = node.entry(MERGE) if node.kind == "mapping" else None
+                return merged.value if merged is not None else node
+            node = below.target
+        return node
+
+    def entry(self, node: Node) -> Entry | None:
+        """Return the ``key: value`` whose value this node is; None for list items and the top."""
+        if node.parent is None or not isinstance(node.step, str):
+            return None
+        return node.parent.entry(node.step)
+
+    def shape_at(self, node: Node) -> Shape | None:
+        """Return the shape of any node of the document."""
+        return shape_at(self.document_kind, node.path, node.root, self.catalog)
+
+    def anchor_of_missing(self, mapping: Node) -> Span:
+        """Return where to say that a mapping lacks a key: its ``type``, the key that holds it, or its first key."""
+        type_entry = mapping.entry("type")
+        if type_entry is not None and len(type_entry.value.span) and type_entry.value.kind == "scalar":
+            return type_entry.value.span
+        holder = self.entry(mapping)
+        if holder is not None:
+            return holder.key.span
+        return mapping.entries[0].key.span if mapping.entries else self.first_line(mapping)
+
+    def value_span(self, node: Node) -> Span:
+        """Return where to mark a value: all of it, a block only up to the end of its first line, nothing as its key."""
+        if len(node.span) == 0:
+            holder = self.entry(node)
+            return holder.key.span if holder is not None else node.span
+        return self.first_line(node)
+
+    def first_line(self, node: Node) -> Span:
+        """Return the part of a node on its first line."""
+        span = node.span
+        breaks = [at for mark in "\r\n" if (at := self.text.find(mark, span.start, span.end)) >= 0]
+        return Span(span.start, min(breaks, default=span.end))
+
+    def name_of(self, mapping: Node) -> str:
+        """Return how to call a mapping in a sentence: ```config```, ``this grader``, ``the file``."""
+        if isinstance(mapping.step, str):
+            return f"`{mapping.step}`"
+        if isinstance(mapping.step, int):
+            if self.is_grader and mapping.span == self.node.span:
+                return "this grader"
+            listed = mapping.parent.step if mapping.parent is not None else None
+            return f"this item of `{listed}`" if isinstance(listed, str) else "this item"
+        return "this grader" if self.is_grader else "the file"

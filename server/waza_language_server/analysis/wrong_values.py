@@ -1,0 +1,211 @@
+"""Values that do not fit: another type, not one of the allowed ones, out of range, empty."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from waza_engine.spec.scalars import resolve_scalar
+from waza_language_server.analysis.problem import Edit, Fix, Problem, Severity
+from waza_language_server.analysis.spelling import listed, nearest
+from waza_language_server.analysis.subject import Subject
+from waza_language_server.schema.shape import Shape
+from waza_language_server.syntax.edits import replace_scalar
+from waza_language_server.syntax.nodes import Node
+from waza_language_server.text.span import Span
+
+_TYPE_NAMES = {
+    "string": "text",
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "`true` or `false`",
+    "array": "a list",
+    "object": "a mapping of keys",
+    "null": "nothing",
+}
+_SWITCHES = {"yes": "true", "on": "true", "y": "true", "no": "false", "off": "false", "n": "false"}
+
+
+def wrong_type(subject: Subject, node: Node, shape: Shape, expected: Sequence[str]) -> Problem:
+    """Return the problem of a value of another type than the schema wants."""
+    wanted = _types_text(expected)
+    message = f"{_subject_of(subject, node)} must be {wanted}, not {_found_text(node)}."
+    fixes = tuple(_type_fixes(subject, node, shape, expected))
+    return Problem("wrong-type", subject.value_span(node), message, shape.severity or "error", fixes)
+
+
+def not_allowed(subject: Subject, node: Node, shape: Shape, allowed: Sequence[object]) -> Problem:
+    """Return the problem of a value that is none of the allowed ones."""
+    meant = nearest(node.value, [str(value) for value in allowed]) if node.kind == "scalar" else None
+    guess = f"did you mean `{meant}`? It" if meant is not None else "it"
+    message = f"{_subject_of(subject, node)} cannot be `{_shown(node)}`; {guess} must be {listed(allowed)}."
+    fixes = tuple(_replacements(subject, node, meant, allowed))
+    return Problem("value-not-allowed", subject.value_span(node), message, shape.severity or "error", fixes)
+
+
+def out_of_range(subject: Subject, node: Node, shape: Shape, relation: str, limit: object) -> Problem:
+    """Return the problem of a number beyond its limit; ``relation`` reads like ``at least``."""
+    message = f"{_subject_of(subject, node)} must be {relation} {limit}, not {_shown(node)}."
+    fixes: tuple[Fix, ...] = ()
+    if relation in {"at least", "at most"} and node.kind == "scalar":
+        fixes = (Fix(f"Change to `{limit}`", (Edit(node.span, str(limit)),)),)
+    return Problem("out-of-range", subject.value_span(node), message, shape.severity or "error", fixes)
+
+
+def empty(subject: Subject, node: Node, shape: Shape, least: int = 1) -> Problem:
+    """Return the problem of a list, a text or a mapping with too little in it."""
+    what = {"sequence": "item", "mapping": "key"}.get(node.kind, "character")
+    amount = f"one {what}" if least == 1 else f"{least} {what}s"
+    message = f"{_subject_of(subject, node)} is empty; it needs at least {amount}."
+    return Problem("empty-value", subject.value_span(node), message, shape.severity or "error")
+
+
+def wrong_form(subject: Subject, node: Node, shape: Shape) -> Problem:
+    """Return the problem of a text that breaks a rule of its form."""
+    rule = shape.message or (
+        "must not be blank" if not node.value.strip() else "does not have the right form"
+    )
+    message = f"{_subject_of(subject, node)} {rule.rstrip('.')}."
+    return Problem("wrong-form", subject.value_span(node), message, shape.severity or "error")
+
+
+def unfit(subject: Subject, node: Node, shape: Shape) -> Problem:
+    """Return the problem of a value that breaks a rule without words of its own."""
+    message = f"{_subject_of(subject, node)} does not fit here."
+    if shape.message:
+        message = f"{_subject_of(subject, node)}: {shape.message}"
+    return Problem("wrong-form", subject.value_span(node), message, shape.severity or "error")
+
+
+def too_many(subject: Subject, node: Node, shape: Shape, limit: int) -> Problem:
+    """Return the problem of a list or a text that is too long."""
+    message = f"{_subject_of(subject, node)} may have at most {limit} entries."
+    return Problem("out-of-range", subject.value_span(node), message, shape.severity or "error")
+
+
+def typed_as_text(subject: Subject, node: Node, shape: Shape) -> Iterator[Problem]:
+    """Yield the hint that an unquoted number or boolean stands where text is meant: it is read as text."""
+    if node.kind != "scalar" or node.style != "plain" or not len(node.span) or node.green.tag is not None:
+        return
+    value = resolve_scalar(node.value)
+    if value is None or isinstance(value, str) or shape.enum or shape.kind == "python.assertion":
+        return
+    if not {"string", "number"} <= shape.types or shape.types & {"array", "object"}:
+        return
+    is_version = node.step in {"version", "schemaVersion"}
+    what = "a boolean" if isinstance(value, bool) else "a number"
+    message = f"`{node.value}` is {what} in YAML, and text is meant; put it in quotes."
+    severity: Severity = "warning" if is_version else "information"
+    fix = Fix("Put it in quotes", (Edit(node.span, f'"{node.value}"'),), preferred=True)
+    yield Problem("unquoted-text", node.span, message, severity, (fix,))
+
+
+def reversed_bounds(subject: Subject, mapping: Node, shape: Shape) -> Iterator[Problem]:
+    """Yield pairs of numbers in a mapping of which the lower bound is above the upper one."""
+    for low, high in shape.not_greater.items():
+        first, second = mapping.get(low), mapping.get(high)
+        if first is None or second is None:
+            continue
+        numbers = [
+            resolve_scalar(node.target.value) for node in (first, second) if node.target.kind == "scalar"
+        ]
+        if len(numbers) == 2 and all(isinstance(n, int | float) for n in numbers):
+            least, most = numbers
+            if isinstance(least, int | float) and isinstance(most, int | float) and least > most:
+                message = f"`{low}` ({first.value}) must not be greater than `{high}` ({second.value})."
+                swap = (Edit(first.span, second.value), Edit(second.span, first.value))
+                yield Problem("bounds-reversed", first.span, message, "error", (Fix("Swap the two", swap),))
+
+
+def _type_fixes(subject: Subject, node: Node, shape: Shape, expected: Sequence[str]) -> Iterator[Fix]:
+    if node.kind != "scalar" or not len(node.span):
+        return
+    value = resolve_scalar(node.value)
+    if node.style != "plain" and _matches(value, expected):
+        yield Fix("Remove the quotes", (Edit(node.span, node.value),), preferred=True)
+    elif "boolean" in expected and (switch := _SWITCHES.get(node.value.lower())) is not None:
+        yield Fix(f"Write `{switch}`", (Edit(node.span, switch),), preferred=True)
+    elif "integer" in expected and isinstance(value, float) and abs(value) < 1e15:
+        yield Fix(f"Change to `{int(value)}`", (Edit(node.span, str(int(value))),))
+    elif "array" in expected and (edit := _as_list(subject, node, shape)) is not None:
+        yield Fix("Make it a list", (edit,), preferred=True)
+
+
+def _as_list(subject: Subject, node: Node, shape: Shape) -> Edit | None:
+    items = shape.branch("sequence").items
+    holder = subject.entry(node)
+    text = subject.text
+    if (
+        holder is None
+        or "\n" in text[node.span.start : node.span.end]
+        or (items and not items.fits("scalar"))
+    ):
+        return None
+    if holder.key.parent is not None and holder.key.parent.style == "flow":
+        return Edit(node.span, f"[{text[node.span.start : node.span.end]}]")
+    line_start = (
+        max(text.rfind("\n", 0, holder.key.span.start), text.rfind("\r", 0, holder.key.span.start)) + 1
+    )
+    indent = " " * (holder.key.span.start - line_start + 2)
+    line_break = "\r\n" if "\r\n" in text else "\n"
+    written = text[node.span.start : node.span.end]
+    colon = text.find(":", holder.key.span.end, node.span.start) + 1
+    return Edit(Span(colon, node.span.end), f"{line_break}{indent}- {written}") if colon else None
+
+
+def _replacements(
+    subject: Subject, node: Node, meant: str | None, allowed: Sequence[object]
+) -> Iterator[Fix]:
+    if node.kind != "scalar":
+        return
+    choices = [meant] if meant is not None else []
+    choices += [str(value) for value in allowed if str(value) != meant] if len(allowed) <= 6 else []
+    for choice in choices:
+        if choice:
+            edits = replace_scalar(subject.tree, node, choice)
+            yield Fix(f"Change to `{choice}`", edits, preferred=choice == meant)
+
+
+def _matches(value: Any, expected: Sequence[str]) -> bool:
+    if isinstance(value, bool):
+        return "boolean" in expected
+    if isinstance(value, int):
+        return "integer" in expected or "number" in expected
+    return isinstance(value, float) and "number" in expected
+
+
+def _types_text(expected: Sequence[str]) -> str:
+    names = [name for name in expected if name != "null"]
+    if "string" in names:
+        names = [name for name in names if name not in {"number", "integer", "boolean"}]
+    texts = list(dict.fromkeys(_TYPE_NAMES.get(name, name) for name in names))
+    return " or ".join(texts) if texts else "left out"
+
+
+def _found_text(node: Node) -> str:
+    if node.kind == "sequence":
+        return "a list"
+    if node.kind == "mapping":
+        return "a mapping"
+    value = resolve_scalar(node.value, plain=node.style == "plain", tag=node.green.tag)
+    if value is None:
+        return "empty"
+    if isinstance(value, str):
+        return "text"
+    return f"`{_shown(node)}`"
+
+
+def _shown(node: Node) -> str:
+    if node.kind != "scalar":
+        return "a list" if node.kind == "sequence" else "a mapping"
+    shown = node.value.replace("\n", " ")
+    return shown if len(shown) <= 40 else f"{shown[:39]}…"
+
+
+def _subject_of(subject: Subject, node: Node) -> str:
+    if isinstance(node.step, str):
+        return f"`{node.step}`"
+    if isinstance(node.step, int):
+        listed_in = node.parent.step if node.parent is not None else None
+        return f"Every item of `{listed_in}`" if isinstance(listed_in, str) else "This item"
+    return "The file"

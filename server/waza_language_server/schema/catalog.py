@@ -1,0 +1,140 @@
+"""The schemas of suite files and grader types, as the engine generates them.
+
+Files are read when they are first asked for, and validators are built when they are first asked for: opening
+one task file reads two schemas, not twenty-five.
+
+Architecture invariant: schemas come from JSON files, never from the engine's models, and nothing is ever
+fetched.
+"""
+
+from __future__ import annotations
+
+import importlib.resources
+import json
+from collections.abc import Mapping
+from functools import cache, cached_property
+from importlib.resources.abc import Traversable
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+from waza_language_server.schema.shape import JsonSchema, SchemaRoot, Shape
+
+if TYPE_CHECKING:
+    from jsonschema_rs import Validator
+
+SchemaName = Literal["eval", "task", "trigger_tests", "project_config", "prompts"]
+
+GRADER_STANDIN: Mapping[str, Any] = {"type": "object", "x-waza-kind": "grader"}
+"""What a grader entry is for the validator of the whole document: any mapping, checked by its own type's schema."""
+
+
+class Catalog:
+    """All schemas of one engine."""
+
+    def __init__(self, directory: Traversable) -> None:
+        self._directory = directory
+        self._documents: dict[str, SchemaRoot] = {}
+        self._graders: dict[str, SchemaRoot] = {}
+        self._validators: dict[tuple[str, str], Validator] = {}
+
+    @cached_property
+    def grader_types(self) -> tuple[str, ...]:
+        """Every grader type, in alphabetical order."""
+        suffix = ".schema.json"
+        names = (path.name for path in (self._directory / "graders").iterdir())
+        return tuple(sorted(name.removesuffix(suffix) for name in names if name.endswith(suffix)))
+
+    def document(self, kind: SchemaName) -> Shape:
+        """Return the shape of a whole file. Its grader entries are of kind ``grader`` and say no more."""
+        return self.document_root(kind).top
+
+    def document_root(self, kind: SchemaName) -> SchemaRoot:
+        """Return the schema of a whole file, with every grader entry cut down to a mapping."""
+        if kind not in self._documents:
+            self._documents[kind] = SchemaRoot(_without_graders(self._read(f"{kind}.schema.json")))
+        return self._documents[kind]
+
+    def grader(self, name: str) -> Shape | None:
+        """Return the shape of a grader entry of this type, or None for an unknown type."""
+        root = self.grader_root(name)
+        return root.top if root is not None else None
+
+    def grader_root(self, name: str) -> SchemaRoot | None:
+        """Return the schema of a grader entry of this type, or None for an unknown type."""
+        if name not in self.grader_types:
+            return None
+        if name not in self._graders:
+            self._graders[name] = SchemaRoot(self._read(f"graders/{name}.schema.json"))
+        return self._graders[name]
+
+    @property
+    def any_grader(self) -> Shape:
+        """The shape of a grader entry whose type is not chosen yet: the keys that every type has."""
+        return self.any_grader_root.top
+
+    @cached_property
+    def any_grader_root(self) -> SchemaRoot:
+        """The schema of a grader entry whose type is not chosen yet."""
+        entries = [shape for name in self.grader_types if (shape := self.grader(name)) is not None]
+        names = [name for name in entries[0].properties if all(name in entry.properties for entry in entries)]
+        properties = {
+            name: dict(entries[0].properties[name].shape.schema) for name in names if name != "config"
+        }
+        properties["type"] = {
+            "description": properties.get("type", {}).get("description", "What the grader checks."),
+            "enum": list(self.grader_types),
+            "x-waza-kind": "grader.type",
+        }
+        schema = {
+            "type": "object",
+            "x-waza-kind": "grader",
+            "required": ["type"],
+            "properties": {**properties, "config": {"type": "object"}},
+            "x-waza-unknown-keys": entries[0].unknown_keys,
+            "additionalProperties": False,
+        }
+        return SchemaRoot(schema)
+
+    def document_validator(self, kind: SchemaName) -> Validator:
+        """Return the validator of a whole file without its grader entries."""
+        return self._validator("document", kind, self.document_root(kind))
+
+    def grader_validator(self, name: str) -> Validator | None:
+        """Return the validator of a grader entry of this type, or None for an unknown type."""
+        root = self.grader_root(name)
+        return self._validator("grader", name, root) if root is not None else None
+
+    def _validator(self, group: str, name: str, root: SchemaRoot) -> Validator:
+        if (group, name) not in self._validators:
+            from jsonschema_rs import Draft202012Validator
+
+            schema = cast("dict[str, Any]", root.schema)
+            self._validators[group, name] = Draft202012Validator(schema, retriever=_refuse)
+        return self._validators[group, name]
+
+    def _read(self, name: str) -> JsonSchema:
+        return json.loads(self._directory.joinpath(*name.split("/")).read_text(encoding="utf-8"))
+
+
+@cache
+def default_catalog() -> Catalog:
+    """Return the catalog of the installed engine."""
+    return Catalog(importlib.resources.files("waza_engine") / "schemas")
+
+
+def _refuse(uri: str) -> Any:
+    raise ValueError(f"{uri} is not one of the shipped schemas")
+
+
+def _without_graders(schema: Any) -> Any:
+    """Return the schema with every grader entry replaced, and the definitions that only they used left out."""
+    if isinstance(schema, list):
+        return [_without_graders(item) for item in cast("list[Any]", schema)]
+    if not isinstance(schema, dict):
+        return schema
+    block = cast("dict[str, Any]", schema)
+    if block.get("x-waza-kind") == "grader":
+        kept = {
+            key: value for key, value in block.items() if key in {"title", "description", "x-waza-snippet"}
+        }
+        return {**kept, **GRADER_STANDIN}
+    return {key: _without_graders(value) for key, value in block.items()}

@@ -1,0 +1,118 @@
+"""Which shape a place in a document has: from the top of the file downwards, grader entries by their ``type``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from waza_language_server.schema.catalog import Catalog, SchemaName, default_catalog
+from waza_language_server.schema.shape import Shape
+from waza_language_server.syntax.nodes import Node
+
+
+def shape_of(node: Node, document_kind: SchemaName, catalog: Catalog | None = None) -> Shape | None:
+    """Return the shape of a node's value; for the key of an entry, that of the mapping it stands in."""
+    return shape_at(document_kind, node.path, node.root, catalog)
+
+
+def shape_at(
+    document_kind: SchemaName, path: Sequence[str | int], root: Node | None, catalog: Catalog | None = None
+) -> Shape | None:
+    """Return the shape at a path of keys and indexes, or None where nothing is known.
+
+    ``root`` tells what is written on the way (a grader's type, a list or a mapping); the path may lead on to
+    what is not written yet.
+    """
+    catalog = catalog or default_catalog()
+    node = root.target if root is not None else None
+    shape: Shape | None = _at_node(catalog.document(document_kind), node, catalog)
+    for step in path:
+        if shape is None:
+            return None
+        below = node.get(step) if node is not None else None
+        node = below.target if below is not None else None
+        shape = shape_below(shape, step)
+        if shape is not None:
+            shape = _at_node(shape, node, catalog)
+    return shape
+
+
+def shape_below(shape: Shape, step: str | int) -> Shape | None:
+    """Return the shape one key or index further down."""
+    if isinstance(step, int):
+        return shape.branch("sequence").items
+    shape = shape.branch("mapping", frozenset({step}))
+    known = shape.properties.get(step)
+    return known.shape if known is not None else shape.additional
+
+
+def grader_shape(entry: Node | None, catalog: Catalog) -> Shape:
+    """Return the shape of a grader entry by its ``type``; without a known type, the keys that every grader has."""
+    if entry is not None and (written := grader_type(entry)) is not None:
+        shape = catalog.grader(written)
+        if shape is not None:
+            return shape
+    return catalog.any_grader
+
+
+def grader_type(entry: Node) -> str | None:
+    """Return what is written as the type of a grader entry; None when it is not there or no scalar."""
+    node = entry.get("type")
+    return node.target.value if node is not None and node.target.kind == "scalar" else None
+
+
+def located(
+    root: Node, document_kind: SchemaName, catalog: Catalog | None = None
+) -> Iterator[tuple[Node, Shape]]:
+    """Yield every value of a document with its shape, in source order, grader entries by their type.
+
+    Values of which nothing is known are left out, and so is everything below them. Aliases are not followed:
+    what they stand for is yielded where it is written.
+    """
+    catalog = catalog or default_catalog()
+    for node, shape, _ in _walk(root, catalog.document(document_kind), catalog, into_graders=True):
+        yield node, shape
+
+
+def located_below(node: Node, shape: Shape, catalog: Catalog) -> Iterator[tuple[Node, Shape]]:
+    """Yield a node of a known shape and everything below it, as ``located`` does."""
+    for below, known, _ in _walk(node, shape, catalog, into_graders=True):
+        yield below, known
+
+
+def graders_in(root: Node, document_kind: SchemaName, catalog: Catalog | None = None) -> Iterator[Node]:
+    """Yield every grader entry of a document that is a mapping, in source order."""
+    catalog = catalog or default_catalog()
+    for node, _, is_grader in _walk(root, catalog.document(document_kind), catalog, into_graders=False):
+        if is_grader and node.kind == "mapping":
+            yield node
+
+
+def _walk(
+    node: Node, shape: Shape, catalog: Catalog, *, into_graders: bool
+) -> Iterator[tuple[Node, Shape, bool]]:
+    stack: list[tuple[Node, Shape]] = [(node, shape)]
+    while stack:
+        node, shape = stack.pop()
+        is_grader = shape.branch(node.kind).kind == "grader"
+        shape = _at_node(shape, node, catalog)
+        yield node, shape, is_grader
+        if is_grader and not into_graders:
+            continue
+        below: list[tuple[Node, Shape]] = []
+        if node.kind == "mapping":
+            for entry in node.entries:
+                known = shape_below(shape, entry.key.value)
+                if known is not None:
+                    below.append((entry.value, known))
+        elif node.kind == "sequence" and shape.items is not None:
+            below = [(item, shape.items) for item in node.items]
+        stack.extend(reversed(below))
+
+
+def _at_node(shape: Shape, node: Node | None, catalog: Catalog) -> Shape:
+    if node is not None:
+        keys = frozenset(entry.key.value for entry in node.entries) if shape.branches else frozenset[str]()
+        shape = shape.branch(node.kind, keys)
+    if shape.kind == "grader" and (node is None or node.kind != "scalar"):
+        return grader_shape(node, catalog)
+    return shape

@@ -1,0 +1,301 @@
+"""What an author may write at a place, read from the generated JSON Schemas.
+
+A ``Shape`` is one schema seen by the editor: hover reads its description and default, completion its
+properties and allowed values, the rules its annotations. Shapes are made on demand and shared; nothing in
+them refers to a document.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal, cast
+
+JsonSchema = Mapping[str, Any]
+Severity = Literal["error", "warning", "information", "hint"]
+NodeKind = Literal["mapping", "sequence", "scalar"]
+
+_SCALARS = frozenset({"string", "number", "integer", "boolean", "null"})
+_ANYTHING: JsonSchema = {}
+_NODE_KINDS: Mapping[str, frozenset[str]] = {
+    "mapping": frozenset({"object"}),
+    "sequence": frozenset({"array"}),
+    "scalar": _SCALARS,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Property:
+    """A key of a mapping: its name, the shape of its value, whether a run breaks without it."""
+
+    name: str
+    shape: Shape
+    required: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Recommendation:
+    """A key whose absence deserves less than an error, and why."""
+
+    key: str
+    severity: Severity
+    why: str
+
+
+class Shape:
+    """One schema, its ``$ref`` followed. Two shapes of the same schema are the same object."""
+
+    def __init__(self, schema: JsonSchema, root: SchemaRoot) -> None:
+        self.schema = schema
+        self._root = root
+
+    def __repr__(self) -> str:
+        return f"Shape({self.title or self.kind or sorted(self.types)})"
+
+    @property
+    def title(self) -> str:
+        """The short name, or ""."""
+        return str(self.schema.get("title", ""))
+
+    @property
+    def description(self) -> str:
+        """What it means, in Markdown, or ""."""
+        return str(self.schema.get("description", ""))
+
+    @cached_property
+    def types(self) -> frozenset[str]:
+        """The JSON types allowed, ``null`` included; empty when anything is."""
+        if self.branches:
+            branches = [branch.types for branch in self.branches]
+            return frozenset().union(*branches) if all(branches) else frozenset()
+        named = self.schema.get("type", ())
+        if not named and self.enum:
+            return (
+                frozenset({"string"}) if all(isinstance(value, str) for value in self.enum) else frozenset()
+            )
+        return frozenset([named] if isinstance(named, str) else named)
+
+    @property
+    def default(self) -> Any:
+        """The value that counts when nothing is written; None when there is none or it is null."""
+        return self.schema.get("default")
+
+    @property
+    def has_default(self) -> bool:
+        """Whether a default is known."""
+        return "default" in self.schema
+
+    @cached_property
+    def enum(self) -> tuple[Any, ...]:
+        """The only values allowed, in order; empty when there is no such list."""
+        if "const" in self.schema:
+            return (self.schema["const"],)
+        if "enum" in self.schema:
+            return tuple(self.schema["enum"])
+        return tuple(dict.fromkeys(value for branch in self.branches for value in branch.enum))
+
+    @property
+    def examples(self) -> tuple[Any, ...]:
+        """Values worth showing."""
+        return tuple(self.schema.get("examples", ()))
+
+    @property
+    def deprecated(self) -> bool:
+        """Whether something else should be written."""
+        return bool(self.schema.get("deprecated", False))
+
+    @property
+    def replaced_by(self) -> str | None:
+        """What to write instead of something deprecated."""
+        return self.schema.get("x-waza-replaced-by")
+
+    @cached_property
+    def kind(self) -> str | None:
+        """What the editor knows about the value: ``grader``, ``python.assertion``, ``regex``, ``model``, …"""
+        own = self.schema.get("x-waza-kind")
+        if own is not None or not self.branches:
+            return own
+        kinds = {branch.kind for branch in self.branches if branch.kind is not None}
+        return kinds.pop() if len(kinds) == 1 else None
+
+    @property
+    def snippet(self) -> str | None:
+        """A minimal valid YAML text to start from."""
+        return self.schema.get("x-waza-snippet")
+
+    @property
+    def inert(self) -> str | None:
+        """A sentence when the key is read but has no effect."""
+        return self.schema.get("x-waza-inert")
+
+    @property
+    def message(self) -> str | None:
+        """A sentence for a value that breaks the rule of this schema."""
+        return self.schema.get("x-waza-message")
+
+    @property
+    def severity(self) -> Severity | None:
+        """How bad a wrong value is, when not an error."""
+        return self.schema.get("x-waza-severity")
+
+    @property
+    def unknown_keys(self) -> Severity:
+        """How bad an unknown key is."""
+        return self.schema.get("x-waza-unknown-keys", "error")
+
+    @property
+    def nullable(self) -> bool:
+        """Whether a key without a value counts as absent."""
+        return "null" in self.types or bool(self.schema.get("x-waza-nullable", False))
+
+    @property
+    def misspellings(self) -> Mapping[str, str]:
+        """Names that people write, and the right key of the same mapping."""
+        return self.schema.get("x-waza-misspellings", {})
+
+    @cached_property
+    def recommended(self) -> tuple[Recommendation, ...]:
+        """Keys that are better given."""
+        return tuple(
+            Recommendation(entry["key"], entry.get("severity", "hint"), entry.get("why", ""))
+            for entry in self.schema.get("x-waza-recommended", ())
+        )
+
+    @property
+    def at_least_one(self) -> tuple[str, ...]:
+        """Keys of which one must be given, else the mapping has no effect."""
+        return tuple(self.schema.get("x-waza-at-least-one", ()))
+
+    @property
+    def exactly_one(self) -> tuple[str, ...]:
+        """Keys of which exactly one must be given."""
+        return tuple(self.schema.get("x-waza-exactly-one", ()))
+
+    @property
+    def not_greater(self) -> Mapping[str, str]:
+        """Pairs of keys, the number of the first not above that of the second."""
+        return self.schema.get("x-waza-not-greater", {})
+
+    @cached_property
+    def required(self) -> tuple[str, ...]:
+        """Keys without which a run breaks or means nothing."""
+        return tuple(self.schema.get("required", ()))
+
+    @cached_property
+    def properties(self) -> Mapping[str, Property]:
+        """The known keys of a mapping in the order of the documentation; those of all branches together."""
+        written = cast("Mapping[str, JsonSchema]", self.schema.get("properties", {}))
+        known = {
+            name: Property(name, self._root.shape(schema), name in self.required)
+            for name, schema in written.items()
+        }
+        for branch in self.branches:
+            for name, each in branch.properties.items():
+                known.setdefault(name, each)
+        return known
+
+    @cached_property
+    def additional(self) -> Shape | None:
+        """The shape of values under keys that are not listed; None when there are no such keys."""
+        additional = self.schema.get("additionalProperties")
+        if isinstance(additional, Mapping):
+            return self._root.shape(cast("JsonSchema", additional))
+        return None
+
+    @property
+    def open(self) -> bool:
+        """Whether keys that are not listed are fine."""
+        if self.branches:
+            return any(branch.open for branch in self.branches if branch.fits("mapping"))
+        return self.schema.get("additionalProperties", True) is not False
+
+    @cached_property
+    def items(self) -> Shape | None:
+        """The shape of every item of a list; None when it is not a list or its items are free."""
+        items = self.schema.get("items")
+        if isinstance(items, Mapping):
+            return self._root.shape(cast("JsonSchema", items))
+        return next((branch.items for branch in self.branches if branch.items is not None), None)
+
+    @cached_property
+    def branches(self) -> tuple[Shape, ...]:
+        """The alternatives of a value that may be written in several ways; empty when there is one way."""
+        if "x-waza-at-least-one" in self.schema:
+            return ()
+        listed = self.schema.get("oneOf") or self.schema.get("anyOf") or ()
+        shapes = [self._root.shape(schema) for schema in listed if isinstance(schema, Mapping)]
+        return tuple(shape for shape in shapes if shape.describes_value)
+
+    @property
+    def describes_value(self) -> bool:
+        """Whether the schema says what kind of value is meant, rather than adding a rule about keys."""
+        return any(key in self.schema for key in ("type", "enum", "const", "anyOf", "oneOf", "x-waza-kind"))
+
+    def fits(self, kind: str) -> bool:
+        """Whether a node of this kind (mapping, sequence, scalar) can be meant."""
+        return not self.types or bool(self.types & _NODE_KINDS.get(kind, frozenset()))
+
+    def branch(self, kind: str, keys: frozenset[str] = frozenset()) -> Shape:
+        """Return the alternative that a node of this kind means, with mappings the one that shares most keys.
+
+        The shape itself when it has no alternatives or none fits.
+        """
+        fitting = [branch for branch in self.branches if branch.fits(kind)]
+        if not fitting:
+            return self
+        best = max(fitting, key=lambda branch: len(keys & branch.properties.keys()))
+        return best.branch(kind, keys)
+
+
+class SchemaRoot:
+    """One schema file: follows its ``$ref`` and keeps one shape a schema."""
+
+    def __init__(self, schema: JsonSchema) -> None:
+        self.schema = schema
+        self._shapes: dict[int, Shape] = {}
+
+    @cached_property
+    def top(self) -> Shape:
+        """The shape of the whole file."""
+        return self.shape(self.schema)
+
+    def shape(self, schema: JsonSchema) -> Shape:
+        """Return the shape of a schema of this file, references followed; keys beside ``$ref`` win."""
+        known = self._shapes.get(id(schema))
+        if known is None:
+            known = Shape(self._resolved(schema), self)
+            self._shapes[id(schema)] = known
+        return known
+
+    def lookup(self, path: list[str | int]) -> Shape:
+        """Return the shape at a path of keywords from the top of the file, as validators report it."""
+        schema: Any = self.schema
+        for step in path:
+            schema = schema[step]
+        return self.shape(cast("JsonSchema", schema) if isinstance(schema, Mapping) else _ANYTHING)
+
+    def _resolved(self, schema: JsonSchema) -> JsonSchema:
+        merged: dict[str, Any] = {}
+        for part in self._parts(schema, 0):
+            for key, value in part.items():
+                if key == "properties" and key in merged:
+                    merged[key] = {**merged[key], **value}
+                else:
+                    merged[key] = value
+        return merged or schema
+
+    def _parts(self, schema: JsonSchema, depth: int) -> Iterator[JsonSchema]:
+        """Yield what a schema is made of, the strongest last."""
+        if depth > 20:
+            return
+        for part in cast("list[JsonSchema]", schema.get("allOf", [])):
+            if "$ref" in part:
+                yield from self._parts(part, depth + 1)
+        reference = schema.get("$ref")
+        if isinstance(reference, str) and reference.startswith("#"):
+            target: Any = self.schema
+            for step in reference.removeprefix("#").strip("/").split("/"):
+                target = target[step.replace("~1", "/").replace("~0", "~")] if step else target
+            yield from self._parts(target, depth + 1)
+        yield {key: value for key, value in schema.items() if key != "$ref"}
