@@ -1,0 +1,146 @@
+"""Checks files on disk with the same rules as the editor; the command ``check`` and continuous integration use it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from waza_language_server.analysis.diagnose import diagnose
+from waza_language_server.analysis.problem import Problem, Severity
+from waza_language_server.project.document import Document
+from waza_language_server.project.index import Project
+from waza_language_server.project.uris import uri_of
+from waza_language_server.text.line_index import LineIndex
+
+SKIPPED_FOLDERS = frozenset({"node_modules", "vendor"})
+SUFFIXES = frozenset({".yaml", ".yml"})
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A problem at its place in a file. Lines and columns are 0-based; columns count UTF-16 code units."""
+
+    path: str
+    start: tuple[int, int]
+    end: tuple[int, int]
+    severity: Severity
+    code: str
+    message: str
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the finding as ``check --format json`` prints it."""
+        start, end = ({"line": line, "character": column} for line, column in (self.start, self.end))
+        return {
+            "path": self.path,
+            "range": {"start": start, "end": end},
+            "severity": self.severity,
+            "code": self.code,
+            "message": self.message,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What was found in one file. ``note`` says why a file that was asked for was not checked."""
+
+    path: Path
+    findings: tuple[Finding, ...] = ()
+    note: str = ""
+
+
+def check_paths(paths: Iterable[Path]) -> Iterator[Report]:
+    """Yield a report for every file of a suite among and below the paths, and for files that cannot be checked."""
+    project = Project()
+    seen: set[Path] = set()
+    for path in paths:
+        named = path.is_file()
+        for file in [path] if named else files_below(path):
+            resolved = _resolved(file)
+            if resolved in seen:
+                continue
+            seen.add(resolved)
+            report = _check_file(project, file, named=named)
+            if report is not None:
+                yield report
+
+
+def files_below(folder: Path) -> Iterator[Path]:
+    """Yield the YAML files below a folder in a stable order.
+
+    Hidden folders, ``node_modules`` and ``vendor`` are left out, except ``.github``, where skills live. A folder
+    that was seen under another name (a link into itself, say) is not entered again.
+    """
+    entered: set[Path] = set()
+    waiting = [folder]
+    while waiting:
+        place = waiting.pop()
+        resolved = _resolved(place)
+        if resolved in entered:
+            continue
+        entered.add(resolved)
+        folders: list[Path] = []
+        for entry in _entries(place):
+            if _is_dir(entry):
+                hidden = entry.name.startswith(".") and entry.name != ".github"
+                if not hidden and entry.name not in SKIPPED_FOLDERS:
+                    folders.append(entry)
+            elif entry.suffix.lower() in SUFFIXES:
+                yield entry
+        waiting += reversed(folders)
+
+
+def open_document(project: Project, path: Path) -> Document | None:
+    """Return the snapshot of a file on disk, None when it is none of ours or cannot be read."""
+    absolute = path.absolute()
+    text = project.text(absolute)
+    kind = project.claim(absolute, text.value) if text.known else None
+    return None if kind is None else Document(uri_of(absolute), 0, text.value, kind)
+
+
+def _check_file(project: Project, file: Path, *, named: bool) -> Report | None:
+    try:
+        document = open_document(project, file)
+        if document is None:
+            return Report(file, note=_why_not(project, file)) if named else None
+        problems = diagnose(document, project)
+        return Report(file, tuple(_finding(file, document.lines, problem) for problem in problems))
+    except Exception as error:
+        log.exception("%s could not be checked", file)
+        return Report(file, note=f"the check failed: {error}")
+
+
+def _finding(file: Path, lines: LineIndex, problem: Problem) -> Finding:
+    start, end = lines.position(problem.span.start), lines.position(problem.span.end)
+    return Finding(str(file), start, end, problem.severity, problem.code, problem.message)
+
+
+def _why_not(project: Project, file: Path) -> str:
+    text = project.text(file.absolute())
+    return "not a file of a suite, so nothing was checked" if text.known else text.why or "it cannot be read"
+
+
+def _entries(folder: Path) -> list[Path]:
+    try:
+        return sorted(folder.iterdir())
+    except OSError as error:
+        log.warning("%s cannot be read: %s", folder, error.strerror)
+        return []
+
+
+def _is_dir(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except OSError:
+        return False
+
+
+def _resolved(path: Path) -> Path:
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError):
+        return path.absolute()

@@ -1,0 +1,70 @@
+"""The command ``waza-language-server``: the server for editors, ``check`` and ``show`` for terminals.
+
+Architecture invariant: starting the server imports nothing that only the terminal commands need.
+"""
+
+from __future__ import annotations
+
+import gc
+import logging
+import os
+import sys
+
+
+def main() -> None:
+    """Start the server, or run one of the terminal commands."""
+    arguments = sys.argv[1:]
+    if arguments == ["--version"]:
+        _print_version()
+    elif "--help" in arguments or (arguments and not arguments[0].startswith("--")):
+        from waza_language_server.commands import application
+
+        application(prog_name="waza-language-server")
+    else:
+        sys.exit(_serve(arguments))
+
+
+def _serve(arguments: list[str]) -> int:
+    try:
+        port = _port(arguments)
+    except ValueError as error:
+        sys.stderr.write(f"{error}\n")
+        return 2
+    logging.basicConfig(
+        stream=sys.stderr,
+        level=os.environ.get("WAZA_LOG_LEVEL", "WARNING").upper(),
+        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
+    )
+    # Its errors reach our log through the server, once and with their cause.
+    logging.getLogger("pygls").setLevel(logging.CRITICAL)
+    # Looking for garbage among the thousands of classes of the protocol library costs a sixth of the start.
+    gc.disable()
+    from waza_language_server.protocol.server import start
+
+    return start(port)
+
+
+def _port(arguments: list[str]) -> int | None:
+    """Return the port of ``--tcp PORT``, None for standard input and output.
+
+    Raises ValueError, with a text for the user, for anything else than what language clients say.
+    """
+    port: int | None = None
+    rest = list(arguments)
+    while rest:
+        argument = rest.pop(0)
+        name, separator, value = argument.partition("=")
+        if name == "--tcp":
+            number = value if separator else rest.pop(0) if rest else ""
+            if not number.isdecimal() or int(number) > 65_535:
+                raise ValueError("--tcp needs a port number from 0 to 65535.")
+            port = int(number)
+        elif name not in ("--stdio", "--clientProcessId"):
+            raise ValueError(f"{argument} is not known; see waza-language-server --help.")
+    return port
+
+
+def _print_version() -> None:
+    from waza_engine import __version__
+
+    sys.stdout.write(f"waza-language-server {__version__}\n")

@@ -1,0 +1,272 @@
+"""Runs of suites, tasks and graders: started by a click, followed by their events, cancelled for certain.
+
+Whatever happens, a run ends: completed, failed, canceled or with an error. A cancelled run that does not end
+by itself within a second and a half is ended by killing the engine; the next run starts a new one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from waza_language_server.engine.process import EngineError, EngineProcess
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+CANCEL_GRACE_SECONDS = 1.5
+STOP_GRACE_SECONDS = 0.5
+
+log = logging.getLogger(__name__)
+
+RunStatus = Literal["completed", "failed", "canceled", "error"]
+Event = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class RunTarget:
+    """What is run: a suite, one of its tasks, or one grader (of one task, or of all)."""
+
+    suite: Path
+    task: str | None = None
+    grader: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunOutcome:
+    """How a run ended. ``message`` explains an error; ``results_file`` is None when nothing was written."""
+
+    status: RunStatus
+    results_file: str | None = None
+    message: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunProgress:
+    """How far a run is: grader verdicts or trials done, of how many, and what it is busy with."""
+
+    completed: int
+    total: int
+    message: str
+
+    @property
+    def percentage(self) -> int | None:
+        """0 to 100, or None while the total is unknown."""
+        return None if self.total <= 0 else min(100, 100 * self.completed // self.total)
+
+
+@dataclass(eq=False)
+class Run:
+    """A run that has not ended yet."""
+
+    target: RunTarget
+    listeners: list[Callable[[RunProgress], None]] = field(default_factory=list)
+    run_id: str | None = None
+    cancelling: bool = False
+    engine: EngineProcess | None = None
+    work: asyncio.Task[RunOutcome] | None = None
+
+
+class Runs:
+    """All runs of one server, and the one engine that carries them out."""
+
+    def __init__(
+        self,
+        interpreter: str,
+        *,
+        on_change: Callable[[Run], None],
+        arguments: Sequence[str] = ("-P", "-m", "waza_engine", "serve"),
+    ) -> None:
+        """``on_change`` is called when a run starts and when it has ended."""
+        self._interpreter = interpreter
+        self._arguments = arguments
+        self._on_change = on_change
+        self._engine: EngineProcess | None = None
+        self._starting = asyncio.Lock()
+        self._active: dict[RunTarget, Run] = {}
+        self._events: dict[str, asyncio.Queue[Event | EngineError]] = defaultdict(asyncio.Queue)
+
+    @property
+    def active(self) -> tuple[Run, ...]:
+        """The runs that have not ended, oldest first."""
+        return tuple(self._active.values())
+
+    @property
+    def engine_pid(self) -> int | None:
+        """The process id of the engine, while there is one."""
+        return None if self._engine is None else self._engine.pid
+
+    async def run(self, target: RunTarget, on_progress: Callable[[RunProgress], None]) -> RunOutcome:
+        """Run the target and return how it ended; never raises for what the engine does.
+
+        A target that is running already is joined, not run twice. Cancelling the caller cancels the run.
+        """
+        run = self._active.get(target)
+        if run is None:
+            run = Run(target)
+            self._active[target] = run
+            run.work = asyncio.create_task(self._carry_out(run))
+            self._on_change(run)
+        run.listeners.append(on_progress)
+        assert run.work is not None
+        try:
+            return await asyncio.shield(run.work)
+        except asyncio.CancelledError:
+            await self.cancel(run)
+            raise
+        finally:
+            run.listeners.remove(on_progress)
+
+    async def cancel(self, run: Run) -> None:
+        """End a run within two seconds, by force if need be; returns when it has ended."""
+        if run.work is None or run.work.done():
+            return
+        if not run.cancelling:
+            run.cancelling = True
+            await self._ask_to_cancel(run)
+        done, _ = await asyncio.wait([run.work], timeout=CANCEL_GRACE_SECONDS)
+        if not done and run.engine is not None:
+            log.warning("The run did not stop when asked; the engine is ended.")
+            await run.engine.kill()
+        if not run.work.done():
+            run.work.cancel()
+            await asyncio.wait([run.work])
+
+    async def cancel_all(self) -> None:
+        """End every run."""
+        await asyncio.gather(*(self.cancel(run) for run in self.active))
+
+    async def restart_engine(self) -> None:
+        """End the engine; its runs end with an error, and the next run starts a new one."""
+        if self._engine is not None:
+            await self._engine.kill()
+
+    def use_interpreter(self, interpreter: str) -> None:
+        """Take another interpreter for the runs that start from now on."""
+        self._interpreter = interpreter
+
+    async def close(self) -> None:
+        """End every run and the engine."""
+        await self.cancel_all()
+        if self._engine is not None:
+            await self._engine.stop(STOP_GRACE_SECONDS)
+
+    def kill_now(self) -> None:
+        """End the engine without waiting: for the end of the server."""
+        if self._engine is not None:
+            self._engine.kill_now()
+
+    async def _ask_to_cancel(self, run: Run) -> None:
+        if run.engine is None or run.run_id is None:
+            return
+        try:
+            await asyncio.wait_for(
+                run.engine.request("run.cancel", {"run_id": run.run_id}), timeout=CANCEL_GRACE_SECONDS / 2
+            )
+        except (EngineError, TimeoutError) as error:
+            log.info("The engine did not confirm the cancel: %s", error)
+
+    async def _carry_out(self, run: Run) -> RunOutcome:
+        try:
+            outcome = await self._follow(run)
+        except EngineError as error:
+            outcome = RunOutcome("error", message=str(error))
+        except asyncio.CancelledError:
+            outcome = RunOutcome("canceled")
+        finally:
+            self._active.pop(run.target, None)
+            if run.run_id is not None:
+                self._events.pop(run.run_id, None)
+        if run.cancelling and outcome.status == "error":
+            outcome = RunOutcome("canceled", outcome.results_file)
+        self._on_change(run)
+        return outcome
+
+    async def _follow(self, run: Run) -> RunOutcome:
+        run.engine = await self._running_engine()
+        if run.cancelling:
+            return RunOutcome("canceled")
+        answer = await run.engine.request("eval.run", _request_of(run.target))
+        run.run_id = str(answer["run_id"])
+        events = self._events[run.run_id]
+        if run.cancelling:
+            await self._ask_to_cancel(run)
+        progress = RunProgress(0, 0, "starting")
+        while True:
+            event = await events.get()
+            if isinstance(event, EngineError):
+                raise event
+            if event.get("kind") == "ended":
+                return _outcome_of(event)
+            progress = _advance(progress, event)
+            for listener in tuple(run.listeners):
+                listener(progress)
+
+    async def _running_engine(self) -> EngineProcess:
+        async with self._starting:
+            idle = all(run.engine is None for run in self.active)
+            if self._engine is not None and self._engine.interpreter != self._interpreter and idle:
+                await self._engine.stop(STOP_GRACE_SECONDS)
+            if self._engine is None or self._engine.pid is None:
+                engine = EngineProcess(
+                    self._interpreter,
+                    on_event=self._on_event,
+                    on_exit=self._on_exit,
+                    arguments=self._arguments,
+                )
+                await engine.start()
+                self._engine = engine
+            return self._engine
+
+    def _on_event(self, event: Event) -> None:
+        self._events[str(event.get("run_id"))].put_nowait(event)
+
+    def _on_exit(self, engine: EngineProcess, reason: str) -> None:
+        if self._engine is engine:
+            self._engine = None
+        for run in self.active:
+            if run.engine is engine and run.run_id is not None:
+                self._events[run.run_id].put_nowait(EngineError(reason))
+
+
+def _request_of(target: RunTarget) -> dict[str, Any]:
+    request: dict[str, Any] = {"path": str(target.suite)}
+    if target.task is not None:
+        request["tasks"] = [_literal(target.task)]
+    if target.grader is not None:
+        request["graders"] = [target.grader]
+    return request
+
+
+def _literal(task: str) -> str:
+    """Return a glob that matches this id alone: ``tasks`` of ``eval.run`` are patterns."""
+    return "".join(f"[{char}]" if char in "*?[" else char for char in task)
+
+
+def _outcome_of(event: Event) -> RunOutcome:
+    status = event.get("status")
+    known: RunStatus = status if status in ("completed", "failed", "canceled") else "error"
+    return RunOutcome(known, event.get("results_file"), event.get("message"))
+
+
+def _advance(progress: RunProgress, event: Event) -> RunProgress:
+    completed, total = event.get("completed"), event.get("total")
+    return RunProgress(
+        completed if isinstance(completed, int) else progress.completed,
+        total if isinstance(total, int) else progress.total,
+        _describe(event) or progress.message,
+    )
+
+
+def _describe(event: Event) -> str:
+    kind = event.get("kind")
+    names = [str(event[key]) for key in ("task", "grader") if event.get(key)]
+    if kind == "graded" and isinstance(event.get("score"), int | float):
+        names.append(f"{event['score']:.2f}")
+    elif kind in ("passed", "failed", "errored", "pending", "skipped"):
+        names.append(str(kind))
+    return " · ".join(names)

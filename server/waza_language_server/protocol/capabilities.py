@@ -1,0 +1,73 @@
+"""What the client can do, resolved once when it introduces itself; handlers ask named questions only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, cast
+
+from lsprotocol import types
+from pygls.capabilities import get_capability
+
+
+@dataclass(frozen=True, slots=True)
+class ClientAbilities:
+    """Each field answers "does the client …?"; false when it did not say."""
+
+    pulls_diagnostics: bool = False
+    refreshes_diagnostics: bool = False
+    refreshes_code_lenses: bool = False
+    refreshes_inlay_hints: bool = False
+    versions_diagnostics: bool = False
+    shows_related_information: bool = False
+    shows_tags: bool = False
+    opens_code_descriptions: bool = False
+    knows_code_actions: bool = False
+    knows_preferred_actions: bool = False
+    versions_edits: bool = False
+    inserts_snippets: bool = False
+    renders_markdown_in_hover: bool = False
+    renders_markdown_in_completion: bool = False
+    strikes_through_deprecated_items: bool = False
+    shows_label_details: bool = False
+    shows_progress: bool = False
+    watches_files: bool = False
+
+
+def resolve_abilities(capabilities: types.ClientCapabilities) -> ClientAbilities:
+    """Return the answers that a client's capabilities give."""
+
+    def says(path: str) -> Any:
+        return cast("Any", get_capability)(capabilities, path, None)
+
+    markdown = types.MarkupKind.Markdown
+    return ClientAbilities(
+        pulls_diagnostics=says("text_document.diagnostic") is not None,
+        refreshes_diagnostics=bool(says("workspace.diagnostics.refresh_support")),
+        refreshes_code_lenses=bool(says("workspace.code_lens.refresh_support")),
+        refreshes_inlay_hints=bool(says("workspace.inlay_hint.refresh_support")),
+        versions_diagnostics=bool(says("text_document.publish_diagnostics.version_support")),
+        shows_related_information=bool(
+            says("text_document.publish_diagnostics.related_information")
+            or says("text_document.diagnostic.related_information")
+        ),
+        shows_tags=bool(
+            says("text_document.publish_diagnostics.tag_support")
+            or says("text_document.diagnostic.tag_support")
+        ),
+        opens_code_descriptions=bool(
+            says("text_document.publish_diagnostics.code_description_support")
+            or says("text_document.diagnostic.code_description_support")
+        ),
+        knows_code_actions=says("text_document.code_action.code_action_literal_support") is not None,
+        knows_preferred_actions=bool(says("text_document.code_action.is_preferred_support")),
+        versions_edits=bool(says("workspace.workspace_edit.document_changes")),
+        inserts_snippets=bool(says("text_document.completion.completion_item.snippet_support")),
+        renders_markdown_in_hover=markdown in (says("text_document.hover.content_format") or ()),
+        renders_markdown_in_completion=markdown
+        in (says("text_document.completion.completion_item.documentation_format") or ()),
+        strikes_through_deprecated_items=says("text_document.completion.completion_item.tag_support")
+        is not None,
+        shows_label_details=bool(says("text_document.completion.completion_item.label_details_support")),
+        shows_progress=bool(says("window.work_done_progress")),
+        watches_files=bool(says("workspace.did_change_watched_files.dynamic_registration")),
+    )

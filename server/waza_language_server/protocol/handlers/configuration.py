@@ -1,0 +1,26 @@
+"""The client's settings change: another interpreter runs the suites.
+
+Architecture invariant: trust is not a setting. It comes with the introduction alone, since settings may come
+from the very workspace that is not trusted.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+if TYPE_CHECKING:
+    from lsprotocol import types
+
+    from waza_language_server.protocol.server import WazaServer
+
+
+def did_change(ls: WazaServer, params: types.DidChangeConfigurationParams) -> None:
+    """Take ``waza.interpreter`` from clients that send their settings along."""
+    settings: Any = params.settings
+    section: Any = cast("dict[str, Any]", settings).get("waza") if isinstance(settings, dict) else None
+    if not isinstance(section, dict):
+        return
+    interpreter: Any = cast("dict[str, Any]", section).get("interpreter")
+    if isinstance(interpreter, str) and interpreter and ls.trusted:
+        ls.options["interpreter"] = interpreter
+        ls.runs.use_interpreter(interpreter)

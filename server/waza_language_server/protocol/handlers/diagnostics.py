@@ -1,0 +1,42 @@
+"""Squiggles: pushed to clients that wait for them, given to clients that ask."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lsprotocol import types
+
+from waza_language_server.protocol.convert import Converter
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from waza_language_server.analysis.problem import Problem
+    from waza_language_server.project.document import Document
+    from waza_language_server.protocol.server import WazaServer
+
+
+def publisher(ls: WazaServer) -> Callable[[str, Document | None, tuple[Problem, ...]], None]:
+    """Return what sends problems to a client that does not ask for them."""
+
+    def publish(uri: str, document: Document | None, problems: tuple[Problem, ...]) -> None:
+        version = document.version if document is not None and ls.abilities.versions_diagnostics else None
+        diagnostics = [] if document is None else _convert(ls, document, problems)
+        ls.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, diagnostics, version))
+
+    return publish
+
+
+def pull(ls: WazaServer, params: types.DocumentDiagnosticParams) -> types.DocumentDiagnosticReport:
+    """Answer with the problems of a document, or that they are those of the last time."""
+    document = ls.session.document(params.text_document.uri)
+    diagnostics = [] if document is None else _convert(ls, document, ls.diagnostics.problems(document))
+    result_id = f"{hash(repr(diagnostics)):x}"
+    if params.previous_result_id == result_id:
+        return types.RelatedUnchangedDocumentDiagnosticReport(result_id)
+    return types.RelatedFullDocumentDiagnosticReport(diagnostics, result_id=result_id)
+
+
+def _convert(ls: WazaServer, document: Document, problems: tuple[Problem, ...]) -> list[types.Diagnostic]:
+    convert = Converter(document, ls.session.encoding, ls.abilities)
+    return [convert.diagnostic(problem, ls.session.project) for problem in problems]

@@ -1,0 +1,45 @@
+"""Documents are opened, edited, saved and closed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lsprotocol import types
+
+from waza_language_server.protocol.session import Change
+
+if TYPE_CHECKING:
+    from waza_language_server.protocol.server import WazaServer
+
+
+def did_open(ls: WazaServer, params: types.DidOpenTextDocumentParams) -> None:
+    """Take a new document."""
+    item = params.text_document
+    ls.session.open(item.uri, str(item.language_id), item.version, item.text)
+    ls.diagnostics.edited(item.uri)
+
+
+def did_change(ls: WazaServer, params: types.DidChangeTextDocumentParams) -> None:
+    """Take edits, in parts or as a whole text."""
+    document = params.text_document
+    ls.session.change(document.uri, document.version, [_change(change) for change in params.content_changes])
+    ls.diagnostics.edited(document.uri)
+
+
+def did_save(ls: WazaServer, params: types.DidSaveTextDocumentParams) -> None:
+    """Ask again whether the document is ours: its content may have become that of another tool."""
+    ls.session.judge_again(params.text_document.uri)
+    ls.diagnostics.edited(params.text_document.uri)
+
+
+def did_close(ls: WazaServer, params: types.DidCloseTextDocumentParams) -> None:
+    """Forget a document."""
+    ls.session.close(params.text_document.uri)
+    ls.diagnostics.closed(params.text_document.uri)
+
+
+def _change(change: types.TextDocumentContentChangeEvent) -> Change:
+    if isinstance(change, types.TextDocumentContentChangePartial):
+        start, end = change.range.start, change.range.end
+        return Change(change.text, (start.line, start.character, end.line, end.character))
+    return Change(change.text)

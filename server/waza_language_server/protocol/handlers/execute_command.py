@@ -1,0 +1,187 @@
+"""The commands behind the lenses: run, cancel, restart the engine.
+
+``waza.run`` takes ``{suite, task, grader, workDoneToken?}`` and is answered when the run has ended, with
+``{status, resultsFile, message}``. It is cancelled by cancelling the request, by the client's progress bar,
+or by ``waza.cancel`` with the same target (without one: everything). What runs is what is on disk: saving is
+the client's business, and the user is told once when something was not saved.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+from uuid import uuid4
+
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
+
+from waza_language_server.engine.runs import RunOutcome, RunProgress, RunTarget
+from waza_language_server.project.uris import path_of
+from waza_language_server.protocol.handlers.watched_files import refresh_scores
+
+if TYPE_CHECKING:
+    from waza_language_server.protocol.server import WazaServer
+
+CREATE_WITHIN_SECONDS = 2.0
+REPORT_EVERY_SECONDS = 0.05
+
+log = logging.getLogger(__name__)
+
+
+async def execute(ls: WazaServer, params: types.ExecuteCommandParams) -> Any:
+    """Carry out a command."""
+    argument: Any = params.arguments[0] if params.arguments else None
+    if params.command == "waza.run":
+        return await _run(ls, argument, params.work_done_token)
+    if params.command == "waza.cancel":
+        return await _cancel(ls, argument)
+    if params.command == "waza.restartEngine":
+        await ls.runs.restart_engine()
+        return None
+    raise _refusal(f"There is no command {params.command}.")
+
+
+async def progress_cancelled(ls: WazaServer, params: types.WorkDoneProgressCancelParams) -> None:
+    """Cancel the run whose progress bar was cancelled."""
+    target = ls.progress_bars.get(params.token)
+    if target is not None:
+        await _cancel_targets(ls, {target})
+
+
+def show_runs(ls: WazaServer) -> None:
+    """Draw lenses and scores again: a run has started or ended."""
+    refresh_scores(ls)
+
+
+async def _run(ls: WazaServer, argument: Any, token: types.ProgressToken | None) -> dict[str, Any]:
+    target = _target(argument)
+    if target is None:
+        raise _refusal("waza.run needs the path of an eval file: {suite, task, grader}.")
+    if not ls.trusted:
+        raise _refusal("Suites execute code, so nothing runs in an untrusted workspace; trust it first.")
+    if not target.suite.is_file():
+        raise _refusal(f"There is no eval file {target.suite}; save it before it runs.")
+    unsaved = ls.session.unsaved(target.suite.parent)
+    if unsaved:
+        names = ", ".join(path.name for path in unsaved)
+        message = f"What runs is what is on disk; unsaved changes in {names} are not part of the run."
+        ls.tell_once("unsaved", types.MessageType.Info, message)
+    bar = _ProgressBar(ls, target, cast("dict[str, Any]", argument).get("workDoneToken") or token)
+    opening = asyncio.create_task(bar.open())
+    outcome = RunOutcome("canceled")
+    try:
+        outcome = await ls.runs.run(target, bar.report)
+    finally:
+        opening.cancel()
+        bar.close(outcome)
+    if outcome.status == "error":
+        message = outcome.message or "The engine gave no reason."
+        ls.window_show_message(
+            types.ShowMessageParams(types.MessageType.Error, f"The run did not finish: {message}")
+        )
+    return {"status": outcome.status, "resultsFile": outcome.results_file, "message": outcome.message}
+
+
+async def _cancel(ls: WazaServer, argument: Any) -> dict[str, int]:
+    target = _target(argument)
+    targets = {run.target for run in ls.runs.active if target is None or run.target == target}
+    await _cancel_targets(ls, targets)
+    return {"canceled": len(targets)}
+
+
+async def _cancel_targets(ls: WazaServer, targets: set[RunTarget]) -> None:
+    await asyncio.gather(*(ls.runs.cancel(run) for run in ls.runs.active if run.target in targets))
+
+
+class _ProgressBar:
+    """The progress bar of one run: with the client's own token, else with one of ours, else none."""
+
+    def __init__(self, ls: WazaServer, target: RunTarget, token: types.ProgressToken | None) -> None:
+        self._ls = ls
+        self._target = target
+        self._given = token
+        self._token: types.ProgressToken | None = None
+        self._latest: RunProgress | None = None
+        self._reported_at = 0.0
+
+    async def open(self) -> None:
+        """Show the bar; a client that does not answer goes without."""
+        if self._given is not None:
+            self._begin(self._given)
+        elif self._ls.abilities.shows_progress:
+            # Text, not a number: some clients accept no other tokens from servers.
+            token = f"waza-run-{uuid4()}"
+            created = asyncio.ensure_future(
+                self._ls.window_work_done_progress_create_async(types.WorkDoneProgressCreateParams(token))
+            )
+            done, _ = await asyncio.wait([created], timeout=CREATE_WITHIN_SECONDS)
+            if done and created.exception() is None:
+                self._begin(token)
+
+    def report(self, progress: RunProgress) -> None:
+        """Show how far the run is; reports in quick succession are left out."""
+        self._latest = progress
+        now = time.monotonic()
+        if self._token is None or now - self._reported_at < REPORT_EVERY_SECONDS:
+            return
+        self._reported_at = now
+        self._send(
+            types.WorkDoneProgressReport(
+                message=_words(progress), percentage=progress.percentage, cancellable=True
+            )
+        )
+
+    def close(self, outcome: RunOutcome) -> None:
+        """Take the bar away."""
+        if self._token is not None:
+            self._ls.progress_bars.pop(self._token, None)
+            self._send(types.WorkDoneProgressEnd(message=outcome.status))
+            self._token = None
+
+    def _begin(self, token: types.ProgressToken) -> None:
+        self._token = token
+        self._ls.progress_bars[token] = self._target
+        title = " › ".join(
+            name for name in (self._target.suite.parent.name, self._target.task, self._target.grader) if name
+        )
+        self._send(
+            types.WorkDoneProgressBegin(
+                title=f"Waza: {title}",
+                cancellable=True,
+                message=_words(self._latest) if self._latest else "starting",
+                percentage=0,
+            )
+        )
+
+    def _send(
+        self, value: types.WorkDoneProgressBegin | types.WorkDoneProgressReport | types.WorkDoneProgressEnd
+    ) -> None:
+        assert self._token is not None
+        self._ls.progress(types.ProgressParams(token=self._token, value=value))
+
+
+def _words(progress: RunProgress) -> str:
+    counted = f"{progress.completed}/{progress.total}" if progress.total else ""
+    return " · ".join(part for part in (counted, progress.message) if part)
+
+
+def _target(argument: Any) -> RunTarget | None:
+    if not isinstance(argument, dict):
+        return None
+    given = cast("dict[str, Any]", argument)
+    suite, task, grader = given.get("suite"), given.get("task"), given.get("grader")
+    if not isinstance(suite, str) or not suite:
+        return None
+    path = path_of(suite) if suite.startswith("file:") else Path(suite)
+    if path is None:
+        return None
+    return RunTarget(
+        path, task if isinstance(task, str) else None, grader if isinstance(grader, str) else None
+    )
+
+
+def _refusal(message: str) -> JsonRpcException:
+    return JsonRpcException(message=message, code=types.LSPErrorCodes.RequestFailed.value)

@@ -1,0 +1,35 @@
+"""The client introduces itself, and leaves."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+from lsprotocol import types
+
+from waza_language_server.protocol.capabilities import resolve_abilities
+
+if TYPE_CHECKING:
+    from waza_language_server.protocol.server import WazaServer
+
+
+def initialize(ls: WazaServer, params: types.InitializeParams) -> None:
+    """Learn what the client can do; nothing heavy is loaded before it has its answer."""
+    ls.abilities = resolve_abilities(params.capabilities)
+    options: Any = params.initialization_options
+    ls.options = cast("dict[str, Any]", options) if isinstance(options, dict) else {}
+    if ls.abilities.pulls_diagnostics:
+        ls.register_pull_diagnostics()
+
+
+async def initialized(ls: WazaServer, _params: types.InitializedParams) -> None:
+    """Ask to be told when files change."""
+    if ls.abilities.watches_files:
+        from waza_language_server.protocol.handlers.watched_files import watch_files
+
+        await watch_files(ls)
+
+
+async def shutdown(ls: WazaServer, _params: None) -> None:
+    """End what runs; afterwards no process of ours is left."""
+    if "runs" in ls.__dict__:
+        await ls.runs.close()

@@ -1,0 +1,60 @@
+"""Files change on disk, or the client opens other folders: the project is looked at again."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from lsprotocol import types
+
+from waza_language_server.project.uris import path_of
+
+if TYPE_CHECKING:
+    from waza_language_server.protocol.server import WazaServer
+
+_WATCHED = ("**/*.{yaml,yml}", "**/SKILL.md", "**/.waza/results/*.json")
+_RESULTS = re.compile(r"[/\\]\.waza[/\\]results[/\\][^/\\]*\.json$")
+
+
+async def watch_files(ls: WazaServer) -> None:
+    """Ask the client to report changes of suite files and results."""
+    watchers = [types.FileSystemWatcher(glob_pattern=pattern) for pattern in _WATCHED]
+    registration = types.Registration(
+        id="waza-files",
+        method=types.WORKSPACE_DID_CHANGE_WATCHED_FILES,
+        register_options=types.DidChangeWatchedFilesRegistrationOptions(watchers=watchers),
+    )
+    await ls.client_register_capability_async(types.RegistrationParams(registrations=[registration]))
+
+
+def did_change(ls: WazaServer, params: types.DidChangeWatchedFilesParams) -> None:
+    """Refresh what depends on the files: scores for results, everything for suite files."""
+    results = {change.uri for change in params.changes if _RESULTS.search(str(path_of(change.uri) or ""))}
+    if results:
+        refresh_scores(ls)
+    if any(change.uri not in results for change in params.changes):
+        _look_again(ls)
+
+
+def did_change_folders(ls: WazaServer, _params: types.DidChangeWorkspaceFoldersParams) -> None:
+    """Take the folders that the client has open now."""
+    roots = (path_of(folder.uri) for folder in ls.workspace.folders.values())
+    ls.session.files_changed([root for root in roots if root is not None])
+    _look_again(ls)
+
+
+def refresh_scores(ls: WazaServer) -> None:
+    """Ask the client for inlay hints and lenses again: there are new results."""
+    if ls.abilities.refreshes_inlay_hints:
+        ls.workspace_inlay_hint_refresh(None)
+    if ls.abilities.refreshes_code_lenses:
+        ls.workspace_code_lens_refresh(None)
+
+
+def _look_again(ls: WazaServer) -> None:
+    ls.session.files_changed()
+    ls.diagnostics.all_again()
+    if ls.abilities.pulls_diagnostics and ls.abilities.refreshes_diagnostics:
+        ls.workspace_diagnostic_refresh(None)
+    if ls.abilities.refreshes_code_lenses:
+        ls.workspace_code_lens_refresh(None)

@@ -1,0 +1,310 @@
+"""The language server: takes the wire, introduces itself, and hands every message to its handler.
+
+Architecture invariant: before the client is answered for the first time nothing is imported but ``pygls``;
+each handler is loaded when its first message comes. Only this package knows the protocol.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import gc
+import logging
+import os
+import sys
+from functools import cached_property, partial
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, cast
+
+from lsprotocol import types
+from pygls.exceptions import (
+    FeatureNotificationError,
+    FeatureRequestError,
+    JsonRpcException,
+    JsonRpcInternalError,
+)
+from pygls.lsp.server import LanguageServer
+
+from waza_engine import __version__
+from waza_language_server.protocol.capabilities import ClientAbilities
+from waza_language_server.protocol.wire import Inbox, Message, Outbox, Wire, take_standard_streams
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from waza_language_server.engine.runs import Runs, RunTarget
+    from waza_language_server.protocol.schedule import Diagnostics
+    from waza_language_server.protocol.session import Session
+    from waza_language_server.text.line_index import Encoding
+
+PARENT_CHECK_SECONDS = 5.0
+NOT_INITIALIZED = -32002
+REQUEST_CANCELLED = -32800
+INVALID_PARAMS = -32602
+
+log = logging.getLogger(__name__)
+
+
+class WazaServer(LanguageServer):
+    """One client's server, and the state that its handlers share; each part is made on demand."""
+
+    def __init__(self) -> None:
+        cast("Any", super()).__init__("waza-language-server", __version__)
+        self.abilities = ClientAbilities()
+        self.options: dict[str, Any] = {}
+        self.told: set[str] = set()
+        """What the user was told once and is not told again."""
+        self.progress_bars: dict[types.ProgressToken, RunTarget] = {}
+        """What is run behind each progress bar that the client shows."""
+        self.exit_code = 1
+        """What the process ends with: 0 once the client has taken its leave in order."""
+        self.ended = asyncio.Event()
+        self._introduced = False
+
+    @property
+    def trusted(self) -> bool:
+        """Whether code of this workspace may run; a client that knows no trust does not say, and it may."""
+        return self.options.get("trusted") is not False
+
+    @cached_property
+    def session(self) -> Session:
+        """The open documents and the project around them."""
+        from waza_language_server.project.uris import path_of
+        from waza_language_server.protocol.session import Session
+
+        roots = (path_of(folder.uri) for folder in self.workspace.folders.values())
+        encoding = cast("Encoding", str(self.server_capabilities.position_encoding or "utf-16"))
+        return Session([root for root in roots if root is not None], encoding)
+
+    @cached_property
+    def diagnostics(self) -> Diagnostics:
+        """The problems of the open documents."""
+        from waza_language_server.protocol.handlers.diagnostics import publisher
+        from waza_language_server.protocol.schedule import Diagnostics
+
+        return Diagnostics(self.session, None if self.abilities.pulls_diagnostics else publisher(self))
+
+    @cached_property
+    def runs(self) -> Runs:
+        """What runs in the engine."""
+        from waza_language_server.engine.runs import Runs
+        from waza_language_server.protocol.handlers.execute_command import show_runs
+
+        return Runs(
+            str(self.options.get("interpreter") or sys.executable), on_change=lambda _run: show_runs(self)
+        )
+
+    def tell_once(self, topic: str, kind: types.MessageType, message: str) -> None:
+        """Show the user a message, at most once a session for each topic."""
+        if topic not in self.told:
+            self.told.add(topic)
+            self.window_show_message(types.ShowMessageParams(type=kind, message=message))
+
+    def report_server_error(self, error: Exception, source: Any) -> None:
+        """Log what went wrong; failed requests are answered with it, of the others the user hears once."""
+        if isinstance(error, JsonRpcException) and not isinstance(error, JsonRpcInternalError):
+            log.info("A request was refused: %s", error.message)
+            return
+        details = cast("dict[str, Any]", getattr(error, "data", None) or {})
+        log.error("%s\n%s", error, "".join(details.get("traceback", ())), exc_info=error.__cause__)
+        if source is not FeatureRequestError:
+            message = f"The Waza language server made a mistake and goes on; its log says more. ({error})"
+            self.tell_once("mistake", types.MessageType.Error, message)
+
+    def receive(self, inbox: Inbox, message: Message) -> None:
+        """Handle one message of the client."""
+        if inbox.is_cancelled(message):
+            self._refuse(message, REQUEST_CANCELLED, "The request was canceled.")
+            return
+        inbox.forget_cancellation(message)
+        method = message.get("method")
+        if not self._introduced and method not in ("initialize", "exit", None):
+            self._refuse(message, NOT_INITIALIZED, "The server was not initialized yet.")
+            return
+        self._introduced = self._introduced or method == "initialize"
+        try:
+            structured = self.protocol.structure_message(message)
+        except (JsonRpcException, TypeError, ValueError) as error:
+            log.warning(
+                "A message (%s) is not what the protocol allows: %s", method, error.__cause__ or error
+            )
+            self._refuse(message, INVALID_PARAMS, "The parameters are not what the protocol allows.")
+            return
+        if structured is message:
+            return
+        try:
+            self.protocol.handle_message(cast("Any", structured))
+        except Exception as error:
+            log.exception("A message (%s) could not be handled.", method)
+            self.report_server_error(error, FeatureNotificationError)
+
+    def leave(self, _params: None) -> None:
+        """End the server; without a shutdown before, that is an error."""
+        self.exit_code = 0 if self.protocol._shutdown else 1  # pyright: ignore[reportPrivateUsage]
+        self.ended.set()
+
+    def register_pull_diagnostics(self) -> None:
+        """Offer diagnostics on request: to clients that ask for them, which then get none pushed."""
+        options = types.DiagnosticOptions(
+            inter_file_dependencies=True, workspace_diagnostics=False, identifier="waza"
+        )
+        self.feature(types.TEXT_DOCUMENT_DIAGNOSTIC, options)(_on_demand("diagnostics.pull"))
+
+    def _refuse(self, message: Message, code: int, reason: str) -> None:
+        if "id" in message and "method" in message:
+            error = types.ResponseError(code=code, message=reason)
+            self.protocol._send_response(message["id"], error=error)  # pyright: ignore[reportPrivateUsage]
+
+
+def create_server() -> WazaServer:
+    """Return a server that knows its features and has loaded none of them."""
+    server = WazaServer()
+    for method, place, options in _FEATURES:
+        server.feature(method, options)(_on_demand(place))
+    for method, place in _WAITING_FEATURES:
+        server.feature(method)(_on_demand_async(place))
+    for command in ("waza.run", "waza.cancel", "waza.restartEngine"):
+        server.command(command)(_on_demand_async("execute_command.execute"))
+    features = cast("Any", server.protocol.fm)
+    for method, place in _DOCUMENT_SYNC:
+        features.add_builtin_feature(method, partial(_on_demand(place), server))
+    features.add_builtin_feature(types.EXIT, server.leave)
+    execute = _on_demand_async("execute_command.execute")
+
+    async def execute_command(params: types.ExecuteCommandParams) -> Any:
+        return await execute(server, params)
+
+    features.add_builtin_feature(types.WORKSPACE_EXECUTE_COMMAND, execute_command)
+    return server
+
+
+def start(port: int | None = None) -> int:
+    """Serve one client until it leaves, on standard input and output or on a port; return the exit code."""
+    # What was made while the protocol library loaded stays for good: nobody needs to look for garbage in it.
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 20)
+    if port is None:
+        return _serve(take_standard_streams())
+    import socket
+
+    with socket.create_server(("127.0.0.1", port)) as listener:
+        log.warning("Waiting for a client at 127.0.0.1:%d.", listener.getsockname()[1])
+        connection, _ = listener.accept()
+    with connection:
+        return _serve(Wire(connection.recv, connection.sendall))
+
+
+def _serve(wire: Wire) -> int:
+    server = create_server()
+    atexit.register(_end_engine, server)
+    try:
+        asyncio.run(_main_loop(server, wire))
+    except KeyboardInterrupt:
+        return 130
+    return server.exit_code
+
+
+async def _main_loop(server: WazaServer, wire: Wire) -> None:
+    server.protocol.set_writer(Outbox(wire, server.ended.set))
+    reader = asyncio.create_task(_handle_all(server, Inbox(wire)))
+    watcher = asyncio.create_task(_watch_parent(server))
+    await server.ended.wait()
+    _end_engine(server)
+    reader.cancel()
+    watcher.cancel()
+
+
+async def _handle_all(server: WazaServer, inbox: Inbox) -> None:
+    while (message := await inbox.next()) is not None:
+        server.receive(inbox, message)
+        if inbox.empty():
+            # Lets the work that the messages started take a step before the next one is waited for.
+            await asyncio.sleep(0)
+    server.ended.set()
+
+
+async def _watch_parent(server: WazaServer) -> None:
+    """End the server when the client's process has died without closing the pipe."""
+    while True:
+        await asyncio.sleep(PARENT_CHECK_SECONDS)
+        if server.process_id is not None and not _is_alive(server.process_id):
+            log.warning("The client (process %d) is gone.", server.process_id)
+            server.ended.set()
+            return
+
+
+def _is_alive(pid: int) -> bool:
+    if sys.platform == "win32":
+        import psutil
+
+        return psutil.pid_exists(pid)
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def _end_engine(server: WazaServer) -> None:
+    runs = server.__dict__.get("runs")
+    if runs is not None:
+        runs.kill_now()
+
+
+def _on_demand(place: str) -> Callable[..., Any]:
+    """Return a handler that is imported from ``protocol.handlers`` when it is called for the first time."""
+
+    def handle(ls: WazaServer, params: Any) -> Any:
+        return _load(place)(ls, params)
+
+    return handle
+
+
+def _on_demand_async(place: str) -> Callable[..., Any]:
+    """Return the same for a handler that waits for something."""
+
+    async def handle(ls: WazaServer, params: Any) -> Any:
+        return await _load(place)(ls, params)
+
+    return handle
+
+
+def _load(place: str) -> Callable[..., Any]:
+    module, _, function = place.rpartition(".")
+    return getattr(import_module(f"waza_language_server.protocol.handlers.{module}"), function)
+
+
+_DOCUMENT_SYNC = (
+    (types.TEXT_DOCUMENT_DID_OPEN, "documents.did_open"),
+    (types.TEXT_DOCUMENT_DID_CHANGE, "documents.did_change"),
+    (types.TEXT_DOCUMENT_DID_CLOSE, "documents.did_close"),
+)
+
+_FEATURES: tuple[tuple[str, str, Any], ...] = (
+    (types.INITIALIZE, "lifecycle.initialize", None),
+    (types.TEXT_DOCUMENT_DID_SAVE, "documents.did_save", types.SaveOptions(include_text=False)),
+    (types.WORKSPACE_DID_CHANGE_WATCHED_FILES, "watched_files.did_change", None),
+    (types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS, "watched_files.did_change_folders", None),
+    (types.WORKSPACE_DID_CHANGE_CONFIGURATION, "configuration.did_change", None),
+    (
+        types.TEXT_DOCUMENT_COMPLETION,
+        "completion.completion",
+        types.CompletionOptions(trigger_characters=[":", " ", "-", "/", '"', "'"], resolve_provider=False),
+    ),
+    (types.TEXT_DOCUMENT_HOVER, "hover.hover", None),
+    (
+        types.TEXT_DOCUMENT_CODE_ACTION,
+        "code_action.code_action",
+        types.CodeActionOptions(code_action_kinds=[types.CodeActionKind.QuickFix], resolve_provider=False),
+    ),
+    (types.TEXT_DOCUMENT_CODE_LENS, "code_lens.code_lens", types.CodeLensOptions()),
+    (types.TEXT_DOCUMENT_INLAY_HINT, "inlay_hint.inlay_hint", types.InlayHintOptions()),
+)
+
+_WAITING_FEATURES = (
+    (types.INITIALIZED, "lifecycle.initialized"),
+    (types.SHUTDOWN, "lifecycle.shutdown"),
+    (types.WINDOW_WORK_DONE_PROGRESS_CANCEL, "execute_command.progress_cancelled"),
+)

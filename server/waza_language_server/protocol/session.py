@@ -1,0 +1,160 @@
+"""The open documents and the folders of one client, frozen: an edit makes new snapshots, readers keep theirs.
+
+Architecture invariant: ``pygls``' own text documents are not used. They are mutable, break lines where the
+protocol does not, and move positions at the end of the text.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import PurePath
+from typing import TYPE_CHECKING
+
+from waza_language_server.project.claim import claim
+from waza_language_server.project.document import Document
+from waza_language_server.project.index import Project
+from waza_language_server.project.uris import path_of
+from waza_language_server.text.line_index import Encoding, LineIndex
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+    from waza_language_server.project.document import DocumentKind
+
+UNTITLED = PurePath("untitled.yaml")
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One edit of the client: the text that replaces ``range``, or everything when that is None.
+
+    ``range`` is (start line, start column, end line, end column), 0-based, in the client's encoding.
+    """
+
+    text: str
+    range: tuple[int, int, int, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Opened:
+    uri: str
+    language: str
+    version: int
+    text: str
+    document: Document | None = None
+    """The snapshot, once the document was claimed."""
+    judged: bool = False
+    """Whether this version was looked at; until then nobody knows whether it is ours."""
+
+
+class Session:
+    """What one client has open. Documents are known by the URI that the client uses."""
+
+    def __init__(self, roots: Iterable[Path] = (), encoding: Encoding = "utf-16") -> None:
+        self.encoding: Encoding = encoding
+        self.project = Project(roots)
+        self._opened: dict[str, _Opened] = {}
+
+    @property
+    def documents(self) -> tuple[Document, ...]:
+        """The newest snapshots of all open documents that are ours."""
+        found = (self.document(uri) for uri in tuple(self._opened))
+        return tuple(document for document in found if document is not None)
+
+    def document(self, uri: str) -> Document | None:
+        """Return the newest snapshot of an open document, None when it is not open or not ours."""
+        opened = self._opened.get(uri)
+        if opened is None:
+            return None
+        if opened.document is None and not opened.judged:
+            opened = self._judge(opened)
+        return opened.document
+
+    def is_current(self, document: Document) -> bool:
+        """Whether no newer text of this document has come."""
+        opened = self._opened.get(document.uri)
+        return opened is not None and opened.document is document
+
+    def open(self, uri: str, language: str, version: int, text: str) -> None:
+        """Remember a document that was opened; one that is open already is replaced."""
+        self.close(uri)
+        self._opened[uri] = _Opened(uri, language, version, text)
+
+    def change(self, uri: str, version: int, changes: Sequence[Change]) -> None:
+        """Apply edits in order; each one's positions refer to the text after the one before."""
+        opened = self._opened.get(uri)
+        if opened is None:
+            return
+        lines = opened.document.lines if opened.document else None
+        text = opened.text
+        for change in changes:
+            text = self._changed(text, lines, change)
+            lines = None
+        document = opened.document.replaced(text, version) if opened.document else None
+        self._opened[uri] = replace(opened, version=version, text=text, document=document, judged=False)
+        if document is not None:
+            self.project = self.project.with_document(document)
+
+    def close(self, uri: str) -> None:
+        """Forget a document."""
+        opened = self._opened.pop(uri, None)
+        if opened is not None and opened.document is not None:
+            self.project = self.project.without(uri)
+
+    def judge_again(self, uri: str | None = None) -> None:
+        """Ask anew what is ours: of one document that was saved, or of all that were not ours so far."""
+        for opened in tuple(self._opened.values()):
+            if uri is None and opened.document is None:
+                self._opened[opened.uri] = replace(opened, judged=False)
+            elif uri == opened.uri and opened.document is not None:
+                self._judge(opened)
+
+    def files_changed(self, roots: Iterable[Path] | None = None) -> None:
+        """Take a new view of the disk, and of other folders when given."""
+        self.project = self.project.with_roots(self.project.roots if roots is None else roots)
+        self.judge_again()
+
+    def unsaved(self, folder: Path) -> tuple[Path, ...]:
+        """Return the files of ours in and below a folder whose text differs from the disk."""
+        found: list[Path] = []
+        for document in self.documents:
+            path = path_of(document.uri)
+            if path is not None and path.is_relative_to(folder) and _differs_from_disk(path, document.text):
+                found.append(path)
+        return tuple(found)
+
+    def _judge(self, opened: _Opened) -> _Opened:
+        kind = self._kind(opened)
+        document = opened.document
+        if kind is None or document is None or document.kind != kind:
+            document = None if kind is None else Document(opened.uri, opened.version, opened.text, kind)
+        if document is not None:
+            self.project = self.project.with_document(document)
+        elif opened.document is not None:
+            self.project = self.project.without(opened.uri)
+        judged = replace(opened, document=document, judged=True)
+        self._opened[opened.uri] = judged
+        return judged
+
+    def _kind(self, opened: _Opened) -> DocumentKind | None:
+        path = path_of(opened.uri)
+        if path is not None:
+            return self.project.claim(path, opened.text)
+        return claim(UNTITLED, opened.text) if opened.language == "yaml" else None
+
+    def _changed(self, text: str, lines: LineIndex | None, change: Change) -> str:
+        if change.range is None:
+            return change.text
+        start_line, start_column, end_line, end_column = change.range
+        lines = lines or LineIndex(text)
+        start = lines.offset(start_line, start_column, self.encoding)
+        end = max(start, lines.offset(end_line, end_column, self.encoding))
+        return text[:start] + change.text + text[end:]
+
+
+def _differs_from_disk(path: Path, text: str) -> bool:
+    try:
+        return path.read_bytes() != text.encode("utf-8", "surrogatepass")
+    except OSError:
+        return True

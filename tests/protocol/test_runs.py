@@ -1,0 +1,162 @@
+"""Runs as the server sees them, against an engine that misbehaves on demand."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import time
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+import psutil
+import pytest
+
+from waza_language_server.engine.runs import Run, RunOutcome, RunProgress, Runs, RunTarget
+
+FAKE_ENGINE = Path(__file__).parent / "fake_engine.py"
+SUITES = Path("/suites")
+
+
+@pytest.fixture
+async def runs() -> AsyncIterator[Runs]:
+    runs = _runs(sys.executable, str(FAKE_ENGINE))
+    yield runs
+    await runs.close()
+
+
+def _runs(interpreter: str, *arguments: str, on_change: Callable[[Run], None] = lambda _run: None) -> Runs:
+    return Runs(interpreter, on_change=on_change, arguments=arguments)
+
+
+def suite(behaviour: str, grader: str | None = None) -> RunTarget:
+    return RunTarget(SUITES / behaviour / "eval.yaml", None, grader)
+
+
+def ignore(_progress: RunProgress) -> None:
+    pass
+
+
+async def until(condition: Callable[[], object], seconds: float = 5) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline
+        await asyncio.sleep(0.01)
+
+
+def is_gone(process: psutil.Process) -> bool:
+    """Whether it has ended; who should have collected its exit code is not our matter."""
+    try:
+        return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
+
+
+async def test_a_run_ends_with_its_status_and_results(runs: Runs) -> None:
+    assert await runs.run(suite("completes"), ignore) == RunOutcome("completed", "results.json")
+
+
+async def test_events_become_progress(runs: Runs) -> None:
+    seen: list[RunProgress] = []
+    await runs.run(suite("completes", "length"), seen.append)
+    assert seen[-1] == RunProgress(1, 2, "one · length · 0.50")
+    assert seen[-1].percentage == 50
+
+
+async def test_events_that_overtake_the_answer_are_kept(runs: Runs) -> None:
+    assert (await runs.run(suite("events_first"), ignore)).status == "completed"
+
+
+async def test_a_refused_run_is_an_error_in_the_engines_words(runs: Runs) -> None:
+    assert await runs.run(suite("refuses"), ignore) == RunOutcome("error", message="There is no such suite.")
+
+
+async def test_a_dying_engine_ends_its_runs_with_its_last_words(runs: Runs) -> None:
+    outcome = await runs.run(suite("dies"), ignore)
+    assert outcome.status == "error"
+    assert outcome.message == "The engine stopped unexpectedly (exit code 3): MemoryError: out of memory."
+
+
+async def test_the_run_after_a_dead_engine_starts_a_new_one(runs: Runs) -> None:
+    await runs.run(suite("dies"), ignore)
+    assert (await runs.run(suite("completes"), ignore)).status == "completed"
+
+
+async def test_a_killed_engine_ends_all_of_its_runs(runs: Runs) -> None:
+    both = asyncio.gather(runs.run(suite("waits"), ignore), runs.run(suite("waits", "g"), ignore))
+    await until(lambda: len(runs.active) == 2 and all(run.run_id for run in runs.active))
+    assert runs.engine_pid is not None
+    psutil.Process(runs.engine_pid).kill()
+    assert [outcome.status for outcome in await both] == ["error", "error"]
+
+
+async def test_cancel_ends_the_run(runs: Runs) -> None:
+    running = asyncio.create_task(runs.run(suite("waits"), ignore))
+    await until(lambda: runs.active and runs.active[0].run_id)
+    await runs.cancel(runs.active[0])
+    assert (await running).status == "canceled"
+    assert runs.active == ()
+
+
+async def test_cancelling_the_caller_cancels_the_run(runs: Runs) -> None:
+    running = asyncio.create_task(runs.run(suite("waits"), ignore))
+    await until(lambda: runs.active and runs.active[0].run_id)
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    assert runs.active == ()
+
+
+async def test_an_engine_that_ignores_the_cancel_is_killed_with_all_it_started(runs: Runs) -> None:
+    seen: list[RunProgress] = []
+    running = asyncio.create_task(runs.run(suite("deaf"), seen.append))
+    await until(lambda: runs.engine_pid and psutil.Process(runs.engine_pid).children())
+    assert runs.engine_pid is not None
+    family = [psutil.Process(runs.engine_pid), *psutil.Process(runs.engine_pid).children(recursive=True)]
+    started = time.monotonic()
+    await runs.cancel(runs.active[0])
+    assert (await running).status == "canceled"
+    assert time.monotonic() - started < 2
+    await until(lambda: all(is_gone(process) for process in family), seconds=1)
+
+
+async def test_the_same_target_is_joined_not_run_twice(runs: Runs) -> None:
+    first = asyncio.create_task(runs.run(suite("waits"), ignore))
+    second = asyncio.create_task(runs.run(suite("waits"), ignore))
+    await until(lambda: runs.active and runs.active[0].run_id)
+    assert len(runs.active) == 1
+    await runs.cancel(runs.active[0])
+    assert (await first) == (await second) == RunOutcome("canceled")
+
+
+async def test_listeners_hear_of_the_start_and_the_end() -> None:
+    active: list[int] = []
+    runs = _runs(sys.executable, str(FAKE_ENGINE), on_change=lambda _run: active.append(len(runs.active)))
+    await runs.run(suite("completes"), ignore)
+    assert active == [1, 0]
+    await runs.close()
+
+
+async def test_closing_leaves_no_process(runs: Runs) -> None:
+    await runs.run(suite("completes"), ignore)
+    assert runs.engine_pid is not None
+    engine = psutil.Process(runs.engine_pid)
+    await runs.close()
+    assert not engine.is_running()
+
+
+async def test_an_interpreter_that_does_not_exist_is_named(tmp_path: Path) -> None:
+    runs = _runs(str(tmp_path / "python"))
+    outcome = await runs.run(suite("completes"), ignore)
+    assert outcome == RunOutcome(
+        "error",
+        message=f"The Python interpreter {tmp_path / 'python'} cannot be started: No such file or directory.",
+    )
+
+
+async def test_an_interpreter_without_the_engine_says_what_to_install() -> None:
+    runs = _runs(sys.executable, "-I", "-S", "-m", "waza_engine", "serve")
+    outcome = await runs.run(suite("completes"), ignore)
+    assert outcome.message == (
+        f"{sys.executable} has no waza engine; "
+        "install waza-language-server there or choose another interpreter."
+    )
