@@ -88,15 +88,22 @@ export async function hover(page, lineText, token, expected) {
 export async function applyQuickFix(page, lineText, token, title) {
   const box = await boxOf(page, lineText, token);
   await page.mouse.click(box.x + box.width / 2, box.y + box.height / 2);
-  await page.keyboard.press("Control+.");
+  await page.mouse.move(5, 5); // a hover popup would take the keys
   const row = page.locator(".action-widget .monaco-list-row.action", { hasText: title }).first();
-  await row.waitFor();
+  await repeatUntil(page, `a quick fix "${title}"`, () => page.keyboard.press("Control+."), () => row.isVisible());
   for (let presses = 0; !(await row.evaluate((element) => element.classList.contains("focused"))); presses++) {
     if (presses === 20) throw new Error("The quick fix cannot be reached with the arrow keys.");
     await page.keyboard.press("ArrowDown");
   }
   await page.keyboard.press("Enter"); // a click is swallowed by an overlay of the menu
   await row.waitFor({ state: "detached" });
+}
+
+/** Clicks the first lens that says `title` until `happened`: a click is lost when the lens is drawn anew under it. */
+export async function clickLens(page, title, what, happened) {
+  const lens = page.locator(".codelens-decoration a", { hasText: title }).first();
+  await lens.waitFor();
+  await repeatUntil(page, what, () => lens.click(), happened);
 }
 
 /** From now on keeps the text of every notification, also of those that vanish quickly; read it with `notificationsSeen`. */
@@ -114,7 +121,7 @@ export async function recordNotifications(page) {
 }
 
 export function notificationsSeen(page) {
-  return page.evaluate(() => window.notificationsSeen);
+  return page.evaluate(() => window.notificationsSeen ?? []);
 }
 
 /** Texts that the extension draws into the line that contains `lineText`: inlay hints. */
@@ -133,5 +140,17 @@ export async function waitUntil(page, what, condition, milliseconds = 30_000) {
   while (!(await condition())) {
     if (Date.now() > deadline) throw new Error(`Waited ${milliseconds / 1000} s in vain for ${what}.`);
     await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
+  }
+}
+
+/** Does `action` again and again, leaving 5 seconds for its effect, until `happened` resolves to true. */
+async function repeatUntil(page, what, action, happened) {
+  for (let attempt = 1; ; attempt++) {
+    await action();
+    try {
+      return await waitUntil(page, what, happened, 5_000);
+    } catch (error) {
+      if (attempt === 4) throw error;
+    }
   }
 }

@@ -4,25 +4,27 @@ import assert from "node:assert/strict";
 import fs from "node:fs";
 
 /**
- * Misspells the first `contains` of a text grader and the suite's `description`.
+ * Misspells `contains` in an option of the first text grader that has it, and the suite's `description`.
  *
- * @returns for each mistake the line with the mistake, the wrong and the right key; for the first also the grader's lines
+ * @returns for each mistake its line and the wrong key; for the first also the right key and the lines of its grader
  */
 export function seedMistakes(file) {
   const lines = fs.readFileSync(file, "utf8").split("\n");
-  const contains = lines.findIndex((line) => /^\s+contains:/.test(line));
+  const option = lines.findIndex((line) => /^\s+(not_)?contains:/.test(line));
   const description = lines.findIndex((line) => /^description:/.test(line));
-  assert.ok(contains > 0 && description >= 0, `${file} has no description or no text grader with contains`);
+  assert.ok(option > 0 && description >= 0, `${file} has no description or no text grader with contains or not_contains`);
 
-  const ofGrader = lines.slice(0, contains);
-  const graderLine = ofGrader.findLast((line) => /^\s+(- )?name:/.test(line)).trim();
-  const graderType = /type: (\w+)/.exec(ofGrader.findLast((line) => /^\s+(- )?type:/.test(line)))[1];
-  const repaired = lines[contains].trim();
-  lines[contains] = lines[contains].replace("contains", "contians");
+  const above = lines.slice(0, option);
+  const graderLine = above.findLast((line) => /^\s+(- )?name:/.test(line)).trim();
+  const graderType = /type: (\w+)/.exec(above.findLast((line) => /^\s+(- )?type:/.test(line)))[1];
+  const repaired = lines[option].trim();
+  const right = repaired.split(":")[0];
+  const wrong = right.replace("contains", "contians");
+  lines[option] = lines[option].replace(right, wrong);
   lines[description] = lines[description].replace("description", "descripton");
   fs.writeFileSync(file, lines.join("\n"));
   return {
-    toRepair: { line: lines[contains].trim(), wrong: "contians", right: "contains", repaired, graderLine, graderType },
-    toKeep: { line: lines[description].trim().slice(0, 30), wrong: "descripton" },
+    toRepair: { line: lines[option].trim(), wrong, right, repaired, graderLine, graderType },
+    toKeep: { line: lines[description].slice(0, 30).trim(), wrong: "descripton" },
   };
 }

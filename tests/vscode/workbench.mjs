@@ -12,6 +12,7 @@ const USER_SETTINGS = {
   "chat.disableAIFeatures": true,
   "extensions.autoUpdate": "off",
   "extensions.ignoreRecommendations": true,
+  "files.autoSave": "off", // on in a browser unless switched off; saving before a run must be the extension's work
   "git.enabled": false,
   "window.restoreWindows": "none",
   "workbench.startupEditor": "none",

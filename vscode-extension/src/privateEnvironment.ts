@@ -59,7 +59,7 @@ export class PrivateEnvironment {
             await this.run(uv, ["pip", "install", "--python", this.command(), wheel], cancel);
         } else if (base !== undefined) {
             await this.run(base.command, [...base.args, "-m", "venv", this.folder], cancel);
-            await this.run(this.command(), ["-m", "pip", "install", "--disable-pip-version-check", wheel], cancel);
+            await this.run(this.command(), ["-m", "pip", "install", "--disable-pip-version-check", "--progress-bar", "off", wheel], cancel);
         } else {
             throw new Error("No Python 3.11 or newer was found; install one, or name it in the setting waza.interpreter.");
         }
