@@ -1,0 +1,99 @@
+"""What the engine asks of an agent, and what it gets back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from waza_engine.graders.base import SkillInvocation, ToolCall, Usage
+
+
+class ExecutorError(Exception):
+    """The executor cannot work at all, or not for this prompt; the text is for the author of the suite."""
+
+
+class Cancellation(Protocol):
+    """Whether the run was cancelled, and a way to be told at once."""
+
+    @property
+    def requested(self) -> bool:
+        """Whether it is time to stop."""
+        ...
+
+    def on_request(self, stop: Callable[[], None]) -> Callable[[], None]:
+        """Call ``stop`` when the run is cancelled (at once if it is).
+
+        Return a function that withdraws this.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class WorkspaceFile:
+    """A file that was put into the workspace for the task: its path there and its bytes."""
+
+    path: str
+    content: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutionRequest:
+    """One turn of a conversation. ``session`` continues an earlier one.
+
+    ``timeout_seconds`` holds for this call alone.
+
+    ``workspace`` is the directory in which the agent works; ``files`` says what ``inputs.files`` put there.
+    """
+
+    prompt: str
+    workspace: Path
+    task_name: str = ""
+    task_description: str = ""
+    context: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    files: Sequence[WorkspaceFile] = ()
+    model: str = ""
+    skill: str = ""
+    skill_directories: Sequence[Path] = ()
+    timeout_seconds: float = 300.0
+    session: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutionResponse:
+    """What one turn left behind. ``error`` is set when the agent gave up; its output so far is kept.
+
+    ``events`` are transcript entries as in reference waza.md §4.9. ``usage`` is None when the executor
+    reports none.
+    """
+
+    output: str
+    session: str = ""
+    events: Sequence[Mapping[str, Any]] = ()
+    tool_calls: Sequence[ToolCall] = ()
+    skill_invocations: Sequence[SkillInvocation] = ()
+    usage: Usage | None = None
+    error: str | None = None
+
+
+class Executor(Protocol):
+    """Carries out prompts. ``execute`` is called from several threads at the same time.
+
+    ``answers_triggers`` is true for an executor that has no skills to call and answers every trigger prompt
+    rightly by definition.
+    """
+
+    name: str
+    answers_triggers: bool
+
+    def execute(self, request: ExecutionRequest, cancellation: Cancellation) -> ExecutionResponse:
+        """Carry out one turn; return early when cancelled.
+
+        Raises ``ExecutorError`` when there is no answer at all.
+        """
+        ...
+
+    def close(self) -> None:
+        """End everything that was started; can be called twice and from another thread."""
+        ...

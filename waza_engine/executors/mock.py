@@ -1,0 +1,74 @@
+"""The mock executor: it answers at once, without an agent, a key or a cost, and calls no tools.
+
+Its answer repeats what it was given, exactly as upstream's mock does, so suites can be tried out and
+compared.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping
+from typing import Any, cast
+
+from waza_engine.executors.base import Cancellation, ExecutionRequest, ExecutionResponse, WorkspaceFile
+
+_SHOWN_BYTES = 1024
+
+
+class MockExecutor:
+    """Answers ``Mock response for: <prompt>`` and what it knows of the task."""
+
+    name = "mock"
+    answers_triggers = True
+
+    def __init__(self) -> None:
+        self._sessions = itertools.count(1)
+
+    def execute(self, request: ExecutionRequest, cancellation: Cancellation) -> ExecutionResponse:
+        """Return the answer."""
+        del cancellation
+        session = request.session or f"mock-session-{next(self._sessions)}"
+        return ExecutionResponse(output="\n".join(_lines(request)), session=session)
+
+    def close(self) -> None:
+        """Do nothing: nothing was started."""
+
+
+def _lines(request: ExecutionRequest) -> Iterator[str]:
+    yield f"Mock response for: {request.prompt}"
+    if request.task_name:
+        yield f"Task: {request.task_name}"
+    if request.task_description:
+        yield f"Description: {request.task_description}"
+    if request.context:
+        yield "Context:"
+        yield from (f"  {key}: {_as_go_prints(value)}" for key, value in request.context.items())
+    if request.files:
+        yield f"Analyzed {len(request.files)} file(s):"
+        for file in request.files:
+            yield f"  - {file.path}"
+            yield _beginning(file)
+
+
+def _beginning(file: WorkspaceFile) -> str:
+    text = file.content[:_SHOWN_BYTES].decode("utf-8", "replace")
+    return text + "...(truncated)" if len(file.content) > _SHOWN_BYTES else text
+
+
+def _as_go_prints(value: Any) -> str:
+    """Return the text of a context value as upstream writes it: ``[a b]``, ``map[k:v]``, ``true``."""
+    match value:
+        case None:
+            return "<nil>"
+        case bool():
+            return "true" if value else "false"
+        case float():
+            return f"{value:.17g}" if value != int(value) or abs(value) >= 1e21 else str(int(value))
+        case Mapping():
+            return (
+                "map[" + " ".join(f"{key}:{_as_go_prints(item)}" for key, item in sorted(value.items())) + "]"
+            )
+        case list() | tuple():
+            return "[" + " ".join(_as_go_prints(item) for item in value) + "]"
+        case _:
+            return str(value)

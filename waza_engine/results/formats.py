@@ -1,0 +1,205 @@
+"""The forms of result files: this engine's and upstream's documents, journals, and files of the Python era.
+
+Everything may be missing or null; a file that is no result is None, never an error (reference waza.md §7).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, TypeAlias, cast
+
+from waza_engine.results.places import JOURNAL_SUFFIX
+from waza_engine.results.scores import CheckResult, GraderResult, RunResult, TaskResult
+
+LONGEST_BYTES = 256 * 1024 * 1024
+Block: TypeAlias = Mapping[str, Any]
+
+
+def read_result(path: Path) -> RunResult | None:
+    """Return what a result file or journal says, None when it is none or cannot be read."""
+    document = read_document(path)
+    if document is None:
+        return None
+    if "total_tasks" in _block(document, "summary"):
+        document = _modern(document)
+    if not document.get("eval_name") and not _block(document, "summary").get("total_tests"):
+        return None
+    config, engine = _block(document, "config"), _block(_block(document, "metadata"), "engine")
+    timestamp = moment(document.get("timestamp"))
+    tasks = [_task(task, timestamp) for task in _blocks(document.get("tasks"))]
+    return RunResult(
+        path=path,
+        timestamp=timestamp,
+        eval_name=_text(document.get("eval_name")),
+        skill=_text(document.get("skill")),
+        eval_file=_text(engine.get("eval_file")),
+        executor=_text(config.get("engine_type")),
+        model=_text(config.get("model_id")),
+        status=_text(engine.get("status")),
+        complete=not path.name.endswith(JOURNAL_SUFFIX) and engine.get("status") != "canceled",
+        tasks={task.id: task for task in tasks},
+    )
+
+
+def read_document(path: Path) -> Block | None:
+    """Return the document of a result file; that of a journal is put together from its lines."""
+    try:
+        if path.stat().st_size > LONGEST_BYTES:
+            return None
+        content = path.read_bytes()
+        if path.name.endswith(JOURNAL_SUFFIX):
+            return _from_journal(content)
+        document: object = json.loads(content)
+    except (OSError, ValueError, RecursionError):
+        return None
+    return cast("Block", document) if isinstance(document, Mapping) else None
+
+
+def moment(text: object) -> datetime:
+    """Return a time stamp with its zone (UTC when it has none).
+
+    The earliest possible when it cannot be read.
+    """
+    try:
+        found = datetime.fromisoformat(str(text))
+    except ValueError:
+        return datetime.min.replace(tzinfo=UTC)
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
+
+
+def _from_journal(content: bytes) -> Block | None:
+    """Return the document so far. The last line may be torn: the process was killed while it wrote."""
+    entries: list[Block] = []
+    for line in content.split(b"\n"):
+        try:
+            entry: object = json.loads(line)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(entry, Mapping):
+            entries.append(cast("Block", entry))
+    if not entries or "eval_id" not in entries[0]:
+        return None
+    return {**entries[0], "tasks": [entry["task"] for entry in entries[1:] if "task" in entry]}
+
+
+def _task(task: Block, timestamp: datetime) -> TaskResult:
+    runs = _blocks(task.get("runs"))
+    by_grader: dict[str, list[Block]] = {}
+    for run in runs:
+        for name, validation in _block(run, "validations").items():
+            if isinstance(validation, Mapping):
+                by_grader.setdefault(name, []).append(cast("Block", validation))
+    statistics = _block(task, "stats")
+    errors = [_text(run.get("error_msg")) for run in runs]
+    return TaskResult(
+        id=_text(task.get("test_id")),
+        name=_text(task.get("display_name")),
+        status=_text(task.get("status")),
+        score=_number(statistics.get("avg_score")),
+        trials=len(runs),
+        passed_trials=sum(run.get("status") == "passed" for run in runs),
+        graders={name: _grader(name, validations, timestamp) for name, validations in by_grader.items()},
+        timestamp=timestamp,
+        error=_text(task.get("error_msg")) or next((error for error in errors if error), ""),
+    )
+
+
+def _grader(name: str, validations: Sequence[Block], timestamp: datetime) -> GraderResult:
+    statuses = [_status(validation) for validation in validations]
+    scores = tuple(_number(validation.get("score")) for validation in validations)
+    passes = tuple(validation.get("passed") is True for validation in validations)
+    told = next((v for v, passed in zip(validations, passes, strict=True) if not passed), validations[-1])
+    return GraderResult(
+        name=name,
+        type=_text(validations[0].get("type")),
+        status="error" if "error" in statuses else "pending" if "pending" in statuses else "graded",
+        score=sum(scores) / len(scores),
+        passed=all(passes),
+        scores=scores,
+        passes=passes,
+        feedback=_text(told.get("feedback")),
+        checks=_checks(validations),
+        timestamp=timestamp,
+    )
+
+
+def _status(validation: Block) -> str:
+    """Upstream writes no status; the Python era marks a review to come inside ``details``."""
+    status = _text(validation.get("status")) or _text(_block(validation, "details").get("status"))
+    return status if status in ("pending", "error") else "graded"
+
+
+def _checks(validations: Sequence[Block]) -> tuple[CheckResult, ...]:
+    """Return each check once, in its first order, with the message of the first trial in which it failed."""
+    outcomes: dict[tuple[str | int, ...], list[tuple[bool, str]]] = {}
+    for validation in validations:
+        for check in _blocks(validation.get("checks")):
+            path = tuple(part for part in _items(check.get("path")) if isinstance(part, str | int))
+            outcomes.setdefault(path, []).append((check.get("passed") is True, _text(check.get("message"))))
+    return tuple(
+        CheckResult(
+            path=path,
+            passed=all(passed for passed, _ in found),
+            passed_trials=sum(passed for passed, _ in found),
+            trials=len(found),
+            message=next((message for passed, message in found if not passed), ""),
+        )
+        for path, found in outcomes.items()
+    )
+
+
+def _modern(document: Block) -> Block:
+    """Return a document of the Python era in today's layout (reference waza.md §7.2)."""
+    config = _block(document, "config")
+    return {
+        **document,
+        "config": {**config, "model_id": config.get("model"), "engine_type": config.get("executor")},
+        "tasks": [_modern_task(task) for task in _blocks(document.get("tasks"))],
+    }
+
+
+def _modern_task(task: Block) -> Block:
+    aggregate = _block(task, "aggregate")
+    status = {"partial": "failed"}.get(_text(task.get("status")), task.get("status"))
+    return {
+        "test_id": task.get("id"),
+        "display_name": task.get("name"),
+        "status": status,
+        "stats": {"avg_score": aggregate.get("mean_score"), "pass_rate": aggregate.get("pass_rate")},
+        "runs": [_modern_trial(trial) for trial in _blocks(task.get("trials"))],
+    }
+
+
+def _modern_trial(trial: Block) -> Block:
+    validations = {
+        name: {**cast("Block", result), "feedback": cast("Block", result).get("message")}
+        for name, result in _block(trial, "grader_results").items()
+        if isinstance(result, Mapping)
+    }
+    status = {"timeout": "error"}.get(_text(trial.get("status")), trial.get("status"))
+    return {"status": status, "validations": validations, "error_msg": trial.get("error")}
+
+
+def _block(value: Block, key: str) -> Block:
+    found = value.get(key)
+    return cast("Block", found) if isinstance(found, Mapping) else {}
+
+
+def _items(value: object) -> Sequence[Any]:
+    return cast("Sequence[Any]", value) if isinstance(value, list) else ()
+
+
+def _blocks(value: object) -> list[Block]:
+    items: Iterable[object] = _items(value)
+    return [cast("Block", item) for item in items if isinstance(item, Mapping)]
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _number(value: object) -> float:
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else 0.0

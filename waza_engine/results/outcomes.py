@@ -1,0 +1,145 @@
+"""What a run found out: trials with their grader verdicts, tasks with their figures, the whole suite."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal
+
+from waza_engine.graders.base import Check, SkillInvocation, ToolCall, Usage
+from waza_engine.scoring.composite import Graded, TrialStatus
+from waza_engine.scoring.tasks import SuiteSummary, TaskStatistics, TaskStatus
+from waza_engine.scoring.triggers import TriggerMetrics
+
+RunStatus = Literal["completed", "failed", "canceled", "error"]
+"""How a run ended: all tasks passed, some did not, it was stopped, or it could not run at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Validation:
+    """What one grader said of one trial. ``duration_ms`` is its own wall clock in milliseconds."""
+
+    name: str
+    type: str
+    score: float
+    passed: bool
+    feedback: str
+    weight: float = 1.0
+    status: Literal["graded", "pending", "error"] = "graded"
+    details: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    checks: Sequence[Check] = ()
+    duration_ms: int = 0
+
+    @property
+    def graded(self) -> Graded:
+        """What scoring needs of it."""
+        return Graded(self.score, self.passed, self.weight, self.status)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointOutcome:
+    """What the graders of a checkpoint said after its turn."""
+
+    after_turn: int
+    status: TrialStatus
+    validations: Mapping[str, Validation]
+    stopped: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TrialOutcome:
+    """One trial. ``validations`` is None when nothing could be graded.
+
+    ``error`` says what broke the execution.
+    """
+
+    number: int
+    status: TrialStatus
+    validations: Mapping[str, Validation] | None
+    attempts: int = 1
+    duration_ms: int = 0
+    output: str = ""
+    events: Sequence[Mapping[str, Any]] = ()
+    tool_calls: Sequence[ToolCall] = ()
+    skill_invocations: Sequence[SkillInvocation] = ()
+    usage: Usage | None = None
+    session: str = ""
+    error: str = ""
+    workspace: str = ""
+    checkpoints: Sequence[CheckpointOutcome] = ()
+
+    @property
+    def graded(self) -> list[Graded]:
+        """The verdicts as scoring reads them."""
+        return [validation.graded for validation in (self.validations or {}).values()]
+
+
+@dataclass(frozen=True, slots=True)
+class TaskOutcome:
+    """One task with its trials; ``error`` says why it could not run at all (a broken file, a failed hook)."""
+
+    id: str
+    name: str
+    status: TaskStatus
+    trials: Sequence[TrialOutcome] = ()
+    statistics: TaskStatistics | None = None
+    golden: bool = False
+    file: str = ""
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TriggerOutcome:
+    """What happened to one trigger prompt."""
+
+    prompt: str
+    should_trigger: bool
+    did_trigger: bool
+    confidence: str = ""
+    output: str = ""
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class MetricOutcome:
+    """A figure of the whole suite and whether it reaches its threshold."""
+
+    name: str
+    value: float
+    threshold: float
+    passed: bool
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class RunHeader:
+    """What is known of a run before its first task. ``started`` has a time zone; times are seconds."""
+
+    run_id: str
+    started: datetime
+    eval_file: str
+    eval_name: str
+    skill: str
+    executor: str
+    model: str
+    judge_model: str
+    trials_per_task: int
+    timeout_seconds: int
+    tasks: Sequence[str] = ()
+    graders: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RunOutcome:
+    """A run that has ended, however it ended. ``message`` explains an error."""
+
+    header: RunHeader
+    status: RunStatus
+    tasks: Sequence[TaskOutcome]
+    summary: SuiteSummary
+    usage: Usage | None = None
+    metrics: Sequence[MetricOutcome] = ()
+    triggers: Sequence[TriggerOutcome] = ()
+    trigger_metrics: TriggerMetrics | None = None
+    message: str = ""

@@ -1,0 +1,14 @@
+"""The names of result files. Light: readers and writers share it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+FOLDER = ".waza"
+JOURNAL_SUFFIX = ".partial.jsonl"
+HISTORY_NAME = "history.jsonl"
+
+
+def results_directory(suite_directory: Path) -> Path:
+    """Return the directory in which the results of a suite are kept."""
+    return suite_directory / FOLDER / "results"

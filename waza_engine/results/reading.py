@@ -1,0 +1,89 @@
+"""The newest scores of a suite, from the result files on disk: what the editor shows beside each grader.
+
+Reads documents of this engine and of upstream, journals of runs that go on or were killed, and files of the
+Python era. A run of one task or one grader replaces only what it ran; everything else keeps its last known
+score.
+
+Architecture invariant: light (the language server imports it): ``json`` and dataclasses, no models.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+from waza_engine.results.formats import read_result
+from waza_engine.results.places import JOURNAL_SUFFIX, results_directory
+from waza_engine.results.scores import CheckResult, GraderResult, RunResult, TaskResult
+
+__all__ = ["CheckResult", "GraderResult", "RunResult", "TaskResult", "latest_results", "results_of"]
+
+NEWEST_FILES = 40
+_UPSTREAM_FOLDERS = ("results",)
+_UPSTREAM_FILES = ("results.json", "result.json")
+
+
+def latest_results(suite_dir: Path, *, eval_file: str | None = None) -> RunResult | None:
+    """Return the newest scores of each task and grader, None when nothing was ever run.
+
+    ``eval_file`` is the name of the eval file when several lie in the directory. Files that cannot be read
+    are skipped.
+    """
+    found = [result for path in _candidates(suite_dir) if (result := _cached(path)) is not None]
+    runs = [run for run in found if eval_file is None or run.eval_file in ("", eval_file)]
+    runs.sort(key=lambda run: run.timestamp, reverse=True)
+    if not runs:
+        return None
+    tasks: dict[str, TaskResult] = {}
+    for run in runs:
+        for task in run.tasks.values():
+            newest = tasks.get(task.id)
+            tasks[task.id] = (
+                task if newest is None else replace(newest, graders={**task.graders, **newest.graders})
+            )
+    return replace(runs[0], tasks=tasks)
+
+
+def results_of(path: Path) -> RunResult | None:
+    """Return what one result file or journal says, None when it is none or cannot be read."""
+    return _cached(path)
+
+
+def _candidates(suite_dir: Path) -> list[Path]:
+    own = results_directory(suite_dir)
+    paths = {path for pattern in ("*.json", f"*{JOURNAL_SUFFIX}") for path in _listed(own, pattern)}
+    for folder in _UPSTREAM_FOLDERS:
+        paths.update(_listed(suite_dir / folder, "**/*.json"))
+    paths.update(suite_dir / name for name in _UPSTREAM_FILES if (suite_dir / name).is_file())
+    dated = sorted(((_modified(path), path) for path in paths), reverse=True)
+    return [path for _, path in dated[:NEWEST_FILES]]
+
+
+def _listed(directory: Path, pattern: str) -> Iterable[Path]:
+    try:
+        return [path for path in directory.glob(pattern) if path.is_file() and not path.name.startswith(".")]
+    except OSError:
+        return []
+
+
+def _modified(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0
+
+
+def _cached(path: Path) -> RunResult | None:
+    try:
+        state = path.stat()
+    except OSError:
+        return None
+    return _read(path, state.st_mtime_ns, state.st_size)
+
+
+@functools.lru_cache(maxsize=256)
+def _read(path: Path, modified: int, size: int) -> RunResult | None:
+    del modified, size  # part of the cache key only
+    return read_result(path)

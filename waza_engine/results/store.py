@@ -1,0 +1,162 @@
+"""Where results lie on disk, and how they get there without a half-written file ever showing.
+
+While a run goes on, every finished task is appended to a journal (``….partial.jsonl``) and flushed to the
+disk, so nothing finished is lost when the machine or the process dies. At the end the whole document is
+written beside it and takes its final name in one step; then the journal goes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import json
+import os
+import secrets
+import tempfile
+from collections.abc import Generator
+from pathlib import Path
+from typing import IO
+
+from waza_engine.results import history
+from waza_engine.results.documents import Json, header_document, run_document, task_document
+from waza_engine.results.outcomes import RunHeader, RunOutcome, TaskOutcome
+from waza_engine.results.places import JOURNAL_SUFFIX, results_directory
+
+
+class ResultsError(Exception):
+    """Results cannot be written; the text says where and why."""
+
+
+class ResultStore:
+    """The results of one run. Methods may be called from several threads, one at a time."""
+
+    def __init__(self, suite_directory: Path, header: RunHeader) -> None:
+        self._directory = results_directory(suite_directory)
+        self._header = header
+        self._stem = f"{header.started:%Y%m%dT%H%M%SZ}-{secrets.token_hex(3)}"
+        self._journal: IO[bytes] | None = None
+
+    @property
+    def path(self) -> Path:
+        """The file that will hold the results."""
+        return self._directory / f"{self._stem}.json"
+
+    @property
+    def journal_path(self) -> Path:
+        """The file that holds the finished tasks of a run that has not ended."""
+        return self._directory / f"{self._stem}{JOURNAL_SUFFIX}"
+
+    def open(self) -> None:
+        """Start the journal. Raises ``ResultsError``."""
+        with _clear_errors(self._directory):
+            self._directory.mkdir(parents=True, exist_ok=True)
+            _keep_out_of_git(self._directory.parent)
+        with _clear_errors(self.journal_path):
+            self._journal = self.journal_path.open("xb", buffering=0)
+        process = {"pid": os.getpid()}
+        self._append({**header_document(self._header), "process": process})
+
+    def add(self, task: TaskOutcome) -> None:
+        """Keep a finished task. Raises ``ResultsError``; the tasks before it stay readable."""
+        if self._journal is not None:
+            self._append({"task": task_document(task)})
+
+    def finish(self, outcome: RunOutcome) -> Path:
+        """Write the document, enter it into the history, drop the journal; return its path.
+
+        Raises ``ResultsError``.
+        """
+        document = run_document(outcome)
+        try:
+            write_atomically(self.path, encoded(document))
+        except ResultsError:
+            self._close()
+            raise
+        self._close()
+        with contextlib.suppress(OSError):
+            self.journal_path.unlink(missing_ok=True)
+        # The history can be made again from the documents, so it is not worth an error.
+        with contextlib.suppress(OSError):
+            history.append(self._directory, self.path.name, document)
+        return self.path
+
+    def _append(self, entry: Json) -> None:
+        assert self._journal is not None
+        line = json.dumps(entry, ensure_ascii=False, allow_nan=False).encode("utf-8", "replace") + b"\n"
+        try:
+            with _clear_errors(self.journal_path):
+                if self._journal.write(line) != len(line):
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+                os.fsync(self._journal.fileno())
+        except ResultsError:
+            # A torn last line is skipped by readers; another line after it would be lost with it.
+            self._close()
+            raise
+
+    def _close(self) -> None:
+        if self._journal is not None:
+            with contextlib.suppress(OSError):
+                self._journal.close()
+            self._journal = None
+
+
+def encoded(document: Json) -> bytes:
+    """Return the document as upstream writes it: two spaces of indentation, UTF-8."""
+    text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
+    return text.encode("utf-8", "replace") + b"\n"
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Replace or create a file in one step: a reader sees the old content or the new one, never a part.
+
+    Raises ``ResultsError``; the old content is untouched then.
+    """
+    with _clear_errors(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
+        temporary = Path(name)
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            _apply_usual_permissions(temporary)
+            temporary.replace(path)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise
+        _sync_directory(path.parent)
+
+
+@contextlib.contextmanager
+def _clear_errors(path: Path) -> Generator[None]:
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise ResultsError(f"Results cannot be written to {path}: {reason}.") from error
+
+
+def _keep_out_of_git(folder: Path) -> None:
+    """Make the folder ignore itself: every run makes results anew, so they are no part of a commit."""
+    ignore = folder / ".gitignore"
+    if not ignore.exists():
+        ignore.write_text("*\n", encoding="utf-8")
+
+
+def _apply_usual_permissions(path: Path) -> None:
+    """Give a temporary file, which is private, the permissions of any other file of the user."""
+    if os.name != "nt":
+        mask = os.umask(0)
+        os.umask(mask)
+        path.chmod(0o666 & ~mask)
+
+
+def _sync_directory(directory: Path) -> None:
+    """Make the new name survive a crash too, where the file system can promise that."""
+    with contextlib.suppress(OSError):
+        descriptor = os.open(directory, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

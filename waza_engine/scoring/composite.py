@@ -1,0 +1,66 @@
+"""The score of one trial: the plain and the weighted mean of its graders' scores."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+TrialStatus = Literal["passed", "failed", "error", "skipped"]
+
+
+@dataclass(frozen=True, slots=True)
+class Graded:
+    """What scoring needs to know of one grader's verdict. ``weight`` is as written.
+
+    Zero and below count as 1.
+    """
+
+    score: float
+    passed: bool
+    weight: float = 1.0
+    status: Literal["graded", "pending", "error"] = "graded"
+
+
+@dataclass(frozen=True, slots=True)
+class Composite:
+    """The two means of a trial, both 0.0 when nothing was graded (reference waza.md §3.1)."""
+
+    score: float
+    weighted_score: float
+
+
+def composite(graded: Sequence[Graded]) -> Composite:
+    """Return the means over all graders but those that wait for a person.
+
+    A grader in error counts with score 0: it was asked for and said nothing.
+    """
+    counted = [grader for grader in graded if grader.status != "pending"]
+    if not counted:
+        return Composite(0.0, 0.0)
+    weights = [effective_weight(grader.weight) for grader in counted]
+    scores = [0.0 if grader.status == "error" else grader.score for grader in counted]
+    weighted = sum(score * weight for score, weight in zip(scores, weights, strict=True)) / sum(weights)
+    return Composite(sum(scores) / len(scores), weighted)
+
+
+def effective_weight(weight: float) -> float:
+    """Return the weight that counts: zero and below mean 1."""
+    return weight if weight > 0 else 1.0
+
+
+def trial_status(graded: Sequence[Graded], *, execution_error: bool = False) -> TrialStatus:
+    """Return whether a trial passed: all its graders must have passed, whatever their weights.
+
+    A failed grader outranks one in error: ``failed`` says that the answer is wrong, ``error`` only that it
+    could not be judged completely. A trial whose graders all wait for a person is ``skipped``; one without
+    graders has passed.
+    """
+    if execution_error:
+        return "error"
+    counted = [grader for grader in graded if grader.status != "pending"]
+    if graded and not counted:
+        return "skipped"
+    if any(grader.status == "graded" and not grader.passed for grader in counted):
+        return "failed"
+    return "error" if any(grader.status == "error" for grader in counted) else "passed"

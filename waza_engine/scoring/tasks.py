@@ -1,0 +1,160 @@
+"""The score of a task over its trials, and of a suite over its tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from waza_engine.scoring.composite import TrialStatus
+from waza_engine.scoring.statistics import (
+    Interval,
+    bootstrap,
+    flakiness_percent,
+    is_flaky,
+    mean,
+    population_deviation,
+    population_variance,
+)
+
+TaskStatus = TrialStatus
+
+
+@dataclass(frozen=True, slots=True)
+class TrialScore:
+    """What a finished trial adds to its task. ``duration_ms`` is wall clock in milliseconds."""
+
+    status: TrialStatus
+    score: float
+    weighted_score: float
+    duration_ms: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class TaskStatistics:
+    """The figures of a task.
+
+    Minimum, maximum and spread are those of the unweighted trial scores (reference §3.2).
+    """
+
+    pass_rate: float
+    flakiness_percent: float
+    passed_runs: int
+    failed_runs: int
+    error_runs: int
+    total_runs: int
+    avg_score: float
+    avg_weighted_score: float
+    min_score: float
+    max_score: float
+    std_dev_score: float
+    score_variance: float
+    ci95_lo: float
+    ci95_hi: float
+    flaky: bool
+    avg_duration_ms: int
+    interval: Interval | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TaskScore:
+    """A finished task as the suite sees it.
+
+    ``statistics`` is None when it never ran (a failed hook, a cancel).
+    """
+
+    status: TaskStatus
+    statistics: TaskStatistics | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteSummary:
+    """The figures of a suite; ``duration_ms`` is its wall clock in milliseconds."""
+
+    total_tests: int
+    succeeded: int
+    failed: int
+    errors: int
+    skipped: int
+    success_rate: float
+    aggregate_score: float
+    weighted_score: float
+    min_score: float
+    max_score: float
+    std_dev: float
+    duration_ms: int
+    interval: Interval | None = None
+
+
+def task_status(trials: Sequence[TrialStatus]) -> TaskStatus:
+    """Return the status of a task: it passes when every trial that was not skipped passed.
+
+    A task in which nothing failed but something broke is an ``error`` (upstream calls it failed and its error
+    count stays 0: reference waza.md §8.1-10).
+    """
+    counted = [status for status in trials if status != "skipped"]
+    if not counted:
+        return "skipped"
+    if "failed" in counted:
+        return "failed"
+    return "error" if "error" in counted else "passed"
+
+
+def task_statistics(trials: Sequence[TrialScore], *, seed: int = 0) -> TaskStatistics | None:
+    """Return the figures of a task's trials, None without any."""
+    if not trials:
+        return None
+    statuses = [trial.status for trial in trials]
+    scores = [trial.score for trial in trials]
+    weighted = [trial.weighted_score for trial in trials]
+    passed, total = statuses.count("passed"), len(trials)
+    interval = bootstrap(weighted, seed=seed) if total > 1 else None
+    return TaskStatistics(
+        pass_rate=passed / total,
+        flakiness_percent=flakiness_percent(passed, total),
+        passed_runs=passed,
+        failed_runs=statuses.count("failed"),
+        error_runs=statuses.count("error"),
+        total_runs=total,
+        avg_score=mean(scores),
+        avg_weighted_score=mean(weighted),
+        min_score=min(scores),
+        max_score=max(scores),
+        std_dev_score=population_deviation(scores),
+        score_variance=population_variance(scores),
+        ci95_lo=interval.lower if interval else 0.0,
+        ci95_hi=interval.upper if interval else 0.0,
+        flaky=is_flaky(passed, total),
+        avg_duration_ms=sum(trial.duration_ms for trial in trials) // total,
+        interval=interval,
+    )
+
+
+def suite_summary(
+    tasks: Sequence[TaskScore], *, duration_ms: int = 0, trials_per_task: int = 1, seed: int = 0
+) -> SuiteSummary:
+    """Return the figures of a suite (reference waza.md §3.4).
+
+    A task that broke before its first trial counts with score 0. Skipped tasks (stopped early, or waiting for
+    a person) are counted as such and otherwise left out: nothing is known of them.
+    """
+    statuses = [task.status for task in tasks]
+    judged = [task for task in tasks if task.status != "skipped"]
+    averages = [task.statistics.avg_score if task.statistics else 0.0 for task in judged]
+    weighted = [task.statistics.avg_weighted_score if task.statistics else 0.0 for task in judged]
+    measured = [task.statistics.avg_weighted_score for task in judged if task.statistics]
+    succeeded = statuses.count("passed")
+    return SuiteSummary(
+        total_tests=len(tasks),
+        succeeded=succeeded,
+        failed=statuses.count("failed"),
+        errors=statuses.count("error"),
+        skipped=statuses.count("skipped"),
+        success_rate=succeeded / len(judged) if judged else 0.0,
+        aggregate_score=mean(averages),
+        weighted_score=mean(weighted),
+        min_score=min(averages, default=0.0),
+        max_score=max(averages, default=0.0),
+        std_dev=population_deviation(averages),
+        duration_ms=duration_ms,
+        interval=bootstrap(measured, seed=seed) if trials_per_task > 1 and len(measured) > 1 else None,
+    )

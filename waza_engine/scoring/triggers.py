@@ -1,0 +1,70 @@
+"""How well a skill is triggered: prompts that should call it and prompts that should not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class TriggerAnswer:
+    """What happened to one trigger prompt.
+
+    ``confidence`` is ``""`` or ``high`` (counts fully) or ``medium`` (half).
+    """
+
+    should_trigger: bool
+    did_trigger: bool
+    confidence: str = ""
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TriggerMetrics:
+    """Counts of prompts, and rates from the weighted counts, rounded to four decimals."""
+
+    true_positives: int
+    false_positives: int
+    true_negatives: int
+    false_negatives: int
+    errors: int
+    precision: float
+    recall: float
+    f1: float
+    accuracy: float
+
+
+def trigger_metrics(answers: Iterable[TriggerAnswer]) -> TriggerMetrics | None:
+    """Return the figures of all trigger prompts (reference waza.md §3.7), None without prompts.
+
+    A prompt that could not be tried counts as answered wrongly, and in ``errors``.
+    """
+    counts = {(True, True): 0, (False, True): 0, (False, False): 0, (True, False): 0}
+    weights = dict.fromkeys(counts, 0.0)
+    errors = 0
+    for answer in answers:
+        errors += bool(answer.error)
+        did = not answer.should_trigger if answer.error else answer.did_trigger
+        key = answer.should_trigger, did
+        counts[key] += 1
+        weights[key] += 0.5 if answer.confidence == "medium" else 1.0
+    if not any(counts.values()):
+        return None
+    hits, false_alarms = weights[True, True], weights[False, True]
+    rejections, misses = weights[False, False], weights[True, False]
+    precision, recall = _share(hits, hits + false_alarms), _share(hits, hits + misses)
+    return TriggerMetrics(
+        true_positives=counts[True, True],
+        false_positives=counts[False, True],
+        true_negatives=counts[False, False],
+        false_negatives=counts[True, False],
+        errors=errors,
+        precision=round(precision, 4),
+        recall=round(recall, 4),
+        f1=round(_share(2 * precision * recall, precision + recall), 4),
+        accuracy=round(_share(hits + rejections, sum(weights.values())), 4),
+    )
+
+
+def _share(part: float, whole: float) -> float:
+    return part / whole if whole else 0.0
