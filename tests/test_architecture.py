@@ -1,0 +1,210 @@
+"""The invariants of the house (CONTRIBUTING.md), each held by a test."""
+
+from __future__ import annotations
+
+import ast
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+ENGINE = ROOT / "waza_engine"
+SERVER = ROOT / "server" / "waza_language_server"
+PROTOCOL = SERVER / "protocol"
+
+ENGINE_MODULES_FOR_THE_SERVER = {
+    "waza_engine",
+    "waza_engine.spec.scalars",
+    "waza_engine.assertions.names",
+    "waza_engine.results.reading",
+}
+RUNS_CODE = {
+    "eval",
+    "exec",
+    "compile",
+    "__import__",
+    "system",
+    "popen",
+    "Popen",
+    "run",
+    "check_output",
+    "check_call",
+}
+
+
+def imports_of(path: Path) -> Iterator[str]:
+    """Yield the modules that a file imports anywhere, those for type checkers alone left out."""
+    for node in _run_time_nodes(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+
+
+def _run_time_nodes(tree: ast.AST) -> Iterator[ast.AST]:
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            continue
+        yield node
+        yield from _run_time_nodes(node)
+
+
+def imports_below(folder: Path) -> list[tuple[str, str]]:
+    """Return (file, imported module) for every import in a package."""
+    found = [
+        (path.relative_to(ROOT).as_posix(), module)
+        for path in sorted(folder.rglob("*.py"))
+        for module in imports_of(path)
+    ]
+    assert found
+    return found
+
+
+def is_from(module: str, *packages: str) -> bool:
+    return any(module == package or module.startswith(f"{package}.") for package in packages)
+
+
+def test_the_engine_knows_nothing_of_editors() -> None:
+    wrong = [
+        (file, module)
+        for file, module in imports_below(ENGINE)
+        if is_from(module, "pygls", "lsprotocol", "waza_language_server")
+    ]
+    assert wrong == []
+
+
+def test_only_the_protocol_package_speaks_lsp() -> None:
+    wrong = [
+        (file, module)
+        for file, module in imports_below(SERVER)
+        if is_from(module, "pygls", "lsprotocol") and "/protocol/" not in file
+    ]
+    assert wrong == []
+
+
+@pytest.mark.parametrize("room", ["text", "syntax", "schema", "project", "analysis", "features", "engine"])
+def test_the_core_does_not_know_the_protocol_package(room: str) -> None:
+    wrong = [
+        (file, module)
+        for file, module in imports_below(SERVER / room)
+        if is_from(module, "waza_language_server.protocol")
+    ]
+    assert wrong == []
+
+
+def test_the_server_imports_no_models_and_no_provider() -> None:
+    wrong = [
+        (file, module)
+        for file, module in imports_below(SERVER)
+        if is_from(module, "pydantic", "openai", "jsonschema", "ruamel")
+        or (is_from(module, "waza_engine") and module not in ENGINE_MODULES_FOR_THE_SERVER)
+    ]
+    assert wrong == []
+
+
+@pytest.mark.parametrize("module", sorted(ENGINE_MODULES_FOR_THE_SERVER))
+def test_what_the_server_shares_with_the_engine_is_light(module: str) -> None:
+    loaded = _python(f"import sys, {module}; print(*sys.modules)").split()
+    assert not {"pydantic", "openai", "yaml", "rich", "typer"} & set(loaded)
+
+
+def test_the_server_process_executes_nothing_of_a_suite() -> None:
+    """Only the client of the engine starts processes, and nothing evaluates text."""
+    wrong = [
+        (path.relative_to(ROOT).as_posix(), ast.unparse(node.func))
+        for path in sorted(SERVER.rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Call) and _runs_code(node.func)
+    ]
+    assert wrong == []
+
+
+def _runs_code(function: ast.expr) -> bool:
+    if isinstance(function, ast.Name):
+        return function.id in {"eval", "exec", "__import__"}
+    owner = ast.unparse(function.value) if isinstance(function, ast.Attribute) else ""
+    return owner in {"os", "subprocess", "builtins"} and ast.unparse(function).rpartition(".")[2] in RUNS_CODE
+
+
+def test_only_the_engine_client_starts_processes() -> None:
+    starters = {
+        file for file, module in imports_below(SERVER) if is_from(module, "subprocess", "multiprocessing")
+    }
+    assert starters == {"server/waza_language_server/engine/process.py"}
+
+
+def test_the_answer_to_initialize_needs_the_protocol_library_alone() -> None:
+    loaded = _loaded_after_initialize()
+    heavy = {"pydantic", "openai", "yaml", "ruamel", "jsonschema", "jsonschema_rs", "re2", "regex"}
+    heavy |= {"typer", "rich", "psutil", "pylsp_jsonrpc", "importlib.metadata"}
+    assert heavy & loaded == set()
+    rooms = {"text", "syntax", "schema", "project", "analysis", "features", "engine"}
+    assert {f"waza_language_server.{room}" for room in rooms} & loaded == set()
+
+
+def _loaded_after_initialize() -> set[str]:
+    """Return the modules of a server that has just answered; it writes them to standard error at its end."""
+    program = (
+        "import atexit, sys\n"
+        "from waza_language_server.cli import main\n"
+        "sys.argv = ['waza-language-server', '--stdio']\n"
+        "atexit.register(lambda: sys.stderr.write(' '.join(sys.modules)))\n"
+        "main()\n"
+    )
+    answers, errors = _talk(program, [_initialize(), {"method": "exit"}])
+    assert answers[0]["result"]["serverInfo"]["name"] == "waza-language-server"
+    return set(errors.split())
+
+
+def test_a_print_in_a_handler_never_reaches_the_wire() -> None:
+    program = (
+        "import os, sys\n"
+        "from waza_language_server.protocol.handlers import lifecycle\n"
+        "initialize = lifecycle.initialize\n"
+        "def noisy(ls, params):\n"
+        "    print('printed')\n"
+        "    sys.__stdout__.write('written'); sys.__stdout__.flush()\n"
+        "    os.write(1, b'raw')\n"
+        "    os.system('echo from a child')\n"
+        "    initialize(ls, params)\n"
+        "lifecycle.initialize = noisy\n"
+        "from waza_language_server.protocol.server import start\n"
+        "sys.exit(start())\n"
+    )
+    answers, errors = _talk(program, [_initialize(), {"id": 2, "method": "shutdown"}, {"method": "exit"}])
+    assert [answer["id"] for answer in answers] == [1, 2]
+    assert all(text in errors for text in ("printed", "written", "raw", "from a child"))
+
+
+def _initialize() -> dict[str, Any]:
+    params = {"processId": None, "rootUri": None, "capabilities": {}}
+    return {"id": 1, "method": "initialize", "params": params}
+
+
+def _talk(program: str, messages: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], str]:
+    """Return the messages that a server program writes, and nothing but messages; and its standard error."""
+    bodies = [json.dumps({"jsonrpc": "2.0", **message}).encode() for message in messages]
+    spoken = b"".join(b"Content-Length: %d\r\n\r\n%s" % (len(body), body) for body in bodies)
+    done = subprocess.run(
+        [sys.executable, "-c", program], input=spoken, capture_output=True, timeout=60, check=False
+    )
+    rest, answers = done.stdout, []
+    while rest:
+        header, _, rest = rest.partition(b"\r\n\r\n")
+        length = int(header.split(b"Content-Length: ")[1].split(b"\r\n")[0])
+        assert header.startswith(b"Content-Length: ")
+        answers.append(json.loads(rest[:length]))
+        rest = rest[length:]
+    return answers, done.stderr.decode()
+
+
+def _python(program: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True
+    )
+    return done.stdout
