@@ -34,6 +34,15 @@ class ListOf:
 
 
 @dataclass(frozen=True, slots=True)
+class AsWritten:
+    """Annotation: text, where a number or boolean counts as the text it was written as."""
+
+    def __get_pydantic_json_schema__(self, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        """Return the schema that agrees with ``plain_text``."""
+        return {**handler(core), "type": ["string", "number", "boolean"]}
+
+
+@dataclass(frozen=True, slots=True)
 class Alternatives:
     """Annotation: values of clearly different types, told apart by their type, so ``anyOf`` is enough."""
 
@@ -45,7 +54,7 @@ class Alternatives:
         branches: list[dict[str, Any]] = schema.pop("oneOf", None) or schema.pop("anyOf")
         schema.pop("discriminator", None)
         for branch in branches:
-            if branch.get("type") == "string" and self.kind is not None:
+            if "string" in branch.get("type", ()) and self.kind is not None:
                 branch["x-waza-kind"] = self.kind
         return {**schema, "anyOf": branches}
 
@@ -66,7 +75,7 @@ def _whole_number(value: object) -> object:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-Text: TypeAlias = Annotated[str, BeforeValidator(plain_text), Field(strict=True)]
+Text: TypeAlias = Annotated[str, BeforeValidator(plain_text), Field(strict=True), AsWritten()]
 TextList: TypeAlias = Annotated[tuple[Text, ...], ListOf()]
 PatternList: TypeAlias = Annotated[tuple[Text, ...], ListOf("regex")]
 ToolNameList: TypeAlias = Annotated[tuple[Text, ...], ListOf("tool.name")]

@@ -1,0 +1,191 @@
+"""What the agent left on disk: `file`, `diff`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.engine.graders.grading import failed_paths, folder, grade, refused, result
+from waza_engine.graders.base import Verdict
+
+FILES = {
+    "main.go": "package main\nfunc main() {}\n",
+    "notes.txt": "one\ntwo\n",
+    "src/app.py": "    return 42\n",
+}
+needs_links = pytest.mark.skipif(sys.platform == "win32", reason="links need a privilege on Windows")
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    return folder(tmp_path / "workspace", FILES)
+
+
+@pytest.fixture
+def suite(tmp_path: Path) -> Path:
+    return folder(tmp_path / "suite", {"snapshots/notes.txt": "one\n2\n"})
+
+
+def grade_files(workspace: Path, config: dict[str, Any]) -> Verdict:
+    return grade("file", config, workspace=workspace)
+
+
+@pytest.mark.parametrize(
+    ("config", "expected"),
+    [
+        ({"content_patterns": [{"path": "notes.txt", "must_match": ["func main"]}]}, (0.5, False)),
+        ({"content_patterns": [{"path": "main.go", "must_match": ["func main", "package"]}]}, (1.0, True)),
+        ({"content_patterns": [{"path": "missing", "must_not_match": ["a", "b"]}]}, (0.0, False)),
+        ({"must_exist": ["main.go", "missing"], "must_not_exist": ["notes.txt"]}, (0.3333, False)),
+        ({"content_patterns": [{"path": "main.go", "must_match": ["[invalid"]}]}, (0.5, False)),
+        ({"must_exist": ["src", "src/"]}, (1.0, True)),
+        ({"content_patterns": [{"path": "main.go"}]}, (1.0, True)),
+        ({"content_patterns": [{"path": "src", "must_not_match": ["x"]}]}, (0.0, False)),
+    ],
+)
+def test_file(workspace: Path, config: dict[str, Any], expected: tuple[float, bool]) -> None:
+    assert result(grade_files(workspace, config)) == expected
+
+
+def test_file_counts_every_path_and_pattern(workspace: Path) -> None:
+    patterns = [{"path": "main.go", "must_match": ["a", "b"], "must_not_match": ["c"]}]
+    config = {"must_exist": ["a", "b"], "must_not_exist": ["c"], "content_patterns": patterns}
+    verdict = grade_files(workspace, config)
+    assert len(verdict.checks) == 7
+    assert ("content_patterns", 0, "must_match", 1) in [check.path for check in verdict.checks]
+
+
+def test_without_a_workspace_files_fail() -> None:
+    assert result(grade("file", {"must_exist": ["a"]}, workspace=None)) == (0.0, False)
+
+
+@pytest.mark.parametrize("path", ["../x", ".", "", "src/../..", "/etc/passwd", "a\0b"])
+def test_a_path_out_of_the_workspace_is_an_error(workspace: Path, path: str) -> None:
+    with refused():
+        grade_files(workspace, {"must_not_exist": [path]})
+    with refused():
+        grade("diff", {"expected_files": [{"path": path, "contains": ["x"]}]}, workspace=workspace)
+
+
+@needs_links
+def test_a_link_out_of_the_workspace_is_not_followed(workspace: Path, tmp_path: Path) -> None:
+    secret = folder(tmp_path, {"secret.txt": "password"}) / "secret.txt"
+    (workspace / "link.txt").symlink_to(secret)
+    config = {
+        "must_exist": ["link.txt"],
+        "content_patterns": [{"path": "link.txt", "must_match": ["password"]}],
+    }
+    verdict = grade_files(workspace, config)
+    assert result(verdict) == (0.0, False)
+    assert "leads out of the workspace" in verdict.feedback
+
+
+@needs_links
+def test_a_link_inside_the_workspace_is_followed(workspace: Path) -> None:
+    (workspace / "link.txt").symlink_to(workspace / "notes.txt")
+    config = {"content_patterns": [{"path": "link.txt", "must_match": ["two"]}]}
+    assert result(grade_files(workspace, config)) == (1.0, True)
+
+
+@pytest.mark.skipif(sys.platform == "win32" or os.geteuid() == 0, reason="needs a file that cannot be read")
+def test_an_unreadable_file_fails_its_checks(workspace: Path) -> None:
+    (workspace / "notes.txt").chmod(0)
+    config = {"content_patterns": [{"path": "notes.txt", "must_match": ["one"]}]}
+    assert result(grade_files(workspace, config)) == (0.0, False)
+
+
+@pytest.mark.parametrize("config", [None, {}, {"must_exist": []}])
+def test_file_without_a_rule_is_an_error(config: dict[str, Any] | None) -> None:
+    with refused("nothing to check", "`must_exist`"):
+        grade("file", config)
+
+
+def diff(workspace: Path, suite: Path, *files: dict[str, Any], **config: Any) -> Verdict:
+    return grade(
+        "diff", {"expected_files": list(files), **config}, workspace=workspace, suite_directory=suite
+    )
+
+
+def test_a_snapshot_is_compared_byte_for_byte(workspace: Path, suite: Path) -> None:
+    verdict = diff(workspace, suite, {"path": "notes.txt", "snapshot": "snapshots/notes.txt"})
+    assert result(verdict) == (0.5, False)
+    assert failed_paths(verdict) == [("expected_files", 0, "snapshot")]
+    (suite / "snapshots" / "notes.txt").write_bytes(b"one\ntwo\n")
+    assert result(diff(workspace, suite, {"path": "notes.txt", "snapshot": "snapshots/notes.txt"})) == (
+        1.0,
+        True,
+    )
+    (suite / "snapshots" / "notes.txt").write_bytes(b"one\r\ntwo\r\n")
+    assert result(diff(workspace, suite, {"path": "notes.txt", "snapshot": "snapshots/notes.txt"})) == (
+        0.5,
+        False,
+    )
+
+
+def test_a_snapshot_in_the_fixtures_wins_over_one_beside_the_eval(workspace: Path, suite: Path) -> None:
+    fixtures = folder(suite / "fixtures", {"snapshots/notes.txt": "one\ntwo\n"})
+    config = {"expected_files": [{"path": "notes.txt", "snapshot": "snapshots/notes.txt"}]}
+    verdict = grade("diff", config, workspace=workspace, suite_directory=suite, fixtures_directory=fixtures)
+    assert result(verdict) == (1.0, True)
+
+
+@pytest.mark.parametrize(
+    ("fragments", "expected"),
+    [
+        (["+one", "-three", "missing"], (0.75, False)),
+        (["one", "+two"], (1.0, True)),
+        (["-two"], (0.5, False)),
+        (["+   one"], (1.0, True)),
+        (["", "+", "-"], (1.0, True)),
+        (["+-x"], (0.5, False)),
+        (["ONE"], (0.5, False)),
+    ],
+)
+def test_fragments(workspace: Path, suite: Path, fragments: list[str], expected: tuple[float, bool]) -> None:
+    assert result(diff(workspace, suite, {"path": "notes.txt", "contains": fragments})) == expected
+
+
+def test_a_missing_file_fails_all_its_checks(workspace: Path, suite: Path) -> None:
+    verdict = diff(
+        workspace, suite, {"path": "none", "snapshot": "snapshots/notes.txt", "contains": ["a", "b"]}
+    )
+    assert (len(verdict.checks), verdict.score) == (4, 0.0)
+
+
+def test_update_writes_snapshots_and_counts_them(workspace: Path, suite: Path) -> None:
+    files = (
+        {"path": "notes.txt", "snapshot": "snapshots/notes.txt"},
+        {"path": "main.go", "snapshot": "snapshots/new/main.go"},
+    )
+    first = diff(workspace, suite, *files, update_snapshots=True)
+    assert (result(first), first.feedback) == ((1.0, True), "Snapshots: 1 updated, 1 created")
+    assert (suite / "snapshots/new/main.go").read_text() == FILES["main.go"]
+    assert diff(workspace, suite, *files, update_snapshots=True).feedback == "Snapshots: 2 unchanged"
+    assert first.details["snapshot_updates"][0]["lines_changed"] == 1
+
+
+def test_update_never_writes_outside_of_context_dir(workspace: Path, suite: Path) -> None:
+    file = {"path": "notes.txt", "snapshot": "../../escaped.txt"}
+    verdict = diff(workspace, suite, file, context_dir="snapshots", update_snapshots=True)
+    assert result(verdict) == (0.5, False)
+    assert not (suite.parent / "escaped.txt").exists()
+
+
+@pytest.mark.parametrize(
+    ("config", "words"),
+    [
+        ({}, ["`config.expected_files` is missing"]),
+        ({"expected_files": []}, ["must not be empty"]),
+        ({"expected_files": [{"contains": ["a"]}]}, ["`config.expected_files[0].path` is missing"]),
+        ({"expected_files": [{"path": "a"}]}, ["`config.expected_files[0]`", "`snapshot` or `contains`"]),
+        ({"expected_files": [{"path": "a", "snapshot": ""}]}, ["`snapshot` or `contains`"]),
+        ({"expected_files": ["a.txt"]}, ["`config.expected_files[0]` must be a block"]),
+    ],
+)
+def test_diffs_that_cannot_be_graded(config: dict[str, Any], words: list[str]) -> None:
+    with refused(*words):
+        grade("diff", config)

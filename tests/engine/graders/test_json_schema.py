@@ -1,0 +1,87 @@
+"""The answer as JSON: `json_schema`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.engine.graders.grading import folder, grade, refused, result
+
+NAME = {"type": "object", "required": ["name"]}
+
+
+@pytest.mark.parametrize(
+    ("schema", "output", "expected"),
+    [
+        (NAME, '{"name": "Alice", "age": 30}', (1.0, True)),
+        (NAME, '{"age": 30}', (0.0, False)),
+        (NAME, "not json at all", (0.0, False)),
+        ({"type": "array", "items": {"type": "string"}}, '["a", "b"]', (1.0, True)),
+        ({}, "  3 \n", (1.0, True)),
+        ({}, "NaN", (0.0, False)),
+        ({}, '```json\n{"name": 1}\n```', (0.0, False)),
+        ({}, "[" * 100_000, (0.0, False)),
+        ({"pattern": "^a+$"}, '"aaa"', (1.0, True)),
+        ({"format": "email"}, '"not an address"', (1.0, True)),
+    ],
+)
+def test_json_schema(schema: dict[str, Any], output: str, expected: tuple[float, bool]) -> None:
+    assert result(grade("json_schema", {"schema": schema}, output=output)) == expected
+
+
+@pytest.mark.parametrize(
+    ("output", "expected"),
+    [
+        ('Here you are:\n```json\n{"name": "x"}\n```\nBye', (1.0, True)),
+        ('{"name": 1} and {"name": 2}', (0.0, False)),
+        ("nothing here", (0.0, False)),
+        ('a { b {"name": 1}', (1.0, True)),
+    ],
+)
+def test_extract_json_takes_the_only_object(output: str, expected: tuple[float, bool]) -> None:
+    assert result(grade("json_schema", {"schema": NAME, "extract_json": True}, output=output)) == expected
+
+
+def test_a_schema_file_lies_beside_the_eval(tmp_path: Path) -> None:
+    suite = folder(
+        tmp_path, {"schemas/answer.json": '{"$ref": "name.json"}', "schemas/name.json": '{"type": "string"}'}
+    )
+    config = {"schema_file": "schemas/answer.json"}
+    assert result(grade("json_schema", config, output='"x"', suite_directory=suite)) == (1.0, True)
+    assert result(grade("json_schema", config, output="1", suite_directory=suite)) == (0.0, False)
+
+
+def test_a_missing_schema_file_matters_only_for_json(tmp_path: Path) -> None:
+    config = {"schema_file": "none.json"}
+    assert result(grade("json_schema", config, output="no json", suite_directory=tmp_path)) == (0.0, False)
+    with refused("`config.schema_file`", "cannot be read"):
+        grade("json_schema", config, output="{}", suite_directory=tmp_path)
+
+
+@pytest.mark.parametrize("ref", ["https://example.com/schema.json", "file:///etc/passwd", "other.json"])
+def test_a_reference_out_of_the_schema_is_refused(ref: str) -> None:
+    with refused("`config.schema`", "never fetched"):
+        grade("json_schema", {"schema": {"$ref": ref}}, output="{}")
+
+
+def test_a_schema_that_refers_to_itself_is_an_error() -> None:
+    with refused("refers to itself without end"):
+        grade("json_schema", {"schema": {"$ref": "#"}}, output="{}")
+
+
+@pytest.mark.parametrize(
+    ("config", "words"),
+    [
+        ({}, ["nothing to check", "`schema` or `schema_file`"]),
+        ({"schema": None}, ["nothing to check"]),
+        ({"schema": []}, ["`config.schema` must be a block"]),
+        ({"schema": {"type": "bogus"}}, ["the schema is invalid at $.type"]),
+        ({"schema": {"pattern": "("}}, ["the schema is invalid"]),
+        ({"schema": {"$schema": "https://example.com/mine"}}, ["not a known JSON Schema dialect"]),
+    ],
+)
+def test_schemas_that_cannot_be_used(config: dict[str, Any], words: list[str]) -> None:
+    with refused(*words):
+        grade("json_schema", config, output="{}")

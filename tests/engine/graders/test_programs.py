@@ -1,0 +1,154 @@
+"""Programs that grade: `program`, `script`."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.engine.graders.grading import folder, grade, refused, result
+from waza_engine.graders.base import Verdict
+
+ECHO = "import sys; sys.stdout.write(sys.stdin.read())"
+
+
+def python(code: str, **config: object) -> dict[str, object]:
+    return {"command": sys.executable, "args": ["-c", code], **config}
+
+
+def test_exit_code_zero_passes_with_the_output_as_feedback() -> None:
+    verdict = grade("program", python("print('grading passed')"))
+    assert (result(verdict), verdict.feedback) == ((1.0, True), "grading passed")
+
+
+def test_another_exit_code_fails_with_the_error_output() -> None:
+    verdict = grade("program", python("import sys; sys.exit('no result file')"))
+    assert result(verdict) == (0.0, False)
+    assert "exited with 1: no result file" in verdict.feedback
+
+
+def test_the_answer_comes_on_standard_input() -> None:
+    assert grade("program", python(ECHO), output="grüße\n").feedback == "grüße"
+
+
+def test_a_large_answer_that_nobody_reads_does_no_harm() -> None:
+    assert result(grade("program", python("pass"), output="x" * 5_000_000)) == (1.0, True)
+
+
+def test_the_workspace_is_in_the_environment(tmp_path: Path) -> None:
+    code = "import os; print(os.environ['WAZA_WORKSPACE_DIR'])"
+    assert grade("program", python(code), workspace=tmp_path).feedback == str(tmp_path)
+    assert grade("program", python(code)).feedback == "The program exited with 0"
+
+
+def test_a_missing_program_fails() -> None:
+    verdict = grade("program", {"command": "no-such-program-here"})
+    assert result(verdict) == (0.0, False)
+    assert "`no-such-program-here` cannot be started" in verdict.feedback
+
+
+def test_a_program_that_is_too_slow_is_killed_with_its_children(tmp_path: Path) -> None:
+    child = "import time; time.sleep(60)"
+    code = (
+        "import pathlib, subprocess, sys, time\n"
+        f"child = subprocess.Popen([sys.executable, '-c', {child!r}])\n"
+        f"pathlib.Path({str(tmp_path / 'pid')!r}).write_text(str(child.pid))\n"
+        "time.sleep(60)"
+    )
+    verdict = grade("program", python(code, timeout=2))
+    assert result(verdict) == (0.0, False)
+    assert "was killed after 2 seconds" in verdict.feedback
+    assert gone(int((tmp_path / "pid").read_text()))
+
+
+def test_a_child_left_behind_does_not_hold_the_grader(tmp_path: Path) -> None:
+    child = "import time; time.sleep(60)"
+    code = (
+        "import pathlib, subprocess, sys\n"
+        f"child = subprocess.Popen([sys.executable, '-c', {child!r}])\n"
+        f"pathlib.Path({str(tmp_path / 'pid')!r}).write_text(str(child.pid))\n"
+        "print('done')"
+    )
+    started = time.monotonic()
+    verdict = grade("program", python(code))
+    assert time.monotonic() - started < 10
+    assert (result(verdict), verdict.feedback) == ((1.0, True), "done")
+    assert gone(int((tmp_path / "pid").read_text()))
+
+
+def test_endless_output_is_cut() -> None:
+    verdict = grade("program", python("import sys\nfor _ in range(40): sys.stdout.write('x' * 100_000)"))
+    assert len(verdict.details["stdout"]) == 1_000_000
+
+
+def test_zero_and_less_mean_the_default_time() -> None:
+    code = "import time; time.sleep(60)"
+    verdict = grade("program", python(code, timeout=-5), program_timeout_seconds=0.5)
+    assert "was killed after 0.5 seconds" in verdict.feedback
+
+
+def test_a_file_beside_the_eval_is_found_when_the_working_directory_has_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    suite = folder(tmp_path / "suite", {"grade.py": "print('suite')"})
+    here = folder(tmp_path / "here", {"other.txt": ""})
+    monkeypatch.chdir(here)
+    config = {"command": sys.executable, "args": ["grade.py"]}
+    assert grade("program", config, suite_directory=suite).feedback == "suite"
+    folder(here, {"grade.py": "print('here')"})
+    assert grade("program", config, suite_directory=suite).feedback == "here"
+
+
+def test_a_program_without_command_is_an_error() -> None:
+    with refused("`config.command` is missing"):
+        grade("program", {})
+
+
+def script(tmp_path: Path, code: str, **context: object) -> Verdict:
+    folder(tmp_path, {"check.py": code})
+    return grade("script", {"script": "check.py"}, suite_directory=tmp_path, **context)
+
+
+def test_a_script_gives_the_score(tmp_path: Path) -> None:
+    code = (
+        "import json, sys\n"
+        "context = json.load(sys.stdin)\n"
+        "print(json.dumps({'score': 0.5, 'passed': True, 'message': context['output'], 'details': {'a': 1}}))"
+    )
+    verdict = script(tmp_path, code, output="hello")
+    assert (result(verdict), verdict.feedback, verdict.details) == ((0.5, True), "hello", {"a": 1})
+
+
+def test_what_a_script_leaves_out_counts_as_failed(tmp_path: Path) -> None:
+    assert result(script(tmp_path, "print('{}')")) == (0.0, False)
+
+
+def test_a_script_that_fails_scores_zero(tmp_path: Path) -> None:
+    verdict = script(tmp_path, "raise SystemExit('broken')")
+    assert (result(verdict), "broken" in verdict.feedback) == ((0.0, False), True)
+
+
+@pytest.mark.parametrize(
+    "printed", ["no json", "[1]", json.dumps({"score": 2}), '{"score": NaN}', '{"score": "1"}']
+)
+def test_an_answer_that_cannot_be_used_is_an_error(tmp_path: Path, printed: str) -> None:
+    with refused("the script check.py"):
+        script(tmp_path, f"print({printed!r})")
+
+
+def test_a_script_that_does_not_exist_scores_zero(tmp_path: Path) -> None:
+    verdict = grade("script", {"script": "none.py"}, suite_directory=tmp_path)
+    assert (result(verdict), verdict.feedback) == ((0.0, False), "the script none.py does not exist")
+
+
+def gone(pid: int) -> bool:
+    deadline = time.monotonic() + 5
+    while time.monotonic() < deadline:
+        if not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE:
+            return True
+        time.sleep(0.05)
+    return False

@@ -1,0 +1,122 @@
+"""Substrings and patterns in the answer: `text`, and its ancestors `regex` and `keyword`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.engine.graders.grading import failed_paths, grade, refused, result
+
+
+@pytest.mark.parametrize(
+    ("config", "output", "expected"),
+    [
+        ({"regex_match": ["hello", "missing"]}, "hello world", (0.5, False)),
+        ({"regex_match": ["[invalid"]}, "anything", (0.0, False)),
+        ({"regex_not_match": ["[invalid"]}, "anything", (0.0, False)),
+        ({"contains": ["hello", "WORLD"]}, "Hello World", (1.0, True)),
+        ({"contains_cs": ["hello"]}, "Hello World", (0.0, False)),
+        ({"not_contains": ["ERROR"]}, "found an error here", (0.0, False)),
+        ({"not_contains_cs": ["ERROR"]}, "found an error here", (1.0, True)),
+        ({"contains": ["something"]}, "", (0.0, False)),
+        ({"contains": [""]}, "", (1.0, True)),
+        ({"contains": ["a", "a", "b"]}, "b", (0.3333, False)),
+        ({"contains": [200, True, 2.5]}, "200 true 2.5", (1.0, True)),
+        ({"regex_match": ["^b$"]}, "a\nb", (0.0, False)),
+        ({"regex_match": ["(?m)^b$"]}, "a\nb", (1.0, True)),
+        ({"regex_match": ["a$"]}, "a\n", (0.0, False)),
+        ({"regex_match": [r"\d"]}, "٣", (0.0, False)),
+    ],
+)
+def test_scores(config: dict[str, Any], output: str, expected: tuple[float, bool]) -> None:
+    assert result(grade("text", config, output=output)) == expected
+
+
+def test_half_of_six_checks_of_every_kind() -> None:
+    config = {
+        "contains": ["hello"],
+        "not_contains": ["WORLD"],
+        "contains_cs": ["HELLO"],
+        "not_contains_cs": ["world"],
+        "regex_match": ["^hello"],
+        "regex_not_match": ["zzz"],
+    }
+    verdict = grade("text", config, output="hello world")
+    assert result(verdict) == (0.5, False)
+    assert failed_paths(verdict) == [("not_contains", 0), ("contains_cs", 0), ("not_contains_cs", 0)]
+    assert verdict.feedback == (
+        "forbidden text: WORLD; missing text (upper and lower case differ): HELLO;"
+        " forbidden text (upper and lower case differ): world"
+    )
+
+
+def test_every_check_leads_to_its_line_of_the_config() -> None:
+    verdict = grade("text", {"contains": ["a", "b"], "regex_match": ["c"]}, output="b")
+    assert [(check.path, check.passed) for check in verdict.checks] == [
+        (("contains", 0), False),
+        (("contains", 1), True),
+        (("regex_match", 0), False),
+    ]
+
+
+@pytest.mark.parametrize(
+    "config", [None, {}, {"contains": []}, {"contains": None}, {"must_match_any": ["x"]}]
+)
+def test_asking_for_nothing_is_an_error(config: dict[str, Any] | None) -> None:
+    with refused("nothing to check", "`contains`"):
+        grade("text", config)
+
+
+def test_a_text_where_a_list_is_due_is_an_error() -> None:
+    with refused("`config.contains` must be a list"):
+        grade("text", {"contains": "hello"})
+
+
+def test_an_empty_item_is_an_error_at_its_index() -> None:
+    with refused("`config.contains[1]` must be text"):
+        grade("text", {"contains": ["a", None]})
+
+
+def test_look_around_works_with_the_second_engine() -> None:
+    assert result(grade("text", {"regex_match": [r"foo(?!bar)"]}, output="foobaz")) == (1.0, True)
+
+
+def test_a_pattern_that_backtracks_without_end_is_a_failed_check() -> None:
+    verdict = grade("text", {"regex_match": [r"(?=a)((a|aa)+)+$"]}, output="a" * 60 + "b")
+    assert result(verdict) == (0.0, False)
+    assert "took longer" in verdict.feedback
+
+
+def test_classic_backtracking_bombs_run_in_linear_time() -> None:
+    assert result(grade("text", {"regex_match": ["(a+)+$"]}, output="a" * 5000 + "b")) == (0.0, False)
+
+
+def test_an_output_with_half_an_emoji_can_be_searched() -> None:
+    assert result(grade("text", {"regex_match": ["done"]}, output="\ud83c done")) == (1.0, True)
+
+
+def test_invalid_patterns_write_nothing_to_stderr(capfd: pytest.CaptureFixture[str]) -> None:
+    grade("text", {"regex_match": ["(unclosed"]})
+    assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    ("config", "output", "expected"),
+    [
+        ({"must_match": ["hello", r"\d+"]}, "hello world 123", (1.0, True)),
+        ({"must_not_match": ["error"]}, "An error occurred", (0.0, False)),
+        ({"must_not_match": ["error", "fail"]}, "success", (1.0, True)),
+        ({"must_match": ["hello", "missing"]}, "hello world", (0.5, False)),
+        ({"must_match": ["HELLO"]}, "hello", (0.0, False)),
+    ],
+)
+def test_regex(config: dict[str, Any], output: str, expected: tuple[float, bool]) -> None:
+    assert result(grade("regex", config, output=output)) == expected
+
+
+def test_keyword_checks_both_spellings_without_case() -> None:
+    config = {"must_contain": ["Azure"], "keywords": ["DEPLOY"], "must_not_contain": ["password"]}
+    verdict = grade("keyword", config, output="deploy to azure with a PASSWORD")
+    assert result(verdict) == (0.6667, False)
+    assert failed_paths(verdict) == [("must_not_contain", 0)]
