@@ -26,6 +26,7 @@ from pylsp_jsonrpc.endpoint import Endpoint
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from concurrent.futures import Future
 
 LONGEST_LINE_BYTES = 64 * 2**20
 STDERR_TAIL_LINES = 40
@@ -55,8 +56,7 @@ class EngineProcess:
         self._command = (interpreter, *arguments)
         self._on_event = on_event
         self._on_exit = on_exit
-        # The endpoint is untyped; what it hands over is checked where it is used.
-        self._endpoint: Any = cast("Any", Endpoint)({"run.event": on_event}, self._send)
+        self._endpoint = Endpoint({"run.event": on_event}, self._send)
         self._stderr_tail: deque[str] = deque(maxlen=STDERR_TAIL_LINES)
         self._child: asyncio.subprocess.Process | None = None
         self._watcher: asyncio.Task[None] | None = None
@@ -200,7 +200,7 @@ def _own_process_group() -> dict[str, Any]:
     return {"start_new_session": True}
 
 
-def _hand_over(answer: asyncio.Future[Any], done: Any) -> None:
+def _hand_over(answer: asyncio.Future[Any], done: Future[Any]) -> None:
     # The endpoint's own future must never be cancelled: it then tries to set a result on it and fails.
     if answer.done():
         return

@@ -9,13 +9,14 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from waza_language_server.engine.process import EngineError, EngineProcess
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
 CANCEL_GRACE_SECONDS = 1.5
@@ -59,12 +60,15 @@ class RunProgress:
         return None if self.total <= 0 else min(100, 100 * self.completed // self.total)
 
 
+Listener = Callable[[RunProgress], None]
+
+
 @dataclass(eq=False)
 class Run:
     """A run that has not ended yet."""
 
     target: RunTarget
-    listeners: list[Callable[[RunProgress], None]] = field(default_factory=list)
+    listeners: list[Listener] = field(default_factory=list["Listener"])
     run_id: str | None = None
     cancelling: bool = False
     engine: EngineProcess | None = None
@@ -100,7 +104,7 @@ class Runs:
         """The process id of the engine, while there is one."""
         return None if self._engine is None else self._engine.pid
 
-    async def run(self, target: RunTarget, on_progress: Callable[[RunProgress], None]) -> RunOutcome:
+    async def run(self, target: RunTarget, on_progress: Listener) -> RunOutcome:
         """Run the target and return how it ended; never raises for what the engine does.
 
         A target that is running already is joined, not run twice. Cancelling the caller cancels the run.

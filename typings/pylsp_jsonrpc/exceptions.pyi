@@ -1,0 +1,16 @@
+"""Errors that are answered to the other side; the package carries no types."""
+
+from typing import Any
+
+class JsonRpcException(Exception):
+    CODE: int
+    MESSAGE: str
+    message: str
+    code: int
+    data: Any
+    def __init__(self, message: str | None = ..., code: int | None = ..., data: Any = ...) -> None: ...
+    def to_dict(self) -> dict[str, Any]: ...
+
+class JsonRpcInvalidParams(JsonRpcException): ...
+class JsonRpcInternalError(JsonRpcException): ...
+class JsonRpcMethodNotFound(JsonRpcException): ...
