@@ -117,6 +117,18 @@ async function scenario(page) {
     }
     await page.screenshot({ path: path.join(artifacts, "vscode.png") });
   });
+
+  await step("Cancel in the notification ends the run and the script that hangs in it", async () => {
+    const marker = path.join(artifacts, "script.pid");
+    const script = `import os, pathlib, time\npathlib.Path(${JSON.stringify(marker)}).write_text(str(os.getpid()))\ntime.sleep(300)\n`;
+    fs.writeFileSync(path.join(workspace, "graders", "explanation_quality.py"), script);
+    await editor.clickLens(page, "Run suite", "the script of a grader to start", () => fs.existsSync(marker));
+    const pid = fs.readFileSync(marker, "utf8");
+    const toast = page.locator(".notification-toast", { hasText: `Waza: ${path.basename(workspace)}` }).first();
+    await toast.locator("a.monaco-button", { hasText: "Cancel" }).click();
+    await editor.waitUntil(page, "the script to end", () => !fs.existsSync(`/proc/${pid}`), 5_000);
+    await toast.waitFor({ state: "detached", timeout: 5_000 });
+  });
 }
 
 async function step(name, action) {

@@ -43,10 +43,11 @@ const BROWSER_ARGUMENTS = [
  * @param tools what install.mjs returns
  * @param run an empty folder: home of the user, settings, logs; every process started here has it as HOME
  * @param machineSettings settings of the machine, such as interpreter paths (a browser window counts as remote)
+ * @param userSettings settings of the user that differ from those above
  * @returns `{page, logs(wanted?), close()}`; `wanted` is a pattern on the name of a log
  */
-export async function openWorkbench({ tools, run, workspace, vsix, machineSettings, width, height }) {
-  writeJson(path.join(run, "data", "User", "settings.json"), USER_SETTINGS);
+export async function openWorkbench({ tools, run, workspace, vsix, machineSettings, userSettings, width, height }) {
+  writeJson(path.join(run, "data", "User", "settings.json"), { ...USER_SETTINGS, ...userSettings });
   writeJson(path.join(run, "data", "Machine", "settings.json"), machineSettings);
   fs.writeFileSync(path.join(run, "config.yaml"), "");
 
