@@ -2,7 +2,7 @@
 
 from typing import Any
 
-class JsonRpcException(Exception):
+class JsonRpcException(Exception):  # noqa: N818 - the name is theirs
     CODE: int
     MESSAGE: str
     message: str
