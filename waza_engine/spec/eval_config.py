@@ -8,7 +8,7 @@ from pydantic import Field
 
 from waza_engine.graders.fields import ListOf, SkillNameList, Switch, Text, WholeNumber
 from waza_engine.spec.block import Block
-from waza_engine.spec.values import AnyMap, FixtureList, NotNegative, PathList, Positive, Word, kind, severity
+from waza_engine.spec.values import AnyMap, FixtureList, NotNegative, PathList, Positive, kind, severity
 
 EXECUTORS = ("mock", "copilot-sdk")
 
@@ -59,7 +59,7 @@ class EvalConfig(Block):
         ),
         examples=[60, 300],
     )
-    executor: Annotated[Word, kind("executor"), severity("warning", enum=list(EXECUTORS))] = Field(
+    executor: Annotated[Text, kind("executor"), severity("warning", enum=list(EXECUTORS))] = Field(
         description=(
             "Who answers the prompts.\n\n"
             "- `mock`: no agent, no key, no cost. It answers `Mock response for: <prompt>` and calls no "
@@ -69,12 +69,12 @@ class EvalConfig(Block):
         ),
         examples=["mock", "copilot-sdk"],
     )
-    model: Annotated[Word, kind("model")] = Field(
+    model: Annotated[Text, kind("model")] = Field(
         default="",
         description="The agent's model. Any name that the executor knows.",
         examples=["claude-sonnet-4.6"],
     )
-    judge_model: Annotated[Word, kind("model")] = Field(
+    judge_model: Annotated[Text, kind("model")] = Field(
         default="",
         description="The model of `prompt` graders that name none themselves.",
         examples=["gpt-4o-mini"],
@@ -92,8 +92,7 @@ class EvalConfig(Block):
     max_workers: Annotated[WholeNumber, severity("warning", minimum=0)] | None = Field(
         default=None,
         description="Older name of `workers`.",
-        deprecated=True,
-        json_schema_extra={"x-waza-replaced-by": "workers"},
+        json_schema_extra={"deprecated": True, "x-waza-replaced-by": "workers"},
     )
     fail_fast: Switch = Field(
         default=False, description="Stop after the first task that fails; the others are skipped."
@@ -167,7 +166,7 @@ class EvalConfig(Block):
         ),
         examples=[30],
     )
-    group_by: Annotated[Word, severity("warning", enum=["", "model"])] = Field(
+    group_by: Annotated[Text, severity("warning", enum=["", "model"])] = Field(
         default="", description="Group the results. Only `model` is known.", examples=["model"]
     )
     verbose: Switch = Field(
@@ -175,5 +174,5 @@ class EvalConfig(Block):
         description=(
             "Print more while running. Use the command's `--verbose`, or `defaults.verbose` of `.waza.yaml`."
         ),
-        deprecated=True,
+        json_schema_extra={"deprecated": True},
     )

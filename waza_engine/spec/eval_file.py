@@ -22,7 +22,7 @@ from waza_engine.spec.eval_config import EvalConfig
 from waza_engine.spec.grader_entry import GraderEntry
 from waza_engine.spec.suite_parts import Adversarial, Hooks, McpMock, Metric, without_duplicates
 from waza_engine.spec.task_file import TaskElement
-from waza_engine.spec.values import ListOfBlocks, Shown, Word, WordMap, kind
+from waza_engine.spec.values import ListOfBlocks, Shown, WordMap, kind
 
 _FORMAT = r"^\s*(?:1\.[0-9]+)?\s*$"
 _FORMAT_MESSAGE = 'must be a format version of major 1, such as `"1.2"`'
@@ -31,11 +31,11 @@ _RANGE_MESSAGE = "must be two row numbers, the first not greater than the second
 
 def _format_version(value: object) -> object:
     """Accept what the JSON Schema accepts: text of the form 1.N, or an unquoted number of that size."""
-    if isinstance(value, int | float) and not isinstance(value, bool) and not 1 <= value < 2:
+    if isinstance(value, bool) or (isinstance(value, int | float) and not 1 <= value < 2):
         raise ValueError(_FORMAT_MESSAGE)
     if isinstance(value, str) and not re.match(_FORMAT, value):
         raise ValueError(_FORMAT_MESSAGE)
-    return plain_text(value) if not isinstance(value, bool) else value
+    return plain_text(value)
 
 
 def _rows(value: tuple[int, ...]) -> tuple[int, ...]:
@@ -91,16 +91,16 @@ class EvalFile(Block):
         ),
         examples=["1.2"],
     )
-    name: Word = Field(
+    name: Text = Field(
         default="", description="The suite's name in results and reports.", examples=["code-explainer-eval"]
     )
-    description: Word = Field(default="", description="What the suite is about, for readers.")
-    skill: Annotated[Word, kind("skill.name")] = Field(
+    description: Text = Field(default="", description="What the suite is about, for readers.")
+    skill: Annotated[Text, kind("skill.name")] = Field(
         default="",
         description="The skill under test: the `name` in its `SKILL.md`.",
         examples=["code-explainer"],
     )
-    version: Annotated[Word, Shown({"type": "string", "x-waza-severity": "warning"})] = Field(
+    version: Annotated[Text, Shown({"type": "string", "x-waza-severity": "warning"})] = Field(
         default="",
         description=(
             "The version of the suite, free text. Quote it: an unquoted `1.10` is the number 1.1 to other "
@@ -141,7 +141,7 @@ class EvalFile(Block):
         ),
         examples=[["tasks/*.yaml"]],
     )
-    tasks_from: Annotated[Word, kind("path.suite")] = Field(
+    tasks_from: Annotated[Text, kind("path.suite")] = Field(
         default="",
         description=(
             "A CSV file, one task a row, inside the directory of `eval.yaml`; `tasks` is not read then. "

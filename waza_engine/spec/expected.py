@@ -18,7 +18,7 @@ from waza_engine.graders.fields import (
 )
 from waza_engine.spec.block import Block
 from waza_engine.spec.grader_entry import GraderEntry
-from waza_engine.spec.values import AnyMap, ListOfBlocks, Word, severity
+from waza_engine.spec.values import AnyMap, ListOfBlocks, severity
 
 _NOT_EVALUATED = "Read and kept for people; no run evaluates it."
 _INERT: dict[str, JsonValue] = {"x-waza-inert": _NOT_EVALUATED}
@@ -27,11 +27,11 @@ _INERT: dict[str, JsonValue] = {"x-waza-inert": _NOT_EVALUATED}
 class Outcome(Block):
     """What should have happened, in words. No run evaluates it."""
 
-    type: Word = Field(
+    type: Text = Field(
         default="", description="The kind of outcome, such as `task_completed`.", examples=["task_completed"]
     )
     value: Any = Field(default=None, description="What is expected, any value.", examples=[True])
-    condition: Word = Field(default="", description="Under which condition.")
+    condition: Text = Field(default="", description="Under which condition.")
 
 
 class ExpectedBehavior(Block):

@@ -10,9 +10,9 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
-from waza_engine.graders.fields import Number
+from waza_engine.graders.fields import Number, Text
 from waza_engine.spec.block import Block
-from waza_engine.spec.values import AnyMap, Word, kind, severity
+from waza_engine.spec.values import AnyMap, kind, severity
 
 NAME_DESCRIPTION = (
     "The grader's name: its key in the results and in the editor's scores. A later grader with the same name "
@@ -37,15 +37,15 @@ class GraderEntry(Block):
     )
     misspellings: ClassVar = {"id": "name", "kind": "type", "options": "config", "params": "config"}
 
-    name: Annotated[Word, kind("grader.name")] = Field(default="", description=NAME_DESCRIPTION)
-    type: Annotated[Word, kind("grader.type")] = Field(
+    name: Annotated[Text, kind("grader.name")] = Field(default="", description=NAME_DESCRIPTION)
+    type: Annotated[Text, kind("grader.type")] = Field(
         default="", description="What the grader checks; it decides which options `config` takes."
     )
     weight: Annotated[Number, severity("warning", exclusiveMinimum=0)] = Field(
         default=1.0, description=WEIGHT_DESCRIPTION, examples=[3.0, 0.5]
     )
     config: AnyMap = Field(default_factory=dict[str, Any], description="The options of this grader type.")
-    assertions: Any = Field(default=None, description="Older place of `config.assertions`.", deprecated=True)
-    rubric: Any = Field(default=None, description="Older place of `config.rubric`.", deprecated=True)
-    model: Any = Field(default=None, description="Older place of `config.model`.", deprecated=True)
-    script: Any = Field(default=None, description="Older place of `config.script`.", deprecated=True)
+    assertions: Any = Field(default=None, description="Older place of `config.assertions`.")
+    rubric: Any = Field(default=None, description="Older place of `config.rubric`.")
+    model: Any = Field(default=None, description="Older place of `config.model`.")
+    script: Any = Field(default=None, description="Older place of `config.script`.")

@@ -9,9 +9,9 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from waza_engine.graders.fields import PlainText, Switch, WholeNumber
+from waza_engine.graders.fields import PlainText, Switch, Text, WholeNumber
 from waza_engine.spec.block import Block
-from waza_engine.spec.values import NotNegative, Positive, Shown, Word, kind, matching
+from waza_engine.spec.values import NotNegative, Positive, Shown, kind, matching
 
 _FILE_NAME = matching(r"^(?!\s*\.{1,2}\s*$)(?=.*\S)[^/\\]+$", "must be a file name without a directory")
 _SUFFIX = matching(
@@ -29,13 +29,13 @@ class Section(Block):
 class Paths(Section):
     """Where skills, suites and results are, relative to `.waza.yaml`."""
 
-    skills: Annotated[Word, kind("path.suite")] = Field(
+    skills: Annotated[Text, kind("path.suite")] = Field(
         default="skills/", description="Directory of the skills."
     )
-    evals: Annotated[Word, kind("path.suite")] = Field(
+    evals: Annotated[Text, kind("path.suite")] = Field(
         default="evals/", description="Directory of the suites, one directory a skill."
     )
-    results: Word = Field(
+    results: Text = Field(
         default="results/",
         description=(
             "Directory of result files. Another value than the default makes every run write one there."
@@ -51,10 +51,10 @@ class Defaults(Section):
     engine: Literal["", "copilot-sdk", "mock"] = Field(
         default="copilot-sdk", description="The executor that new suites are created with."
     )
-    model: Annotated[Word, kind("model")] = Field(
+    model: Annotated[Text, kind("model")] = Field(
         default="claude-sonnet-4.6", description="The model that new suites are created with."
     )
-    judge_model: Annotated[Word, kind("model")] = Field(
+    judge_model: Annotated[Text, kind("model")] = Field(
         default="",
         alias="judgeModel",
         description="The model of `prompt` graders that name none.",
@@ -75,14 +75,14 @@ class Cache(Section):
     """Results of unchanged tasks can be taken from a cache instead of running them again."""
 
     enabled: Switch = Field(default=False, description="Use the cache.")
-    dir: Word = Field(default=".waza-cache", description="Directory of the cache.")
+    dir: Text = Field(default=".waza-cache", description="Directory of the cache.")
 
 
 class Server(Section):
     """The dashboard."""
 
     port: Annotated[WholeNumber, Positive] = Field(default=3000, description="Its port.")
-    results_dir: Word = Field(
+    results_dir: Text = Field(
         default="results/", alias="resultsDir", description="Directory of the result files that it shows."
     )
 
@@ -90,10 +90,10 @@ class Server(Section):
 class Development(Section):
     """The `dev` command, which improves a skill step by step."""
 
-    model: Annotated[Word, kind("model")] = Field(
+    model: Annotated[Text, kind("model")] = Field(
         default="claude-sonnet-4-20250514", description="The model that rewrites the skill."
     )
-    target: Word = Field(
+    target: Text = Field(
         default="medium-high", description="The adherence level to reach.", examples=["high"]
     )
     max_iterations: Annotated[WholeNumber, Positive] = Field(
@@ -157,11 +157,11 @@ class GraderDefaults(Section):
 class Storage(Section):
     """Where results are uploaded."""
 
-    provider: Word = Field(default="", description="The storage service.", examples=["azure-blob"])
-    account_name: Word = Field(
+    provider: Text = Field(default="", description="The storage service.", examples=["azure-blob"])
+    account_name: Text = Field(
         default="", alias="accountName", description="Name of the account.", examples=["myaccount"]
     )
-    container_name: Word = Field(
+    container_name: Text = Field(
         default="waza-results", alias="containerName", description="Name of the container."
     )
     enabled: Switch = Field(default=False, description="Upload results.")

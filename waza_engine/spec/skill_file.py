@@ -9,10 +9,11 @@ from typing import Any, ClassVar
 
 from pydantic import Field, ValidationError
 
+from waza_engine.graders.fields import Text
 from waza_engine.spec.block import Block
 from waza_engine.spec.explain import location_of, sentence
 from waza_engine.spec.problems import SuiteFileError
-from waza_engine.spec.values import AnyMap, Word
+from waza_engine.spec.values import AnyMap
 from waza_engine.spec.yaml_reader import parse_yaml, read_text
 
 _OPENING = "---"
@@ -27,19 +28,19 @@ class SkillFrontmatter(Block):
         {"key": "description", "severity": "warning", "why": "the agent decides by it when to use the skill"},
     )
 
-    name: Word = Field(
+    name: Text = Field(
         default="",
         description=(
             "Lowercase words joined by hyphens, at most 64 characters; the same as the directory's name."
         ),
         examples=["code-explainer"],
     )
-    description: Word = Field(
+    description: Text = Field(
         default="",
         description="What the skill does and when to use it, at most 1024 characters.",
         examples=["Explains code. USE FOR: explain this function. DO NOT USE FOR: writing code."],
     )
-    license: Word = Field(default="", description="The licence.", examples=["MIT"])
+    license: Text = Field(default="", description="The licence.", examples=["MIT"])
     compatibility: Any = Field(default=None, description="What the skill needs to run.")
     allowed_tools: Any = Field(
         default=None, alias="allowed-tools", description="Tools the skill may use without asking."

@@ -8,9 +8,9 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import AfterValidator, Field
 
 from waza_engine.graders.config import Given
-from waza_engine.graders.fields import ListOf, Number, PlainText, Switch, TextList, WholeNumber
+from waza_engine.graders.fields import ListOf, Number, PlainText, Switch, Text, TextList, WholeNumber
 from waza_engine.spec.block import Block
-from waza_engine.spec.values import AnyMap, ListOfBlocks, RequiredWord, Shown, Word, kind, severity
+from waza_engine.spec.values import AnyMap, ListOfBlocks, RequiredText, Shown, kind, severity
 
 
 class Metric(Block):
@@ -18,7 +18,7 @@ class Metric(Block):
 
     recommended: ClassVar = ({"key": "name", "severity": "warning", "why": "a metric is known by its name"},)
 
-    name: Word = Field(
+    name: Text = Field(
         default="",
         description=(
             "Which figure. `trigger_accuracy` is the share of trigger prompts answered rightly; below its "
@@ -38,7 +38,7 @@ class Metric(Block):
         description="Whether the metric counts.",
         json_schema_extra={"x-waza-inert": "Upstream reads this key and never uses it."},
     )
-    description: Word = Field(default="", description="What the metric means, for readers.")
+    description: Text = Field(default="", description="What the metric means, for readers.")
 
 
 class Hook(Block):
@@ -51,7 +51,7 @@ class Hook(Block):
         "workdir": "working_directory",
     }
 
-    command: Annotated[RequiredWord, kind("command")] = Field(
+    command: Annotated[RequiredText, kind("command")] = Field(
         description=(
             "The command with its arguments, split at white space and started **without a shell**: quotes, "
             "pipes and "
@@ -59,7 +59,7 @@ class Hook(Block):
         ),
         examples=["python prepare.py"],
     )
-    working_directory: Word = Field(
+    working_directory: Text = Field(
         default="",
         description="Where the command runs. Without it: the directory in which the run was started.",
         examples=["."],
@@ -115,7 +115,7 @@ class McpResponse(Block):
     return_value: Any = Field(
         default=None, alias="return", description="The result, any JSON value.", examples=[{"ok": True}]
     )
-    error: Word = Field(
+    error: Text = Field(
         default="", description="Answer with this tool error instead of a result.", examples=["not found"]
     )
 
@@ -123,7 +123,7 @@ class McpResponse(Block):
 class McpTool(Block):
     """A mocked tool: what the agent is told about it and what it answers."""
 
-    description: Word = Field(default="", description="The tool's description, as the agent reads it.")
+    description: Text = Field(default="", description="The tool's description, as the agent reads it.")
     input_schema: AnyMap = Field(
         default_factory=lambda: {"type": "object"}, description="JSON Schema of the tool's arguments."
     )
@@ -140,10 +140,10 @@ class McpMock(Block):
 
     at_least_one: ClassVar = {"fixtures": Given.WRITTEN, "tools": Given.PRESENT}
 
-    name: RequiredWord = Field(
+    name: RequiredText = Field(
         description="The server's name; every mock has its own. It replaces a real server of that name."
     )
-    fixtures: Annotated[Word, kind("path.suite")] = Field(
+    fixtures: Annotated[Text, kind("path.suite")] = Field(
         default="",
         description=(
             "Directory of JSON files, relative to `eval.yaml`, searched through all levels. Each file is "

@@ -13,7 +13,7 @@ from waza_engine.spec.checkpoint import Checkpoint
 from waza_engine.spec.expected import Expected
 from waza_engine.spec.grader_entry import GraderEntry
 from waza_engine.spec.task_inputs import TaskInputs
-from waza_engine.spec.values import FixtureList, ListOfBlocks, NotNegative, PathList, Positive, Word, kind
+from waza_engine.spec.values import FixtureList, ListOfBlocks, NotNegative, PathList, Positive, kind
 
 INPUTS_DESCRIPTION = "What the agent gets: the prompt, and the files it works on."
 
@@ -44,15 +44,15 @@ class TaskKeys(Block):
     misspellings: ClassVar = _TASK_MISSPELLINGS
     first_keys: ClassVar[tuple[str, ...]] = ("id", "name", "description", "inputs", "expected", "graders")
 
-    id: Word = Field(
+    id: Text = Field(
         default="",
         description="Stable identifier of the task, unique in the suite.",
         examples=["explain-recursion"],
     )
-    name: Word = Field(
+    name: Text = Field(
         default="", description="What people read in reports.", examples=["Explain a recursive function"]
     )
-    description: Word = Field(default="", description="What the task is about, for readers.")
+    description: Text = Field(default="", description="What the task is about, for readers.")
     enabled: Switch = Field(default=True, description="`false` leaves the task out of every run.")
     golden: Switch = Field(
         default=False,
@@ -64,7 +64,7 @@ class TaskKeys(Block):
     tags: TextList = Field(
         default=(), description="Words for selecting tasks with `--tags`.", examples=[["basic", "smoke"]]
     )
-    context_dir: Annotated[Word, kind("path.suite")] = Field(
+    context_dir: Annotated[Text, kind("path.suite")] = Field(
         default="",
         description=(
             "The directory in which this task's `inputs.files` are found, instead of `fixtures` beside "

@@ -15,8 +15,7 @@ from waza_engine.spec.values import (
     ListOfBlocks,
     Positive,
     PromptList,
-    RequiredWord,
-    Word,
+    RequiredText,
     WordMap,
     kind,
 )
@@ -37,7 +36,7 @@ class InputFile(Block):
         "contents": "content",
     }
 
-    path: Annotated[Word, kind("path.fixture")] = Field(
+    path: Annotated[Text, kind("path.fixture")] = Field(
         default="",
         description=(
             "The file's path in the workspace. Without `content` it is copied from the same path below the "
@@ -46,7 +45,7 @@ class InputFile(Block):
         ),
         examples=["src/app.py"],
     )
-    content: Word = Field(
+    content: Text = Field(
         default="", description="The file's text. Nothing is copied then.", examples=["print('hello')\n"]
     )
 
@@ -55,12 +54,12 @@ class Repository(Block):
     """A local git repository, checked out into the workspace."""
 
     type: Literal["worktree"] = Field(description="How it gets there; only `worktree` is known.")
-    source: RequiredWord = Field(
+    source: RequiredText = Field(
         description="Path of the local repository, relative to the directory in which the run is started.",
         examples=["../app"],
     )
     dest: InsidePath = Field(description="Where it lies in the workspace.", examples=["app"])
-    commit: Word = Field(
+    commit: Text = Field(
         default="", description="The commit, tag or branch. Without it: the current one.", examples=["v1.2.0"]
     )
 
@@ -74,7 +73,7 @@ class Responder(Block):
         "prompt": "instructions",
     }
 
-    instructions: RequiredWord = Field(
+    instructions: RequiredText = Field(
         description="Who the user is, what they know and when they are satisfied.",
         examples=[
             "You are a developer who wants a REST API. Answer questions briefly; stop when the code runs."
@@ -83,7 +82,7 @@ class Responder(Block):
     max_followups: Annotated[WholeNumber, Positive] = Field(
         description="How many answers it may give.", examples=[3]
     )
-    model: Annotated[Word, kind("model")] = Field(
+    model: Annotated[Text, kind("model")] = Field(
         default="", description="Its model. Without it: the suite's `model`."
     )
 
@@ -127,7 +126,7 @@ class TaskInputs(Block):
         },
     )
 
-    prompt: Annotated[Word, kind("prompt.text")] = Field(
+    prompt: Annotated[Text, kind("prompt.text")] = Field(
         default="",
         description=(
             "What the agent is asked, sent as it stands. A path such as `./src` in it needs `files` (or "

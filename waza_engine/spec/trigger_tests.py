@@ -7,9 +7,9 @@ from typing import Annotated, ClassVar, Literal, TypeAlias
 from pydantic import Discriminator, Field, Tag
 
 from waza_engine.graders.config import Given
-from waza_engine.graders.fields import Alternatives, ListOf, Switch, text_or_block
+from waza_engine.graders.fields import Alternatives, ListOf, Switch, Text, text_or_block
 from waza_engine.spec.block import Block
-from waza_engine.spec.values import RequiredWord, Word, kind
+from waza_engine.spec.values import RequiredText, kind
 
 
 class TriggerPrompt(Block):
@@ -18,10 +18,10 @@ class TriggerPrompt(Block):
     unknown_keys: ClassVar[Literal["warning", "error"]] = "error"
     misspellings: ClassVar = {"text": "prompt", "input": "prompt", "why": "reason", "rationale": "reason"}
 
-    prompt: Annotated[RequiredWord, kind("prompt.text")] = Field(
+    prompt: Annotated[RequiredText, kind("prompt.text")] = Field(
         description="What a user would write.", examples=["Explain this code to me"]
     )
-    reason: Word = Field(
+    reason: Text = Field(
         default="", description="Why this prompt should (or should not) trigger, for readers."
     )
     confidence: Literal["", "high", "medium"] = Field(
@@ -32,15 +32,17 @@ class TriggerPrompt(Block):
     should_trigger: Switch | None = Field(
         default=None,
         description="The list decides. Delete it: upstream refuses the file with this key.",
-        deprecated=True,
-        json_schema_extra={"x-waza-inert": "The list in which the prompt stands decides."},
+        json_schema_extra={
+            "deprecated": True,
+            "x-waza-inert": "The list in which the prompt stands decides.",
+        },
     )
 
 
 TriggerPrompts: TypeAlias = Annotated[
     tuple[
         Annotated[
-            Annotated[RequiredWord, Tag("text")] | Annotated[TriggerPrompt, Tag("block")],
+            Annotated[RequiredText, Tag("text")] | Annotated[TriggerPrompt, Tag("block")],
             Discriminator(text_or_block),
             Alternatives("prompt.text"),
         ],
@@ -69,7 +71,7 @@ class TriggerTests(Block):
         "name": "skill",
     }
 
-    skill: Annotated[RequiredWord, kind("skill.name")] = Field(
+    skill: Annotated[RequiredText, kind("skill.name")] = Field(
         description="The skill, spelt exactly as the agent reports it.", examples=["code-explainer"]
     )
     should_trigger_prompts: TriggerPrompts = Field(

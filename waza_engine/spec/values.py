@@ -24,15 +24,6 @@ _INSIDE = r"^(?![/\\~])(?![A-Za-z]:)(?!(?:.*[/\\])?\.\.(?:[/\\]|$))"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Scalar:
-    """Annotation: text, where a number or boolean counts as the text it was written as."""
-
-    def __get_pydantic_json_schema__(self, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
-        """Return the schema that agrees with ``plain_text``."""
-        return {**handler(core), "type": ["string", "number", "boolean"]}
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class Shown:
     """Annotation: extra JSON Schema keywords of a value."""
 
@@ -75,9 +66,8 @@ def matching(pattern: str, message: str) -> Shown:
     return _Matching({"pattern": pattern, "x-waza-message": message})
 
 
-Word: TypeAlias = Annotated[Text, Scalar()]
-RequiredWord: TypeAlias = Annotated[Text, Scalar(), matching(r"\S", "must not be blank")]
-InsidePath: TypeAlias = Annotated[Text, Scalar(), matching(_INSIDE, "must be a relative path without `..`")]
+RequiredText: TypeAlias = Annotated[Text, matching(r"\S", "must not be blank")]
+InsidePath: TypeAlias = Annotated[Text, matching(_INSIDE, "must be a relative path without `..`")]
 ListOfBlocks: TypeAlias = Annotated[tuple[ItemT, ...], ListOf(texts=False)]
 PathList: TypeAlias = Annotated[tuple[Text, ...], ListOf("path.suite")]
 FixtureList: TypeAlias = Annotated[tuple[Text, ...], ListOf("path.fixture")]
