@@ -1,0 +1,146 @@
+"""Where a cursor stands inside brackets: ``[a, |]`` and ``{key: |}``, closed or not."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from waza_language_server.syntax.frames import Frame, line_start_of
+from waza_language_server.syntax.lines import dash_at, key_at
+from waza_language_server.syntax.nodes import Node
+from waza_language_server.text.span import Span
+
+_QUOTED = re.compile(r'"(?:[^"\\]|\\.)*("?)|\'(?:[^\']|\'\')*(\'?)', re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class FlowPosition:
+    """A place inside brackets, in the terms of ``Cursor``."""
+
+    path: tuple[str | int, ...]
+    role: Literal["key", "value", "item"]
+    key: str | None
+    replace: Span
+    node: Node | None
+    existing_keys: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class _Level:
+    bracket: str
+    token: int
+    index: int = 0
+    key: str | None = None
+
+
+def flow_position(root: Node | None, text: str, offset: int, frames: list[Frame]) -> FlowPosition | None:
+    """Return the place of the cursor inside brackets; None when it is outside."""
+    found = _collection(root, text, offset, frames)
+    if found is None:
+        return None
+    start, path = found
+    levels, stop = _scan(text, start, offset)
+    if not levels:
+        return None
+    steps = list(path)
+    for level in levels[:-1]:
+        steps.append(level.index if level.bracket == "[" else level.key or "")
+    level = levels[-1]
+    token = level.token
+    while token < offset and text[token] in " \t\r\n":
+        token += 1
+    node = root.get(*steps) if root is not None else None
+    keys = tuple(entry.key.value for entry in node.entries) if node is not None else ()
+    replace = _token_span(text, token, offset, stop)
+    here = tuple(steps)
+    if level.bracket == "[":
+        name = next((step for step in reversed(here) if isinstance(step, str)), None)
+        item = node.get(level.index) if node is not None else None
+        return FlowPosition(here, "item", name, replace, item, ())
+    if level.key is not None:
+        value = node.get(level.key) if node is not None else None
+        others = tuple(key for key in keys if key != level.key)
+        return FlowPosition(here, "value", level.key, replace, value, others)
+    typed = text[replace.start : replace.end]
+    return FlowPosition(here, "key", None, replace, node, tuple(key for key in keys if key != typed))
+
+
+def _collection(
+    root: Node | None, text: str, offset: int, frames: list[Frame]
+) -> tuple[int, tuple[str | int, ...]] | None:
+    """Return start and path of the outermost brackets that began before the cursor."""
+    node = root.at(offset) if root is not None else None
+    outermost: Node | None = None
+    while node is not None:
+        if node.style == "flow" and node.span.start < offset:
+            outermost = node
+        node = node.parent
+    if outermost is not None:
+        return outermost.span.start, outermost.path
+    last = frames[-1] if frames else None
+    if last is not None and last.kind == "flow" and last.node is not None:
+        return last.node.span.start, last.path
+    return _on_line(root, text, offset)
+
+
+def _on_line(root: Node | None, text: str, offset: int) -> tuple[int, tuple[str | int, ...]] | None:
+    """Find brackets that open a value on the cursor's own line and are not in the tree as such."""
+    at = line_start_of(text, offset)
+    while at < offset and text[at] == " ":
+        at += 1
+    while dash := dash_at(text, at):
+        at = dash.end()
+    if (key := key_at(text, at)) is not None:
+        at = key.end()
+        while at < offset and text[at] == " ":
+            at += 1
+    if at >= offset or text[at] not in "[{":
+        return None
+    node = root.at(at) if root is not None else None
+    return at, node.path if node is not None and node.span.start == at else ()
+
+
+def _scan(text: str, start: int, offset: int) -> tuple[list[_Level], int]:
+    """Return the brackets open at the cursor, and where the text of the last quoted token ends."""
+    levels: list[_Level] = []
+    at, stop = start, -1
+    while at < offset:
+        char = text[at]
+        if char in "[{":
+            levels.append(_Level(char, at + 1))
+        elif char in "]}":
+            if levels:
+                levels.pop()
+            if not levels:
+                return [], -1
+        elif char == "," and levels:
+            level = levels[-1]
+            level.token, level.key = at + 1, None
+            level.index += 1
+        elif char == ":" and levels and levels[-1].bracket == "{" and text[at + 1 : at + 2] in {" ", "\n", "\r", ""}:
+            level = levels[-1]
+            if level.key is None:
+                level.key = text[level.token : at].strip().strip("\"'")
+                level.token = at + 1
+        elif char in "\"'" and levels and not text[levels[-1].token : at].strip():
+            quoted = _QUOTED.match(text, at)
+            if quoted and quoted.end() > offset:
+                return levels, quoted.end()
+            at = quoted.end() - 1 if quoted else at
+        at += 1
+    return levels, stop
+
+
+def _token_span(text: str, start: int, offset: int, quoted_end: int) -> Span:
+    """Return the token around the cursor, inside its quotes."""
+    if quoted_end >= 0:
+        closed = text[quoted_end - 1] in "\"'" and quoted_end - 1 >= offset
+        line_end = text.find("\n", offset, quoted_end)
+        end = quoted_end - 1 if closed and line_end < 0 else (line_end if line_end >= 0 else quoted_end)
+        return Span(start + 1, max(end, offset))
+    end = offset
+    while end < len(text) and text[end] not in ",[]{}\r\n" and not text.startswith((": ", " #"), end):
+        end += 1
+    end = max(offset, start + len(text[start:end].rstrip()))
+    return Span(min(start, offset), end)
