@@ -63,12 +63,11 @@ def _as_go_prints(value: Any) -> str:
         case bool():
             return "true" if value else "false"
         case float():
-            return f"{value:.17g}" if value != int(value) or abs(value) >= 1e21 else str(int(value))
+            return str(int(value)) if value.is_integer() and abs(value) < 1e21 else repr(value)
         case Mapping():
-            return (
-                "map[" + " ".join(f"{key}:{_as_go_prints(item)}" for key, item in sorted(value.items())) + "]"
-            )
+            items = sorted(cast("Mapping[str, Any]", value).items())
+            return "map[" + " ".join(f"{key}:{_as_go_prints(item)}" for key, item in items) + "]"
         case list() | tuple():
-            return "[" + " ".join(_as_go_prints(item) for item in value) + "]"
+            return "[" + " ".join(_as_go_prints(item) for item in cast("list[Any]", value)) + "]"
         case _:
             return str(value)

@@ -7,7 +7,8 @@ import os
 import subprocess
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -30,13 +31,47 @@ class Finished:
     timed_out: bool = False
 
 
+class ProcessScope:
+    """The programs that one run has started and that still go on: cancelling the run ends them all at once."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._processes: set[subprocess.Popen[bytes]] = set()
+        self._closed = False
+
+    @contextlib.contextmanager
+    def holding(self, process: subprocess.Popen[bytes]) -> Generator[None]:
+        """Keep a process while the block lasts; one that comes too late is ended at once."""
+        with self._lock:
+            self._processes.add(process)
+            late = self._closed
+        if late:
+            kill_tree(process)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._processes.discard(process)
+
+    def close(self) -> None:
+        """End every process, and each one that is still to come; can be called twice."""
+        with self._lock:
+            self._closed = True
+            processes = list(self._processes)
+        for process in processes:
+            kill_tree(process)
+
+
+current_scope: ContextVar[ProcessScope | None] = ContextVar("current_scope", default=None)
+
+
 def run_bounded(
     command: Sequence[str], *, stdin: str, timeout_seconds: float, cwd: Path, environment: Mapping[str, str]
 ) -> Finished:
     """Run a program without a shell; kill it with its children when the time is over.
 
     Of each output stream one million bytes are kept, the rest is read and dropped. Raises ``OSError`` when
-    the program cannot be started.
+    the program cannot be started. A program belongs to the scope of the run that is current in this thread.
     """
     process = subprocess.Popen(
         list(command),
@@ -54,8 +89,10 @@ def run_bounded(
     stdout, stderr = _Reader(process.stdout), _Reader(process.stderr)
     _Writer(process.stdin, stdin.encode("utf-8", "replace")).start()
     timed_out = False
+    scope = current_scope.get() or ProcessScope()
     try:
-        process.wait(timeout_seconds)
+        with scope.holding(process):
+            process.wait(timeout_seconds)
     except subprocess.TimeoutExpired:
         timed_out = True
     finally:
