@@ -61,7 +61,7 @@ def outline(tree: Tree) -> Outline:
         id=_word(root.get("id")),
         name=_word(root.get("name")),
         skill=_word(root.get("skill")),
-        patterns=tuple(node.value for node in pattern_nodes(root)),
+        patterns=tuple(pattern_of(node) for node in pattern_nodes(root)),
         inline_tasks=tuple(
             word
             for item in (tasks.target.items if tasks else ())
@@ -98,6 +98,11 @@ def pattern_nodes(root: Node) -> Iterator[Node]:
                 yield item
             elif item.kind == "mapping":
                 yield from _scalars(item.get("task_files"))
+
+
+def pattern_of(node: Node) -> str:
+    """Return the glob of a scalar; the Python era wrote ``include:`` before it."""
+    return node.value.removeprefix("include:").strip()
 
 
 def grader_entries(root: Node) -> Iterator[Node]:

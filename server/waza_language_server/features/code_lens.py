@@ -1,0 +1,53 @@
+"""Code lenses: ``▶ Run suite``, ``▶ Run task`` and ``▶ Run grader`` above what they run.
+
+While something runs its own lens reads ``✗ Cancel``; the number and the places of the lenses never change,
+so that no line jumps under the pointer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from waza_language_server.features.runnables import Runnable, runnables
+
+if TYPE_CHECKING:
+    from waza_language_server.project.document import Document
+    from waza_language_server.project.index import Project
+    from waza_language_server.text.span import Span
+
+RUN = "waza.run"
+CANCEL = "waza.cancel"
+
+Running = tuple[Path, str | None, str | None]
+"""The suite, task and grader of a run that goes on."""
+
+
+@dataclass(frozen=True, slots=True)
+class CodeLens:
+    """A clickable line above ``span``: ``command`` is sent with one argument, the target of the run."""
+
+    span: Span
+    title: str
+    command: str
+    argument: dict[str, str | None]
+
+
+def code_lenses(
+    document: Document, project: Project, running: Collection[Running] = ()
+) -> tuple[CodeLens, ...]:
+    """Return the lenses of a document; ``running`` are the targets of the runs that go on."""
+    found = runnables(document, project)
+    suites = {runnable.suite_path for runnable in found}
+    return tuple(_lens(runnable, running, tell_suite=len(suites) > 1) for runnable in found)
+
+
+def _lens(runnable: Runnable, running: Collection[Running], *, tell_suite: bool) -> CodeLens:
+    target = (runnable.suite_path, runnable.task, runnable.grader)
+    argument = {"suite": str(runnable.suite_path), "task": runnable.task, "grader": runnable.grader}
+    if target in running:
+        return CodeLens(runnable.span, "✗ Cancel", CANCEL, argument)
+    suite = f" in {runnable.suite_path.parent.name}/{runnable.suite_path.name}" if tell_suite else ""
+    return CodeLens(runnable.span, f"▶ Run {runnable.kind}{suite}", RUN, argument)

@@ -1,0 +1,128 @@
+"""What can be run from a file: the suite, a task, one grader.
+
+Read from syntax alone, so the list is the same before, during and after a run and while the file does not
+parse. Ids are paths (``suite::task::grader``), never line numbers: they stay valid while lines move.
+
+Architecture invariant: no results and no run state here. Lenses, the Test Explorer, hover and the command
+line are projections of this list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from waza_language_server.project.uris import path_of
+from waza_language_server.text.span import Span
+
+if TYPE_CHECKING:
+    from waza_language_server.project.document import Document
+    from waza_language_server.project.index import Project
+    from waza_language_server.syntax.nodes import Node
+
+RunnableKind = Literal["suite", "task", "grader"]
+
+MAX_SUITES = 3
+"""A task that more suites pick up is offered for the nearest ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class Runnable:
+    """Something that a click can run. ``span`` is the line it belongs to, ``label`` its name for people.
+
+    ``task`` is None for all tasks of the suite, ``grader`` None for all graders.
+    """
+
+    id: str
+    kind: RunnableKind
+    span: Span
+    label: str
+    suite_path: Path
+    task: str | None = None
+    grader: str | None = None
+
+
+def runnables(document: Document, project: Project) -> tuple[Runnable, ...]:
+    """Return what can be run from a document, in the order of its text."""
+    path = path_of(document.uri)
+    root = document.tree.root
+    if path is None or root is None or root.kind != "mapping":
+        return ()
+    if document.kind == "eval":
+        return tuple(_of_eval(root, path))
+    if document.kind == "task":
+        suites = [suite.path for suite in project.suites_of(path)[:MAX_SUITES]]
+        return tuple(_of_task(root, path, suites))
+    return ()
+
+
+def runnable_id(suite: Path, task: str | None = None, grader: str | None = None) -> str:
+    """Return the id of something that can be run; a grader of all tasks has an empty task."""
+    steps = [suite.as_posix()]
+    if task is not None or grader is not None:
+        steps.append(task or "")
+    if grader is not None:
+        steps.append(grader)
+    return "::".join(steps)
+
+
+def _of_eval(root: Node, path: Path) -> Iterator[Runnable]:
+    start = _first_line(root)
+    if start is not None:
+        label = _word(root.get("name")) or path.parent.name or path.name
+        yield Runnable(runnable_id(path), "suite", start, label, path)
+    found = [*_graders(root.get("graders"), path, None), *_inline_tasks(root, path)]
+    yield from sorted(found, key=lambda runnable: runnable.span)
+
+
+def _inline_tasks(root: Node, path: Path) -> Iterator[Runnable]:
+    for item in _items(root.get("tasks")):
+        task = _word(item.get("id"))
+        if task is not None:
+            yield Runnable(runnable_id(path, task), "task", _start(item), task, path, task)
+            yield from _graders(item.get("graders"), path, task)
+
+
+def _of_task(root: Node, path: Path, suites: Sequence[Path]) -> Iterator[Runnable]:
+    task = _word(root.get("id")) or path.stem
+    label = _word(root.get("name")) or task
+    start = _first_line(root)
+    for suite in suites:
+        if start is not None:
+            yield Runnable(runnable_id(suite, task), "task", start, label, suite, task)
+    for suite in suites[:1]:
+        yield from _graders(root.get("graders"), suite, task)
+        yield from _graders(root.get("expected", "graders"), suite, task)
+
+
+def _graders(node: Node | None, suite: Path, task: str | None) -> Iterator[Runnable]:
+    """Yield the graders of a list. One without a name has no key in the results and cannot be asked for."""
+    for item in _items(node):
+        name = _word(item.get("name"))
+        if name is not None:
+            yield Runnable(runnable_id(suite, task, name), "grader", _start(item), name, suite, task, name)
+
+
+def _items(node: Node | None) -> Iterator[Node]:
+    for item in node.target.items if node is not None else ():
+        if item.kind == "mapping":
+            yield item
+
+
+def _first_line(root: Node) -> Span | None:
+    entries = root.entries
+    return entries[0].key.span if entries else None
+
+
+def _start(item: Node) -> Span:
+    entries = item.entries
+    return entries[0].key.span if entries else Span(item.span.start, item.span.start)
+
+
+def _word(node: Node | None) -> str | None:
+    if node is None:
+        return None
+    node = node.target
+    return node.value.strip() or None if node.kind == "scalar" else None

@@ -1,0 +1,145 @@
+"""What can be run from a file, and the lenses that offer it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.project.files import EVAL, opened, project_with, put, small_suite
+from waza_language_server.features.annotated_source import Lens, annotate_source
+from waza_language_server.features.code_lens import code_lenses
+from waza_language_server.features.runnables import runnables
+from waza_language_server.project.document import Document, DocumentKind
+from waza_language_server.project.index import Project
+
+SUITE = """\
+# My suite
+name: deploy
+skill: deployer
+graders:
+  - type: text
+    name: mentions_deploy
+  - name: "is short"
+    type: behavior
+  - type: file
+tasks:
+  - tasks/*.yaml
+"""
+
+
+def lenses(path: Path, kind: DocumentKind, text: str, *, running: bool = False) -> str:
+    document = opened(path, kind, text)
+    target = {(path, None, None)} if running else set[tuple[Path, str | None, str | None]]()
+    found = code_lenses(document, project_with(document), target)
+    return annotate_source(text, [Lens(lens.span.start, lens.title) for lens in found])
+
+
+def test_a_suite_and_its_named_graders_have_lenses(tmp_path: Path) -> None:
+    assert lenses(tmp_path / "eval.yaml", "eval", SUITE) == (
+        """\
+# My suite
+▶ Run suite
+name: deploy
+skill: deployer
+graders:
+  ▶ Run grader
+  - type: text
+    name: mentions_deploy
+  ▶ Run grader
+  - name: "is short"
+    type: behavior
+  - type: file
+tasks:
+  - tasks/*.yaml
+"""
+    )
+
+
+def test_lenses_survive_broken_text(tmp_path: Path) -> None:
+    broken = SUITE.replace("type: behavior", 'type: "beha').replace("skill: deployer", "skill: [")
+    drawn = lenses(tmp_path / "eval.yaml", "eval", broken)
+    assert drawn.count("▶ Run suite") == 1
+    assert drawn.count("▶ Run grader") == 2
+
+
+def test_the_lens_of_what_runs_cancels_it_and_no_lens_moves(tmp_path: Path) -> None:
+    before = lenses(tmp_path / "eval.yaml", "eval", SUITE)
+    during = lenses(tmp_path / "eval.yaml", "eval", SUITE, running=True)
+    assert during == before.replace("▶ Run suite", "✗ Cancel")
+
+
+def test_lists_without_indentation_and_crlf_have_the_same_lenses(tmp_path: Path) -> None:
+    text = "skill: x\r\ngraders:\r\n- type: text\r\n  name: a\r\ntasks: []\r\n"
+    document = opened(tmp_path / "eval.yaml", "eval", text)
+    found = runnables(document, Project())
+    assert [(runnable.kind, text[runnable.span.start : runnable.span.end]) for runnable in found] == [
+        ("suite", "skill"),
+        ("grader", "type"),
+    ]
+
+
+def test_ids_are_paths(tmp_path: Path) -> None:
+    eval_path = small_suite(tmp_path)
+    text = "id: first\nname: First\ngraders:\n  - {type: text, name: own}\n"
+    document = opened(tmp_path / "tasks/first.yaml", "task", text)
+    suite = eval_path.as_posix()
+    assert [runnable.id for runnable in runnables(document, project_with(document))] == [
+        f"{suite}::first",
+        f"{suite}::first::own",
+    ]
+    document = opened(eval_path, "eval")
+    assert [runnable.id for runnable in runnables(document, project_with(document))] == [
+        suite,
+        f"{suite}::::mentions_deploy",
+    ]
+
+
+def test_a_task_that_no_suite_runs_has_no_lens(tmp_path: Path) -> None:
+    document = opened(tmp_path / "task.yaml", "task", "id: a\ninputs: {prompt: x}\n")
+    assert code_lenses(document, project_with(document)) == ()
+
+
+def test_a_task_of_two_suites_is_offered_for_each(tmp_path: Path) -> None:
+    put(tmp_path, "eval.yaml", EVAL)
+    put(tmp_path, "wazaEval.yaml", EVAL)
+    document = opened(put(tmp_path, "tasks/a.yaml", "id: a\n"), "task")
+    found = code_lenses(document, project_with(document))
+    assert [lens.title for lens in found] == [
+        f"▶ Run task in {tmp_path.name}/eval.yaml",
+        f"▶ Run task in {tmp_path.name}/wazaEval.yaml",
+    ]
+    assert [lens.argument["suite"] for lens in found] == [
+        str(tmp_path / "eval.yaml"),
+        str(tmp_path / "wazaEval.yaml"),
+    ]
+
+
+def test_a_task_without_an_id_is_run_by_the_name_of_its_file(tmp_path: Path) -> None:
+    small_suite(tmp_path)
+    document = opened(put(tmp_path, "tasks/other.yaml", "name: Other\n"), "task")
+    (found,) = runnables(document, project_with(document))
+    assert (found.task, found.label) == ("other", "Other")
+
+
+def test_tasks_written_inline_have_lenses(tmp_path: Path) -> None:
+    text = (
+        "skill: x\ntasks:\n  - id: a\n    inputs: {prompt: x}\n    graders:\n      - {type: text, name: g}\n"
+    )
+    document = opened(tmp_path / "eval.yaml", "eval", text)
+    found = runnables(document, Project())
+    assert [(runnable.kind, runnable.task, runnable.grader) for runnable in found] == [
+        ("suite", None, None),
+        ("task", "a", None),
+        ("grader", "a", "g"),
+    ]
+
+
+@pytest.mark.parametrize("text", ["", "# nothing\n", "- a\n- b\n", "\x00\x01", "just words"])
+def test_odd_files_have_none(tmp_path: Path, text: str) -> None:
+    document = opened(tmp_path / "eval.yaml", "eval", text)
+    assert runnables(document, Project()) == ()
+
+
+def test_an_unsaved_document_has_none() -> None:
+    assert runnables(Document("untitled:1", 1, SUITE, "eval"), Project()) == ()
