@@ -125,7 +125,9 @@ def _key_below(node: Node, text: str, offset: int) -> Cursor | None:
         return None
     if node.parent is not None and node.parent.kind != "mapping":
         return None
-    key = next((e.key for e in node.parent.entries if e.value.span == node.span), None) if node.parent else None
+    key = (
+        next((e.key for e in node.parent.entries if e.value.span == node.span), None) if node.parent else None
+    )
     if key is not None and line_start_of(text, key.span.start) == line_start_of(text, node.span.start):
         return None
     replace = _content_of_line(text, line_start_of(text, offset), offset)
@@ -145,7 +147,9 @@ def _in_scalar(node: Node, text: str, replace: Span, offset: int) -> Cursor:
     path = node.path
     prefix = text[replace.start : offset]
     if parent is not None and parent.kind == "sequence":
-        return Cursor(path[:-1], "item", _last_key(path), prefix, replace, column_of(text, node.span.start), node)
+        return Cursor(
+            path[:-1], "item", _last_key(path), prefix, replace, column_of(text, node.span.start), node
+        )
     if parent is None or node.step is None:
         return Cursor(path, "none", None, prefix, replace, column_of(text, node.span.start), node)
     indent = _holder_column(node, text)
@@ -231,7 +235,9 @@ class _Line:
         """Return the list whose dashes stand nearest to a column, or the empty value that becomes one."""
         lists = [frame for frame in self.frames if frame.kind in {"sequence", "empty"}]
         for frame in reversed(lists):
-            if frame.kind == "empty" and (column > frame.column or (column == frame.column and not frame.in_list)):
+            if frame.kind == "empty" and (
+                column > frame.column or (column == frame.column and not frame.in_list)
+            ):
                 return frame
             if frame.kind == "sequence" and frame.column == column:
                 return frame
@@ -277,12 +283,16 @@ class _Line:
             if frame is not None:
                 path, node = frame.path, frame.node
                 mapping = node if node is not None and node.kind == "mapping" else None
-        entry = next((e for e in mapping.entries if e.key.span.start == self.content), None) if mapping else None
+        entry = (
+            next((e for e in mapping.entries if e.key.span.start == self.content), None) if mapping else None
+        )
         keys = _keys(mapping, entry)
         if key is None or self.offset < key.end():
             end = self.content + len(key["key"].rstrip()) if key else self.end
             replace, prefix = self.word(self.content, end)
-            return Cursor(path, "key", key["key"].rstrip() if key else None, prefix, replace, column, node, keys)
+            return Cursor(
+                path, "key", key["key"].rstrip() if key else None, prefix, replace, column, node, keys
+            )
         replace, prefix = self.word(key.end())
         name = entry.key.value if entry else key["key"].rstrip()
         value = entry.value if entry else None

@@ -118,7 +118,12 @@ def _scan(text: str, start: int, offset: int) -> tuple[list[_Level], int]:
             level = levels[-1]
             level.token, level.key = at + 1, None
             level.index += 1
-        elif char == ":" and levels and levels[-1].bracket == "{" and text[at + 1 : at + 2] in {" ", "\n", "\r", ""}:
+        elif (
+            char == ":"
+            and levels
+            and levels[-1].bracket == "{"
+            and text[at + 1 : at + 2] in {" ", "\n", "\r", ""}
+        ):
             level = levels[-1]
             if level.key is None:
                 level.key = text[level.token : at].strip().strip("\"'")

@@ -1,0 +1,409 @@
+"""Changing a suite as its author would by hand: the fewest characters, the author's indentation, every comment kept.
+
+Each function returns edits against ``tree.text``. They are tried first: when the edited text does not read as intended
+(or reads worse than before), the answer is no edit at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import cast
+
+from waza_engine.spec.scalars import Json
+from waza_language_server.analysis.problem import Edit
+from waza_language_server.syntax.frames import column_of, line_start_of
+from waza_language_server.syntax.nodes import Entry, Node
+from waza_language_server.syntax.tree import Tree, parse
+from waza_language_server.text.scalar_map import ScalarMap
+from waza_language_server.text.scalar_writing import plain_or_quoted
+from waza_language_server.text.span import Span
+
+Edits = tuple[Edit, ...]
+Path = tuple[str | int, ...]
+
+
+def apply(text: str, edits: Iterable[Edit]) -> str:
+    """Return the text after edits that do not overlap, in whatever order they are given."""
+    parts: list[str] = []
+    at = 0
+    for edit in sorted(edits, key=lambda edit: edit.span):
+        parts.extend((text[at : edit.span.start], edit.text))
+        at = max(at, edit.span.end)
+    return "".join((*parts, text[at:]))
+
+
+def insert_entry(
+    tree: Tree, mapping: Node | None, key: str, value_text: str, after: Entry | None = None
+) -> Edits:
+    """Add ``key: value_text`` to a mapping, behind ``after`` or at its end.
+
+    ``mapping`` may be an empty value (``config:``), which becomes a mapping, or None for an empty document.
+    ``value_text`` is YAML; its further lines are indented relative to the key.
+    """
+    entry_text = _entry_text(key, value_text)
+    value = _python(entry_text)
+    edits = _inserted(tree, mapping, entry_text, after)
+    path = mapping.path if mapping is not None else ()
+    return _checked(tree, edits, path, lambda old: {**_mapping(old), **_mapping(value)})
+
+
+def insert_item(tree: Tree, sequence: Node, item_text: str, after: Node | None = None) -> Edits:
+    """Add an item to a list, behind ``after`` or at its end, with the dashes where the others have them.
+
+    ``sequence`` may be an empty value (``tasks:``), which becomes a list in the style of the file's other lists.
+    ``item_text`` is YAML without the dash; its further lines are indented relative to its first.
+    """
+    text = tree.text
+    item = _python(item_text)
+    items = sequence.items
+    index = items.index(after) + 1 if after is not None and after in items else len(items)
+    if sequence.kind == "sequence" and sequence.style == "flow":
+        edits = _insert_in_brackets(text, sequence, items[index - 1] if index else None, item_text)
+    elif sequence.kind == "sequence":
+        column = column_of(text, sequence.span.start)
+        edits = (_insert_line(text, items[index - 1].span.end, "- " + _indented(item_text, 2), column),)
+    elif _is_empty(sequence):
+        column = _key_column(sequence, text) + _list_indent(tree)
+        edits = (_insert_line(text, sequence.span.end, "- " + _indented(item_text, 2), column),)
+    else:
+        return ()
+    return _checked(tree, edits, sequence.path, lambda old: [*_list(old)[:index], item, *_list(old)[index:]])
+
+
+def replace_scalar(tree: Tree, node: Node, new_value: str) -> Edits:
+    """Give a scalar another value in the style it is written in; text stays text."""
+    written = ScalarMap.of(tree.text, node).write(new_value)
+    edits = (Edit(node.span, written),)
+    if node.step is None:
+        return edits if parse(apply(tree.text, edits), tree).errors == tree.errors else ()
+    return (
+        edits
+        if _reads(tree, edits, node.path, lambda new: new.kind == "scalar" and new.value == new_value)
+        else ()
+    )
+
+
+def rename_key(tree: Tree, entry: Entry, new: str) -> Edits:
+    """Give an entry another key; its value and its place stay."""
+    old_key = entry.key
+    written = (
+        ScalarMap.of(tree.text, old_key).write(new) if old_key.style != "plain" else plain_or_quoted(new)
+    )
+    if entry.value.parent is None:
+        return ()
+    edits = (Edit(old_key.span, written),)
+    path = entry.value.parent.path
+    return _checked(
+        tree, edits, path, lambda old: {new if k == old_key.value else k: v for k, v in _mapping(old).items()}
+    )
+
+
+def delete_entry(tree: Tree, entry: Entry) -> Edits:
+    """Remove an entry with its lines; comments above it and around it stay."""
+    mapping = entry.value.parent
+    if mapping is None:
+        return ()
+    edits = _deleted(tree.text, mapping, entry)
+    gone = entry.key.value
+    return _checked(
+        tree, edits, mapping.path, lambda old: {k: v for k, v in _mapping(old).items() if k != gone}
+    )
+
+
+def delete_item(tree: Tree, item: Node) -> Edits:
+    """Remove an item of a list with its lines; the last one leaves ``[]``."""
+    sequence = item.parent
+    if sequence is None or sequence.kind != "sequence":
+        return ()
+    text = tree.text
+    items = sequence.items
+    index = next((i for i, other in enumerate(items) if other.span == item.span), -1)
+    if index < 0:
+        return ()
+    if len(items) == 1:
+        edits = _emptied(text, sequence, "[]")
+    elif sequence.style == "flow":
+        edits = (_without_comma(text, [other.span for other in items], index),)
+    else:
+        dash = text.rfind("-", 0, item.span.start + (not len(item.span)))
+        if text[line_start_of(text, dash) : dash].strip():
+            edits = (Edit(Span(dash, items[index + 1].span.start - 2), ""),) if index + 1 < len(items) else ()
+        else:
+            edits = (Edit(_whole_lines(text, Span(dash, max(item.span.end, dash + 1))), ""),)
+    return _checked(
+        tree, edits, sequence.path, lambda old: [v for i, v in enumerate(_list(old)) if i != index]
+    )
+
+
+def move_entry_into(tree: Tree, entry: Entry, mapping: Node, child_key: str) -> Edits:
+    """Move an entry into the mapping under ``child_key`` of ``mapping``, which is created when it is missing."""
+    text = tree.text
+    holder = entry.value.parent
+    if holder is None:
+        return ()
+    name = entry.key.value
+    value = entry.value.to_python()
+    entry_text = _own_text(text, entry)
+    child = mapping.entry(child_key)
+    same = holder.span == mapping.span and holder.path == mapping.path
+    if child is None and same and holder.style != "flow":
+        column = column_of(text, entry.key.span.start)
+        step = _indent_step(tree)
+        line_break = _line_break(text)
+        moved = f"{child_key}:\n" + " " * step + _indented(entry_text, step)
+        edits: Edits = (Edit(entry.span, _placed(moved, column, line_break)),)
+    elif child is None:
+        edits = (
+            *_inserted(tree, mapping, f"{child_key}:\n  " + _indented(entry_text, 2), None),
+            *_deleted(text, holder, entry),
+        )
+    else:
+        edits = (*_inserted(tree, child.value, entry_text, None), *_deleted(text, holder, entry))
+    if not same or not edits:
+        return edits if edits and _no_worse(tree, parse(apply(text, edits), tree)) else ()
+
+    def moved_model(old: Json) -> Json:
+        model = {k: v for k, v in _mapping(old).items() if k != name}
+        model[child_key] = {**_mapping(model.get(child_key)), name: value}
+        return cast("Json", model)
+
+    return _checked(tree, edits, mapping.path, moved_model)
+
+
+# Where text goes.
+
+
+def _inserted(tree: Tree, mapping: Node | None, entry_text: str, after: Entry | None) -> Edits:
+    text = tree.text
+    if mapping is None:
+        end = len(text.rstrip())
+        if not end:
+            return (
+                Edit(
+                    Span(len(text), len(text)), _placed(entry_text, 0, _line_break(text)) + _line_break(text)
+                ),
+            )
+        return (_insert_line(text, end, entry_text, 0),)
+    if mapping.kind == "mapping":
+        entries = mapping.entries
+        last = after if after is not None else (entries[-1] if entries else None)
+        if mapping.style == "flow":
+            return _insert_in_brackets(text, mapping, last.value if last else None, entry_text, last)
+        if last is None:
+            return ()
+        return (_insert_line(text, last.span.end, entry_text, column_of(text, last.key.span.start)),)
+    if _is_empty(mapping):
+        column = _key_column(mapping, text)
+        if mapping.parent is not None and mapping.parent.kind == "sequence":
+            gap = "" if text[mapping.span.start - 1 : mapping.span.start] == " " else " "
+            at = Span(mapping.span.start, mapping.span.start)
+            return (Edit(at, gap + _placed(entry_text, column + 2, _line_break(text))),)
+        return (_insert_line(text, mapping.span.end, entry_text, column + _indent_step(tree)),)
+    return ()
+
+
+def _insert_line(text: str, at: int, block: str, column: int) -> Edit:
+    """Insert lines below the line that holds ``at``."""
+    line_break = _line_break(text)
+    end = at
+    while end < len(text) and text[end] not in "\r\n":
+        end += 1
+    return Edit(Span(end, end), line_break + " " * column + _placed(block, column, line_break))
+
+
+def _insert_in_brackets(
+    text: str, holder: Node, after: Node | None, block: str, last: Entry | None = None
+) -> Edits:
+    if "\n" in block:
+        return ()
+    if after is None:
+        at = holder.span.start + 1
+        return (Edit(Span(at, at), block + (", " if holder.green.children else "")),)
+    at = max(after.span.end, last.span.end if last else 0)
+    return (Edit(Span(at, at), f", {block}"),)
+
+
+def _deleted(text: str, mapping: Node, entry: Entry) -> Edits:
+    entries = mapping.entries
+    index = next((i for i, other in enumerate(entries) if other.key.span == entry.key.span), -1)
+    if index < 0:
+        return ()
+    if len(entries) == 1:
+        if mapping.parent is None and mapping.style == "block":
+            return (Edit(_whole_lines(text, entry.span), ""),)
+        return _emptied(text, mapping, "{}")
+    if mapping.style == "flow":
+        return (_without_comma(text, [other.span for other in entries], index),)
+    start = entry.key.span.start
+    if not text[line_start_of(text, start) : start].strip():
+        return (Edit(_whole_lines(text, entry.span), ""),)
+    # The first entry stands behind the dash of an item: the next one takes its place, unless a comment is between.
+    following = entries[index + 1].key.span.start
+    between = text[entry.span.end : following]
+    if "#" not in between:
+        return (Edit(Span(start, following), ""),)
+    return (Edit(entry.span, ""),)
+
+
+def _emptied(text: str, node: Node, brackets: str) -> Edits:
+    """Write an empty collection where a block collection stood."""
+    start = node.span.start
+    if node.style == "flow" or node.parent is None:
+        return (Edit(node.span, brackets),)
+    line = line_start_of(text, start)
+    if text[line:start].strip():
+        return (Edit(node.span, brackets),)
+    # The collection began on a line of its own; the brackets go behind the key.
+    holder = next((e.key for e in node.parent.entries if e.value.span == node.span), None)
+    colon = text.find(":", holder.span.end, start) if holder is not None else -1
+    if colon < 0:
+        return ()
+    return (
+        Edit(Span(colon + 1, colon + 1), f" {brackets}"),
+        Edit(_whole_lines(text, Span(start, node.span.end)), ""),
+    )
+
+
+def _without_comma(text: str, spans: list[Span], index: int) -> Edit:
+    if index:
+        return Edit(Span(spans[index - 1].end, spans[index].end), "")
+    return Edit(Span(spans[0].start, spans[1].start), "")
+
+
+def _whole_lines(text: str, span: Span) -> Span:
+    """Return the lines that hold a span, with the break behind them (or, at the end of the text, before them)."""
+    start = line_start_of(text, span.start)
+    end = span.end
+    while end < len(text) and text[end] not in "\r\n":
+        end += 1
+    if end == len(text):
+        while start > 0 and text[start - 1] in "\r\n":
+            start -= 1
+            if text[start] == "\n" and text[start - 1 : start] == "\r":
+                start -= 1
+            break
+        return Span(start, end)
+    return Span(start, end + (2 if text.startswith("\r\n", end) else 1))
+
+
+def _own_text(text: str, entry: Entry) -> str:
+    """Return an entry's text with its lines relative to the column of its key, a comment at its end included."""
+    start = entry.key.span.start
+    column = column_of(text, start)
+    end = entry.span.end
+    while end < len(text) and text[end] not in "\r\n":
+        end += 1
+    if entry.value.parent is not None and entry.value.parent.style == "flow":
+        end = entry.span.end
+    first, *others = text[start:end].replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    return "\n".join([first, *(row[min(column, len(row) - len(row.lstrip(" "))) :] for row in others)])
+
+
+def _indented(block: str, by: int) -> str:
+    """Indent all lines but the first."""
+    first, *others = block.split("\n")
+    return "\n".join([first, *(" " * by + row if row else row for row in others)])
+
+
+def _placed(block: str, column: int, line_break: str) -> str:
+    return _indented(block, column).replace("\n", line_break)
+
+
+def _entry_text(key: str, value_text: str) -> str:
+    name = plain_or_quoted(key)
+    if not value_text or value_text.startswith(("\n", " ")):
+        return f"{name}:{value_text}"
+    return f"{name}: {value_text}"
+
+
+# The style of the file.
+
+
+def _line_break(text: str) -> str:
+    return "\r\n" if "\r\n" in text else "\n"
+
+
+def _indent_step(tree: Tree) -> int:
+    """Return by how much the file indents a mapping below its key; 2 when it has none."""
+    for node in _some_nodes(tree):
+        for entry in node.entries:
+            below = entry.value
+            if below.kind == "mapping" and below.style == "block":
+                step = column_of(tree.text, below.span.start) - column_of(tree.text, entry.key.span.start)
+                if step > 0:
+                    return step
+    return 2
+
+
+def _list_indent(tree: Tree) -> int:
+    """Return by how much the file indents the dashes of a list below its key; 2 when it has none."""
+    for node in _some_nodes(tree):
+        for entry in node.entries:
+            below = entry.value
+            if below.kind == "sequence" and below.style == "block":
+                return column_of(tree.text, below.span.start) - column_of(tree.text, entry.key.span.start)
+    return 2
+
+
+def _some_nodes(tree: Tree) -> Iterable[Node]:
+    """Yield the mappings near the top, enough to see the style of a file."""
+    level = [tree.root] if tree.root is not None else []
+    for _ in range(4):
+        yield from level
+        level = [
+            child for node in level[:20] for child in (*(e.value for e in node.entries), *node.items[:5])
+        ]
+
+
+def _key_column(value: Node, text: str) -> int:
+    """Return the column of the key or dash that holds an empty value."""
+    parent = value.parent
+    if parent is None:
+        return 0
+    if parent.kind == "sequence":
+        return column_of(text, parent.span.start)
+    key = next((entry.key for entry in parent.entries if entry.value.span == value.span), None)
+    return column_of(text, key.span.start) if key is not None else 0
+
+
+def _is_empty(node: Node) -> bool:
+    return node.kind == "scalar" and not len(node.span)
+
+
+# Trying an edit.
+
+
+def _checked(tree: Tree, edits: Edits, path: Path, change: Callable[[Json], Json]) -> Edits:
+    """Return the edits when the node at ``path`` then reads as ``change`` makes of it, else none."""
+    if not edits:
+        return ()
+    old = tree.root.get(*path) if tree.root is not None else None
+    wanted = change(old.to_python() if old is not None else None)
+    return edits if _reads(tree, edits, path, lambda new: new.to_python() == wanted) else ()
+
+
+def _reads(tree: Tree, edits: Edits, path: Path, good: Callable[[Node], bool]) -> bool:
+    new = parse(apply(tree.text, edits), tree)
+    if not _no_worse(tree, new):
+        return False
+    node = new.root.get(*path) if new.root is not None else None
+    if node is None:
+        return new.root is None and not path
+    return good(node)
+
+
+def _no_worse(old: Tree, new: Tree) -> bool:
+    return len(new.errors) <= len(old.errors)
+
+
+def _python(text: str) -> Json:
+    root = parse(text).root
+    return root.to_python() if root is not None else None
+
+
+def _mapping(value: Json) -> dict[str, Json]:
+    return value if isinstance(value, dict) else {}
+
+
+def _list(value: Json) -> list[Json]:
+    return value if isinstance(value, list) else []
