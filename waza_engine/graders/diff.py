@@ -9,7 +9,7 @@ from pydantic import Field
 
 from waza_engine.graders.base import Check, Grader, GradingContext, Verdict, verdict_of_checks
 from waza_engine.graders.config import Given, GraderConfig
-from waza_engine.graders.fields import ListOf, PlainText, Switch, Text, TextList
+from waza_engine.graders.fields import ListOf, PlainText, Switch, TextList
 from waza_engine.graders.file import read_workspace_file
 from waza_engine.graders.paths import workspace_path
 from waza_engine.graders.registry import register
@@ -18,7 +18,7 @@ from waza_engine.graders.registry import register
 class ExpectedFile(GraderConfig):
     """One file and what it must be."""
 
-    path: Text = Field(
+    path: PlainText = Field(
         description="The file, relative to the workspace.",
         examples=["src/main.py"],
         min_length=1,

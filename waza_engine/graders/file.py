@@ -10,7 +10,7 @@ from pydantic import Field
 
 from waza_engine.graders.base import Check, Grader, GradingContext, Verdict, verdict_of_checks
 from waza_engine.graders.config import Given, GraderConfig
-from waza_engine.graders.fields import ListOf, PatternList, Text, WorkspacePathList
+from waza_engine.graders.fields import ListOf, PatternList, PlainText, WorkspacePathList
 from waza_engine.graders.paths import leads_outside, workspace_path
 from waza_engine.graders.registry import register
 from waza_engine.graders.text import pattern_check
@@ -19,7 +19,7 @@ from waza_engine.graders.text import pattern_check
 class ContentPatterns(GraderConfig):
     """Patterns for the content of one file."""
 
-    path: Text = Field(
+    path: PlainText = Field(
         description="The file, relative to the workspace.",
         examples=["package.json"],
         min_length=1,

@@ -32,7 +32,7 @@ class Finished:
 
 
 class ProcessScope:
-    """The programs that one run has started and that still go on: cancelling the run ends them all at once."""
+    """The programs that a run has started and that still go on: cancelling ends them all at once."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

@@ -135,7 +135,7 @@ def _options(schema: Mapping[str, Any], definitions: Mapping[str, Any], prefix: 
 def _blocks(
     value: Mapping[str, Any], definitions: Mapping[str, Any]
 ) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Return the blocks inside a value and what leads to each: ``[]`` for items, ``.<name>`` for free keys."""
+    """Return the blocks inside a value and what leads there: ``[]`` for items, ``.<name>`` for free keys."""
     if "$ref" in value:
         yield "", definitions[value["$ref"].rpartition("/")[2]]
     for branch in value.get("anyOf", ()):

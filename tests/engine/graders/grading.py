@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -49,7 +49,7 @@ def folder(root: Path, files: dict[str, str]) -> Path:
 
 
 @contextmanager
-def refused(*words: str) -> Iterator[None]:
+def refused(*words: str) -> Generator[None]:
     """Expect a ``GraderError`` that says these words, in one sentence free of library wording."""
     with pytest.raises(GraderError) as caught:
         yield

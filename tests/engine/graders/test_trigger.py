@@ -13,7 +13,8 @@ from waza_engine.graders.skill_words import read_skill_words, use_for_phrases, w
 SKILL = """\
 ---
 name: azure-deploy
-description: "Deploy to Azure resources. USE FOR: deploy to azure, publish api, release to cloud. DO NOT USE FOR: write unit tests."
+description: "Deploy to Azure resources. USE FOR: deploy to azure, publish api, release to cloud.
+  DO NOT USE FOR: write unit tests."
 ---
 # Azure deploy skill
 
