@@ -16,26 +16,18 @@ Schema = dict[str, Any]
 def upstream_shaped_schema() -> Schema:
     """Return the eval schema as draft-07 with one ``if``/``then`` per grader type."""
     schema: Schema = json.loads(_schema_text("eval.schema.json"))
-    definitions: Schema = schema.get("$defs", {})
-    for name, definition in list(definitions.items()):
-        if definition.get("x-waza-kind") == "grader":
-            definitions[name] = _by_type(definition, definitions)
     schema["$schema"] = "http://json-schema.org/draft-07/schema#"
     schema.pop("$id", None)
-    return _as_draft_07(schema)
+    return _as_draft_07(schema, schema["$defs"])
 
 
-def _by_type(entry: Schema, definitions: Schema) -> Schema:
-    branches = [definitions[branch["$ref"].rpartition("/")[2]] for branch in entry["oneOf"]]
+def _by_type(branches: list[Schema]) -> Schema:
     types = [branch["properties"]["type"]["const"] for branch in branches]
     return {
         "type": "object",
         "required": ["type"],
-        "properties": {
-            **branches[0]["properties"],
-            "type": {"enum": types},
-            "config": {"type": "object"},
-        },
+        "additionalProperties": False,
+        "properties": {**branches[0]["properties"], "type": {"enum": types}, "config": {"type": "object"}},
         "allOf": [
             {
                 "if": {"properties": {"type": {"const": kind}}},
@@ -46,16 +38,20 @@ def _by_type(entry: Schema, definitions: Schema) -> Schema:
     }
 
 
-def _as_draft_07(node: Any) -> Any:
-    if isinstance(node, dict):
-        return {
-            ("definitions" if key == "$defs" else key): _as_draft_07(value)
-            for key, value in node.items()
-            if not key.startswith("x-waza") and key != "discriminator"
-        }
+def _as_draft_07(node: Any, definitions: Schema) -> Any:
     if isinstance(node, list):
-        return [_as_draft_07(item) for item in node]
-    return node.replace("#/$defs/", "#/definitions/") if isinstance(node, str) else node
+        return [_as_draft_07(item, definitions) for item in node]
+    if isinstance(node, str):
+        return node.replace("#/$defs/", "#/definitions/")
+    if not isinstance(node, dict):
+        return node
+    if node.get("x-waza-kind") == "grader" and "oneOf" in node:
+        node = _by_type([definitions[branch["$ref"].rpartition("/")[2]] for branch in node["oneOf"]])
+    return {
+        ("definitions" if key == "$defs" else key): _as_draft_07(value, definitions)
+        for key, value in node.items()
+        if not key.startswith("x-waza") and key != "discriminator"
+    }
 
 
 def _schema_text(name: str) -> str:
