@@ -14,13 +14,13 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 from typing import TypeVar
-from weakref import WeakKeyDictionary
 
 from waza_language_server.project.claim import CONFIG_NAMES, EVAL_NAMES, TRIGGER_NAMES, YAML_SUFFIXES, claim
 from waza_language_server.project.disk import Disk
 from waza_language_server.project.document import Document, DocumentKind
 from waza_language_server.project.facts import Fact
-from waza_language_server.project.outline import EMPTY, GraderOutline, Outline, outline
+from waza_language_server.project.outline import EMPTY, GraderOutline, Outline, outline, outline_of
+from waza_language_server.project.scores import Scores
 from waza_language_server.project.skills import skill_name
 from waza_language_server.project.suites import (
     Suite,
@@ -36,7 +36,6 @@ from waza_language_server.syntax.tree import parse
 MAX_FIXTURES = 2_000
 MAX_NEIGHBOURS = 200
 Value = TypeVar("Value")
-_outlines: WeakKeyDictionary[Document, Outline] = WeakKeyDictionary()
 
 
 class Project:
@@ -47,27 +46,29 @@ class Project:
         roots: Iterable[Path] = (),
         documents: Mapping[Path, Document] | None = None,
         disk: Disk | None = None,
+        scores: Scores | None = None,
     ) -> None:
         self.roots = tuple(roots)
         self.documents: Mapping[Path, Document] = MappingProxyType(dict(documents or {}))
         self._disk = disk or Disk()
+        self.scores = scores or Scores()
 
     def with_document(self, document: Document) -> Project:
         """Return the view in which this document is open as it is. One that is on no disk changes nothing."""
         path = path_of(document.uri)
         if path is None:
             return self
-        return Project(self.roots, {**self.documents, path: document}, self._disk)
+        return Project(self.roots, {**self.documents, path: document}, self._disk, self.scores)
 
     def without(self, uri: str) -> Project:
         """Return the view in which the document is closed."""
         path = path_of(uri)
         kept = {known: document for known, document in self.documents.items() if known != path}
-        return Project(self.roots, kept, self._disk)
+        return Project(self.roots, kept, self._disk, self.scores)
 
     def with_roots(self, roots: Iterable[Path]) -> Project:
         """Return the view with other folders open."""
-        return Project(roots, self.documents, self._disk)
+        return Project(roots, self.documents, self._disk, self.scores)
 
     # What a file is.
 
@@ -354,14 +355,6 @@ class Project:
                 ]
         outlines += [outline_of(opened) for opened in self.documents.values()]
         return tuple(dict.fromkeys(word for one in outlines for word in getattr(one, what)))
-
-
-def outline_of(document: Document) -> Outline:
-    """Return what an open document says, computed once for each version."""
-    known = _outlines.get(document)
-    if known is None:
-        known = _outlines[document] = outline(document.tree)
-    return known
 
 
 def _read_outline(text: Fact[str]) -> Outline:

@@ -8,9 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.syntax.tree import Tree
+
+if TYPE_CHECKING:
+    from waza_language_server.project.document import Document
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +46,14 @@ class Outline:
     tools: tuple[str, ...] = ()
     skill_directories: tuple[str, ...] = ()
     context_dir: str | None = None
+    model: str | None = None
     complete: bool = True
 
 
 EMPTY = Outline(complete=False)
 """Of a file that could not be read."""
+
+_outlines: WeakKeyDictionary[Document, Outline] = WeakKeyDictionary()
 
 _TOOL_LISTS = ("required_tools", "forbidden_tools", "reject_tools", "expect_tools", "required", "forbidden")
 
@@ -71,6 +79,7 @@ def outline(tree: Tree) -> Outline:
         graders=tuple(
             GraderOutline(_word(entry.get("name")) or "", _word(entry.get("type")) or "") for entry in graders
         ),
+        model=_word(root.get("config", "model")),
         models=_unique(_models(root, graders)),
         tools=_unique(_tools(root, graders)),
         skill_directories=tuple(
@@ -80,6 +89,14 @@ def outline(tree: Tree) -> Outline:
         context_dir=_word(root.get("context_dir")),
         complete=not tree.errors,
     )
+
+
+def outline_of(document: Document) -> Outline:
+    """Return what an open document says, computed once for each version."""
+    known = _outlines.get(document)
+    if known is None:
+        known = _outlines[document] = outline(document.tree)
+    return known
 
 
 def pattern_nodes(root: Node) -> Iterator[Node]:

@@ -1,0 +1,121 @@
+"""What an eval file refers to and what is not there: globs of ``tasks`` that pick up nothing.
+
+A run fails only when all globs together find no task (reference waza.md §1.1), so that is an error; a
+single glob that finds nothing beside others that do is a hint. Nothing is said when a folder cannot be
+read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from waza_language_server.analysis.problem import Edit, Fix, Problem, Related
+from waza_language_server.project.globs import BadPatternError, segment_matcher, split_pattern
+from waza_language_server.project.outline import pattern_nodes, pattern_of
+from waza_language_server.project.uris import path_of
+from waza_language_server.syntax.edits import replace_scalar
+
+if TYPE_CHECKING:
+    from waza_language_server.project.document import Document
+    from waza_language_server.project.facts import Fact
+    from waza_language_server.project.index import Project
+    from waza_language_server.syntax.nodes import Node
+
+CODE = "no-matching-tasks"
+BAD_GLOB = "bad-task-glob"
+_TASK_FOLDERS = ("tasks", "evals", "cases", "scenarios", "tests", ".")
+
+
+@dataclass(frozen=True, slots=True)
+class _Glob:
+    node: Node
+    files: Fact[tuple[Path, ...]]
+    fault: str = ""
+
+
+def reference_problems(document: Document, project: Project) -> Iterator[Problem]:
+    """Yield the problems of what an eval file refers to; nothing for other files."""
+    root = document.tree.root
+    path = path_of(document.uri)
+    if document.kind != "eval" or root is None or path is None or root.entry("tasks_from"):
+        return
+    globs = [_resolve(document, project, node) for node in pattern_nodes(root)]
+    for glob in globs:
+        if glob.fault:
+            message = f'"{glob.node.value}" is not a glob: {glob.fault}; the run stops here.'
+            yield Problem(BAD_GLOB, glob.node.span, message)
+    if any(glob.fault or document.tree.broken(glob.node) for glob in globs):
+        return
+    empty = [glob for glob in globs if glob.files.absent]
+    if not empty:
+        return
+    if len(empty) == len(globs) and not _has_inline_tasks(root):
+        yield _nothing_at_all(document, project, path, empty)
+        return
+    for glob in empty:
+        message = f'No file matches "{glob.node.value}"; the run leaves it out.'
+        fixes = tuple(_fixes(document, project, path, glob.node))
+        yield Problem(CODE, glob.node.span, message, "hint", fixes, tag="unnecessary")
+
+
+def _resolve(document: Document, project: Project, node: Node) -> _Glob:
+    try:
+        for segment in split_pattern(pattern_of(node)):
+            segment_matcher(segment)
+    except BadPatternError as error:
+        return _Glob(node, project.matching_tasks(document, ""), str(error))
+    return _Glob(node, project.matching_tasks(document, pattern_of(node)))
+
+
+def _nothing_at_all(document: Document, project: Project, path: Path, globs: list[_Glob]) -> Problem:
+    first, *others = globs
+    written = f'"{first.node.value}"' if not others else f"any of the {len(globs)} globs"
+    deep = " (** means one folder level here)" if any("**" in glob.node.value for glob in globs) else ""
+    message = f"No file matches {written}{deep}, so the suite has no task and the run stops."
+    related = tuple(Related(glob.node.span, "matches nothing either") for glob in others)
+    fixes = tuple(_fixes(document, project, path, first.node))
+    return Problem(CODE, first.node.span, message, "error", fixes, related)
+
+
+def _fixes(document: Document, project: Project, path: Path, node: Node) -> Iterator[Fix]:
+    """Offer globs that do match: another ending, or the folders where task files usually are."""
+    found = [
+        pattern
+        for pattern in dict.fromkeys(_candidates(project, path.parent, pattern_of(node)))
+        if pattern != node.value and _picks_up_tasks(document, project, path, pattern)
+    ]
+    for pattern in found[:3]:
+        edits: tuple[Edit, ...] = replace_scalar(document.tree, node, pattern)
+        yield Fix(f'Change to "{pattern}"', edits, preferred=len(found) == 1)
+
+
+def _candidates(project: Project, folder: Path, pattern: str) -> Iterator[str]:
+    for ending, other in ((".yaml", ".yml"), (".yml", ".yaml")):
+        if pattern.endswith(ending):
+            yield pattern.removesuffix(ending) + other
+    yield pattern.replace("**/", "")
+    yield pattern.replace("**", "*/*")
+    head, _, tail = pattern.rpartition("/")
+    if tail and head:
+        yield f"{head}/*/{tail}"
+        yield tail
+    for name in _TASK_FOLDERS:
+        names = project.folder_entries(folder / name).value
+        for ending in (".yaml", ".yml"):
+            if any(entry.endswith(ending) for entry, is_folder in names if not is_folder):
+                yield f"{name}/*{ending}" if name != "." else f"*{ending}"
+
+
+def _picks_up_tasks(document: Document, project: Project, path: Path, pattern: str) -> bool:
+    files = project.matching_tasks(document, pattern).value
+    return bool(files) and path not in files and all(project.claim(file) == "task" for file in files[:50])
+
+
+def _has_inline_tasks(root: Node) -> bool:
+    tasks = root.get("tasks")
+    return tasks is not None and any(
+        item.target.kind == "mapping" and not item.target.entry("task_files") for item in tasks.target.items
+    )

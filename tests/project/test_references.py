@@ -1,0 +1,97 @@
+"""Globs that pick up nothing: an error when the suite has no task at all, else a hint."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.project.files import opened, project_with, put
+from waza_language_server.analysis.problem import Problem
+from waza_language_server.analysis.references import reference_problems
+from waza_language_server.features.annotated_source import annotate_source, carets_of
+from waza_language_server.project.document import Document
+from waza_language_server.syntax.edits import apply
+
+
+def problems(folder: Path, text: str, name: str = "eval.yaml") -> tuple[Document, list[Problem]]:
+    document = opened(put(folder, name, text), "eval")
+    return document, list(reference_problems(document, project_with(document)))
+
+
+def drawn(folder: Path, text: str) -> str:
+    document, found = problems(folder, text)
+    return annotate_source(document.text, carets_of(found, fixes=True), context=0)
+
+
+def with_task(folder: Path) -> Path:
+    put(folder, "tasks/a.yaml", "id: a\nname: A\ninputs:\n  prompt: x\n")
+    return folder
+
+
+def test_a_glob_that_finds_tasks_is_fine(tmp_path: Path) -> None:
+    assert problems(with_task(tmp_path), "skill: x\ntasks:\n  - tasks/*.yaml\n")[1] == []
+
+
+def test_no_task_at_all_is_an_error_with_the_glob_that_would_work(tmp_path: Path) -> None:
+    assert drawn(with_task(tmp_path), 'skill: x\ntasks:\n  - "tasks/*.yml"\n') == (
+        """\
+⋯
+  - "tasks/*.yml"
+    ^^^^^^^^^^^^^ error no-matching-tasks: No file matches "tasks/*.yml", \
+so the suite has no task and the run stops.
+      = fix: Change to "tasks/*.yaml"
+"""
+    )
+
+
+def test_the_offered_glob_works_when_it_is_taken(tmp_path: Path) -> None:
+    document, (problem,) = problems(with_task(tmp_path), "skill: x\r\ntasks:\r\n- 'tests/*.yaml'\r\n")
+    (fix,) = problem.fixes
+    text = apply(document.text, fix.edits)
+    assert text == "skill: x\r\ntasks:\r\n- 'tasks/*.yaml'\r\n"
+    assert problems(tmp_path, text)[1] == []
+
+
+def test_two_stars_are_explained(tmp_path: Path) -> None:
+    _, (problem,) = problems(with_task(tmp_path), "skill: x\ntasks: ['**/**/*.yaml']\n")
+    assert "** means one folder level" in problem.message
+
+
+def test_several_globs_without_any_task_are_one_error(tmp_path: Path) -> None:
+    _, found = problems(tmp_path, "skill: x\ntasks:\n  - a/*.yaml\n  - b/*.yaml\n")
+    assert [(problem.severity, len(problem.related)) for problem in found] == [("error", 1)]
+
+
+def test_one_glob_without_files_beside_others_is_a_hint(tmp_path: Path) -> None:
+    _, (problem,) = problems(with_task(tmp_path), "skill: x\ntasks:\n  - tasks/*.yaml\n  - more/*.yaml\n")
+    assert (problem.code, problem.severity, problem.tag) == ("no-matching-tasks", "hint", "unnecessary")
+
+
+def test_a_bracket_that_is_not_closed_is_an_error(tmp_path: Path) -> None:
+    document, (problem,) = problems(with_task(tmp_path), "skill: x\ntasks: ['tasks/[a.yaml']\n")
+    assert problem.code == "bad-task-glob"
+    assert document.text[problem.span.start : problem.span.end] == "'tasks/[a.yaml'"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "skill: x\ntasks_from: cases.csv\ntasks: [none/*.yaml]\n",
+        "skill: x\ntasks:\n  - id: a\n    inputs: {prompt: x}\n",
+        "skill: x\ntasks:\n",
+        "skill: x\ntasks: []\n",
+        "skill: x\n",
+        "",
+        "- a\n",
+        "skill: x\ntasks:\n  - 'unclosed\n",
+        "tasks: include:tasks/*.yaml\n",
+    ],
+)
+def test_nothing_is_said_otherwise(tmp_path: Path, text: str) -> None:
+    assert problems(with_task(tmp_path), text)[1] == []
+
+
+def test_nothing_is_said_of_a_document_that_is_on_no_disk() -> None:
+    document = Document("untitled:eval.yaml", 1, "skill: x\ntasks: [none/*.yaml]\n", "eval")
+    assert list(reference_problems(document, project_with())) == []
