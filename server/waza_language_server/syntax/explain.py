@@ -70,6 +70,9 @@ def explain_error(text: str, error: ReadError | None, fallback: Span) -> SyntaxF
     """Say that the text is unreadable where reading stopped, when no better cause is known."""
     if error is not None and error.problem == "too deep":
         return too_deep(fallback)
+    if error is not None and text.startswith("\t", error.at):
+        end = error.at + len(text[error.at :]) - len(text[error.at :].lstrip("\t"))
+        return SyntaxFault(Span(error.at, end), "A tab cannot stand here; use spaces.", "yaml-tab")
     if error is not None and fallback.start <= error.at < fallback.end:
         end = _end_of_line(text, error.at, fallback.end)
         if end > error.at:

@@ -33,6 +33,7 @@ _PREAMBLE = re.compile(
     r"(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\r|\n))*(?:---[ \t]*(?:#[^\r\n]*)?(?:\r\n|\r|\n|\Z))?"
 )
 _SIGNIFICANT = re.compile(r"(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\r|\n))*[ \t]*(?=[^\s#])")
+_LEADING_TAB = re.compile(r"^[ ]*\t", re.MULTILINE)
 _MARKER = re.compile(r"(?:\A|(?<=\n)|(?<=\r))(?:---|\.\.\.)(?=[ \t\r\n]|\Z)")
 _MARKER_BEHIND_BREAK = re.compile(r"\n(?:---|\.\.\.)(?=[ \t\r\n]|\Z)")
 _BOUNDARY = re.compile(r"\n(?:[^\s#\]}-]|-(?![ \t\r\n]|\Z))")
@@ -72,6 +73,8 @@ def lay_out(body: str, start: int, previous: Layout | None = None) -> Layout:
         return _whole(body, start, stop, second)
     stop, second = _end_of_document(body, first)
     lead = _SIGNIFICANT.match(body, first, stop)
+    if _LEADING_TAB.search(body, start, lead.end() if lead else stop):
+        return _whole(body, start, stop, second)
     if lead is None:
         return Layout(body, stop, second_document=second)
     first = lead.end()
@@ -107,7 +110,7 @@ def update(old: Layout, body: str) -> Layout | None:
         new = _update_list(section, start, old.body, body, change)
     else:
         new = _update_plain(start, end, old.body, body, change)
-    if new is None or not new.children or _has_open(new):
+    if new is None or not new.children or _has_open(new) or len(_without_outcasts(new)) > 1:
         return None
     moved = tuple(begin + change.delta for begin in old.starts[index + 1 :])
     sections = (*old.sections[:index], new, *old.sections[index + 1 :])
