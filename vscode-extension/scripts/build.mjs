@@ -1,5 +1,9 @@
-// Bundles the extension into out/extension.js.  node scripts/build.mjs [--watch]
+// Bundles the extension into out/extension.js, and the licences of what is bundled into out/THIRD_PARTY_NOTICES.txt.
+//
+//   node scripts/build.mjs [--watch]
 
+import fs from "node:fs";
+import path from "node:path";
 import esbuild from "esbuild";
 
 const options = {
@@ -12,12 +16,25 @@ const options = {
   external: ["vscode"],
   minify: true,
   sourcemap: true,
-  legalComments: "linked",
+  metafile: true,
   logLevel: "warning",
 };
 
 if (process.argv.includes("--watch")) {
   await (await esbuild.context(options)).watch();
 } else {
-  await esbuild.build(options);
+  const { metafile } = await esbuild.build(options);
+  fs.writeFileSync("out/THIRD_PARTY_NOTICES.txt", notices(Object.keys(metafile.inputs)));
+}
+
+function notices(files) {
+  const packages = new Set(files.map((file) => /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(file)?.[1]).filter(Boolean));
+  return [...packages].sort().map(noticeOf).join(`\n${"-".repeat(80)}\n`);
+}
+
+function noticeOf(folder) {
+  const { name, version, license } = JSON.parse(fs.readFileSync(path.join(folder, "package.json"), "utf8"));
+  const file = fs.readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry));
+  const text = file ? fs.readFileSync(path.join(folder, file), "utf8") : `Licence: ${license}\n`;
+  return `${name} ${version}\n\n${text}`;
 }

@@ -22,8 +22,10 @@ import { TraceChannel } from "./traceChannel";
 
 export class ServerConnection implements vscode.Disposable {
     private client: LanguageClient | undefined;
+    private server: FoundServer | undefined;
     private queue: Promise<void> = Promise.resolve();
     private waiting: Promise<void> | undefined;
+    private mustRestart = false;
     private wanted = false;
     private readonly traceChannel = new TraceChannel();
 
@@ -60,10 +62,24 @@ export class ServerConnection implements vscode.Disposable {
     /** Starts the server, or stops and starts it again. */
     restart(): Promise<void> {
         this.wanted = true;
+        this.mustRestart = true;
+        return this.reconsider();
+    }
+
+    /** Looks for the interpreter again, and restarts the server when it is another one now. */
+    reconsider(): Promise<void> {
+        if (!this.wanted) {
+            return Promise.resolve();
+        }
         this.waiting ??= this.enqueue(async () => {
+            const must = this.mustRestart;
             this.waiting = undefined;
-            await this.stop();
-            await this.launch();
+            this.mustRestart = false;
+            const resolution = await this.resolve();
+            if (must || resolution.server?.interpreter.command !== this.server?.interpreter.command) {
+                await this.stop();
+                await this.launch(resolution);
+            }
         });
         return this.waiting;
     }
@@ -93,18 +109,29 @@ export class ServerConnection implements vscode.Disposable {
         return this.queue;
     }
 
-    private async launch(): Promise<void> {
-        this.status.starting();
-        const resolution = await this.resolve();
-        if (resolution.server === undefined) {
+    private async launch(resolution: Resolution): Promise<void> {
+        const server = resolution.server;
+        this.server = server;
+        if (server === undefined) {
             this.status.failed("no Python with the language server");
             this.onMissing(resolution);
             return;
         }
-        this.client = this.createClient(resolution.server);
+        this.status.starting();
+        const client = this.createClient(server);
+        this.client = client;
+        client.onDidChangeState((change) => {
+            if (this.client !== client) {
+                return; // it is being stopped on purpose
+            }
+            if (change.newState === State.Running) {
+                this.status.running(server);
+            } else if (change.newState === State.Stopped) {
+                this.status.failed("the language server stopped; see the log");
+            }
+        });
         try {
-            await this.client.start();
-            this.status.running(resolution.server);
+            await client.start();
         } catch (error) {
             this.log.error(`The language server did not start: ${String(error)}`);
             this.status.failed("the language server did not start; see the log");

@@ -80,11 +80,7 @@ export function activate(context: vscode.ExtensionContext): void {
             }
         }),
     );
-    void onDidSelectEnvironment(() => {
-        if (server.isWanted) {
-            void restart();
-        }
-    }).then((listener) => listener && context.subscriptions.push(listener));
+    void onDidSelectEnvironment(() => void server.reconsider()).then((listener) => listener && context.subscriptions.push(listener));
 
     startWithFirstSuiteFile(context, server);
 }
