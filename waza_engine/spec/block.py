@@ -16,8 +16,8 @@ class Block(GraderConfig):
     """Base of all blocks outside a grader's ``config``.
 
     ``rules`` are JSON Schema rules over several keys that a subclass also checks itself; each may carry an
-    ``x-waza-message``, the sentence for the author. A key without a value (``tags:``) counts as absent. ``first_keys`` come
-    first in completion and documentation.
+    ``x-waza-message``, the sentence for the author. A key without a value (``tags:``) counts as absent.
+    ``first_keys`` come first in completion and documentation.
     """
 
     first_keys: ClassVar[tuple[str, ...]] = ()

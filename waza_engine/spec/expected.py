@@ -60,7 +60,7 @@ class ExpectedBehavior(Block):
 
 
 class Expected(Block):
-    """Expectations of the final answer. The `output_…` lists are graded, each as one more grader with weight 1."""
+    """Expectations of the final answer. Each `output_…` list is graded, as one more grader with weight 1."""
 
     misspellings: ClassVar = {
         "skill_activated": "should_trigger",

@@ -38,7 +38,7 @@ def location_of(finding: ErrorDetails, value: object) -> Location:
     """
     path: list[str | int] = []
     current: Any = value
-    for part in finding["loc"]:
+    for position, part in enumerate(finding["loc"]):
         if isinstance(part, int) and _is_list(current):
             items = cast("Sequence[object]", current)
             path.append(part)
@@ -48,9 +48,8 @@ def location_of(finding: ErrorDetails, value: object) -> Location:
             if part in block:
                 path.append(part)
                 current = block[part]
-            elif finding["type"] == "missing":
+            elif finding["type"] == "missing" and position == len(finding["loc"]) - 1:
                 path.append(part)
-                current = None
     return tuple(path)
 
 
@@ -60,12 +59,15 @@ def sentence(finding: ErrorDetails, location: Location) -> str:
     match finding["type"]:
         case "value_error":
             text = str(context["error"])
+            if not location and text.startswith("`"):
+                return text
             return f"{place} {text}" if text.startswith(("must", "has", "is")) else f"{place}: {text}"
         case "literal_error":
             expected = [
                 part.strip("' ") for part in str(context["expected"]).replace(" or ", ", ").split(",")
             ]
-            return f"{place} is `{finding['input']}`, which is not one of {one_of([word for word in expected if word])}"
+            known = one_of([word for word in expected if word])
+            return f"{place} is `{finding['input']}`, which is not one of {known}"
         case "greater_than_equal":
             return f"{place} must be {context['ge']} or more"
         case "less_than_equal":
@@ -77,7 +79,7 @@ def sentence(finding: ErrorDetails, location: Location) -> str:
 
 
 def place_name(location: Location) -> str:
-    """Return a path as an author reads it, such as ```graders[0].config```; the file itself when it is empty."""
+    """Return a path as an author reads it, such as ```graders[0].config```; `the file` when it is empty."""
     text = ""
     for part in location:
         text += f"[{part}]" if isinstance(part, int) else f".{part}"

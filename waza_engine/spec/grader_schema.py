@@ -19,8 +19,8 @@ from waza_engine.spec.yaml_reader import parse_yaml
 def grader_schema(grader: type[AnyGrader]) -> Schema:
     """Return the schema of a grader entry of this type; custom types have one too.
 
-    An option that may stand beside ``type`` is enough there, so the rule that asks for it in ``config`` moves up to the
-    entry (reference waza.md D10).
+    An option that may stand beside ``type`` is enough there, so the rule that asks for it in ``config`` moves
+    up to the entry (reference waza.md D10).
     """
     entry = tidied(GraderEntry.model_json_schema())
     config, lifted = _lift(tidied(grader.config_model.model_json_schema()), grader.entry_keys)
@@ -94,7 +94,7 @@ def _beside(key: str, option: Schema) -> Schema:
 
 
 def _lift(config: Schema, entry_keys: Sequence[str]) -> tuple[Schema, list[Schema]]:
-    """Return the config's schema without the rules that ask for keys which may stand beside it, and those rules."""
+    """Return the config's schema without the rules that ask for keys which may stand beside it; and those."""
     lifted: list[Schema] = []
     required = [key for key in config.get("required", []) if key in entry_keys]
     for key in required:

@@ -1,7 +1,7 @@
 """The JSON Schemas of suite files, made from the models that the engine validates with.
 
-One schema per kind of file and one per grader type (a whole grader entry). Editors read the ``x-waza-*`` annotations;
-any other YAML server can use the files alone.
+One schema per kind of file and one per grader type (a whole grader entry). Editors read the ``x-waza-*``
+annotations; any other YAML server can use the files alone.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ DOCUMENTS: dict[str, tuple[str, type[BaseModel]]] = {
 
 
 def write_schemas(directory: Path) -> list[Path]:
-    """Write every schema below a directory, and return the files. Schemas that are no longer made are deleted."""
+    """Write every schema below a directory and return the files; schemas of gone types are deleted."""
     written: list[Path] = []
     for name, schema in schemas().items():
         path = directory / name

@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 class SuiteFileError(Exception):
-    """A file that cannot be used. ``line`` counts from 1; ``message`` is a sentence, no file or line in it."""
+    """A file that cannot be used. ``line`` counts from 1; ``message`` is one sentence without them."""
 
     def __init__(self, path: Path, line: int, message: str) -> None:
         super().__init__(f"{path}:{line}: {message}")

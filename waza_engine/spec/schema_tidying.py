@@ -1,7 +1,7 @@
 """Pydantic's JSON Schema as people and editors want to read it.
 
-Blocks stand where they are used (no references to follow), a value that may be left empty is one schema with a list of
-types, limits have their standard names, and keys come in a fixed order.
+Blocks stand where they are used (no references to follow), a value that may be left empty is one schema with
+a list of types, limits have their standard names, and keys come in a fixed order.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class _Tidying:
 
 
 def ordered(schema: Schema) -> Schema:
-    """Return the schema with its keywords in a fixed order: what a value is, then its rules, then its parts."""
+    """Return the schema with its keywords in order: what a value is, then its rules, then its parts."""
 
     def rank(keyword: str) -> tuple[int, int, str]:
         if keyword in _FIRST:

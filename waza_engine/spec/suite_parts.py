@@ -92,7 +92,7 @@ class Hooks(Block):
 
 
 class McpResponse(Block):
-    """One canned answer. The first response whose conditions all hold is used; without conditions it always holds."""
+    """One canned answer. The first whose conditions all hold is used; without conditions it always holds."""
 
     match: AnyMap | None = Field(
         default=None, description="Arguments that must be equal as a whole.", examples=[{"path": "README.md"}]

@@ -132,7 +132,7 @@ class TaskFile(TaskKeys):
 
 
 class TaskElement(TaskKeys):
-    """A task written inside `eval.yaml`, or a block that lists task files. Upstream reads neither; this engine does."""
+    """A task inside `eval.yaml`, or a block that lists task files. Upstream reads neither; we do."""
 
     at_least_one: ClassVar = {"inputs": Given.PRESENT, "task_files": Given.PRESENT}
     conflicts: ClassVar = (
@@ -161,7 +161,7 @@ class TaskElement(TaskKeys):
 
 
 def check_turns(checkpoints: tuple[Checkpoint, ...], inputs: TaskInputs) -> None:
-    """Raise ``ValueError`` for a checkpoint at a turn that has one already or that never comes (reference 0.38 §3.6)."""
+    """Raise ``ValueError`` for two checkpoints at one turn, or one at a turn that never comes."""
     turns = [checkpoint.after_turn for checkpoint in checkpoints]
     for turn in turns:
         if turns.count(turn) > 1:
@@ -170,5 +170,6 @@ def check_turns(checkpoints: tuple[Checkpoint, ...], inputs: TaskInputs) -> None
     late = [turn for turn in turns if turn > last]
     if late and inputs.responder is None:
         raise ValueError(
-            f"`checkpoints` waits for turn {late[0]}, but the conversation has {last}: add `follow_up_prompts` or a `responder`"
+            f"`checkpoints` waits for turn {late[0]}, but the conversation has {last}: "
+            "add `follow_up_prompts` or a `responder`"
         )

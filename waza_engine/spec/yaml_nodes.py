@@ -6,6 +6,7 @@ A file nested a thousand levels deep, an anchor that multiplies itself or text t
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, cast
 
@@ -18,6 +19,8 @@ MAX_DEPTH = 200
 MAX_ALIASED_NODES = 100_000
 
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+_INDENTING_TAB = re.compile(r"[ ]*\t")
 
 # What libyaml and PyYAML say, and what it means to the author.
 _MEANINGS = (
@@ -174,9 +177,10 @@ def _line(event: Any) -> int:
 def _fault(error: yaml.YAMLError, text: str) -> YamlFaultError:
     marked = error if isinstance(error, yaml.MarkedYAMLError) else None
     mark = (marked.problem_mark or marked.context_mark) if marked else None
+    line = mark.line if mark is not None else text.count("\n", 0, getattr(error, "position", 0) or 0)
     said = f"{marked.problem} {marked.context}" if marked else str(error)
     meaning = next((meaning for part, meaning in _MEANINGS if part in said), None)
-    return YamlFaultError(
-        1 + (mark.line if mark is not None else text.count("\n", 0, getattr(error, "position", 0) or 0)),
-        f"the YAML is broken here: {meaning or 'check the quotes, the colons and the indentation of this line'}",
-    )
+    if meaning is None and _INDENTING_TAB.match(text.split("\n", line + 1)[min(line, text.count("\n"))]):
+        meaning = "indent with spaces, not with tabs"
+    meaning = meaning or "check the quotes, colons and indentation of this line"
+    return YamlFaultError(line + 1, f"the YAML is broken here: {meaning}")

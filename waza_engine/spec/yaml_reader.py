@@ -1,10 +1,10 @@
 """Read a suite file: YAML as upstream reads it, with the line of every value for clear messages.
 
-Only the first document counts; duplicate keys are refused; numbers keep the text they were written as, so that
-a field of text gets ``1.0`` and not ``1``.
+Only the first document counts; duplicate keys are refused; numbers keep the text they were written as, so
+that a field of text gets ``1.0`` and not ``1``.
 
-Architecture invariant: no constructor of the YAML library runs. Values come from the event stream through the one
-scalar resolver that the editor uses too, so nothing in a file can build anything but plain data.
+Architecture invariant: no constructor of the YAML library runs. Values come from the event stream through the
+one scalar resolver that the editor uses too, so nothing in a file can build anything but plain data.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from waza_engine.spec.yaml_nodes import YamlFaultError
 if TYPE_CHECKING:
     from waza_engine.spec.yaml_nodes import YamlNode
 
-# Below these keys stands JSON; elsewhere a list never holds switches: `True` in a list is a word to search for.
+# Below these keys stands JSON. Elsewhere a list never holds switches: `True` in one is a word to search for.
 _JSON_KEYS = frozenset(
     {"schema", "input_schema", "match", "match_schema", "json_schema", "return", "equals", "mcp_servers"}
 )
@@ -42,7 +42,7 @@ class WrittenFloat(float):
 
 
 def value_of(node: YamlNode) -> Json:
-    """Return the data of a node. Raises ``YamlFaultError`` for a key that is given twice or is not a scalar."""
+    """Return the data of a node. Raises ``YamlFaultError`` for a key given twice or a key that is no word."""
     return cast("Json", _Values().of(node, json=False, words=False))
 
 

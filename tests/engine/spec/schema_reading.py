@@ -93,7 +93,7 @@ def warning_paths(kind: str, value: Any) -> list[tuple[str | int, ...]]:
 
 
 def missing_keys(kind: str, value: dict[str, Any], pointer: str = "") -> dict[str, str]:
-    """Return the recommended keys that a block lacks, with their severity; ``pointer`` names the block's schema."""
+    """Return the recommended keys that a block lacks and their severity; ``pointer`` leads to its schema."""
     schema = schema_of(kind)
     for part in filter(None, pointer.split("/")):
         schema = schema["properties"][part] if part in schema.get("properties", {}) else schema[part]
@@ -105,13 +105,13 @@ def missing_keys(kind: str, value: dict[str, Any], pointer: str = "") -> dict[st
 
 
 def unequal_bounds(schema: Any, value: Any) -> bool:
-    """Tell whether a pair of numbers that ``x-waza-not-greater`` orders is the wrong way round, at any depth."""
+    """Tell whether two numbers that ``x-waza-not-greater`` orders are the wrong way round, at any depth."""
     if isinstance(value, list):
         return any(unequal_bounds(schema.get("items", {}), item) for item in value)
     if not isinstance(value, dict):
         return False
     for low, high in schema.get("x-waza-not-greater", {}).items():
-        bounds = value.get(low), value.get(high)
-        if all(isinstance(bound, int | float) for bound in bounds) and bounds[0] > bounds[1]:
+        least, most = value.get(low), value.get(high)
+        if isinstance(least, int | float) and isinstance(most, int | float) and least > most:
             return True
     return any(unequal_bounds(schema.get("properties", {}).get(key, {}), item) for key, item in value.items())

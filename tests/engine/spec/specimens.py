@@ -44,7 +44,7 @@ def smallest(schema: Schema) -> Any:
 
 
 def variants(schema: Schema) -> Iterator[Any]:
-    """Yield values of a schema, valid and not: every key missing, of every type, out of range, unknown, in pairs."""
+    """Yield values, valid and not: every key missing, of every type, out of range, unknown, in pairs."""
     yield from VALUES
     yield from schema.get("enum", [])
     for limit in ("minimum", "maximum", "exclusiveMinimum"):

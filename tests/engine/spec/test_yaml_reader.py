@@ -1,0 +1,202 @@
+"""YAML as upstream reads it, and one clear error for everything that is not usable."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from waza_engine.spec.problems import SuiteFileError
+from waza_engine.spec.yaml_reader import MAX_BYTES, parse_yaml, read_text, read_yaml, read_yaml_file
+
+HERE = Path("suite.yaml")
+
+
+def value(text: str) -> Any:
+    return parse_yaml(text, HERE).value
+
+
+def fault(text: str) -> SuiteFileError:
+    with pytest.raises(SuiteFileError) as caught:
+        parse_yaml(text, HERE)
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a: yes", {"a": "yes"}),
+        ("a: on", {"a": "on"}),
+        ("a: 12:30", {"a": "12:30"}),
+        ("a: 010", {"a": 10}),
+        ("a: 0o10", {"a": 8}),
+        ("a: 0x1F", {"a": 31}),
+        ("a: 1e3", {"a": 1000.0}),
+        ("a: ~", {"a": None}),
+        ("a:", {"a": None}),
+        ('a: "5"', {"a": "5"}),
+        ("a: !!str 5", {"a": "5"}),
+        ("a: 2024-01-01", {"a": "2024-01-01"}),
+        ("1: one", {"1": "one"}),
+        ("yes: one", {"yes": "one"}),
+        ("a: |\n  x\n  y\n", {"a": "x\ny\n"}),
+        ("- [1, {b: c}]", [[1, {"b": "c"}]]),
+    ],
+)
+def test_scalars_follow_yaml_1_2(text: str, expected: Any) -> None:
+    assert value(text) == expected
+
+
+@pytest.mark.parametrize("written", ["1.0", "1.10", "0x1F", "010", "+5", "1e3", "7"])
+def test_a_number_keeps_the_text_it_was_written_as(written: str) -> None:
+    number = value(f"a: {written}")["a"]
+    assert isinstance(number, int | float)
+    assert str(number) == written
+
+
+def test_a_remembered_number_is_a_plain_number_to_other_processes() -> None:
+    numbers = value("[1.10, 010]")
+    assert [type(number) for number in pickle.loads(pickle.dumps(numbers))] == [float, int]  # noqa: S301
+
+
+def test_a_python_style_boolean_in_a_list_is_a_word_to_search_for() -> None:
+    assert value("contains_cs: [True, true, FALSE]") == {"contains_cs": ["True", True, "FALSE"]}
+
+
+def test_a_boolean_in_json_data_stays_one() -> None:
+    assert value("schema: {enum: [True, FALSE]}") == {"schema": {"enum": [True, False]}}
+
+
+def test_an_environment_keeps_its_words() -> None:
+    assert value("environment: {DEBUG: True, PORT: 8080}") == {"environment": {"DEBUG": "True", "PORT": 8080}}
+
+
+def test_aliases_and_merges_are_resolved() -> None:
+    text = "base: &base {a: 1, b: 2}\nlist: [&one x, *one]\nother:\n  <<: *base\n  b: 3\n"
+    assert value(text)["other"] == {"a": 1, "b": 3}
+    assert value(text)["list"] == ["x", "x"]
+
+
+def test_the_earlier_of_several_merged_blocks_wins() -> None:
+    assert value("x: &x {a: 1}\ny: &y {a: 2, b: 2}\nz: {<<: [*x, *y]}")["z"] == {"a": 1, "b": 2}
+
+
+def test_only_the_first_document_is_read() -> None:
+    file = parse_yaml("a: 1\n---\nb: 2\n", HERE)
+    assert file.value == {"a": 1}
+    assert file.second_document == 2
+
+
+def test_a_broken_second_document_does_not_matter() -> None:
+    assert parse_yaml("a: 1\n---\nb: [\n", HERE).value == {"a": 1}
+
+
+def test_an_empty_file_has_no_value() -> None:
+    assert value("") is None
+    assert value("# only a comment\n") is None
+
+
+def test_lines_lead_to_keys_and_items() -> None:
+    file = parse_yaml("a: 1\nlist:\n  - x\n  - key: y\nlast:\n  inner: z\n", HERE)
+    assert file.line_of(()) == 1
+    assert file.line_of(("list",)) == 2
+    assert file.line_of(("list", 1, "key")) == 4
+    assert file.line_of(("last", "inner")) == 6
+    assert file.line_of(("last", "missing")) == 5
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "part"),
+    [
+        ("a: 1\nb: [1, 2\n", 3, "closed"),
+        ('a: 1\nb: "lessons\\.md"\n', 2, "single quotes"),
+        ("a: 1\nb: c: d\n", 2, "`:`"),
+        ("a: 'open\n", 2, "not closed"),
+        ("a: 1\n\tb: 2\n", 2, "spaces"),
+        ("a: 1\na: 2\n", 2, "twice"),
+        ("a: *nowhere\n", 1, "anchor"),
+        ("a: &x [*x]\n", 1, "inside"),
+        ("a: `x`\n", 1, "quotes"),
+        ("? [a]\n: b\n", 1, "key"),
+        ("a: {<<: 5}\n", 1, "`<<`"),
+    ],
+)
+def test_broken_yaml_names_the_line_and_the_remedy(text: str, line: int, part: str) -> None:
+    error = fault(text)
+    assert error.line == line
+    assert part in error.message
+    assert "\n" not in error.message
+    assert "expected <block end>" not in error.message
+
+
+def test_an_anchor_bomb_is_refused() -> None:
+    lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
+    lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 12)]
+    assert "multiply" in fault("\n".join(lines)).message
+
+
+def test_a_deeply_nested_file_is_refused() -> None:
+    assert "levels deep" in fault("[" * 100_000).message
+    assert "levels deep" in fault("".join(f"{' ' * n}a:\n" for n in range(1_000))).message
+
+
+def test_a_huge_file_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "eval.yaml"
+    path.write_bytes(b"a: b\n" * (MAX_BYTES // 5 + 1))
+    with pytest.raises(SuiteFileError, match="larger than 8 MiB"):
+        read_yaml(path)
+
+
+@pytest.mark.parametrize(
+    ("data", "line", "part"),
+    [
+        (b"a: 1\nb: \xff\xfe\n", 2, "UTF-8"),
+        (b"a: 1\n\0\0\n", 2, "binary"),
+        (b"a: 1\nb: \x07\n", 2, "does not allow"),
+    ],
+)
+def test_a_file_that_is_not_text_is_refused(tmp_path: Path, data: bytes, line: int, part: str) -> None:
+    path = tmp_path / "eval.yaml"
+    path.write_bytes(data)
+    with pytest.raises(SuiteFileError) as caught:
+        read_yaml(path)
+    assert (caught.value.line, caught.value.path) == (line, path)
+    assert part in caught.value.message
+
+
+@pytest.mark.parametrize(
+    "data", [b"\xef\xbb\xbfa: 1\r\nb: \xf0\x9f\x8e\x89\r\n", "\ufeffa: 1\nb: 🎉\n".encode()]
+)
+def test_byte_order_marks_windows_line_ends_and_emoji_are_fine(tmp_path: Path, data: bytes) -> None:
+    path = tmp_path / "eval.yaml"
+    path.write_bytes(data)
+    assert read_yaml(path) == {"a": 1, "b": "🎉"}
+
+
+def test_a_missing_file_and_a_directory_are_named(tmp_path: Path) -> None:
+    with pytest.raises(SuiteFileError, match="does not exist"):
+        read_text(tmp_path / "eval.yaml")
+    with pytest.raises(SuiteFileError, match=r"directory|cannot be read"):
+        read_text(tmp_path)
+
+
+def test_the_pure_parser_gives_the_same_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    import yaml
+
+    from waza_engine.spec import yaml_nodes
+
+    monkeypatch.setattr(yaml_nodes, "_LOADER", yaml.SafeLoader)
+    assert value("a: &x {b: [1, 2.50, yes]}\nc: *x\n") == {
+        "a": {"b": [1, 2.5, "yes"]},
+        "c": {"b": [1, 2.5, "yes"]},
+    }
+    assert fault("a: 1\nb: [1, 2\n").line == 3
+    assert "single quotes" in fault('b: "lessons\\.md"\n').message
+
+
+def test_a_file_knows_its_path(tmp_path: Path) -> None:
+    path = tmp_path / "eval.yaml"
+    path.write_text("a: 1", "utf-8")
+    assert read_yaml_file(path).path == path
