@@ -1,4 +1,4 @@
-"""Assertions of `code` graders that fail whatever the agent does: flagged at the very characters, with a way out.
+"""Assertions of `code` graders that fail whatever the agent does: marked at the very characters, with fixes.
 
 Findings and rewrites speak of the assertion as a value; here they are brought into the document, through
 every style a YAML scalar may have.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from waza_language_server.analysis.assertion_findings import (
     KNOWN_NAMES,
@@ -44,7 +45,7 @@ def assertion_problems(text: str, assertions: Sequence[Node]) -> Iterator[Proble
 
 
 def javascript_meant(tree: Tree, entry: Node, assertions: Sequence[Node]) -> Iterator[Problem]:
-    """Yield the advice to set ``language`` when all assertions of a grader are JavaScript and none is Python."""
+    """Yield the advice to set ``language`` when all assertions of a grader are JavaScript."""
     values = [node.value for node in assertions if node.kind == "scalar"]
     if len(values) < 2 or not all(_is_javascript_only(value) for value in values):
         return
@@ -53,17 +54,17 @@ def javascript_meant(tree: Tree, entry: Node, assertions: Sequence[Node]) -> Ite
     if config is None or config.kind != "mapping":
         return
     if language is not None:
-        edits = replace_scalar(tree, language, "javascript")
+        repair = partial(replace_scalar, tree, language, "javascript")
     else:
-        edits = insert_entry(tree, config, "language", "javascript")
+        repair = partial(insert_entry, tree, config, "language", "javascript")
     message = (
         "All assertions of this grader are JavaScript, and without `language: javascript` they run as Python."
     )
     span = assertions[0].parent.step if assertions[0].parent is not None else None
     holder = config.entry(str(span)) if span is not None else None
     place = holder.key.span if holder is not None else assertions[0].span
-    fixes = (Fix("Set `language: javascript`", edits, preferred=True),) if edits else ()
-    yield Problem("javascript-grader", place, message, "information", fixes)
+    fix = Fix("Set `language: javascript`", repair, preferred=True)
+    yield Problem("javascript-grader", place, message, "information", (fix,))
 
 
 def _is_javascript_only(value: str) -> bool:
@@ -102,7 +103,7 @@ def _edits(text: str, node: Node, scalar: ScalarMap, rewrite: Rewrite) -> tuple[
 
 
 def _without_item(text: str, node: Node, items: Node) -> tuple[Edit, ...]:
-    """Return the edit that deletes the line of a list item, if it has lines of its own and is not the only item."""
+    """Return the edit that deletes a list item with lines of its own, unless it is the only item."""
     if len(items.items) < 2 or items.style == "flow":
         return ()
     lines = LineIndex(text)

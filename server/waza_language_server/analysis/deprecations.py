@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from waza_language_server.analysis.problem import Edit, Fix, Problem
 from waza_language_server.analysis.subject import Subject
@@ -17,7 +18,7 @@ _EXACT: dict[str, tuple[str, dict[str, str]]] = {
         {"must_contain": "contains", "keywords": "contains", "must_not_contain": "not_contains"},
     ),
 }
-"""Older types whose options have an exact counterpart (reference waza.md §8.2): new type, new names of the options."""
+"""Older types with an exact counterpart (reference waza.md §8.2): the new type, the new names of options."""
 
 
 def deprecated_type(subject: Subject, shape: Shape) -> Iterator[Problem]:
@@ -39,7 +40,7 @@ def deprecated_keys(subject: Subject, mapping: Node, shape: Shape) -> Iterator[P
         known = shape.properties.get(entry.key.value)
         if known is None:
             continue
-        if known.shape.deprecated:
+        if known.shape.deprecated and known.shape.kind != "grader.type":
             yield _deprecated_key(subject, mapping, shape, entry, known.shape)
         elif known.shape.inert:
             message = f"`{entry.key.value}`: {known.shape.inert}"
@@ -61,14 +62,14 @@ def _deprecated_key(subject: Subject, mapping: Node, shape: Shape, entry: Entry,
 
 
 def _beside_config(subject: Subject, mapping: Node, entry: Entry) -> Problem:
-    """An option beside ``type``: upstream refuses assertions there and ignores the others."""
+    """Return the problem of an option beside ``type``: upstream refuses assertions there, ignores others."""
     name = entry.key.value
     config = mapping.get("config")
     given = config is not None and config.target.get(name) is not None
-    edits = () if given else move_entry_into(subject.tree, entry, mapping, "config")
-    fixes = (Fix("Move under `config`", edits, preferred=True),) if edits else ()
+    moved = partial(move_entry_into, subject.tree, entry, mapping, "config")
+    fixes = () if given else (Fix("Move under `config`", moved, preferred=True),)
     if name == "assertions" and not given:
-        message = "`assertions` beside `type` are not read by upstream, which refuses the grader; put them in `config`."
+        message = "`assertions` belong under `config`; upstream refuses a grader with them beside `type`."
         return Problem("misplaced-key", entry.key.span, message, "error", fixes)
     message = f"`{name}` beside `type` is ignored by upstream; it belongs under `config`."
     return Problem("misplaced-key", entry.key.span, message, "warning", fixes)

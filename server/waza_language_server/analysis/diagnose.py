@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 _FAULT_SEVERITY: dict[str, Severity] = {"control-character": "warning", "unknown-anchor": "error"}
 """How bad a fault of the text is, where a run can still read the file."""
 
-_log = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 _failed: set[str] = set()
 _kept: WeakKeyDictionary[Green, dict[tuple[str, int], tuple[Problem, ...]]] = WeakKeyDictionary()
 
@@ -69,7 +69,7 @@ def _problems_of(document: Document, project: Project | None, catalog: Catalog |
             return
         graders = tuple(graders_in(tree.root, kind, catalog))
     except Exception:
-        _report("schemas")
+        logger.exception("The schemas cannot be read; documents are checked for syntax only")
         return
     for entry in graders:
         yield from grader_problems(tree, kind, catalog, entry)
@@ -133,15 +133,11 @@ def _guarded(rule: str, problems: Callable[[], Iterable[Problem]]) -> Iterator[P
     try:
         found = list(problems())
     except Exception:
-        _report(rule)
+        if rule not in _failed:
+            _failed.add(rule)
+            logger.exception("The rule %r failed; its problems are left out", rule)
         return
     yield from found
-
-
-def _report(rule: str) -> None:
-    if rule not in _failed:
-        _failed.add(rule)
-        _log.exception("The rule %r failed; its problems are left out", rule)
 
 
 def _refers_elsewhere(green: Green) -> bool:

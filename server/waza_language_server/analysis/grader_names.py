@@ -45,7 +45,7 @@ def duplicate_names(text: str, graders: Sequence[Node]) -> Iterator[Problem]:
 def names_taken_by_suite(
     text: str, graders: Sequence[Node], taken: dict[str, NamedElsewhere]
 ) -> Iterator[Problem]:
-    """Yield the graders of a task that have the name of a grader of its suite; ``taken`` holds the suite's names."""
+    """Yield the graders of a task that are called like a grader of its suite; ``taken`` are the suite's."""
     names = {node.value for grader in graders if (node := name_node(grader)) is not None} | set(taken)
     for grader in graders:
         node = name_node(grader)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from waza_language_server.analysis.problem import Fix, Problem
 from waza_language_server.analysis.spelling import listed, nearest
@@ -42,7 +43,7 @@ def unknown_type(subject: Subject, node: Node, written: str) -> Problem:
     message = f"There is no grader type `{written}`; {guess} {listed(current, 'and')}."
     fixes: tuple[Fix, ...] = ()
     if meant is not None:
-        fixes = (Fix(f"Change to `{meant}`", replace_scalar(subject.tree, node, meant), preferred=True),)
+        fixes = (Fix(f"Change to `{meant}`", partial(replace_scalar, subject.tree, node, meant), True),)
     return Problem("unknown-grader-type", subject.value_span(node), message, "error", fixes)
 
 
@@ -54,11 +55,10 @@ def missing_type(subject: Subject, node: Node | None) -> Problem:
     fixes: list[Fix] = []
     for at, guess in enumerate(guesses):
         if node is not None:
-            edits = replace_scalar(subject.tree, node, guess)
+            repair = partial(replace_scalar, subject.tree, node, guess)
         else:
-            edits = insert_entry(subject.tree, entry, "type", guess, after=None)
-        if edits:
-            fixes.append(Fix(f"Insert `type: {guess}`", edits, preferred=at == 0 and len(guesses) == 1))
+            repair = partial(insert_entry, subject.tree, entry, "type", guess, entry.entry("name"))
+        fixes.append(Fix(f"Insert `type: {guess}`", repair, preferred=at == 0 and len(guesses) == 1))
     span = subject.value_span(node) if node is not None else subject.anchor_of_missing(entry)
     return Problem("missing-grader-type", span, message, "error", tuple(fixes))
 

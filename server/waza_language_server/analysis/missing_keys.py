@@ -1,16 +1,20 @@
-"""Keys that are not there: those a run needs, those of which one must be given, those that are better given."""
+"""Keys that are not there: needed ones, those of which one must be given, those that are better given."""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import cast
 
+from waza_engine.spec.scalars import resolve_scalar
 from waza_language_server.analysis.problem import Fix, Problem
 from waza_language_server.analysis.spelling import listed
 from waza_language_server.analysis.subject import Subject
 from waza_language_server.schema.shape import Shape
 from waza_language_server.syntax.edits import insert_entry
-from waza_language_server.syntax.nodes import Node
+from waza_language_server.syntax.nodes import Entry, Node
 
 _SAMPLES = {"string": "TODO", "integer": "1", "number": "1", "boolean": "true", "array": "[]", "object": "{}"}
 
@@ -18,7 +22,7 @@ _SAMPLES = {"string": "TODO", "integer": "1", "number": "1", "boolean": "true", 
 def missing_key(subject: Subject, mapping: Node, shape: Shape, key: str) -> Problem:
     """Return the problem of a key that must be there, with a fix that inserts it."""
     known = shape.properties.get(key)
-    what = _first_sentence(known.shape.description) if known is not None else ""
+    what = _hint(known.shape) if known is not None else ""
     message = f"`{key}` is missing in {subject.name_of(mapping)}{f': {what}' if what else '.'}"
     fixes = tuple(_insertions(subject, mapping, shape, (key,)))
     return Problem("missing-key", subject.anchor_of_missing(mapping), message, "error", fixes)
@@ -28,14 +32,15 @@ def empty_value(subject: Subject, node: Node, shape: Shape) -> Problem:
     """Return the problem of a key that is there without a value."""
     holder = subject.entry(node)
     name = f"`{holder.key.value}`" if holder is not None else "This item"
-    what = _first_sentence(shape.description)
+    what = _hint(shape)
     message = f"{name} has no value{f': {what}' if what else '.'}"
     return Problem("empty-value", subject.value_span(node), message, shape.severity or "error")
 
 
 def nothing_given(subject: Subject, mapping: Node, shape: Shape, keys: Sequence[str]) -> Problem:
     """Return the problem of a mapping in which nothing has an effect."""
-    message = f"{_capital(subject.name_of(mapping))} checks nothing: give at least one of {listed(keys)}."
+    lack = "checks nothing: give" if subject.is_grader else "needs"
+    message = f"{_capital(subject.name_of(mapping))} {lack} at least one of {listed(keys)}."
     fixes = tuple(_insertions(subject, mapping, shape, keys[:3]))
     return Problem("nothing-checked", subject.anchor_of_missing(mapping), message, "error", fixes)
 
@@ -61,22 +66,69 @@ def _insertions(subject: Subject, mapping: Node, shape: Shape, keys: Sequence[st
         known = shape.properties.get(key)
         if known is None or mapping.kind != "mapping" or mapping.entry(key) is not None:
             continue
-        edits = insert_entry(subject.tree, mapping, key, sample_text(known.shape))
-        if edits:
-            yield Fix(f"Insert `{key}`", edits)
+        after = _place(mapping, shape, key)
+        value = _free_name(mapping) if known.shape.kind == "grader.name" else sample_text(known.shape)
+        inserted = partial(insert_entry, subject.tree, mapping, key, value, after)
+        yield Fix(f"Insert `{key}`", inserted)
 
 
 def sample_text(shape: Shape) -> str:
     """Return a value to start from, as YAML on one line: an allowed value, an example, or a placeholder."""
     for value in (*shape.enum, *shape.examples, *([shape.default] if shape.default else [])):
-        return json.dumps(value, ensure_ascii=False)
+        return _flow_text(value)
     return next((_SAMPLES[name] for name in _SAMPLES if name in shape.types), "TODO")
 
 
-def _first_sentence(description: str) -> str:
-    line = description.strip().splitlines()[0] if description.strip() else ""
+def _place(mapping: Node, shape: Shape, key: str) -> Entry | None:
+    """Return the entry to insert a key behind: the last of those that the schema lists before it."""
+    order = list(shape.properties)
+    if key not in order or mapping.style == "flow":
+        return None
+    earlier = set(order[: order.index(key)])
+    known = [entry for entry in mapping.entries if entry.key.value in earlier]
+    if known:
+        return known[-1]
+    return mapping.entry("type")
+
+
+def _free_name(grader: Node) -> str:
+    """Return a name for a grader, after its type, that no grader beside it has."""
+    type_node = grader.get("type")
+    base = f"{type_node.target.value}_check" if type_node is not None else "check"
+    beside = grader.parent.items if grader.parent is not None else ()
+    taken = {name.target.value for each in beside if (name := each.get("name")) is not None}
+    number = 2
+    name = base
+    while name in taken:
+        name = f"{base}_{number}"
+        number += 1
+    return name
+
+
+def _flow_text(value: object) -> str:
+    """Return a value as YAML on one line, without quotes where text needs none."""
+    if isinstance(value, str):
+        plain = re.fullmatch(r"[A-Za-z][\w./*-]*(?: [\w./*-]+)*", value) and isinstance(
+            resolve_scalar(value), str
+        )
+        return value if plain else json.dumps(value, ensure_ascii=False)
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(_flow_text(item) for item in cast('list[object]', value))}]"
+    if isinstance(value, dict):
+        block = cast("dict[str, object]", value)
+        return f"{{{', '.join(f'{key}: {_flow_text(item)}' for key, item in block.items())}}}"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _hint(shape: Shape) -> str:
+    """Return what to write, in one sentence: the allowed values, or what the value means."""
+    if shape.enum and len(shape.enum) <= 8:
+        return f"write {listed(shape.enum)}."
+    line = shape.description.strip().splitlines()[0] if shape.description.strip() else ""
+    if not line[:1].isalpha():
+        return ""
     end = line.find(". ")
-    return line if end < 0 else line[: end + 1]
+    return line[:1].lower() + (line[1:] if end < 0 else line[1 : end + 1])
 
 
 def _capital(sentence: str) -> str:

@@ -7,6 +7,7 @@ Upstream compiles patterns with RE2, so the engine asks RE2 first. A pattern tha
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -25,12 +26,25 @@ _PYTHON_ONLY: tuple[tuple[str, str], ...] = (
     (r"\\Z", r"`\Z` (RE2 writes `\z`)"),
     (r"\\u|\\N", "a Unicode escape"),
 )
+_REASONS = {
+    "missing ), unterminated": "this `(` is not closed",
+    "unterminated character set": "this `[` is not closed",
+    "unbalanced parenthesis": "this `)` closes nothing",
+    "nothing to repeat": "there is nothing to repeat before this",
+    "multiple repeat": "a repeat follows a repeat",
+    "min repeat greater": "the least number of repeats is above the greatest",
+    "bad escape (end": "a backslash ends it",
+    "bad character range": "this range of characters runs backwards",
+    "unknown extension": "there is no such kind of group",
+    "unexpected end of pattern": "it ends too early",
+    "missing": "something is missing here",
+}
 _CLASSES = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
 class PatternFault:
-    """What is wrong with a pattern; ``start``/``end`` are character offsets into it, the whole when unknown."""
+    """What is wrong with a pattern and between which of its characters; equal offsets mean anywhere."""
 
     kind: Literal["invalid", "python-only"]
     start: int
@@ -88,17 +102,29 @@ def _explain(pattern: str) -> PatternFault:
 
     replacement = _portable(pattern)
     try:
-        regex.compile(pattern)
-    except regex.error as error:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            re.compile(pattern)
+            regex.compile(pattern)
+    except re.error as error:
         start, end = _error_range(pattern, error.pos)
-        return PatternFault("invalid", start, end, str(error.msg), replacement)
-    except (RecursionError, OverflowError, ValueError):
-        return PatternFault("invalid", 0, 0, "it is too large", replacement)
+        return PatternFault("invalid", start, end, _reason(error.msg), replacement)
+    except (regex.error, RecursionError, OverflowError, ValueError):
+        return PatternFault("invalid", 0, 0, "neither RE2 nor Python can read it", replacement)
     for written, meaning in _PYTHON_ONLY:
         for match in re.finditer(written, pattern):
             if not _inside_class(pattern, match.start()):
                 return PatternFault("python-only", match.start(), match.end(), meaning, replacement)
     return PatternFault("python-only", 0, 0, "this pattern", replacement)
+
+
+def _reason(message: str) -> str:
+    for beginning, reason in _REASONS.items():
+        if message.startswith(beginning):
+            return reason
+    if message.startswith("bad escape") and "end of pattern" not in message:
+        return f"`{message.split()[2]}` is no escape"
+    return "it cannot be read from here on"
 
 
 def _portable(pattern: str) -> str | None:

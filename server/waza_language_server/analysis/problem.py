@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Literal
 
 from waza_language_server.text.span import Span
@@ -22,17 +24,28 @@ class Edit:
         return replace(self, span=self.span.shifted(by))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Fix:
-    """One way to repair a problem, worded for a menu. ``preferred`` marks the only safe choice."""
+    """One way to repair a problem, worded for a menu. ``preferred`` marks the only safe choice.
+
+    ``repair`` is the edits, or a function that makes them: trying an edit out costs a parse, and few fixes of
+    a long file are ever looked at. ``offset`` is added to every edit.
+    """
 
     title: str
-    edits: tuple[Edit, ...]
+    repair: tuple[Edit, ...] | Callable[[], tuple[Edit, ...]] = field(compare=False)
     preferred: bool = False
+    offset: int = 0
+
+    @cached_property
+    def edits(self) -> tuple[Edit, ...]:
+        """The edits; empty when the text turns out to leave no room for the fix: then do not offer it."""
+        edits = self.repair() if callable(self.repair) else self.repair
+        return tuple(edit.shifted(self.offset) for edit in edits) if self.offset else edits
 
     def shifted(self, by: int) -> Fix:
         """Return the same fix ``by`` characters further on."""
-        return replace(self, edits=tuple(edit.shifted(by) for edit in self.edits))
+        return replace(self, offset=self.offset + by)
 
 
 @dataclass(frozen=True, slots=True)

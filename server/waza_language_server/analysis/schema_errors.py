@@ -28,7 +28,9 @@ class _Collected:
     problems: list[Problem] = field(default_factory=list[Problem])
     unknown: list[UnknownKey] = field(default_factory=list[UnknownKey])
     missing: list[tuple[Node, str, Problem]] = field(default_factory=list[tuple[Node, str, Problem]])
-    nothing: list[tuple[Node, Problem]] = field(default_factory=list[tuple[Node, Problem]])
+    nothing: list[tuple[Node, tuple[str, ...], Problem]] = field(
+        default_factory=list[tuple[Node, tuple[str, ...], Problem]]
+    )
 
 
 def explained(subject: Subject, errors: Iterable[ValidationError]) -> Iterator[Problem]:
@@ -45,26 +47,39 @@ def _weighed(collected: _Collected) -> Iterator[Problem]:
     A misspelt or misplaced key that leaves its mapping without a needed key, or without any effect, is the
     error; what it leaves missing is not said twice.
     """
-    grave: set[int] = set()
+    grave: dict[int, str] = {}
     for mapping, key, problem in collected.missing:
         culprits = [
             u for u in collected.unknown if _same(u.mapping, mapping) and key in {*u.meant[:1], *u.meant[-1:]}
         ]
-        grave.update(id(culprit) for culprit in culprits)
+        grave.update((id(culprit), f"A run needs `{culprit.meant[-1]}`.") for culprit in culprits)
         if not culprits:
             yield problem
-    for mapping, problem in collected.nothing:
-        culprits = [u for u in collected.unknown if _same(u.mapping, mapping) or _leads_to(u, mapping)]
-        grave.update(id(culprit) for culprit in culprits)
+    for mapping, keys, problem in collected.nothing:
+        culprits = list(_culprits(collected.unknown, mapping, keys))
+        grave.update((id(culprit), "Without it nothing is checked.") for culprit in culprits)
         if not culprits:
             yield problem
     for unknown in collected.unknown:
         if id(unknown) in grave and unknown.problem.severity != "error":
-            message = f"{unknown.problem.message} Without it a run fails or checks nothing."
+            message = f"{unknown.problem.message} {grave[id(unknown)]}"
             yield replace(unknown.problem, severity="error", message=message)
         else:
             yield unknown.problem
     yield from collected.problems
+
+
+def _culprits(unknown: list[UnknownKey], mapping: Node, keys: tuple[str, ...]) -> Iterator[UnknownKey]:
+    """Yield the unknown keys that were meant to be one of the needed ones.
+
+    A block of options in which no word is known at all has only itself to blame.
+    """
+    here = [each for each in unknown if _same(each.mapping, mapping)]
+    meant = [each for each in here if set(each.meant) & set(keys)]
+    meant += [each for each in unknown if _leads_to(each, mapping) and each.meant[-1] in keys]
+    if not meant and mapping.step == "config":
+        meant = [each for each in here if not each.meant]
+    yield from meant
 
 
 def _same(one: Node, other: Node) -> bool:
@@ -100,7 +115,8 @@ def _explain(subject: Subject, error: ValidationError, collected: _Collected) ->
         case "not":
             collected.problems += _conflict(subject, node, shape)
         case "minProperties" | "maxProperties" if shape.exactly_one:
-            collected.nothing.append((node, missing_keys.exactly_one(subject, node, shape.exactly_one)))
+            problem = missing_keys.exactly_one(subject, node, shape.exactly_one)
+            collected.nothing.append((node, shape.exactly_one, problem))
         case _:
             collected.problems.append(_value_problem(subject, node, shape, keyword, error))
 
@@ -114,7 +130,8 @@ def _explain_alternatives(
     subject: Subject, node: Node, shape: Shape, error: ValidationError, collected: _Collected
 ) -> None:
     if shape.at_least_one:
-        collected.nothing.append((node, missing_keys.nothing_given(subject, node, shape, shape.at_least_one)))
+        problem = missing_keys.nothing_given(subject, node, shape, shape.at_least_one)
+        collected.nothing.append((node, shape.at_least_one, problem))
         return
     contexts = cast("list[list[ValidationError]]", getattr(error.kind, "context", []))
     chosen = shape.branch(node.kind, frozenset(entry.key.value for entry in node.entries))
@@ -161,16 +178,13 @@ def _value_problem(
 
 def _conflict(subject: Subject, node: Node, shape: Shape) -> Iterator[Problem]:
     """Yield the problem of keys that must not stand together, at the last of them."""
-    named = {key for key in _required_keys(shape.schema.get("not", {}))}
+    named = set(_required_keys(shape.schema.get("not", {})))
     present = [entry for entry in node.entries if entry.key.value in named]
     if not present:
         yield wrong_values.unfit(subject, node, shape)
         return
     message = shape.message or f"`{present[-1].key.value}` does not go with the other keys"
-    related = ()
-    yield Problem(
-        "conflicting-keys", present[-1].key.span, _sentence(message), shape.severity or "error", (), related
-    )
+    yield Problem("conflicting-keys", present[-1].key.span, _sentence(message), shape.severity or "error")
 
 
 def _required_keys(rule: Any) -> Iterator[str]:

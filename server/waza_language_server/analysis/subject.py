@@ -56,7 +56,7 @@ class Subject:
         return shape_at(self.document_kind, node.path, node.root, self.catalog)
 
     def anchor_of_missing(self, mapping: Node) -> Span:
-        """Return where to say that a mapping lacks a key: its ``type``, the key that holds it, or its first key."""
+        """Return where to report a missing key: at the ``type``, the key that holds it, the first key."""
         type_entry = mapping.entry("type")
         if type_entry is not None and len(type_entry.value.span) and type_entry.value.kind == "scalar":
             return type_entry.value.span
@@ -66,7 +66,7 @@ class Subject:
         return mapping.entries[0].key.span if mapping.entries else self.first_line(mapping)
 
     def value_span(self, node: Node) -> Span:
-        """Return where to mark a value: all of it, a block only up to the end of its first line, nothing as its key."""
+        """Return where to mark a value: its first line; an empty value is marked at its key."""
         if len(node.span) == 0:
             holder = self.entry(node)
             return holder.key.span if holder is not None else node.span
@@ -79,7 +79,7 @@ class Subject:
         return Span(span.start, min(breaks, default=span.end))
 
     def name_of(self, mapping: Node) -> str:
-        """Return how to call a mapping in a sentence: ```config```, ``this grader``, ``the file``."""
+        """Return how a sentence calls a mapping: by its key in backticks, "this grader", "the file"."""
         if isinstance(mapping.step, str):
             return f"`{mapping.step}`"
         if isinstance(mapping.step, int):

@@ -1,15 +1,17 @@
-"""Keys that a mapping does not know: a slip of the pen, another dialect's name, or a key at the wrong level."""
+"""Keys that a mapping does not know: slips of the pen, names of other dialects, keys at the wrong level."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
+from waza_engine.spec.scalars import resolve_scalar
 from waza_language_server.analysis.problem import Edit, Fix, Problem
 from waza_language_server.analysis.spelling import nearest
 from waza_language_server.analysis.subject import Subject
 from waza_language_server.schema.shape import Shape
-from waza_language_server.syntax.edits import delete_entry, move_entry_into
+from waza_language_server.syntax.edits import delete_entry, insert_entry, move_entry_into
 from waza_language_server.syntax.nodes import Entry, Node
 
 _EVERYWHERE = frozenset({"name", "id", "description", "type", "tags", "value", "path", "model", "version"})
@@ -18,7 +20,7 @@ _EVERYWHERE = frozenset({"name", "id", "description", "type", "tags", "value", "
 
 @dataclass(frozen=True, slots=True)
 class UnknownKey:
-    """An unknown key and the place it should stand at, as a path from its own mapping; empty when nothing is near."""
+    """An unknown key and where it should stand, as a path from its own mapping; empty when unknown."""
 
     problem: Problem
     mapping: Node
@@ -36,7 +38,9 @@ def unknown_key(subject: Subject, mapping: Node, shape: Shape, entry: Entry) -> 
         above = _level_above(subject, mapping, entry)
         if above is not None:
             return _moved_up(subject, mapping, shape, entry, above)
-        right = nearest(key, shape.properties)
+        right = nearest(
+            key, (name for name, known in shape.properties.items() if _may_hold(known.shape, entry.value))
+        )
     if right is None:
         return _stray(subject, mapping, shape, entry)
     message = f"{subject.name_of(mapping)} has no key `{key}`; did you mean `{right}`?"
@@ -58,9 +62,7 @@ def _stray(subject: Subject, mapping: Node, shape: Shape, entry: Entry) -> Unkno
 
 
 def _deletion(subject: Subject, entry: Entry) -> Iterator[Fix]:
-    edits = delete_entry(subject.tree, entry)
-    if edits:
-        yield Fix(f"Delete `{entry.key.value}`", edits)
+    yield Fix(f"Delete `{entry.key.value}`", lambda: delete_entry(subject.tree, entry))
 
 
 def _level_below(subject: Subject, mapping: Node, shape: Shape, entry: Entry) -> tuple[str, str] | None:
@@ -89,9 +91,8 @@ def _moved_down(
     taken = target is not None and target.get(right) is not None
     fixes: list[Fix] = []
     if not taken and right == entry.key.value:
-        edits = move_entry_into(subject.tree, entry, mapping, child)
-        if edits:
-            fixes.append(Fix(f"Move under `{child}`", edits, preferred=True))
+        moved = partial(move_entry_into, subject.tree, entry, mapping, child)
+        fixes.append(Fix(f"Move under `{child}`", moved, preferred=True))
     problem = Problem("misplaced-key", entry.key.span, message, shape.unknown_keys, tuple(fixes))
     return UnknownKey(problem, mapping, (child, right))
 
@@ -113,13 +114,53 @@ def _level_above(subject: Subject, mapping: Node, entry: Entry) -> Node | None:
 
 
 def _moved_up(subject: Subject, mapping: Node, shape: Shape, entry: Entry, above: Node) -> UnknownKey:
-    places = {None: "at the top of the file"} if above.parent is None else {}
-    place = places.get(above.step) or f"in {subject.name_of(above)}"
+    place = f"in {subject.name_of(above)}" if above.parent is not None else "at the top of the file"
     message = f"`{entry.key.value}` belongs {place}, not under {subject.name_of(mapping)}."
-    edits = move_entry_into(subject.tree, entry, above, None)
-    fixes = (Fix(f"Move it {place}", edits, preferred=True),) if edits else ()
+    fixes = (Fix(f"Move it {place}", partial(_move_up, subject, mapping, entry, above), preferred=True),)
     problem = Problem("misplaced-key", entry.key.span, message, shape.unknown_keys, fixes)
     return UnknownKey(problem, mapping, ())
+
+
+def _move_up(subject: Subject, mapping: Node, entry: Entry, above: Node) -> tuple[Edit, ...]:
+    """Return the edits that move an entry into a mapping further up, beside what holds it."""
+    holder = mapping
+    while holder.parent is not None and holder.parent.span != above.span:
+        holder = holder.parent
+    before = [each for each in above.entries if each.value.span.end <= holder.span.start]
+    behind = [each for each in above.entries if each.key.span.start >= holder.span.end]
+    if not before and not behind:
+        return ()
+    text = subject.text
+    column = entry.key.span.start - (text.rfind("\n", 0, entry.key.span.start) + 1)
+    colon = text.find(":", entry.key.span.end) + 1
+    first, *others = text[colon : max(entry.value.span.end, colon)].replace("\r\n", "\n").split("\n")
+    dedented = (row[min(column, len(row) - len(row.lstrip(" "))) :] for row in others)
+    value = "\n".join([first.rstrip() if others else first.strip(), *dedented])
+    after = before[-1] if before else behind[0]
+    inserted = insert_entry(subject.tree, above, entry.key.value, value, after)
+    # The only key of a mapping takes the mapping with it, rather than leave an empty one behind.
+    gone = entry
+    if (
+        len(mapping.entries) == 1
+        and (outer := subject.entry(mapping)) is not None
+        and outer.value.parent == above
+    ):
+        gone = outer
+    deleted = delete_entry(subject.tree, gone)
+    return (*inserted, *deleted) if inserted and deleted else ()
+
+
+def _may_hold(shape: Shape, value: Node) -> bool:
+    """Whether a value may be meant for a key: a number or a switch is not meant for a list of text."""
+    node = value.target
+    if node.kind != "scalar" or not len(node.span):
+        return node.kind != "mapping" or shape.fits("mapping")
+    return not shape.types or bool(shape.types & {"string"}) or _typed(node) == bool(shape.fits("scalar"))
+
+
+def _typed(node: Node) -> bool:
+    value = resolve_scalar(node.value, plain=node.style == "plain")
+    return isinstance(value, bool | int | float)
 
 
 def _capital(sentence: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from waza_engine.spec.scalars import resolve_scalar
@@ -28,6 +29,8 @@ _SWITCHES = {"yes": "true", "on": "true", "y": "true", "no": "false", "off": "fa
 
 def wrong_type(subject: Subject, node: Node, shape: Shape, expected: Sequence[str]) -> Problem:
     """Return the problem of a value of another type than the schema wants."""
+    if "string" in expected and node.kind == "scalar" and node.style == "plain" and node.value:
+        return _unquoted(node, shape.severity or "error")
     wanted = _types_text(expected)
     message = f"{_subject_of(subject, node)} must be {wanted}, not {_found_text(node)}."
     fixes = tuple(_type_fixes(subject, node, shape, expected))
@@ -92,12 +95,14 @@ def typed_as_text(subject: Subject, node: Node, shape: Shape) -> Iterator[Proble
         return
     if not {"string", "number"} <= shape.types or shape.types & {"array", "object"}:
         return
-    is_version = node.step in {"version", "schemaVersion"}
-    what = "a boolean" if isinstance(value, bool) else "a number"
+    yield _unquoted(node, "information")
+
+
+def _unquoted(node: Node, severity: Severity) -> Problem:
+    what = "a boolean" if isinstance(resolve_scalar(node.value), bool) else "a number"
     message = f"`{node.value}` is {what} in YAML, and text is meant; put it in quotes."
-    severity: Severity = "warning" if is_version else "information"
     fix = Fix("Put it in quotes", (Edit(node.span, f'"{node.value}"'),), preferred=True)
-    yield Problem("unquoted-text", node.span, message, severity, (fix,))
+    return Problem("unquoted-text", node.span, message, severity, (fix,))
 
 
 def reversed_bounds(subject: Subject, mapping: Node, shape: Shape) -> Iterator[Problem]:
@@ -162,8 +167,8 @@ def _replacements(
     choices += [str(value) for value in allowed if str(value) != meant] if len(allowed) <= 6 else []
     for choice in choices:
         if choice:
-            edits = replace_scalar(subject.tree, node, choice)
-            yield Fix(f"Change to `{choice}`", edits, preferred=choice == meant)
+            replaced = partial(replace_scalar, subject.tree, node, choice)
+            yield Fix(f"Change to `{choice}`", replaced, preferred=choice == meant)
 
 
 def _matches(value: Any, expected: Sequence[str]) -> bool:

@@ -81,7 +81,7 @@ def carets_of(problems: Iterable[Problem], *, fixes: bool = False) -> list[Mark]
         Caret(
             problem.span,
             f"{problem.severity} {problem.code}: {problem.message}",
-            tuple(f"fix: {fix.title}" for fix in problem.fixes) if fixes else (),
+            tuple(f"fix: {fix.title}" for fix in problem.fixes if fix.edits) if fixes else (),
         )
         for problem in problems
     ]
@@ -96,15 +96,12 @@ def _by_line(lines: LineIndex, marks: Iterable[Mark]) -> dict[int, list[Mark]]:
 
 
 def _shown(lines: LineIndex, by_line: dict[int, list[Mark]], context: int | None) -> Sequence[int]:
+    last = lines.line_count - 1
+    end = last if len(lines.line_span(last)) or last in by_line else last - 1
     if context is None:
-        last = lines.line_count - 1
-        empty_tail = len(lines.line_span(last)) == 0 and last not in by_line
-        return range(last if empty_tail else last + 1)
+        return range(end + 1)
     near = {
-        line + step
-        for line in by_line
-        for step in range(-context, context + 1)
-        if 0 <= line + step < lines.line_count
+        line + step for line in by_line for step in range(-context, context + 1) if 0 <= line + step <= end
     }
     return sorted(near)
 

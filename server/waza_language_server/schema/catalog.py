@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 SchemaName = Literal["eval", "task", "trigger_tests", "project_config", "prompts"]
 
 GRADER_STANDIN: Mapping[str, Any] = {"type": "object", "x-waza-kind": "grader"}
-"""What a grader entry is for the validator of the whole document: any mapping, checked by its own type's schema."""
+"""What a grader entry is for the validator of the document: any mapping, its own type's schema sees to it."""
 
 
 class Catalog:
@@ -126,7 +126,7 @@ def _refuse(uri: str) -> Any:
 
 
 def _without_graders(schema: Any) -> Any:
-    """Return the schema with every grader entry replaced, and the definitions that only they used left out."""
+    """Return the schema with every grader entry replaced by the stand-in."""
     if isinstance(schema, list):
         return [_without_graders(item) for item in cast("list[Any]", schema)]
     if not isinstance(schema, dict):

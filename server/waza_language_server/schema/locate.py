@@ -1,4 +1,4 @@
-"""Which shape a place in a document has: from the top of the file downwards, grader entries by their ``type``."""
+"""Which shape a place in a document has: from the top downwards, grader entries by their ``type``."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def shape_below(shape: Shape, step: str | int) -> Shape | None:
 
 
 def grader_shape(entry: Node | None, catalog: Catalog) -> Shape:
-    """Return the shape of a grader entry by its ``type``; without a known type, the keys that every grader has."""
+    """Return the shape of a grader entry by its ``type``, or the keys of every grader without a known one."""
     if entry is not None and (written := grader_type(entry)) is not None:
         shape = catalog.grader(written)
         if shape is not None:

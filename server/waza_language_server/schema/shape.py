@@ -68,7 +68,7 @@ class Shape:
         """The JSON types allowed, ``null`` included; empty when anything is."""
         if self.branches:
             branches = [branch.types for branch in self.branches]
-            return frozenset().union(*branches) if all(branches) else frozenset()
+            return frozenset[str]().union(*branches) if all(branches) else frozenset()
         named = self.schema.get("type", ())
         if not named and self.enum:
             return (
@@ -112,7 +112,7 @@ class Shape:
 
     @cached_property
     def kind(self) -> str | None:
-        """What the editor knows about the value: ``grader``, ``python.assertion``, ``regex``, ``model``, …"""
+        """What the editor knows about the value, such as ``grader``, ``python.assertion`` or ``regex``."""
         own = self.schema.get("x-waza-kind")
         if own is not None or not self.branches:
             return own
@@ -223,8 +223,8 @@ class Shape:
         """The alternatives of a value that may be written in several ways; empty when there is one way."""
         if "x-waza-at-least-one" in self.schema:
             return ()
-        listed = self.schema.get("oneOf") or self.schema.get("anyOf") or ()
-        shapes = [self._root.shape(schema) for schema in listed if isinstance(schema, Mapping)]
+        listed = cast("list[JsonSchema]", self.schema.get("oneOf") or self.schema.get("anyOf") or [])
+        shapes = [self._root.shape(schema) for schema in listed]
         return tuple(shape for shape in shapes if shape.describes_value)
 
     @property

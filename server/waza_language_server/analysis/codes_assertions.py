@@ -1,0 +1,85 @@
+"""The codes of assertions and patterns."""
+
+from __future__ import annotations
+
+from waza_language_server.analysis.rule import Rule
+
+_TASK = "id: t\nname: T\ninputs:\n  prompt: Go\ngraders:\n"
+_HEAD = f"{_TASK}  - type: code\n    name: c\n    config:\n      assertions:\n"
+_TEXT = f"{_TASK}  - type: text\n    name: c\n    config:\n      regex_match:\n"
+
+ASSERTION_RULES = (
+    Rule(
+        "assertion-syntax",
+        "The assertion is no Python expression",
+        "error",
+        "An assertion that Python cannot read counts as failed in every trial.",
+        _HEAD + "        - len(output > 20\n",
+        _HEAD + "        - len(output) > 20\n",
+    ),
+    Rule(
+        "assertion-statement",
+        "A statement stands where an expression is needed",
+        "error",
+        "Assertions are evaluated, not executed: `assert`, `return`, `import`, `x = …` and several lines "
+        "are syntax errors there, and the assertion counts as failed in every trial.",
+        _HEAD + "        - assert len(output) > 20\n",
+        _HEAD + "        - len(output) > 20\n",
+    ),
+    Rule(
+        "assertion-javascript",
+        "JavaScript in a Python assertion",
+        "error",
+        "`&&`, `||`, `!`, `===`, `=>` and `true` mean nothing in Python. A grader whose assertions are all "
+        "JavaScript can say so with `language: javascript`.",
+        _HEAD + "        - output.length > 20 && !errors.length\n",
+        _HEAD + "        - len(output) > 20 and not len(errors)\n",
+    ),
+    Rule(
+        "assertion-unknown-name",
+        "The assertion uses a name that does not exist",
+        "error",
+        "Assertions see `output`, `outcome`, `transcript`, `tool_calls`, `errors` and `duration_ms`, and "
+        "can call `len`, `any`, `all`, `re`, `str`, `int`, `float`, `bool`, `list` and `dict`; Python's "
+        "other functions and modules are not there. Any other name makes the assertion fail in every trial.",
+        _HEAD + "        - len(outptu) > 20\n",
+        _HEAD + "        - len(output) > 20\n",
+    ),
+    Rule(
+        "assertion-vanishing-name",
+        "The name cannot be seen inside a nested scope",
+        "error",
+        "A generator expression or a lambda looks names up where the assertion's context is not: only its "
+        "own variables and its first iterable work. List, set and dict comprehensions have the same problem "
+        "up to Python 3.11. The assertion fails in every trial.",
+        _HEAD + "        - any(word in output for word in ['deployed', 'created'])\n",
+        _HEAD + "        - \"'deployed' in output or 'created' in output\"\n",
+    ),
+    Rule(
+        "javascript-grader",
+        "All assertions of the grader are JavaScript",
+        "information",
+        "Without `language: javascript` they are read as Python, and every one of them fails.",
+        _HEAD + "        - output.length > 20 && true\n        - output === 'done'\n",
+        _HEAD
+        + "        - output.length > 20 && true\n        - output === 'done'\n      language: javascript\n",
+    ),
+    Rule(
+        "invalid-pattern",
+        "The regular expression is invalid",
+        "error",
+        "A pattern that cannot be read is a failed check in every trial, for forbidden patterns too.",
+        _TEXT + "        - 'deployed (to|at'\n",
+        _TEXT + "        - 'deployed (to|at)'\n",
+        "Where the missing bracket belongs is for the author to say.",
+    ),
+    Rule(
+        "pattern-not-portable",
+        "Only this engine understands the pattern",
+        "hint",
+        "Patterns are RE2, as upstream runs them. Look-around, back-references and a few other constructs "
+        "work here, within a time limit, but make upstream's grader fail.",
+        _TEXT + "        - 'done\\Z'\n",
+        _TEXT + "        - 'done\\z'\n",
+    ),
+)

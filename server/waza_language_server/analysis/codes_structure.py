@@ -1,0 +1,221 @@
+"""The codes of keys, values and graders."""
+
+from __future__ import annotations
+
+from waza_language_server.analysis.rule import Rule
+
+_TASK = "id: t\nname: T\ninputs:\n  prompt: Go\n"
+_CONFIG = "config:\n  trials_per_task: 1\n  timeout_seconds: 60\n  executor: mock\n  model: m\n"
+_EVAL = f"name: demo\nskill: demo\n{_CONFIG}tasks: [tasks/*.yaml]\n"
+
+
+def _graders(text: str) -> str:
+    return f"{_TASK}graders:\n{text}"
+
+
+STRUCTURE_RULES = (
+    Rule(
+        "unknown-key",
+        "The mapping has no such key",
+        "warning",
+        "An unknown key is ignored with a line in the log (in `trigger_tests.yaml` and `.waza.yaml` the "
+        "file is refused). It is an error when without it a needed key is missing or nothing is checked.",
+        _graders("  - type: text\n    name: c\n    config:\n      must_match: ['done']\n"),
+        _graders("  - type: text\n    name: c\n    config:\n      regex_match: ['done']\n"),
+    ),
+    Rule(
+        "misplaced-key",
+        "The key belongs somewhere else",
+        "warning",
+        "The key exists at another level: options of a grader belong under `config`, expectations under "
+        "`expected`. It is an error when a run refuses the file for it.",
+        _graders("  - type: code\n    name: c\n    assertions:\n      - len(output) > 20\n"),
+        _graders("  - type: code\n    name: c\n    config:\n      assertions:\n        - len(output) > 20\n"),
+    ),
+    Rule(
+        "missing-key",
+        "A key that a run needs is missing",
+        "error",
+        "Without it the run stops, or the trial ends in an error.",
+        _EVAL.replace("  executor: mock\n", ""),
+        _EVAL,
+        kind="eval",
+    ),
+    Rule(
+        "empty-value",
+        "The value is missing or empty",
+        "error",
+        "A needed key without a value, or an empty list where something must be listed.",
+        _graders("  - type: code\n    name: c\n    config:\n      assertions: []\n"),
+        _graders("  - type: code\n    name: c\n    config:\n      assertions: [len(output) > 20]\n"),
+        "What the value should be is for the author to say; completion offers what fits.",
+    ),
+    Rule(
+        "nothing-checked",
+        "Nothing that is given has an effect",
+        "error",
+        "A grader without a check passes always, or makes the run fail.",
+        _graders("  - type: text\n    name: c\n    config: {}\n"),
+        _graders("  - type: text\n    name: c\n    config: {contains: [deployed to, Resource group]}\n"),
+    ),
+    Rule(
+        "exactly-one-key",
+        "Exactly one of several keys must be given",
+        "error",
+        "An argument of a tool call is compared in one way; none or two stop the run.",
+        _graders(
+            "  - type: tool_calls\n    name: c\n    config:\n      expect:\n        - tool: bash\n"
+            "          args:\n            command: {regex: ls, contains: ls}\n"
+        ),
+        _graders(
+            "  - type: tool_calls\n    name: c\n    config:\n      expect:\n        - tool: bash\n"
+            "          args:\n            command: {regex: ls}\n"
+        ),
+        "Which of them is meant is for the author to say.",
+    ),
+    Rule(
+        "recommended-key",
+        "A key is better given",
+        "warning",
+        "The run works without it, and something else suffers; the message says what.",
+        _graders("  - type: text\n    config:\n      contains: [done]\n"),
+        _graders("  - type: text\n    name: text_check\n    config:\n      contains: [done]\n"),
+    ),
+    Rule(
+        "wrong-type",
+        "The value has the wrong type",
+        "error",
+        "A list, a mapping, a number or a switch is needed; a run refuses the file.",
+        _EVAL.replace("[tasks/*.yaml]", "tasks/*.yaml"),
+        _EVAL.replace(" [tasks/*.yaml]", "\n  - tasks/*.yaml"),
+        kind="eval",
+    ),
+    Rule(
+        "value-not-allowed",
+        "The value is none of the allowed ones",
+        "error",
+        "Only a few values have a meaning here.",
+        _graders(
+            "  - type: action_sequence\n    name: c\n    config:\n      matching_mode: in_order\n"
+            "      expected_actions: [bash]\n"
+        ),
+        _graders(
+            "  - type: action_sequence\n    name: c\n    config:\n      matching_mode: in_order_match\n"
+            "      expected_actions: [bash]\n"
+        ),
+    ),
+    Rule(
+        "out-of-range",
+        "The number is beyond its limit",
+        "error",
+        "A run refuses the number, or takes another one instead (then it is a warning).",
+        _EVAL.replace("trials_per_task: 1", "trials_per_task: 0"),
+        _EVAL,
+        kind="eval",
+    ),
+    Rule(
+        "wrong-form",
+        "The value does not have the right form",
+        "error",
+        "A blank name, a path that leaves its folder and the like end the run or the trial.",
+        "id: t\nname: T\ninputs:\n  prompt: Go\n  workdir: ../outside\n",
+        "id: t\nname: T\ninputs:\n  prompt: Go\n  workdir: inside\n",
+        "What was meant cannot be guessed.",
+    ),
+    Rule(
+        "unquoted-text",
+        "A number or a switch stands where text is meant",
+        "information",
+        "YAML reads `1.10` as the number 1.1 and `true` as a switch. It is used as text all the same; "
+        "quotes keep it as it is written, in other tools too.",
+        "id: 007\nname: T\ninputs:\n  prompt: Go\n",
+        'id: "007"\nname: T\ninputs:\n  prompt: Go\n',
+    ),
+    Rule(
+        "bounds-reversed",
+        "The lower bound is above the upper one",
+        "error",
+        "No number can satisfy both; a run refuses the grader.",
+        _graders("  - type: tool_calls\n    name: c\n    config: {min_calls: 5, max_calls: 2}\n"),
+        _graders("  - type: tool_calls\n    name: c\n    config: {min_calls: 2, max_calls: 5}\n"),
+    ),
+    Rule(
+        "conflicting-keys",
+        "The keys do not go together",
+        "error",
+        "They belong to two different forms, or exclude one another.",
+        _graders(
+            "  - type: tool_calls\n    name: c\n    config:\n      required_tools: [bash]\n"
+            "      required:\n        - pattern: azd\n"
+        ),
+        _graders("  - type: tool_calls\n    name: c\n    config:\n      required_tools: [bash]\n"),
+        "Which of the two forms is meant is for the author to say.",
+    ),
+    Rule(
+        "unknown-grader-type",
+        "There is no such grader type",
+        "error",
+        "A run cannot grade with it.",
+        _graders("  - type: txt\n    name: c\n    config:\n      contains: [done]\n"),
+        _graders("  - type: text\n    name: c\n    config:\n      contains: [done]\n"),
+    ),
+    Rule(
+        "missing-grader-type",
+        "The grader has no type",
+        "error",
+        "Without a type a run cannot grade. The types that know the given options are offered.",
+        _graders("  - name: c\n    config:\n      contains: [done]\n"),
+        _graders("  - name: c\n    type: text\n    config:\n      contains: [done]\n"),
+    ),
+    Rule(
+        "deprecated-grader-type",
+        "The grader type has a successor",
+        "information",
+        "It runs here, but upstream does not know it any more.",
+        _graders("  - type: regex\n    name: c\n    config:\n      must_match: [done]\n"),
+        _graders("  - type: text\n    name: c\n    config:\n      regex_match: [done]\n"),
+    ),
+    Rule(
+        "deprecated-key",
+        "The key has a successor",
+        "information",
+        "It works here, but upstream does not know it any more.",
+        _EVAL.replace("  model: m\n", "  model: m\n  max_workers: 2\n"),
+        _EVAL.replace("  model: m\n", "  model: m\n  workers: 2\n"),
+        kind="eval",
+    ),
+    Rule(
+        "inert-key",
+        "No run looks at this key",
+        "hint",
+        "It is read and kept for people. Use a grader for what should be checked.",
+        f"{_TASK}expected:\n  outcomes:\n    - type: task_completed\n",
+        _TASK,
+        "It may be there for readers; nothing is wrong with it.",
+    ),
+    Rule(
+        "duplicate-grader-name",
+        "Two graders have the same name",
+        "warning",
+        "Results are kept by name: the later result overwrites the earlier one, and a failure can disappear.",
+        _graders(
+            "  - type: text\n    name: c\n    config: {contains: [a]}\n"
+            "  - type: text\n    name: c\n    config: {contains: [b]}\n"
+        ),
+        _graders(
+            "  - type: text\n    name: c\n    config: {contains: [a]}\n"
+            "  - type: text\n    name: c_2\n    config: {contains: [b]}\n"
+        ),
+    ),
+    Rule(
+        "grader-name-of-suite",
+        "A grader of the task is called like one of its suite",
+        "warning",
+        "For this task the result of the suite's grader is overwritten, and a failure can disappear.",
+        _graders("  - type: text\n    name: c\n    config: {contains: [a]}\n"),
+        _graders("  - type: text\n    name: c_2\n    config: {contains: [a]}\n"),
+        files={
+            "../eval.yaml": f"{_EVAL}graders:\n  - type: text\n    name: c\n    config: {{contains: [b]}}\n"
+        },
+    ),
+)

@@ -1,0 +1,105 @@
+"""The codes of the YAML text itself."""
+
+from __future__ import annotations
+
+from waza_language_server.analysis.rule import Rule
+
+_TASK = "id: t\nname: T\ninputs:\n  prompt: Go\n"
+
+SYNTAX_RULES = (
+    Rule(
+        "yaml-syntax",
+        "The text is not YAML",
+        "error",
+        "A file that cannot be read stops the run.",
+        'id: t\nname: T\ninputs:\n  prompt: "Go\ntags: [a]\n',
+        'id: t\nname: T\ninputs:\n  prompt: "Go"\ntags: [a]\n',
+    ),
+    Rule(
+        "yaml-indentation",
+        "A line is indented in a way that fits nothing above it",
+        "error",
+        "Indentation says what belongs to what; a file in which it does not add up stops the run.",
+        "id: t\nname: T\ninputs:\n    prompt: Go\n  context: {}\n",
+        "id: t\nname: T\ninputs:\n    prompt: Go\n    context: {}\n",
+    ),
+    Rule(
+        "yaml-tab",
+        "A line is indented with a tab",
+        "error",
+        "YAML allows spaces only; a file with such a line stops the run.",
+        "id: t\nname: T\ninputs:\n  prompt: Go\n\tcontext: {}\n",
+        "id: t\nname: T\ninputs:\n  prompt: Go\n  context: {}\n",
+    ),
+    Rule(
+        "yaml-escape",
+        "YAML does not know this escape",
+        "error",
+        "In double quotes a backslash starts an escape such as `\\n`. A pattern with backslashes "
+        "belongs in single quotes.",
+        _TASK + 'graders:\n  - type: text\n    name: c\n    config:\n      regex_match:\n        - "\\d+"\n',
+        _TASK + "graders:\n  - type: text\n    name: c\n    config:\n      regex_match:\n        - '\\d+'\n",
+    ),
+    Rule(
+        "duplicate-key",
+        "The same key stands twice in one mapping",
+        "error",
+        "A run refuses the file, since it cannot tell which value is meant.",
+        "id: t\nname: T\nid: u\ninputs:\n  prompt: Go\n",
+        "name: T\nid: u\ninputs:\n  prompt: Go\n",
+        "Which of the two values is meant is for the author to say.",
+    ),
+    Rule(
+        "several-documents",
+        "The file holds several documents",
+        "error",
+        "Only the first document of a file is read: the tasks behind the second `---` never run.",
+        _TASK + "---\nid: u\nname: U\ninputs:\n  prompt: Go\n",
+        _TASK,
+        "The other tasks belong in files of their own.",
+    ),
+    Rule(
+        "unknown-anchor",
+        "An alias has no anchor before it",
+        "error",
+        "`*name` repeats what stands at `&name` further up; without that the run stops.",
+        "id: t\nname: T\ninputs:\n  prompt: *text\n",
+        "id: t\nname: T\ninputs:\n  prompt: text\n",
+        "Whether an anchor is missing or plain text was meant is for the author to say.",
+    ),
+    Rule(
+        "control-character",
+        "An invisible character disturbs the reading",
+        "warning",
+        "YAML readers refuse such characters or take them for a line break.",
+        "id: t\nname: T\ninputs:\n  prompt: Go\u2028on\n",
+        "id: t\nname: T\ninputs:\n  prompt: Goon\n",
+    ),
+    Rule(
+        "too-deep",
+        "Lists and mappings are nested too deeply",
+        "error",
+        "No suite needs so many levels; the rest of the value is not read.",
+        "id: t\nname: T\ninputs:\n  prompt: Go\n  context: {a: " + "[" * 200 + "]" * 200 + "}\n",
+        "id: t\nname: T\ninputs:\n  prompt: Go\n  context: {a: []}\n",
+        "What was meant cannot be guessed.",
+    ),
+    Rule(
+        "not-text",
+        "The file is not text",
+        "error",
+        "A binary file, or one too large to be a suite, is not read.",
+        "\0" * 8 + "\1\2\3",
+        "id: t\nname: T\ninputs:\n  prompt: Go\n",
+        "There is nothing to repair in a file that is not text.",
+    ),
+    Rule(
+        "empty-file",
+        "The file is empty",
+        "error",
+        "A run cannot read an empty file.",
+        "# nothing yet\n",
+        "id: t\nname: T\ninputs:\n  prompt: Go\n",
+        "What the file should hold is for the author to say; completion offers the keys.",
+    ),
+)

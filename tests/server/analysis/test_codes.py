@@ -1,0 +1,61 @@
+"""Every code has an example that shows it at its exact characters, and a fix or a reason why there is none.
+
+The drawings of all examples, carets included, are ``docs/diagnostics.md``: write it again with ``make schemas``.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from waza_language_server.analysis.codes import GROUPS, RULES, documentation_anchor
+from waza_language_server.analysis.codes_page import diagnostics_page, problems_of
+from waza_language_server.analysis.rule import Rule
+from waza_language_server.syntax.edits import apply
+from waza_language_server.syntax.fault import FAULT_CODES
+
+ROOT = Path(__file__).resolve().parents[3]
+SOURCES = ROOT / "server" / "waza_language_server"
+every_rule = pytest.mark.parametrize("rule", RULES.values(), ids=lambda rule: rule.code)
+
+
+def test_codes_are_unique() -> None:
+    codes = [rule.code for rules in GROUPS.values() for rule in rules]
+    assert len(codes) == len(set(codes))
+
+
+def test_every_code_that_a_rule_yields_is_in_the_table() -> None:
+    written = {
+        code
+        for path in SOURCES.rglob("*.py")
+        for code in re.findall(r'(?:Problem|Finding)\(\s*"([a-z0-9-]+)"', path.read_text(encoding="utf-8"))
+    }
+    assert written | set(FAULT_CODES) <= set(RULES)
+
+
+def test_the_page_is_what_the_rules_say() -> None:
+    page = (ROOT / "docs" / "diagnostics.md").read_text(encoding="utf-8")
+    assert page == diagnostics_page()
+
+
+@every_rule
+def test_the_page_has_the_paragraph_that_an_editor_links_to(rule: Rule) -> None:
+    path, anchor = documentation_anchor(rule.code).split("#")
+    assert f"### {anchor}\n" in (ROOT / path).read_text(encoding="utf-8")
+
+
+@every_rule
+def test_the_example_has_the_problem_and_the_repaired_one_has_not(rule: Rule) -> None:
+    assert problems_of(rule, rule.example)
+    assert not problems_of(rule, rule.fixed)
+
+
+@every_rule
+def test_the_first_fix_repairs_the_example_or_a_reason_says_why_there_is_none(rule: Rule) -> None:
+    fixes = [fix for problem in problems_of(rule, rule.example) for fix in problem.fixes if fix.edits]
+    if rule.no_fix:
+        assert not fixes
+    else:
+        assert apply(rule.example, fixes[0].edits) == rule.fixed
