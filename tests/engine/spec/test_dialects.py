@@ -70,8 +70,8 @@ def test_a_suite_grader_without_a_type_stays_without() -> None:
 
 
 def test_an_option_beside_the_type_fills_the_one_that_is_missing_in_config() -> None:
-    text = "inputs: {prompt: Hi}\ngraders:\n  - {type: llm, rubric: outer, model: m, config: {rubric: inner, model: ~}}"
-    entry = task(text).graders[0]
+    grader = "{type: llm, rubric: outer, model: m, config: {rubric: inner, model: ~}}"
+    entry = task(f"inputs: {{prompt: Hi}}\ngraders: [{grader}]").graders[0]
     assert entry.config == {"rubric": "inner", "model": "m"}
     assert (entry.rubric, entry.model) == (None, None)
 

@@ -1,4 +1,4 @@
-"""Which mistakes are errors: only those that break or void a run. The rows come from mistakes seen in real suites."""
+"""Which mistakes are errors: only those that break or void a run. The rows are mistakes of real suites."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ def test_a_number_keeps_the_text_it_was_written_as(written: str) -> None:
 
 def test_a_remembered_number_is_a_plain_number_to_other_processes() -> None:
     numbers = value("[1.10, 010]")
-    assert [type(number) for number in pickle.loads(pickle.dumps(numbers))] == [float, int]  # noqa: S301
+    assert [type(number) for number in pickle.loads(pickle.dumps(numbers))] == [float, int]
 
 
 def test_a_python_style_boolean_in_a_list_is_a_word_to_search_for() -> None:
