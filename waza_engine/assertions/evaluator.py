@@ -149,7 +149,6 @@ class _Worker:
         assert self.process.stdout is not None
         self._requests: IO[bytes] = self.process.stdin
         self._replies: queue.SimpleQueue[bytes] = queue.SimpleQueue()
-        self._warm = False
         threading.Thread(target=_forward, args=(self.process.stdout, self._replies), daemon=True).start()
         settings = {
             "deadline_seconds": deadline,
@@ -166,9 +165,9 @@ class _Worker:
         """Return the outcomes until the end, or until the one that cost the worker (which comes second)."""
         self._send({"context": context, "assertions": list(assertions), "replay": list(replay)})
         finished: list[AssertionOutcome] = []
-        # The first answer also waits for the interpreter to start and for what is evaluated again.
-        patience = deadline + deadline * len(replay) + (0.0 if self._warm else _START_SECONDS)
-        for _ in assertions:
+        # Until it is ready, the interpreter starts, reads the context and evaluates earlier assertions again.
+        patience = _START_SECONDS + deadline * len(replay)
+        for _ in ("ready", *assertions):
             try:
                 line = self._replies.get(timeout=patience)
             except queue.Empty:
@@ -178,8 +177,8 @@ class _Worker:
             if not line.endswith(b"\n"):
                 return finished, AssertionOutcome(False, "it crashed the interpreter")
             reply = json.loads(line)
-            finished.append(AssertionOutcome(reply["passed"], reply["error"]))
-            self._warm = True
+            if "ready" not in reply:
+                finished.append(AssertionOutcome(reply["passed"], reply["error"]))
             patience = deadline
         return finished, None
 

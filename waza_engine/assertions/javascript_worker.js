@@ -8,10 +8,10 @@ const vm = require("node:vm");
 
 const ERROR_CHARACTERS = 500;
 const request = JSON.parse(fs.readFileSync(0, "utf8"));
-const sandbox = Object.assign(Object.create(null), request.context, { True: true, False: false });
+const sandbox = Object.assign(Object.create(null), { True: true, False: false });
 const context = vm.createContext(sandbox, { microtaskMode: "afterEvaluate" });
 vm.runInContext("globalThis.console = Object.freeze({ log() {}, info() {}, warn() {}, error() {}, debug() {} });", context);
-// Values from outside carry the outside's constructors; the assertions get data made inside.
+// Objects made outside would bring the outside's constructors along, so the data is made inside.
 vm.runInContext(
   `{ const data = JSON.parse(${JSON.stringify(JSON.stringify(request.context))}); Object.assign(globalThis, data); }`,
   context,

@@ -1,8 +1,9 @@
 """The process that evaluates assertions: a script for ``python -I -S``, never imported by the product.
 
 It speaks JSON lines. First line in: ``{"memory_bytes", "deadline_seconds", "allowed", "refused_prefixes"}``.
-Then a request ``{"context", "assertions", "replay"}`` is answered by one line an assertion, ``{"passed",
-"error"}``; the assertions in ``replay`` are evaluated first, unanswered, for the names they bind.
+Then a request ``{"context", "assertions", "replay"}`` is answered by a line ``{"ready"}`` and one line an
+assertion, ``{"passed", "error"}``; the assertions in ``replay`` are evaluated first, unanswered, for the
+names they bind.
 
 Evaluation is upstream's: ``eval(text, {"__builtins__": {}}, context)``, one context for all assertions of a
 grader. Every exception is a failure. Architecture invariant: nothing that an assertion does reaches the wire;
@@ -42,6 +43,8 @@ def main() -> None:
             sys.exit(3)
         for text in replay:
             evaluate(text, context)
+        replies.write(b'{"ready": true}\n')
+        replies.flush()
         for text in assertions:
             passed, error = evaluate(text, context)
             replies.write(json.dumps({"passed": passed, "error": error}).encode() + b"\n")

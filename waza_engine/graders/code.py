@@ -9,7 +9,15 @@ from pydantic import Field
 
 from waza_engine.assertions.evaluator import AssertionEvaluator, AssertionOutcome
 from waza_engine.assertions.javascript import evaluate_javascript
-from waza_engine.graders.base import Check, Grader, GradingContext, ToolCall, Verdict, verdict_of_checks
+from waza_engine.graders.base import (
+    Check,
+    Grader,
+    GraderError,
+    GradingContext,
+    ToolCall,
+    Verdict,
+    verdict_of_checks,
+)
 from waza_engine.graders.config import GraderConfig
 from waza_engine.graders.fields import AssertionList
 from waza_engine.graders.registry import register
@@ -135,10 +143,17 @@ def _is_error(event: Mapping[str, Any]) -> bool:
 def _evaluate_python(
     assertions: Sequence[str], names: Mapping[str, Any], shared: AssertionEvaluator | None
 ) -> list[AssertionOutcome]:
-    if shared is not None:
-        return shared.evaluate(assertions, names)
-    with AssertionEvaluator() as evaluator:
-        return evaluator.evaluate(assertions, names)
+    try:
+        if shared is not None:
+            return shared.evaluate(assertions, names)
+        with AssertionEvaluator() as evaluator:
+            return evaluator.evaluate(assertions, names)
+    except RuntimeError as error:
+        raise GraderError(f"the assertions were not evaluated: {error}") from None
+    except OSError as error:
+        raise GraderError(
+            f"the assertions were not evaluated: no worker can be started: {error.strerror}"
+        ) from None
 
 
 def _check(index: int, assertion: str, outcome: AssertionOutcome) -> Check:

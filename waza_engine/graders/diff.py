@@ -11,7 +11,7 @@ from waza_engine.graders.base import Check, Grader, GradingContext, Verdict, ver
 from waza_engine.graders.config import Given, GraderConfig
 from waza_engine.graders.fields import ListOf, PlainText, Switch, TextList
 from waza_engine.graders.file import read_workspace_file
-from waza_engine.graders.paths import workspace_path
+from waza_engine.graders.paths import is_there, leads_outside, workspace_path
 from waza_engine.graders.registry import register
 
 
@@ -174,11 +174,11 @@ class DiffGrader(Grader[DiffConfig]):
         updates: list[dict[str, object]],
     ) -> str:
         """Return the complaint, or nothing when the content equals the snapshot or was written to it."""
-        place = self._snapshot_place(context, written)
-        if place is None:
-            return f"the snapshot {written} lies outside of context_dir"
+        place, folder = self._snapshot_place(context, written)
+        if folder is not None and leads_outside(folder, place):
+            return f"the snapshot {written} lies outside of {self.config.context_dir or 'the suite'}"
         try:
-            wanted = place.read_bytes() if place.exists() else None
+            wanted = place.read_bytes() if is_there(place) else None
             if self.config.update_snapshots:
                 updates.append(_update(place, written, wanted, content))
                 return ""
@@ -188,18 +188,16 @@ class DiffGrader(Grader[DiffConfig]):
             return f"the snapshot {written} does not exist"
         return "" if wanted == content else f"{path} differs from the snapshot {written}"
 
-    def _snapshot_place(self, context: GradingContext, written: str) -> Path | None:
-        suite = context.suite_directory
-        if Path(written).is_absolute() and not self.config.context_dir:
-            return Path(written)
+    def _snapshot_place(self, context: GradingContext, written: str) -> tuple[Path, Path | None]:
+        """Return the snapshot and the folder it must not leave: none for reading without ``context_dir``."""
+        suite, fixtures = context.suite_directory, context.fixtures_directory
         if self.config.context_dir:
             folder = suite / self.config.context_dir
-            place = folder / written
-            return place if place.resolve().is_relative_to(folder.resolve()) else None
-        fixtures = context.fixtures_directory
-        if fixtures is not None and (fixtures / written).exists():
-            return fixtures / written
-        return suite / written
+            return folder / written, folder
+        root = suite
+        if fixtures is not None and is_there(fixtures / written):
+            root = fixtures
+        return root / written, root if self.config.update_snapshots else None
 
 
 def _fragment_complaint(fragment: str, text: str) -> str:

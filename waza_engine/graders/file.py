@@ -11,9 +11,11 @@ from pydantic import Field
 from waza_engine.graders.base import Check, Grader, GradingContext, Verdict, verdict_of_checks
 from waza_engine.graders.config import Given, GraderConfig
 from waza_engine.graders.fields import ListOf, PatternList, PlainText, WorkspacePathList
-from waza_engine.graders.paths import leads_outside, workspace_path
+from waza_engine.graders.paths import is_there, leads_outside, workspace_path
 from waza_engine.graders.registry import register
 from waza_engine.graders.text import pattern_check
+
+LARGEST_FILE_BYTES = 50_000_000
 
 
 class ContentPatterns(GraderConfig):
@@ -150,6 +152,8 @@ def read_workspace_file(workspace: Path, place: Path) -> bytes:
         raise (
             IsADirectoryError("it is a folder") if place.is_dir() else FileNotFoundError("it does not exist")
         )
+    if place.stat().st_size > LARGEST_FILE_BYTES:
+        raise OSError(f"it is larger than {LARGEST_FILE_BYTES // 1_000_000} MB")
     return place.read_bytes()
 
 
@@ -161,7 +165,7 @@ def _must_exist(workspace: Path, index: int, path: str, place: Path) -> Check:
 
 
 def _must_not_exist(index: int, path: str, place: Path) -> Check:
-    there = place.exists()
+    there = is_there(place)
     return Check(("must_not_exist", index), not there, f"{path} exists but must not" if there else "")
 
 

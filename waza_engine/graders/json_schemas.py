@@ -6,6 +6,7 @@ eval file.
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -56,6 +57,17 @@ def compile_schema(schema: Mapping[str, Any] | bool, *, base: Path | None = None
 
     Draft 2020-12 unless ``$schema`` names another; formats are not asserted.
     """
+    if base is not None:
+        return _compiled(schema, base)
+    return _compiled_text(json.dumps(schema, default=str))
+
+
+@functools.lru_cache(maxsize=256)
+def _compiled_text(text: str) -> CompiledSchema:
+    return _compiled(json.loads(text), None)
+
+
+def _compiled(schema: Mapping[str, Any] | bool, base: Path | None) -> CompiledSchema:
     default = jsonschema.Draft202012Validator
     dialect = cast("Any", jsonschema.validators.validator_for(schema, default=default))
     named = schema.get("$schema") if isinstance(schema, Mapping) else None

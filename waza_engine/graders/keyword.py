@@ -9,6 +9,7 @@ from pydantic import Field
 from waza_engine.graders.base import Check, Grader, GradingContext, Verdict, verdict_of_checks
 from waza_engine.graders.config import Given, GraderConfig
 from waza_engine.graders.fields import TextList
+from waza_engine.graders.letter_case import lowered
 from waza_engine.graders.registry import register
 
 
@@ -64,14 +65,14 @@ class KeywordGrader(Grader[KeywordConfig]):
 
     def grade(self, context: GradingContext) -> Verdict:
         """Search every word in the answer."""
-        config, output = self.config, context.output.lower()
+        config, output = self.config, lowered(context.output)
         checks: list[Check] = []
         for key, words in (("must_contain", config.must_contain), ("keywords", config.keywords)):
             for index, word in enumerate(words):
-                present = word.lower() in output
+                present = lowered(word) in output
                 checks.append(Check((key, index), present, "" if present else f"missing text: {word}"))
         for index, word in enumerate(config.must_not_contain):
-            present = word.lower() in output
+            present = lowered(word) in output
             checks.append(
                 Check(("must_not_contain", index), not present, f"forbidden text: {word}" if present else "")
             )

@@ -25,6 +25,23 @@ def workspace_path(workspace: Path, written: str) -> Path:
     return place
 
 
+def is_there(place: Path) -> bool:
+    """Tell whether something can be seen at a place; what must not be looked at counts as absent."""
+    try:
+        place.stat()
+    except (OSError, ValueError):
+        return False
+    return True
+
+
+def is_folder(place: Path) -> bool:
+    """Tell whether a folder can be seen at a place."""
+    try:
+        return place.is_dir()
+    except (OSError, ValueError):
+        return False
+
+
 def leads_outside(workspace: Path, place: Path) -> bool:
     """Tell whether links take the place out of the workspace."""
     try:
@@ -45,4 +62,4 @@ def from_working_directory(suite_directory: Path, written: str) -> Path:
     started.
     """
     here = Path.cwd() / written
-    return here if here.exists() else suite_directory / written
+    return here if is_there(here) else suite_directory / written

@@ -29,8 +29,11 @@ class _Compiled(Protocol):
 def found(pattern: str, text: str, *, ignore_case: bool = False) -> bool:
     """Tell whether the pattern occurs anywhere in the text. Raises ``PatternError``."""
     compiled = compiled_pattern(pattern, ignore_case=ignore_case)
-    # A lone surrogate (cut emoji in an agent's output) has no UTF-8 form, which RE2 needs.
-    return compiled.search(text.encode("utf-8", "replace").decode("utf-8")) is not None
+    try:
+        return compiled.search(text) is not None
+    except UnicodeEncodeError:
+        # RE2 needs UTF-8, which has no form for half an emoji in an agent's output.
+        return compiled.search(text.encode("utf-8", "replace").decode("utf-8")) is not None
 
 
 @functools.lru_cache(maxsize=4096)
@@ -65,7 +68,7 @@ class _BoundedPattern:
 
     def search(self, text: str) -> object:
         try:
-            return self._compiled.search(text, timeout=TIMEOUT_SECONDS)
+            return self._compiled.search(text, timeout=TIMEOUT_SECONDS, concurrent=True)
         except TimeoutError:
             raise PatternError(
                 f"pattern `{_shortened(self._pattern)}` took longer than {TIMEOUT_SECONDS:g} seconds"

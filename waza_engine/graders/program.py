@@ -12,7 +12,7 @@ from waza_engine.graders.base import Check, Grader, GradingContext, Verdict
 from waza_engine.graders.config import GraderConfig
 from waza_engine.graders.fields import PlainText, TextList, WholeNumber
 from waza_engine.graders.processes import run_bounded
-from waza_engine.graders.programs import grader_environment, starting_directory
+from waza_engine.graders.programs import grader_environment, shortened, starting_directory
 from waza_engine.graders.registry import register
 
 
@@ -127,5 +127,6 @@ def _executable(command: str, cwd: Path) -> str:
 
 
 def _verdict(passed: bool, feedback: str, details: dict[str, object]) -> Verdict:
+    feedback = shortened(feedback)
     check = Check(("command",), passed, "" if passed else feedback)
     return Verdict(1.0 if passed else 0.0, passed, feedback, details, (check,))

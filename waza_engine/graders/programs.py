@@ -30,6 +30,11 @@ def grader_environment(context: GradingContext) -> dict[str, str]:
     return {"WAZA_WORKSPACE_DIR": str(context.workspace) if context.workspace is not None else ""}
 
 
+def shortened(feedback: str) -> str:
+    """Return at most four thousand characters of what a program said."""
+    return feedback if len(feedback) <= 4000 else feedback[:4000] + "…"
+
+
 def _is_file(path: Path) -> bool:
     try:
         return path.is_file()

@@ -96,11 +96,13 @@ def create(entry: object) -> AnyGrader:
     if written is not None and not isinstance(written, Mapping):
         raise GraderError("`config` must be a block of options, one `key: value` a line")
     config = dict(cast("Mapping[str, Any]", written or {}))
+    unknown: list[str] = []
     for key in grader.entry_keys:
         beside = _read(entry, key)
         if config.get(key) is None and beside is not None:
             config[key] = beside
-    unknown: list[str] = []
+        elif beside is not None and beside != config[key]:
+            unknown.append(f"`{key}` beside `type` has no effect: the one inside `config` counts")
     built = grader("" if name is None else str(name), _validated(grader.config_model, config, unknown))
     built.warnings = tuple(unknown)
     return built

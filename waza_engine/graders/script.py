@@ -15,7 +15,7 @@ from waza_engine.graders.code import assertion_context
 from waza_engine.graders.config import GraderConfig
 from waza_engine.graders.fields import PlainText
 from waza_engine.graders.processes import run_bounded
-from waza_engine.graders.programs import grader_environment, starting_directory
+from waza_engine.graders.programs import grader_environment, shortened, starting_directory
 from waza_engine.graders.registry import register
 
 
@@ -113,7 +113,9 @@ def _verdict(answer: Mapping[str, Any], script: str) -> Verdict:
         or not 0 <= score <= 1
     ):
         raise GraderError(f"the script {script} gave the score `{score}`; it must be a number from 0 to 1")
-    feedback = str(answer.get("feedback") or answer.get("message") or ("passed" if passed else "failed"))
+    feedback = shortened(
+        str(answer.get("feedback") or answer.get("message") or ("passed" if passed else "failed"))
+    )
     details = answer.get("details")
     check = Check(("script",), passed, "" if passed else feedback)
     return Verdict(
@@ -126,4 +128,5 @@ def _verdict(answer: Mapping[str, Any], script: str) -> Verdict:
 
 
 def _failed(message: str) -> Verdict:
+    message = shortened(message)
     return Verdict(0.0, False, message, {}, (Check(("script",), False, message),))

@@ -8,6 +8,8 @@ from typing import Any, cast
 
 import yaml
 
+from waza_engine.graders.letter_case import lowered
+
 _STOP_WORDS = frozenset(
     [
         "the",
@@ -59,10 +61,10 @@ class SkillWords:
 
     def best_phrase(self, prompt: str) -> float:
         """Return 1.0 when a phrase occurs in the prompt, else the best fraction of a phrase's words in it."""
-        present, lowered = words(prompt), prompt.lower()
+        present, asked = words(prompt), lowered(prompt)
         best = 0.0
         for phrase in self.phrases:
-            if phrase.lower() in lowered:
+            if lowered(phrase) in asked:
                 return 1.0
             parts = words(phrase)
             if parts:
@@ -72,7 +74,7 @@ class SkillWords:
 
 def words(text: str) -> frozenset[str]:
     """Return the distinct words that count: lower case, at least three bytes, no common word."""
-    tokens = "".join(char if char.isalnum() else " " for char in text.lower()).split()
+    tokens = "".join(char if char.isalnum() else " " for char in lowered(text)).split()
     return frozenset(
         token for token in tokens if len(token.encode("utf-8", "replace")) >= 3 and token not in _STOP_WORDS
     )

@@ -9,6 +9,7 @@ from pydantic import Field
 from waza_engine.graders.base import Check, Grader, GradingContext, Verdict, verdict_of_checks
 from waza_engine.graders.config import Given, GraderConfig
 from waza_engine.graders.fields import PatternList, TextList
+from waza_engine.graders.letter_case import lowered
 from waza_engine.graders.patterns import PatternError, found
 from waza_engine.graders.registry import register
 
@@ -118,10 +119,10 @@ class TextGrader(Grader[TextConfig]):
     def grade(self, context: GradingContext) -> Verdict:
         """Run the checks in the order of the options."""
         config, output = self.config, context.output
-        lowered = output.lower()
-        checks = [_substring("contains", i, t, t.lower() in lowered) for i, t in enumerate(config.contains)]
+        answer = lowered(output)
+        checks = [_substring("contains", i, t, lowered(t) in answer) for i, t in enumerate(config.contains)]
         checks += [
-            _forbidden("not_contains", i, t, t.lower() in lowered) for i, t in enumerate(config.not_contains)
+            _forbidden("not_contains", i, t, lowered(t) in answer) for i, t in enumerate(config.not_contains)
         ]
         checks += [_substring("contains_cs", i, t, t in output) for i, t in enumerate(config.contains_cs)]
         checks += [

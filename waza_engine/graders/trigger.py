@@ -11,7 +11,7 @@ from pydantic import BeforeValidator, Field
 from waza_engine.graders.base import Check, Grader, GraderError, GradingContext, Verdict
 from waza_engine.graders.config import GraderConfig
 from waza_engine.graders.fields import Number, PlainText
-from waza_engine.graders.paths import from_working_directory
+from waza_engine.graders.paths import from_working_directory, is_folder
 from waza_engine.graders.registry import register
 from waza_engine.graders.skill_words import SkillWords, read_skill_words, words
 
@@ -88,7 +88,7 @@ class TriggerGrader(Grader[TriggerConfig]):
         """Measure the relevance of the prompt. Raises ``GraderError`` when the skill cannot be read."""
         config = self.config
         place = from_working_directory(context.suite_directory, config.skill_path)
-        skill = _skill_words(place / "SKILL.md" if place.is_dir() else place, config.skill_path)
+        skill = _skill_words(place / "SKILL.md" if is_folder(place) else place, config.skill_path)
         prompt_words = words(context.prompt)
         matched = sorted(prompt_words & skill.keywords)
         phrase_score = skill.best_phrase(context.prompt)

@@ -89,6 +89,13 @@ def test_a_hang_costs_one_assertion(evaluator: AssertionEvaluator, assertion: st
     assert time.monotonic() - started < 5
 
 
+def test_a_hang_in_a_cold_worker_is_noticed_as_fast() -> None:
+    with AssertionEvaluator(deadline_seconds=0.5) as cold:
+        started = time.monotonic()
+        assert cold.evaluate([FOREVER], CONTEXT)[0].timed_out
+        assert time.monotonic() - started < 8
+
+
 def test_a_crash_of_the_interpreter_costs_one_assertion() -> None:
     with AssertionEvaluator(deadline_seconds=30) as evaluator:
         evaluator.evaluate(["True"], CONTEXT)

@@ -98,6 +98,16 @@ def test_an_unreadable_file_fails_its_checks(workspace: Path) -> None:
     assert result(grade_files(workspace, config)) == (0.0, False)
 
 
+def test_a_huge_file_is_not_read(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("waza_engine.graders.file.LARGEST_FILE_BYTES", 5)
+    config = {"content_patterns": [{"path": "notes.txt", "must_match": ["one"]}]}
+    assert "notes.txt cannot be read: it is larger than" in grade_files(workspace, config).feedback
+
+
+def test_a_name_that_no_file_can_have_does_not_exist(workspace: Path) -> None:
+    assert result(grade_files(workspace, {"must_not_exist": ["x" * 5000]})) == (1.0, True)
+
+
 @pytest.mark.parametrize("config", [None, {}, {"must_exist": []}])
 def test_file_without_a_rule_is_an_error(config: dict[str, Any] | None) -> None:
     with refused("nothing to check", "`must_exist`"):
@@ -171,6 +181,14 @@ def test_update_writes_snapshots_and_counts_them(workspace: Path, suite: Path) -
 def test_update_never_writes_outside_of_context_dir(workspace: Path, suite: Path) -> None:
     file = {"path": "notes.txt", "snapshot": "../../escaped.txt"}
     verdict = diff(workspace, suite, file, context_dir="snapshots", update_snapshots=True)
+    assert result(verdict) == (0.5, False)
+    assert not (suite.parent / "escaped.txt").exists()
+
+
+def test_update_never_writes_outside_of_the_suite(workspace: Path, suite: Path) -> None:
+    verdict = diff(
+        workspace, suite, {"path": "notes.txt", "snapshot": "../escaped.txt"}, update_snapshots=True
+    )
     assert result(verdict) == (0.5, False)
     assert not (suite.parent / "escaped.txt").exists()
 

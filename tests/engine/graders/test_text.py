@@ -27,6 +27,8 @@ from tests.engine.graders.grading import failed_paths, grade, refused, result
         ({"regex_match": ["(?m)^b$"]}, "a\nb", (1.0, True)),
         ({"regex_match": ["a$"]}, "a\n", (0.0, False)),
         ({"regex_match": [r"\d"]}, "٣", (0.0, False)),
+        ({"contains": ["ΟΔΟΣ"]}, "οδοσ", (1.0, True)),
+        ({"contains": ["istanbul"]}, "İSTANBUL", (1.0, True)),
     ],
 )
 def test_scores(config: dict[str, Any], output: str, expected: tuple[float, bool]) -> None:
