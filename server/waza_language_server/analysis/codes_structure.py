@@ -208,6 +208,28 @@ STRUCTURE_RULES = (
         ),
     ),
     Rule(
+        "no-matching-tasks",
+        "No file matches the glob",
+        "hint",
+        "A glob that picks up nothing is silently left out. When all globs together find no task the run "
+        "stops, and it is an error.",
+        _EVAL.replace("tasks/*.yaml", "task/*.yaml"),
+        _EVAL,
+        kind="eval",
+        files={"tasks/one.yaml": _TASK},
+    ),
+    Rule(
+        "bad-task-glob",
+        "The text is not a glob",
+        "error",
+        "A bracket that is not closed stops the run.",
+        _EVAL.replace("[tasks/*.yaml]", '["tasks/[a-c.yaml"]'),
+        _EVAL.replace("[tasks/*.yaml]", '["tasks/[a-c].yaml"]'),
+        "Where the bracket ends is for the author to say.",
+        kind="eval",
+        files={"tasks/a.yaml": _TASK},
+    ),
+    Rule(
         "grader-name-of-suite",
         "A grader of the task is called like one of its suite",
         "warning",

@@ -23,6 +23,7 @@ from waza_language_server.analysis.grader_names import (
 )
 from waza_language_server.analysis.patterns import pattern_problems
 from waza_language_server.analysis.problem import Problem, Severity
+from waza_language_server.analysis.references import reference_problems
 from waza_language_server.project.uris import path_of, uri_of
 from waza_language_server.schema.catalog import Catalog, SchemaName, default_catalog
 from waza_language_server.schema.locate import grader_shape, graders_in, located_below
@@ -74,7 +75,8 @@ def _problems_of(document: Document, project: Project | None, catalog: Catalog |
     for entry in graders:
         yield from grader_problems(tree, kind, catalog, entry)
     yield from _guarded("grader names", lambda: duplicate_names(tree.text, graders))
-    if project is not None and kind == "task":
+    if project is not None:
+        yield from _guarded("references", lambda: reference_problems(document, project))
         yield from _guarded("suite names", lambda: _names_of_suite(document, project, graders))
 
 
@@ -109,6 +111,8 @@ def _value_problems(tree: Tree, catalog: Catalog, entry: Node) -> Iterator[Probl
 
 
 def _names_of_suite(document: Document, project: Project, graders: tuple[Node, ...]) -> Iterator[Problem]:
+    if document.kind != "task":
+        return
     path = path_of(document.uri)
     suites = project.suites_of(path) if path is not None else ()
     own = {node.value for grader in graders if (node := name_node(grader)) is not None}

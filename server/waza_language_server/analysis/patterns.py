@@ -6,12 +6,13 @@ Upstream compiles patterns with RE2, so the engine asks RE2 first. A pattern tha
 
 from __future__ import annotations
 
+import importlib
 import re
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal, Protocol, cast
+from typing import Any, Literal, Protocol, cast
 
 from waza_language_server.analysis.problem import Edit, Fix, Problem
 from waza_language_server.syntax.nodes import Node
@@ -54,7 +55,9 @@ class PatternFault:
 
 
 class _Re2(Protocol):
-    """The part of google-re2 used here."""
+    """The part of google-re2 used here; the package has no types."""
+
+    error: type[Exception]
 
     def compile(self, pattern: str, options: object) -> object: ...
 
@@ -84,17 +87,25 @@ def pattern_problems(text: str, node: Node) -> Iterator[Problem]:
 @lru_cache(maxsize=4096)
 def pattern_fault(pattern: str) -> PatternFault | None:
     """Return what is wrong with a pattern, or None when RE2 takes it."""
-    import re2
-
-    options = re2.Options()
-    options.log_errors = False
+    re2 = _re2()
     try:
-        cast("_Re2", re2).compile(pattern, options)
+        re2.compile(pattern, _quiet())
     except (re2.error, UnicodeEncodeError, RecursionError):
         pass
     else:
         return None
     return _explain(pattern)
+
+
+def _re2() -> _Re2:
+    return cast("_Re2", importlib.import_module("re2"))
+
+
+def _quiet() -> object:
+    """Return options that keep RE2 from writing its complaints to stderr."""
+    options = cast("Any", _re2()).Options()
+    options.log_errors = False
+    return options
 
 
 def _explain(pattern: str) -> PatternFault:
