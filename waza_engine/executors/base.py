@@ -32,10 +32,10 @@ class Cancellation(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class WorkspaceFile:
-    """A file that was put into the workspace for the task: its path there and its bytes."""
+    """A file that was put into the workspace for the task: its path as written, and where it lies now."""
 
     path: str
-    content: bytes
+    place: Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +44,13 @@ class ExecutionRequest:
 
     ``timeout_seconds`` holds for this call alone.
 
-    ``workspace`` is the directory in which the agent works; ``files`` says what ``inputs.files`` put there.
+    ``workspace`` is the directory in which the agent works, starting in ``workdir`` below it; ``files`` says
+    what ``inputs.files`` put there.
     """
 
     prompt: str
     workspace: Path
+    workdir: str = ""
     task_name: str = ""
     task_description: str = ""
     context: Mapping[str, Any] = field(default_factory=dict[str, Any])

@@ -51,8 +51,13 @@ def _lines(request: ExecutionRequest) -> Iterator[str]:
 
 
 def _beginning(file: WorkspaceFile) -> str:
-    text = file.content[:_SHOWN_BYTES].decode("utf-8", "replace")
-    return text + "...(truncated)" if len(file.content) > _SHOWN_BYTES else text
+    try:
+        with file.place.open("rb") as content:
+            beginning = content.read(_SHOWN_BYTES + 1)
+    except OSError:
+        return ""
+    text = beginning[:_SHOWN_BYTES].decode("utf-8", "replace")
+    return text + "...(truncated)" if len(beginning) > _SHOWN_BYTES else text
 
 
 def _as_go_prints(value: Any) -> str:

@@ -17,6 +17,8 @@ from collections.abc import Generator
 from pathlib import Path
 from typing import IO
 
+import psutil
+
 from waza_engine.results import history
 from waza_engine.results.documents import Json, header_document, run_document, task_document
 from waza_engine.results.outcomes import RunHeader, RunOutcome, TaskOutcome
@@ -53,7 +55,7 @@ class ResultStore:
             _keep_out_of_git(self._directory.parent)
         with _clear_errors(self.journal_path):
             self._journal = self.journal_path.open("xb", buffering=0)
-        process = {"pid": os.getpid()}
+        process = {"pid": os.getpid(), "started": psutil.Process().create_time()}
         self._append({**header_document(self._header), "process": process})
 
     def add(self, task: TaskOutcome) -> None:

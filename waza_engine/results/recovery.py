@@ -1,0 +1,87 @@
+"""Journals of runs that were killed become result documents, so that every reader sees what was finished."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, cast
+
+import psutil
+
+from waza_engine.results import history
+from waza_engine.results.documents import Json
+from waza_engine.results.formats import read_document
+from waza_engine.results.places import JOURNAL_SUFFIX, results_directory
+from waza_engine.results.store import encoded, write_atomically
+from waza_engine.scoring.tasks import TaskScore, suite_summary
+
+
+def recover_journals(suite_directory: Path) -> list[Path]:
+    """Write the document of every journal whose process is gone; return their paths.
+
+    Raises ``ResultsError``.
+    """
+    directory = results_directory(suite_directory)
+    recovered: list[Path] = []
+    for journal in sorted(directory.glob(f"*{JOURNAL_SUFFIX}")):
+        entry = read_document(journal)
+        if entry is not None and _is_running(entry):
+            continue
+        path = directory / f"{journal.name.removesuffix(JOURNAL_SUFFIX)}.json"
+        if entry is not None and entry.get("tasks") and not path.exists():
+            document = _document(entry)
+            write_atomically(path, encoded(document))
+            with contextlib.suppress(OSError):
+                history.append(directory, path.name, document)
+            recovered.append(path)
+        with contextlib.suppress(OSError):
+            journal.unlink(missing_ok=True)
+    return recovered
+
+
+def _is_running(entry: Mapping[str, Any]) -> bool:
+    process: Any = entry.get("process")
+    if not isinstance(process, Mapping):
+        return False
+    owner = cast("Mapping[str, Any]", process)
+    try:
+        return abs(psutil.Process(int(owner["pid"])).create_time() - float(owner["started"])) < 2
+    except (psutil.Error, KeyError, ValueError, TypeError):
+        return False
+
+
+def _document(entry: Mapping[str, Any]) -> Json:
+    """Return the document of an interrupted run, from the tasks that were finished."""
+    document = {key: value for key, value in entry.items() if key != "process"}
+    tasks = cast("list[Mapping[str, Any]]", document["tasks"])
+    statuses = [TaskScore(task.get("status", "error")) for task in tasks]
+    counts = suite_summary(statuses)
+    scores = [_figure(task, "avg_score") for task in tasks]
+    weighted = [_figure(task, "avg_weighted_score") for task in tasks]
+    engine = {**document["metadata"]["engine"], "status": "error", "message": "the run was interrupted"}
+    return {
+        **{key: value for key, value in document.items() if key not in ("tasks", "metadata")},
+        "summary": {
+            "total_tests": counts.total_tests,
+            "succeeded": counts.succeeded,
+            "failed": counts.failed,
+            "errors": counts.errors,
+            "skipped": counts.skipped,
+            "success_rate": counts.success_rate,
+            "aggregate_score": sum(scores) / len(scores),
+            "weighted_score": sum(weighted) / len(weighted),
+            "min_score": min(scores),
+            "max_score": max(scores),
+            "std_dev": 0.0,
+            "duration_ms": 0,
+        },
+        "metrics": {},
+        "tasks": tasks,
+        "metadata": {**document["metadata"], "engine": engine},
+    }
+
+
+def _figure(task: Mapping[str, Any], key: str) -> float:
+    statistics = cast("Mapping[str, Any]", task.get("stats") or {})
+    return float(statistics.get(key) or 0.0)

@@ -1,0 +1,47 @@
+"""Stopping a run: everything that waits or works is told at once."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+
+class RunCancellation:
+    """The one switch of a run; thread-safe, and once on it stays on."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._requested = threading.Event()
+        self._stops: dict[int, Callable[[], None]] = {}
+        self._next = 0
+
+    @property
+    def requested(self) -> bool:
+        """Whether it is time to stop."""
+        return self._requested.is_set()
+
+    def on_request(self, stop: Callable[[], None]) -> Callable[[], None]:
+        """Call ``stop`` when the run is cancelled, at once if it is.
+
+        Return a function that withdraws this.
+        """
+        with self._lock:
+            key = self._next = self._next + 1
+            if not self.requested:
+                self._stops[key] = stop
+                return lambda: self._withdraw(key)
+        stop()
+        return lambda: None
+
+    def request(self) -> None:
+        """Stop the run; can be called twice and from any thread."""
+        with self._lock:
+            self._requested.set()
+            stops = list(self._stops.values())
+            self._stops.clear()
+        for stop in stops:
+            stop()
+
+    def _withdraw(self, key: int) -> None:
+        with self._lock:
+            self._stops.pop(key, None)

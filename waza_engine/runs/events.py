@@ -1,0 +1,72 @@
+"""What a run tells while it goes on: one stream of numbered events, of which ``ended`` is always the last."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from typing import Any, Literal
+
+EventKind = Literal[
+    "run_started",
+    "enqueued",
+    "started",
+    "output",
+    "graded",
+    "passed",
+    "failed",
+    "errored",
+    "pending",
+    "skipped",
+    "ended",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class RunEvent:
+    """One event; what does not apply is None.
+
+    ``graded`` has a grader. ``passed``, ``failed``, ``errored``, ``pending`` and ``skipped`` close a trial
+    (with ``trial``, from 1) or the whole task (without). ``output`` carries an answer or, without a task, a
+    warning about the suite. ``completed`` and ``total`` count trials. ``status`` of a ``graded`` event is
+    ``graded``, ``pending`` or ``error``, of ``ended`` that of the run.
+    """
+
+    run_id: str
+    sequence: int
+    kind: EventKind
+    task: str | None = None
+    trial: int | None = None
+    grader: str | None = None
+    score: float | None = None
+    passed: bool | None = None
+    message: str | None = None
+    completed: int | None = None
+    total: int | None = None
+    results_file: str | None = None
+    status: str | None = None
+
+    def document(self) -> dict[str, Any]:
+        """Return the event as JSON, without what does not apply."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: value for name, value in values.items() if value is not None}
+
+
+class EventStream:
+    """Numbers events and hands them over one at a time; nothing comes after ``ended``."""
+
+    def __init__(self, run_id: str, listener: Callable[[RunEvent], None]) -> None:
+        self.run_id = run_id
+        self._listener = listener
+        self._lock = threading.Lock()
+        self._sequence = 0
+        self._ended = False
+
+    def send(self, kind: EventKind, **values: Any) -> None:
+        """Tell the listener; called from any thread. After ``ended`` it does nothing."""
+        with self._lock:
+            if self._ended:
+                return
+            self._ended = kind == "ended"
+            self._sequence += 1
+            self._listener(RunEvent(self.run_id, self._sequence, kind, **values))

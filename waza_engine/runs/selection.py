@@ -1,0 +1,79 @@
+"""Which tasks and graders a run takes, and its graders built: told before anything starts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from waza_engine.runs.expectations import NAMES
+from waza_engine.runs.grading import BuiltGrader, build_graders
+from waza_engine.runs.suite import Suite, SuiteError, SuiteTask, select_tasks
+from waza_engine.runs.trial import TrialTask
+from waza_engine.spec.expected import Expected
+from waza_engine.spec.grader_entry import GraderEntry
+
+
+@dataclass(frozen=True, slots=True)
+class SelectedTask:
+    """A task that a run takes. ``trial`` is None when the task cannot run; its source says why."""
+
+    source: SuiteTask
+    trial: TrialTask | None
+
+
+def select(
+    suite: Suite, task_patterns: Sequence[str], grader_names: Sequence[str]
+) -> tuple[list[SelectedTask], list[str]]:
+    """Return the tasks with their graders, and warnings about them.
+
+    With grader names, a task that has none of them is left out. Raises ``SuiteError`` when nothing is left.
+    """
+    selected: list[SelectedTask] = []
+    warnings: dict[str, None] = {}
+    known: dict[str, None] = {}
+    for source in select_tasks(suite, task_patterns):
+        if source.task is None:
+            if not grader_names:
+                selected.append(SelectedTask(source, None))
+            continue
+        entries, unknown = _entries(suite, source.task.expected, source.task.graders)
+        graders, found = build_graders(entries)
+        expected = _expected_names(source.task.expected)
+        warnings |= dict.fromkeys(f"{source.path}: {warning}" for warning in found)
+        known |= dict.fromkeys([*(built.name for built in graders), *expected])
+        graders = (*graders, *(_missing(name) for name in unknown))
+        if grader_names:
+            graders = tuple(built for built in graders if built.name in grader_names)
+            expected = [name for name in expected if name in grader_names]
+            if not graders and not expected:
+                continue
+        trial = TrialTask(source.path, source.name, source.task, graders, bool(expected), expected)
+        selected.append(SelectedTask(source, trial))
+    if not selected:
+        wanted = ", ".join(f"`{name}`" for name in grader_names)
+        raise SuiteError(f"No grader is called {wanted}; the suite has {', '.join(known) or 'none'}.")
+    return selected, list(warnings)
+
+
+def _entries(
+    suite: Suite, expected: Expected, own: Sequence[GraderEntry]
+) -> tuple[list[GraderEntry], list[str]]:
+    """Return the suite's graders, then the task's; and the names in ``expected.graders`` that no grader has.
+
+    A grader of the suite that a task names applies to every task anyway (reference waza.md D11).
+    """
+    inline = [entry for entry in expected.graders if isinstance(entry, GraderEntry)]
+    entries = [*suite.spec.graders, *own, *inline]
+    names = {entry.name for entry in entries}
+    unknown = [entry for entry in expected.graders if isinstance(entry, str) and entry not in names]
+    return entries, unknown
+
+
+def _missing(name: str) -> BuiltGrader:
+    entry = GraderEntry(name=name)
+    return BuiltGrader(name, entry, None, f"`expected.graders` names `{name}`, and no grader is called so")
+
+
+def _expected_names(expected: Expected) -> list[str]:
+    lists = (expected.output_contains, expected.output_not_contains, expected.output_contains_any)
+    return [name for name, texts in zip(NAMES, lists, strict=True) if texts]

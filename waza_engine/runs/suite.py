@@ -1,0 +1,138 @@
+"""A suite on disk: the eval file and the tasks that it names, each with what is wrong with it.
+
+A task file that cannot be used is a task in error; the others run. Only what leaves nothing to run raises.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from waza_engine.runs.globs import PatternError, expand, name_matches
+from waza_engine.spec.dialects import inline_task
+from waza_engine.spec.eval_file import EvalFile
+from waza_engine.spec.loading import load_eval_file, load_task_file
+from waza_engine.spec.problems import SuiteFileError
+from waza_engine.spec.task_file import TaskFile
+
+
+class SuiteError(Exception):
+    """The suite has nothing to run as it is asked for; the text is for its author."""
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteTask:
+    """A task of a suite. ``task`` is None when its file cannot be used, and ``error`` says why."""
+
+    id: str
+    name: str
+    path: Path
+    task: TaskFile | None
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """A loaded suite. ``directory`` is where its relative paths start.
+
+    ``warnings`` name what has no effect.
+    """
+
+    path: Path
+    directory: Path
+    spec: EvalFile
+    tasks: tuple[SuiteTask, ...]
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def grader_names(self) -> tuple[str, ...]:
+        """The names of the graders that apply to every task."""
+        return tuple(entry.name or entry.type for entry in self.spec.graders)
+
+
+def load_suite(path: Path) -> Suite:
+    """Return the suite of an eval file with its enabled tasks.
+
+    Raises:
+        SuiteFileError: when the eval file cannot be used.
+        SuiteError: when it names no task at all.
+
+    """
+    path = path.absolute()
+    spec, found = load_eval_file(path)
+    warnings = [str(warning) for warning in found]
+    if spec.tasks_from:
+        raise SuiteError(
+            f"{path}: `tasks_from` (tasks in a CSV file) cannot be run yet; list task files under `tasks`."
+        )
+    tasks: list[SuiteTask] = []
+    patterns: list[str] = []
+    for position, element in enumerate(spec.tasks):
+        if isinstance(element, str):
+            patterns.append(element)
+            tasks += _tasks_of_pattern(path, element, warnings)
+        else:
+            task = inline_task(element)
+            tasks.append(_suite_task(path, task, fallback=f"task-{position + 1}"))
+    if not tasks:
+        wanted = ", ".join(f"`{pattern}`" for pattern in patterns) or "nothing"
+        raise SuiteError(f"{path}: no task file matches {wanted} in {path.parent}.")
+    enabled = tuple(task for task in tasks if task.task is None or task.task.enabled)
+    if not enabled:
+        raise SuiteError(f"{path}: every task is switched off by `enabled: false`.")
+    return Suite(path, path.parent, spec, enabled, (*warnings, *_twice(enabled)))
+
+
+def select_tasks(suite: Suite, patterns: Sequence[str]) -> tuple[SuiteTask, ...]:
+    """Return the tasks whose id or display name matches one of the patterns, all without patterns.
+
+    Raises ``SuiteError`` for a pattern that cannot be read, and when nothing is left.
+    """
+    if not patterns:
+        return suite.tasks
+    try:
+        chosen = tuple(
+            task
+            for task in suite.tasks
+            if any(name_matches(pattern, task.id) or name_matches(pattern, task.name) for pattern in patterns)
+        )
+    except PatternError as error:
+        raise SuiteError(f"The task pattern {error}.") from None
+    if not chosen:
+        known = ", ".join(task.id for task in suite.tasks)
+        wanted = ", ".join(f"`{pattern}`" for pattern in patterns)
+        raise SuiteError(f"No task matches {wanted}; the suite has {known}.")
+    return chosen
+
+
+def _tasks_of_pattern(eval_path: Path, pattern: str, warnings: list[str]) -> list[SuiteTask]:
+    try:
+        paths = expand(eval_path.parent, pattern)
+    except PatternError as error:
+        raise SuiteError(f"{eval_path}: the task pattern {error}.") from None
+    tasks: list[SuiteTask] = []
+    for path in paths:
+        try:
+            task, found = load_task_file(path)
+        except SuiteFileError as error:
+            tasks.append(SuiteTask(path.stem, path.stem, path, None, str(error)))
+            continue
+        warnings += [str(warning) for warning in found]
+        tasks.append(_suite_task(path, task, fallback=path.stem))
+    return tasks
+
+
+def _suite_task(path: Path, task: TaskFile, *, fallback: str) -> SuiteTask:
+    identifier = task.id or fallback
+    return SuiteTask(identifier, task.name or identifier, path, task)
+
+
+def _twice(tasks: Sequence[SuiteTask]) -> list[str]:
+    seen: dict[str, SuiteTask] = {}
+    warnings: list[str] = []
+    for task in tasks:
+        earlier = seen.setdefault(task.id, task)
+        if earlier is not task:
+            warnings.append(f"{task.path}: the task id `{task.id}` occurs twice, first in {earlier.path}")
+    return warnings
