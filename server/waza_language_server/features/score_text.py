@@ -1,0 +1,131 @@
+"""Scores in words: the few characters at the end of a line, and the story behind them.
+
+The glyph and the number carry the meaning, since inlay hints have no colours of their own: ``✓ 1.00``,
+``✗ 0.67 2/3``, ``◐ 4/5 trials``, ``⧖ pending``, ``⚠ error``. A score that may no longer hold says so in
+words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from waza_language_server.project.scores import Outcome, Score
+
+MAX_FEEDBACK = 2_000
+MAX_TASKS = 20
+STALE = " · stale"
+
+
+def score_label(score: Score) -> str:
+    """Return the score of a grader in at most 24 characters."""
+    return _label(score.outcomes) + (STALE if score.stale else "")
+
+
+def score_story(score: Score, now: datetime | None = None) -> str:
+    """Return the score of a grader in Markdown: verdict, feedback, trials, tasks, age and origin."""
+    lines = [f"**{_code(score.name)}** {_label(score.outcomes)}"]
+    if len(score.outcomes) == 1:
+        lines += _outcome_story(score.outcomes[0])
+    else:
+        lines.append("")
+        shown = sorted(score.outcomes, key=lambda outcome: outcome.result.passed)[:MAX_TASKS]
+        lines += [_task_line(outcome) for outcome in shown]
+        if len(score.outcomes) > MAX_TASKS:
+            lines.append(f"- … and {len(score.outcomes) - MAX_TASKS} more tasks")
+    newest = max(score.outcomes, key=lambda outcome: outcome.result.timestamp)
+    lines += ["", _origin(score, newest, now or datetime.now(UTC))]
+    return "\n".join(lines)
+
+
+def check_label(passed_trials: int, trials: int) -> str:
+    """Return the outcome of one assertion or pattern over all trials."""
+    if passed_trials == trials:
+        return "✓"
+    return "✗" if passed_trials == 0 else f"◐ {passed_trials}/{trials}"
+
+
+def fenced(text: str, language: str = "text") -> str:
+    """Return text in a code fence that it cannot leave."""
+    fence = "```"
+    while fence in text:
+        fence += "`"
+    return f"{fence}{language}\n{text}\n{fence}"
+
+
+def _label(outcomes: Sequence[Outcome]) -> str:
+    results = [outcome.result for outcome in outcomes]
+    graded = [result for result in results if result.status not in {"pending", "error"}]
+    if any(result.status == "error" for result in results):
+        return "⚠ error"
+    if not graded:
+        return "⧖ pending"
+    mean = sum(result.score for result in graded) / len(graded)
+    if all(result.passed for result in graded):
+        return f"✓ {_number(mean)}"
+    if len(graded) > 1:
+        return f"✗ {_number(mean)} {sum(result.passed for result in graded)}/{len(graded)} tasks"
+    (result,) = graded
+    if result.trials > 1 and result.passed_trials:
+        return f"◐ {result.passed_trials}/{result.trials} trials"
+    passed = sum(check.passed for check in result.checks)
+    counted = f" {passed}/{len(result.checks)}" if len(result.checks) > 1 else ""
+    return f"✗ {_number(mean)}{counted}"
+
+
+def _number(score: float) -> str:
+    """Return two digits; only a full score reads as 1.00."""
+    return "0.99" if 0.99 < score < 1 else f"{score:.2f}"
+
+
+def _outcome_story(outcome: Outcome) -> list[str]:
+    result = outcome.result
+    lines: list[str] = []
+    if result.feedback:
+        lines += ["", fenced(result.feedback[:MAX_FEEDBACK])]
+    if result.trials > 1:
+        verdicts = zip(result.passes, result.scores, strict=False)
+        trials = ", ".join(f"{'✓' if passed else '✗'} {_number(score)}" for passed, score in verdicts)
+        lines += ["", f"Trials: {trials}"]
+    failed = [check for check in result.checks if not check.passed and check.message]
+    if len(failed) > 1:
+        lines += ["", *(f"- ✗ {_code(check.message)}" for check in failed[:MAX_TASKS])]
+    if outcome.task.error:
+        lines += ["", f"The task ended with an error: {_code(outcome.task.error)}"]
+    return lines
+
+
+def _task_line(outcome: Outcome) -> str:
+    line = f"- {_code(outcome.task.id)} {_label([outcome])}"
+    feedback = outcome.result.feedback.strip().splitlines()
+    if not outcome.result.passed and feedback:
+        line += f": {_code(feedback[0][:200])}"
+    return line
+
+
+def _origin(score: Score, newest: Outcome, now: datetime) -> str:
+    run = score.run
+    by = " · ".join(
+        word for word in (run.executor, run.model) if word and newest.result.timestamp == run.timestamp
+    )
+    words = f"Recorded {_age(newest.result.timestamp, now)}{f' ({by})' if by else ''}"
+    return f"{words}; stale: {score.stale}." if score.stale else f"{words}."
+
+
+def _age(then: datetime, now: datetime) -> str:
+    seconds = (now - then).total_seconds()
+    for size, word in ((86_400, "day"), (3_600, "hour"), (60, "minute")):
+        if seconds >= size:
+            count = int(seconds // size)
+            return f"{count} {word}{'s' if count > 1 else ''} ago"
+    return "just now"
+
+
+def _code(text: str) -> str:
+    """Return text as inline code: what an agent wrote must not become Markdown."""
+    text = " ".join(text.split())
+    ticks = "`"
+    while ticks in text:
+        ticks += "`"
+    pad = " " if text.startswith("`") or text.endswith("`") else ""
+    return f"{ticks}{pad}{text}{pad}{ticks}" if text else ""

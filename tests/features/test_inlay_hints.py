@@ -1,0 +1,269 @@
+"""Scores beside the lines that caused them: after a run, after edits, over trials and tasks."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.features.results import NOW, RUN_AT, date, grade, write_results
+from tests.project.files import opened, put
+from waza_language_server.features.annotated_source import Hint, annotate_source
+from waza_language_server.features.inlay_hints import InlayHint, inlay_hints
+from waza_language_server.project.document import DocumentKind
+from waza_language_server.project.index import Project
+from waza_language_server.text.span import Span
+
+EVAL = """\
+name: my-eval
+skill: my-skill
+config:
+  model: some-model
+graders:
+  - type: text
+    name: mentions # important
+    config:
+      contains:
+        - deployed
+        - live
+tasks:
+  - tasks/*.yaml
+"""
+TASK = """\
+id: first
+name: First
+inputs:
+  prompt: Do it
+graders:
+- name: own
+  type: code
+  config:
+    assertions: [len(output) > 1, output != '']
+"""
+
+
+@pytest.fixture
+def suite(tmp_path: Path) -> Path:
+    put(tmp_path, "tasks/first.yaml", TASK)
+    put(tmp_path, "tasks/second.yaml", "id: second\nname: Second\ninputs: {prompt: Do it}\n")
+    return put(tmp_path, "eval.yaml", EVAL)
+
+
+class Editor:
+    """One editor on one project: results are remembered from one look to the next."""
+
+    def __init__(self) -> None:
+        self.project = Project()
+
+    def hints(self, path: Path, kind: DocumentKind, text: str | None = None) -> tuple[InlayHint, ...]:
+        document = opened(path, kind, text)
+        self.project = self.project.with_document(document)
+        return inlay_hints(document, self.project, now=NOW)
+
+    def drawn(self, path: Path, kind: DocumentKind, text: str | None = None) -> str:
+        text = text or path.read_text()
+        hints = self.hints(path, kind, text)
+        return annotate_source(text, [Hint(hint.offset, hint.label) for hint in hints], context=0)
+
+    def label(self, path: Path, kind: DocumentKind, text: str | None = None) -> str:
+        return self.hints(path, kind, text)[0].label
+
+
+def passing(name: str = "mentions") -> dict[str, Any]:
+    return grade(name, 1.0, "all fine", [(["contains", 0], True, ""), (["contains", 1], True, "")])
+
+
+def failing(name: str = "mentions") -> dict[str, Any]:
+    checks: list[tuple[list[str | int], bool, str]] = [
+        (["contains", 0], True, ""),
+        (["contains", 1], False, 'the output lacks "live"'),
+    ]
+    return grade(name, 0.5, 'the output lacks "live"', checks)
+
+
+def test_without_results_there_are_no_hints(suite: Path) -> None:
+    assert Editor().hints(suite, "eval") == ()
+
+
+def test_the_score_stands_at_the_name_and_the_marks_at_the_rules(suite: Path) -> None:
+    write_results(suite, {"first": [[failing()]]})
+    assert Editor().drawn(suite, "eval") == (
+        """\
+⋯
+    name: mentions # important  ‹✗ 0.50 1/2›
+⋯
+        - deployed  ‹✓›
+        - live  ‹✗›
+"""
+    )
+
+
+def test_a_grader_of_the_suite_sums_up_its_tasks(suite: Path) -> None:
+    write_results(suite, {"first": [[failing()]], "second": [[passing()]]})
+    assert Editor().drawn(suite, "eval") == (
+        """\
+⋯
+    name: mentions # important  ‹✗ 0.75 1/2 tasks›
+⋯
+        - deployed  ‹✓›
+        - live  ‹✗ 1/2 tasks›
+"""
+    )
+
+
+def test_the_tooltip_of_a_suite_grader_has_a_line_for_each_task_failures_first(suite: Path) -> None:
+    write_results(suite, {"second": [[passing()]], "first": [[failing()]]}, model="some-model")
+    assert Editor().hints(suite, "eval")[0].tooltip == (
+        """\
+**`mentions`** ✗ 0.75 1/2 tasks
+
+- `first` ✗ 0.50 1/2: `the output lacks "live"`
+- `second` ✓ 1.00
+
+Recorded 5 minutes ago (mock · some-model)."""
+    )
+
+
+def test_a_grader_of_a_task_has_the_score_of_its_task_alone(suite: Path) -> None:
+    checks: list[tuple[list[str | int], bool, str]] = [
+        (["assertions", 0], True, ""),
+        (["assertions", 1], False, ""),
+    ]
+    write_results(suite, {"first": [[grade("own", 0.5, "", checks)]], "second": [[grade("own", 1.0)]]})
+    assert Editor().drawn(suite.parent / "tasks/first.yaml", "task") == (
+        """\
+⋯
+- name: own  ‹✗ 0.50 1/2›
+⋯
+    assertions: [len(output) > 1, output != '']  ‹✓›  ‹✗›
+"""
+    )
+
+
+def test_a_task_grader_of_the_same_name_has_replaced_the_result_of_the_suite(suite: Path) -> None:
+    put(suite.parent, "tasks/first.yaml", TASK.replace("own", "mentions"))
+    write_results(suite, {"first": [[failing()]], "second": [[passing()]]})
+    assert Editor().label(suite, "eval") == "✓ 1.00"
+
+
+@pytest.mark.parametrize(
+    ("trials", "label"),
+    [
+        ([[passing()], [passing()]], "✓ 1.00"),
+        ([[passing()], [failing()], [passing()]], "◐ 2/3 trials"),
+        ([[failing()], [failing()]], "✗ 0.50 1/2"),
+        ([[grade("mentions", 0.0, "", status="pending")]], "⧖ pending"),
+        ([[grade("mentions", 0.0, "no such file", status="error")]], "⚠ error"),
+        ([[grade("mentions", 0.999)]], "✗ 0.99"),
+        ([[grade("mentions", 2 / 3)]], "✗ 0.67"),
+    ],
+)
+def test_labels(suite: Path, trials: list[list[dict[str, Any]]], label: str) -> None:
+    write_results(suite, {"first": trials})
+    assert Editor().label(suite, "eval") == label
+
+
+def test_trials_are_told_one_by_one(suite: Path) -> None:
+    write_results(suite, {"first": [[passing()], [failing()]]})
+    assert "Trials: ✓ 1.00, ✗ 0.50" in Editor().hints(suite, "eval")[0].tooltip
+
+
+def test_what_the_agent_wrote_cannot_become_markdown(suite: Path) -> None:
+    write_results(suite, {"first": [[grade("mentions", 0.0, "```\n[click](command:evil)")]]})
+    assert "````text\n```\n[click](command:evil)\n````" in Editor().hints(suite, "eval")[0].tooltip
+
+
+def test_editing_a_grader_makes_its_score_stale_and_taking_it_back_fresh(suite: Path) -> None:
+    write_results(suite, {"first": [[passing()]]})
+    editor = Editor()
+    assert editor.label(suite, "eval") == "✓ 1.00"
+    edited = EVAL.replace("- live", "- dead")
+    hints = editor.hints(suite, "eval", edited)
+    assert hints[0].label == "✓ 1.00 · stale"
+    assert "stale: the grader was changed after the run" in hints[0].tooltip
+    assert editor.label(suite, "eval", EVAL) == "✓ 1.00"
+
+
+def test_saving_the_edit_keeps_it_stale_and_undoing_it_makes_it_fresh(suite: Path) -> None:
+    write_results(suite, {"first": [[passing()]]})
+    editor = Editor()
+    editor.hints(suite, "eval")
+    put(suite.parent, "eval.yaml", EVAL.replace("- live", "- dead"))
+    assert editor.label(suite, "eval") == "✓ 1.00 · stale"
+    put(suite.parent, "eval.yaml", EVAL)
+    assert editor.label(suite, "eval") == "✓ 1.00"
+
+
+def test_comments_and_layout_make_nothing_stale(suite: Path) -> None:
+    write_results(suite, {"first": [[passing()]]})
+    editor = Editor()
+    edited = "# note\n" + EVAL.replace(
+        "contains:\n        - deployed\n        - live", "contains: [deployed, 'live']"
+    )
+    assert editor.label(suite, "eval", edited) == "✓ 1.00"
+
+
+def test_a_rule_that_was_rewritten_loses_its_mark_and_one_that_moved_keeps_it(suite: Path) -> None:
+    write_results(suite, {"first": [[failing()]]})
+    edited = EVAL.replace("- deployed\n        - live", "- brand new\n        - live\n        - other")
+    assert Editor().drawn(suite, "eval", edited) == (
+        """\
+⋯
+    name: mentions # important  ‹✗ 0.50 1/2 · stale›
+⋯
+        - live  ‹✗›
+"""
+    )
+
+
+def test_a_file_changed_after_the_run_is_stale_when_nobody_knows_what_it_was(suite: Path) -> None:
+    write_results(suite, {"first": [[passing()]]})
+    date(suite, RUN_AT + timedelta(hours=1))
+    hint = Editor().hints(suite, "eval")[0]
+    assert hint.label == "✓ 1.00 · stale"
+    assert "the file was changed after the run" in hint.tooltip
+
+
+def test_a_changed_prompt_makes_the_scores_of_the_task_stale(suite: Path) -> None:
+    write_results(suite, {"first": [[grade("own", 1.0)]]})
+    hints = Editor().hints(suite.parent / "tasks/first.yaml", "task", TASK.replace("Do it", "Do more"))
+    assert "stale: the task was changed after the run" in hints[0].tooltip
+
+
+def test_another_model_makes_scores_stale(suite: Path) -> None:
+    write_results(suite, {"first": [[passing()]]}, model="other-model")
+    assert "stale: it was recorded with the model other-model" in Editor().hints(suite, "eval")[0].tooltip
+
+
+def test_a_new_result_file_is_read_when_told(suite: Path) -> None:
+    write_results(suite, {"first": [[failing()]]})
+    editor = Editor()
+    assert editor.label(suite, "eval") == "✗ 0.50 1/2"
+    write_results(suite, {"first": [[passing()]]}, at=RUN_AT + timedelta(minutes=1))
+    assert editor.label(suite, "eval") == "✗ 0.50 1/2"
+    editor.project.scores.forget()
+    assert editor.label(suite, "eval") == "✓ 1.00"
+
+
+def test_only_the_hints_of_the_visible_part_are_made(suite: Path) -> None:
+    write_results(suite, {"first": [[failing()]]})
+    document = opened(suite, "eval")
+    project = Project().with_document(document)
+    end = EVAL.index("config:\n      contains")
+    assert [hint.label for hint in inlay_hints(document, project, Span(0, end))] == ["✗ 0.50 1/2"]
+
+
+def test_a_broken_file_keeps_its_scores(suite: Path) -> None:
+    write_results(suite, {"first": [[failing()]]})
+    editor = Editor()
+    broken = EVAL.replace("skill: my-skill", 'skill: "my-skill').replace("tasks:\n", "tas")
+    assert editor.drawn(suite, "eval", broken) == editor.drawn(suite, "eval", EVAL)
+
+
+def test_crlf_hints_stand_before_the_line_break(suite: Path) -> None:
+    write_results(suite, {"first": [[passing()]]})
+    text = EVAL.replace("\n", "\r\n")
+    hint = Editor().hints(suite, "eval", text)[0]
+    assert text[: hint.offset].endswith("# important")
