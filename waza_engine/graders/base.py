@@ -157,14 +157,14 @@ class Grader(ABC, Generic[ConfigT]):
 def verdict_of_checks(checks: Sequence[Check], *, all_passed: str, **details: Any) -> Verdict:
     """Score = passed checks / all checks, 1.0 without checks (reference waza.md §2.0, "check-style").
 
-    The feedback is the failed checks' messages joined by ``"; "``, or ``all_passed``.
+    The feedback is the failed checks' messages joined by ``"; "``, else ``all_passed`` and the notes.
     """
     failures = [check.message for check in checks if not check.passed]
     score = (len(checks) - len(failures)) / len(checks) if checks else 1.0
     return Verdict(
         score=score,
         passed=not failures,
-        feedback="; ".join(failures) or all_passed,
+        feedback="; ".join(failures or [all_passed, *(check.message for check in checks if check.message)]),
         details={**details, "failures": failures or None},
         checks=tuple(checks),
     )

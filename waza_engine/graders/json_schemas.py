@@ -20,7 +20,7 @@ import referencing
 import referencing.exceptions
 import referencing.jsonschema
 
-from waza_engine.graders.patterns import PatternError, found
+from waza_engine.graders.patterns import PatternError, compiled_pattern, found
 
 
 class SchemaError(ValueError):
@@ -78,7 +78,7 @@ def _compiled(schema: Mapping[str, Any] | bool, base: Path | None) -> CompiledSc
     ):
         raise SchemaError(f"`$schema: {named}` is not a known JSON Schema dialect")
     try:
-        dialect.check_schema(schema)
+        dialect.check_schema(schema, format_checker=_PATTERN_CHECKER)
     except jsonschema.SchemaError as error:
         raise SchemaError(
             f"the schema is invalid at {error.json_path}: {_shortened(error.message)}"
@@ -152,6 +152,15 @@ def _pattern_properties(
                 yield from validator.descend(value, subschema, path=key, schema_path=pattern)
 
 
+def _is_pattern(value: object) -> bool:
+    if isinstance(value, str):
+        compiled_pattern(value)
+    return True
+
+
+# Patterns in a schema are those of the graders, not those of Python.
+_PATTERN_CHECKER = jsonschema.FormatChecker(formats=())
+_PATTERN_CHECKER.checks("regex", raises=PatternError)(_is_pattern)
 _BOUNDED_KEYWORDS = {"pattern": _pattern, "patternProperties": _pattern_properties}
 
 

@@ -225,13 +225,19 @@ def _checks(config: ToolCallsConfig, calls: Sequence[ToolCall]) -> list[Check]:
     if config.max_calls is not None:
         checks.append(at_most("max_calls", len(calls), config.max_calls, "tool calls"))
     for index, expected in enumerate(config.expect):
-        named = [call for call in calls if found(expected.tool, call.name, ignore_case=True)]
-        met = any(matches(call, expected.args) for call in named)
-        checks.append(Check(("expect", index), met, "" if met else _unmet(expected, named)))
+        complaint = _complaint(expected, calls)
+        checks.append(Check(("expect", index), not complaint, complaint))
     return checks
 
 
-def _unmet(expected: ExpectedCall, named: Sequence[ToolCall]) -> str:
+def _complaint(expected: ExpectedCall, calls: Sequence[ToolCall]) -> str:
+    """Return why no call is as expected, or nothing when one is."""
+    try:
+        named = [call for call in calls if found(expected.tool, call.name, ignore_case=True)]
+    except PatternError as error:
+        return str(error)
+    if any(matches(call, expected.args) for call in named):
+        return ""
     if not named:
         return f"no call of a tool that matches {expected.tool}"
     return f"{len(named)} calls of {expected.tool}, none with the wanted {', '.join(expected.args)}"

@@ -24,6 +24,8 @@ NAME = {"type": "object", "required": ["name"]}
         ({}, '```json\n{"name": 1}\n```', (0.0, False)),
         ({}, "[" * 100_000, (0.0, False)),
         ({"pattern": "^a+$"}, '"aaa"', (1.0, True)),
+        ({"pattern": r"^\pL+\z"}, '"äé"', (1.0, True)),
+        ({"patternProperties": {"^x": {"type": "string"}}}, '{"x1": 1}', (0.0, False)),
         ({"format": "email"}, '"not an address"', (1.0, True)),
     ],
 )

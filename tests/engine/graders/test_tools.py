@@ -54,6 +54,13 @@ def test_behavior(config: dict[str, Any], context: dict[str, Any], expected: tup
     assert result(grade("behavior", config, **context)) == expected
 
 
+def test_a_limit_that_could_not_be_checked_is_noted() -> None:
+    verdict = grade("behavior", {"max_tokens": 1, "max_tool_calls": 1}, usage=None)
+    assert verdict.feedback == (
+        "All behavior checks passed; the executor reported no token usage, so the limit was not checked"
+    )
+
+
 @pytest.mark.parametrize("config", [None, {}, {"max_tool_calls": 0}, {"required_tools": []}])
 def test_behavior_without_a_rule_is_an_error(config: dict[str, Any] | None) -> None:
     with refused("nothing to check"):
