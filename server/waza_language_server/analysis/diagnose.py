@@ -9,7 +9,7 @@ Architecture invariant: ``diagnose`` never raises. A rule that fails is left out
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
@@ -19,6 +19,7 @@ from waza_language_server.analysis.grader_names import (
     NamedElsewhere,
     duplicate_names,
     name_node,
+    name_of,
     names_taken_by_suite,
 )
 from waza_language_server.analysis.patterns import pattern_problems
@@ -27,6 +28,7 @@ from waza_language_server.analysis.references import reference_problems
 from waza_language_server.project.uris import path_of, uri_of
 from waza_language_server.schema.catalog import Catalog, SchemaName, default_catalog
 from waza_language_server.schema.locate import grader_shape, graders_in, located_below
+from waza_language_server.schema.shape import Shape
 from waza_language_server.syntax.nodes import Green, Node
 from waza_language_server.syntax.tree import Tree, parse
 
@@ -82,24 +84,26 @@ def _problems_of(document: Document, project: Project | None, catalog: Catalog |
 
 def grader_problems(tree: Tree, kind: SchemaName, catalog: Catalog, entry: Node) -> tuple[Problem, ...]:
     """Return the problems of one grader entry, from memory when neither the entry nor its place changed."""
-    if tree.broken(entry) or _refers_elsewhere(entry.green):
+    if tree.broken(entry):
         return tuple(_check_grader(tree, kind, catalog, entry))
-    results = _kept.setdefault(entry.green, {})
     key = (kind, id(catalog))
-    if key not in results:
-        found = _check_grader(tree, kind, catalog, entry)
-        results[key] = tuple(problem.shifted(-entry.offset) for problem in found)
-    return tuple(problem.shifted(entry.offset) for problem in results[key])
+    kept = _kept.get(entry.green, {}).get(key)
+    if kept is None:
+        kept = tuple(problem.shifted(-entry.offset) for problem in _check_grader(tree, kind, catalog, entry))
+        if not _refers_elsewhere(entry.green):
+            _kept.setdefault(entry.green, {})[key] = kept
+    return tuple(problem.shifted(entry.offset) for problem in kept) if kept else ()
 
 
 def _check_grader(tree: Tree, kind: SchemaName, catalog: Catalog, entry: Node) -> Iterator[Problem]:
-    yield from _guarded("grader", lambda: structure.grader_problems(tree, kind, catalog, entry))
-    yield from _guarded("values", lambda: _value_problems(tree, catalog, entry))
+    located = tuple(located_below(entry, grader_shape(entry, catalog), catalog))
+    yield from _guarded("grader", lambda: structure.grader_problems(tree, kind, catalog, entry, located))
+    yield from _guarded("values", lambda: _value_problems(tree, entry, located))
 
 
-def _value_problems(tree: Tree, catalog: Catalog, entry: Node) -> Iterator[Problem]:
+def _value_problems(tree: Tree, entry: Node, located: Sequence[tuple[Node, Shape]]) -> Iterator[Problem]:
     assertions: list[Node] = []
-    for node, shape in located_below(entry, grader_shape(entry, catalog), catalog):
+    for node, shape in located:
         if shape.kind == "python.assertion":
             assertions.append(node)
         elif shape.kind == "regex":
@@ -115,7 +119,7 @@ def _names_of_suite(document: Document, project: Project, graders: tuple[Node, .
         return
     path = path_of(document.uri)
     suites = project.suites_of(path) if path is not None else ()
-    own = {node.value for grader in graders if (node := name_node(grader)) is not None}
+    own = {name for grader in graders if (name := name_of(grader)) is not None}
     taken: dict[str, NamedElsewhere] = {}
     for suite in suites:
         names = {grader.name for grader in suite.outline.graders}

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 from waza_language_server.analysis.problem import Edit, Fix, Problem, Related
-from waza_language_server.syntax.nodes import Node
+from waza_language_server.syntax.nodes import Green, Node
 from waza_language_server.text.scalar_map import ScalarMap
 from waza_language_server.text.span import Span
+
+_names: WeakKeyDictionary[Green, str | None] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +28,11 @@ def duplicate_names(text: str, graders: Sequence[Node]) -> Iterator[Problem]:
 
     Lists are compared on their own: the graders of two checkpoints never meet.
     """
+    counted = Counter(name for grader in graders if (name := name_of(grader)) is not None)
+    if len(counted) == counted.total():
+        return
     first: dict[tuple[object, str], Node] = {}
-    names = {node.value for grader in graders if (node := name_node(grader)) is not None}
+    names = set(counted)
     for grader in graders:
         node = name_node(grader)
         if node is None:
@@ -46,7 +53,7 @@ def names_taken_by_suite(
     text: str, graders: Sequence[Node], taken: dict[str, NamedElsewhere]
 ) -> Iterator[Problem]:
     """Yield the graders of a task that are called like a grader of its suite; ``taken`` are the suite's."""
-    names = {node.value for grader in graders if (node := name_node(grader)) is not None} | set(taken)
+    names = {name for grader in graders if (name := name_of(grader)) is not None} | set(taken)
     for grader in graders:
         node = name_node(grader)
         elsewhere = taken.get(node.value) if node is not None else None
@@ -56,6 +63,19 @@ def names_taken_by_suite(
         related = (Related(elsewhere.span, f"The suite's `{node.value}` is here.", elsewhere.uri),)
         fix = _renaming(text, node, names)
         yield Problem("grader-name-of-suite", node.span, message, "warning", (fix,), related)
+
+
+def name_of(grader: Node) -> str | None:
+    """Return a grader's name, or None when it has none that is text; remembered while the entry lives."""
+    green = grader.green
+    if green in _names:
+        return _names[green]
+    node = name_node(grader)
+    name = node.value if node is not None else None
+    entry = grader.entry("name")
+    if entry is None or entry.value.kind != "alias":
+        _names[green] = name
+    return name
 
 
 def name_node(grader: Node) -> Node | None:

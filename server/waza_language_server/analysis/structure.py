@@ -6,7 +6,7 @@ never a choice between twenty forms to explain, and after an edit only the touch
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import cast
 
 from waza_language_server.analysis import deprecations, missing_keys, wrong_values
@@ -16,7 +16,7 @@ from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.schema_errors import explained
 from waza_language_server.analysis.subject import Subject
 from waza_language_server.schema.catalog import Catalog, SchemaName
-from waza_language_server.schema.locate import grader_type, located_below
+from waza_language_server.schema.locate import grader_type
 from waza_language_server.schema.shape import Shape
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.syntax.tree import Tree
@@ -40,8 +40,10 @@ def document_problems(tree: Tree, kind: SchemaName, catalog: Catalog) -> Iterato
         yield from _advice(subject, node, shape)
 
 
-def grader_problems(tree: Tree, kind: SchemaName, catalog: Catalog, entry: Node) -> Iterator[Problem]:
-    """Yield the structural problems of one grader entry."""
+def grader_problems(
+    tree: Tree, kind: SchemaName, catalog: Catalog, entry: Node, located: Sequence[tuple[Node, Shape]]
+) -> Iterator[Problem]:
+    """Yield the structural problems of one grader entry; ``located`` are its values with their shapes."""
     written = grader_type(entry)
     root = catalog.grader_root(written) if written is not None else None
     if root is None or written is None:
@@ -53,7 +55,7 @@ def grader_problems(tree: Tree, kind: SchemaName, catalog: Catalog, entry: Node)
     if validator is not None and not validator.is_valid(value):
         yield from explained(subject, validator.iter_errors(value))
     yield from deprecations.deprecated_type(subject, root.top)
-    for node, shape in located_below(entry, root.top, catalog):
+    for node, shape in located:
         yield from _advice(subject, node, shape)
 
 
@@ -89,8 +91,8 @@ def _outside_graders(subject: Subject, top: Shape) -> Iterator[tuple[Node, Shape
                 below = known.shape if known is not None else shape.additional
                 if below is not None:
                     stack.append((entry.value, below))
-        elif node.kind == "sequence" and shape.items is not None:
-            stack.extend((item, shape.items) for item in node.items)
+        elif node.kind == "sequence" and (items := shape.items) is not None and items.kind != "grader":
+            stack.extend((item, items) for item in node.items)
 
 
 def _advice(subject: Subject, node: Node, shape: Shape) -> Iterator[Problem]:

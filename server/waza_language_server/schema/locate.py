@@ -69,50 +69,56 @@ def located(
     what they stand for is yielded where it is written.
     """
     catalog = catalog or default_catalog()
-    for node, shape, _ in _walk(root, catalog.document(document_kind), catalog, into_graders=True):
-        yield node, shape
+    yield from located_below(root, catalog.document(document_kind), catalog)
 
 
 def located_below(node: Node, shape: Shape, catalog: Catalog) -> Iterator[tuple[Node, Shape]]:
     """Yield a node of a known shape and everything below it, as ``located`` does."""
-    for below, known, _ in _walk(node, shape, catalog, into_graders=True):
-        yield below, known
+    stack: list[tuple[Node, Shape]] = [(node, shape)]
+    while stack:
+        node, shape = stack.pop()
+        shape = _at_node(shape, node, catalog)
+        yield node, shape
+        below = list(_below(node, shape))
+        below.reverse()
+        stack += below
 
 
 def graders_in(root: Node, document_kind: SchemaName, catalog: Catalog | None = None) -> Iterator[Node]:
     """Yield every grader entry of a document that is a mapping, in source order."""
     catalog = catalog or default_catalog()
-    for node, _, is_grader in _walk(root, catalog.document(document_kind), catalog, into_graders=False):
-        if is_grader and node.kind == "mapping":
-            yield node
-
-
-def _walk(
-    node: Node, shape: Shape, catalog: Catalog, *, into_graders: bool
-) -> Iterator[tuple[Node, Shape, bool]]:
-    stack: list[tuple[Node, Shape]] = [(node, shape)]
+    stack: list[tuple[Node, Shape]] = [(root, catalog.document(document_kind))]
     while stack:
         node, shape = stack.pop()
-        is_grader = shape.branch(node.kind).kind == "grader"
-        shape = _at_node(shape, node, catalog)
-        yield node, shape, is_grader
-        if is_grader and not into_graders:
+        kind = node.kind
+        shape = shape.branch(kind, _keys(node, shape))
+        if shape.kind == "grader":
+            if kind == "mapping":
+                yield node
             continue
-        below: list[tuple[Node, Shape]] = []
-        if node.kind == "mapping":
-            for entry in node.entries:
-                known = shape_below(shape, entry.key.value)
-                if known is not None:
-                    below.append((entry.value, known))
-        elif node.kind == "sequence" and shape.items is not None:
-            below = [(item, shape.items) for item in node.items]
-        stack.extend(reversed(below))
+        below = list(_below(node, shape))
+        below.reverse()
+        stack += below
+
+
+def _below(node: Node, shape: Shape) -> Iterator[tuple[Node, Shape]]:
+    if node.kind == "mapping":
+        for entry in node.entries:
+            known = shape_below(shape, entry.key.value)
+            if known is not None:
+                yield entry.value, known
+    elif node.kind == "sequence" and (items := shape.items) is not None:
+        for item in node.items:
+            yield item, items
+
+
+def _keys(node: Node, shape: Shape) -> frozenset[str]:
+    return frozenset(entry.key.value for entry in node.entries) if shape.branches else frozenset()
 
 
 def _at_node(shape: Shape, node: Node | None, catalog: Catalog) -> Shape:
     if node is not None:
-        keys = frozenset(entry.key.value for entry in node.entries) if shape.branches else frozenset[str]()
-        shape = shape.branch(node.kind, keys)
+        shape = shape.branch(node.kind, _keys(node, shape))
     if shape.kind == "grader" and (node is None or node.kind != "scalar"):
         return grader_shape(node, catalog)
     return shape

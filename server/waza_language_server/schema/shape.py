@@ -241,6 +241,8 @@ class Shape:
 
         The shape itself when it has no alternatives or none fits.
         """
+        if not self.branches:
+            return self
         fitting = [branch for branch in self.branches if branch.fits(kind)]
         if not fitting:
             return self
