@@ -46,16 +46,14 @@ class EvalConfig(Block):
     trials_per_task: Annotated[WholeNumber, Positive] = Field(
         description=(
             "How many times each task runs. More trials show whether a result is stable: a task that passes "
-            "only in "
-            "some of them is *flaky*."
+            "only in some of them is *flaky*."
         ),
         examples=[1, 3, 5],
     )
     timeout_seconds: Annotated[WholeNumber, Positive] = Field(
         description=(
             "Time limit of one agent call, in seconds. A task may set its own `timeout_seconds`; every "
-            "follow-up prompt "
-            "gets the full time again."
+            "follow-up prompt gets the full time again."
         ),
         examples=[60, 300],
     )
@@ -63,9 +61,9 @@ class EvalConfig(Block):
         description=(
             "Who answers the prompts.\n\n"
             "- `mock`: no agent, no key, no cost. It answers `Mock response for: <prompt>` and calls no "
-            "tools; good for "
-            "trying out a suite.\n"
-            "- `copilot-sdk`: the GitHub Copilot agent, with skills, tools and MCP servers."
+            "tools; good for trying out a suite.\n"
+            "- `copilot-sdk`: the GitHub Copilot agent, with skills, tools and MCP servers. Upstream runs it; this "
+            "engine does not yet."
         ),
         examples=["mock", "copilot-sdk"],
     )
@@ -84,8 +82,7 @@ class EvalConfig(Block):
         default=0,
         description=(
             "How many tasks run at the same time when `parallel` is `true`. `0` chooses: the number of "
-            "processors, at "
-            "most 8 and never more than there are tasks."
+            "processors, at most 8 and never more than there are tasks."
         ),
         examples=[4],
     )
@@ -101,8 +98,7 @@ class EvalConfig(Block):
         default=1,
         description=(
             "How often a *failed* trial is tried again, the first time included. The last attempt counts. "
-            "Trials that "
-            "end in an error are not tried again; `0` means the same as `1`."
+            "Trials that end in an error are not tried again; `0` means the same as `1`."
         ),
         examples=[2],
     )
@@ -110,8 +106,7 @@ class EvalConfig(Block):
         default=(),
         description=(
             "Directories of skills that the agent may use, relative to the directory of `eval.yaml`. "
-            "Without it the "
-            "skills found below `paths.skills` of `.waza.yaml` are used."
+            "Without it the skills found below `paths.skills` of `.waza.yaml` are used."
         ),
         examples=[["../../skills"]],
     )
@@ -119,8 +114,7 @@ class EvalConfig(Block):
         default=(),
         description=(
             "Skills that must be found in `skill_directories` before any task starts. Each entry is the "
-            "`name` in the "
-            "frontmatter of a `SKILL.md` that lies directly in one of those directories."
+            "`name` in the frontmatter of a `SKILL.md` that lies directly in one of those directories."
         ),
         examples=[["code-explainer"]],
     )
@@ -128,8 +122,7 @@ class EvalConfig(Block):
         default=(),
         description=(
             'Skills to leave out: a directory of `skill_directories` or its base name. `"*"` loads no skill '
-            "at all, "
-            "which shows what the agent can do without them."
+            "at all, which shows what the agent can do without them."
         ),
         examples=[["*"]],
     )
@@ -137,15 +130,14 @@ class EvalConfig(Block):
         default=True,
         description=(
             "Put the whole text of the tested skill into the agent's instructions. `false` gives only its "
-            "name and "
-            "description, so that the agent has to decide by itself to load it."
+            "name and description, so that the agent has to decide by itself to load it."
         ),
     )
     instruction_files: FixtureList = Field(
         default=(),
         description=(
-            "Files below the fixture directory that are copied into every workspace and added to the agent's "
-            "instructions. A file that cannot be read ends the trial with an error."
+            "Files below the fixture directory that are copied into every workspace and added to the "
+            "agent's instructions. A file that cannot be read ends the trial with an error."
         ),
         examples=[["AGENTS.md"]],
     )
@@ -153,8 +145,7 @@ class EvalConfig(Block):
         default_factory=dict[str, object],
         description=(
             "MCP servers for the agent, by name. `type` is `stdio` (the default, with `command` and "
-            "`args`), `http` or "
-            "`sse` (with `url`). A mock of the same name in `mcp_mocks` takes its place."
+            "`args`), `http` or `sse` (with `url`). A mock of the same name in `mcp_mocks` takes its place."
         ),
         examples=[{"files": {"type": "stdio", "command": "npx", "args": ["mcp-files"]}}],
     )

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
-from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag
+from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag, model_validator
 
 from waza_engine.graders.config import Given
 from waza_engine.graders.fields import (
@@ -24,6 +24,8 @@ from waza_engine.spec.suite_parts import Adversarial, Hooks, McpMock, Metric, wi
 from waza_engine.spec.task_file import TaskElement
 from waza_engine.spec.values import ListOfBlocks, Shown, WordMap, kind
 
+CURRENT_MINOR = 2
+NEWER_KEYS = {"mcp_mocks": 1, "adversarial": 2}
 _FORMAT = r"^\s*(?:1\.[0-9]+)?\s*$"
 _FORMAT_MESSAGE = 'must be a format version of major 1, such as `"1.2"`'
 _RANGE_MESSAGE = "must be two row numbers, the first not greater than the second, such as `[1, 10]`"
@@ -36,6 +38,28 @@ def _format_version(value: object) -> object:
     if isinstance(value, str) and not re.match(_FORMAT, value):
         raise ValueError(_FORMAT_MESSAGE)
     return plain_text(value)
+
+
+def _before(minor: int) -> dict[str, Any]:
+    """Return the schema of a format version 1.N with N below ``minor``, which is 1 or 2."""
+    older = "".join(str(number) for number in range(minor))
+    numbers = [1 + number / 10 for number in range(minor)]
+    return {"anyOf": [{"type": "string", "pattern": rf"^\s*1\.0*[{older}]\s*$"}, {"enum": numbers}]}
+
+
+def _needs_version(key: str, minor: int) -> dict[str, Any]:
+    return {
+        "not": {
+            "type": "object",
+            "required": ["schemaVersion", key],
+            "properties": {"schemaVersion": _before(minor), key: {"not": {"enum": [None, []]}}},
+        },
+        "x-waza-message": _too_old(key, minor),
+    }
+
+
+def _too_old(key: str, minor: int) -> str:
+    return f'`{key}` needs `schemaVersion: "1.{minor}"` or none at all'
 
 
 def _rows(value: tuple[int, ...]) -> tuple[int, ...]:
@@ -56,6 +80,7 @@ class EvalFile(Block):
             "why": "without it the result does not say which skill was tested",
         },
     )
+    rules: ClassVar = tuple(_needs_version(key, minor) for key, minor in NEWER_KEYS.items())
     misspellings: ClassVar = {
         "schema_version": "schemaVersion",
         "task_patterns": "tasks",
@@ -136,8 +161,7 @@ class EvalFile(Block):
         default=(),
         description=(
             "The task files: paths or patterns relative to `eval.yaml`. `*`, `?` and `[…]` match within one "
-            "directory; `**` "
-            "is no more than `*`. A file matched twice is loaded twice."
+            "directory; `**` is no more than `*`. A file matched twice is loaded twice."
         ),
         examples=[["tasks/*.yaml"]],
     )
@@ -145,8 +169,7 @@ class EvalFile(Block):
         default="",
         description=(
             "A CSV file, one task a row, inside the directory of `eval.yaml`; `tasks` is not read then. "
-            "Columns: `id`, "
-            "`name`, `prompt`; the others are values for `{{column}}` in the prompt."
+            "Columns: `id`, `name`, `prompt`; the others are values for `{{column}}` in the prompt."
         ),
         examples=["dataset.csv"],
     )
@@ -192,3 +215,12 @@ class EvalFile(Block):
         description="Attack packs for the `adversarial` command. A normal run does not use them.",
         examples=[{"packs": ["prompt-injection"]}],
     )
+
+    @model_validator(mode="after")
+    def _check_version(self) -> EvalFile:
+        version = self.schema_version.strip()
+        minor = int(version.partition(".")[2] or 0) if version else CURRENT_MINOR
+        for key, needed in NEWER_KEYS.items():
+            if getattr(self, key) and minor < needed:
+                raise ValueError(_too_old(key, needed))
+        return self

@@ -132,8 +132,8 @@ class Expected(Block):
         default=(),
         description=(
             "Graders of this task: the name of a grader of `eval.yaml` (which applies to every task "
-            "anyway), or a whole "
-            "grader. Upstream ignores this key; `graders` of the task is understood by both."
+            "anyway), or a whole grader. Upstream ignores this key; `graders` of the task is understood by "
+            "both."
         ),
         examples=[["format_check"]],
     )

@@ -22,8 +22,8 @@ class Metric(Block):
         default="",
         description=(
             "Which figure. `trigger_accuracy` is the share of trigger prompts answered rightly; below its "
-            "`threshold` "
-            "the run fails. `task_completion` and `behavior_quality` are the usual names of the others."
+            "`threshold` the run fails. `task_completion` and `behavior_quality` are the usual names of the "
+            "others."
         ),
         examples=["trigger_accuracy", "task_completion", "behavior_quality"],
     )
@@ -54,8 +54,7 @@ class Hook(Block):
     command: Annotated[RequiredText, kind("command")] = Field(
         description=(
             "The command with its arguments, split at white space and started **without a shell**: quotes, "
-            "pipes and "
-            "`$VARIABLES` have no meaning. Write `sh script.sh` when you need them."
+            "pipes and `$VARIABLES` have no meaning. Write `sh script.sh` when you need them."
         ),
         examples=["python prepare.py"],
     )
@@ -147,8 +146,7 @@ class McpMock(Block):
         default="",
         description=(
             "Directory of JSON files, relative to `eval.yaml`, searched through all levels. Each file is "
-            "one tool named "
-            "after the file, or holds `tools`."
+            "one tool named after the file, or holds `tools`."
         ),
         examples=["mocks/github"],
     )

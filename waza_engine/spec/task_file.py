@@ -68,8 +68,7 @@ class TaskKeys(Block):
         default="",
         description=(
             "The directory in which this task's `inputs.files` are found, instead of `fixtures` beside "
-            "`eval.yaml`. "
-            "Upstream takes it relative to the directory in which the run was started."
+            "`eval.yaml`. Upstream takes it relative to the directory in which the run was started."
         ),
         examples=["evals/my-skill/fixtures"],
     )

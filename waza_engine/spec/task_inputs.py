@@ -40,8 +40,7 @@ class InputFile(Block):
         default="",
         description=(
             "The file's path in the workspace. Without `content` it is copied from the same path below the "
-            "fixture "
-            "directory (`fixtures` beside `eval.yaml`, or `context_dir`)."
+            "fixture directory (`fixtures` beside `eval.yaml`, or `context_dir`)."
         ),
         examples=["src/app.py"],
     )
@@ -130,8 +129,7 @@ class TaskInputs(Block):
         default="",
         description=(
             "What the agent is asked, sent as it stands. A path such as `./src` in it needs `files` (or "
-            "another source of "
-            "files): upstream refuses the trial otherwise."
+            "another source of files): upstream refuses the trial otherwise."
         ),
         examples=["Explain what this function does."],
     )
@@ -159,8 +157,7 @@ class TaskInputs(Block):
         default_factory=dict[str, Any],
         description=(
             "Free facts about the task. `fixture` has a meaning: a file or directory, relative to "
-            "`eval.yaml`, that is "
-            "copied into the workspace."
+            "`eval.yaml`, that is copied into the workspace."
         ),
         examples=[{"fixture": "fixtures/app"}],
     )
