@@ -188,10 +188,16 @@ class _Builder:
         if style in {"|", ">"}:
             end = _end_of_block_scalar(self.text, start, end)
         elif start == end and not value and not style:
-            text = self.text
-            if start and text[start - 1] in ":-?" and text.startswith(" ", start):
-                start = end = start + 1
+            start = end = self._place_of_empty(start)
         self._add(Green("scalar", start, end, _STYLES.get(style, "plain"), restore(value), tag, anchor))
+
+    def _place_of_empty(self, at: int) -> int:
+        """Return where an empty value would be typed: a blank behind its colon or dash, when there is one."""
+        text = self.text
+        if at and text[at - 1] in ":-?":
+            return at + text.startswith(" ", at)
+        siblings = self.stack[-1].children if self.stack else ()
+        return min(at, siblings[-1].green.end) if siblings and self.stack[-1].kind == "mapping" else at
 
     def _behind_properties(self, start: int, end: int, anchor: str | None) -> int:
         if anchor is not None:

@@ -26,6 +26,7 @@ from waza_language_server.syntax.pieces import (
     read_section,
     read_whole,
     strict_entries,
+    strict_whole,
 )
 from waza_language_server.text.span import Span
 
@@ -33,7 +34,7 @@ _PREAMBLE = re.compile(
     r"(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\r|\n))*(?:---[ \t]*(?:#[^\r\n]*)?(?:\r\n|\r|\n|\Z))?"
 )
 _SIGNIFICANT = re.compile(r"(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\r|\n))*[ \t]*(?=[^\s#])")
-_LEADING_TAB = re.compile(r"^[ ]*\t", re.MULTILINE)
+_LEADING_TAB = re.compile(r"(?:\A|(?<=[\r\n]))[ ]*\t")
 _MARKER = re.compile(r"(?:\A|(?<=\n)|(?<=\r))(?:---|\.\.\.)(?=[ \t\r\n]|\Z)")
 _MARKER_BEHIND_BREAK = re.compile(r"\n(?:---|\.\.\.)(?=[ \t\r\n]|\Z)")
 _BOUNDARY = re.compile(r"\n(?:[^\s#\]}-]|-(?![ \t\r\n]|\Z))")
@@ -83,11 +84,11 @@ def lay_out(body: str, start: int, previous: Layout | None = None) -> Layout:
         return _whole(body, _line_start(body, first, start), stop, second)
     cuts = [first, *(match.start() + 1 for match in _BOUNDARY.finditer(body, first, stop))]
     odd = any(body[cut] in _ODD_STARTS for cut in cuts)
-    if odd:
-        whole = read_whole(body[first:stop])
-        if not whole.faults:
-            return Layout(body, stop, whole=whole, whole_start=first, second_document=second)
+    if odd and (whole := strict_whole(body[first:stop])):
+        return Layout(body, stop, whole=whole, whole_start=first, second_document=second)
     starts, sections = _read_sections(body, cuts, stop, previous)
+    if all(section.head.faults for section in sections) and (whole := strict_whole(body[first:stop])):
+        return Layout(body, stop, whole=whole, whole_start=first, second_document=second)
     if not any(section.children for section in sections):
         return _whole(body, first, stop, second)
     local = not odd and stop == len(body) and len(sections) <= len(cuts)
@@ -110,7 +111,7 @@ def update(old: Layout, body: str) -> Layout | None:
         new = _update_list(section, start, old.body, body, change)
     else:
         new = _update_plain(start, end, old.body, body, change)
-    if new is None or not new.children or _has_open(new) or len(_without_outcasts(new)) > 1:
+    if new is None or _has_open(new) or new.head.faults or len(_without_outcasts(new)) > 1:
         return None
     moved = tuple(begin + change.delta for begin in old.starts[index + 1 :])
     sections = (*old.sections[:index], new, *old.sections[index + 1 :])
@@ -245,9 +246,9 @@ def _read_sections(
         section = known_sections.get(text) or read_section(text, known_items)
         index += 1
         if section.open and index < count:
-            joined = join(lambda i, j: body[cuts[i] : cuts[j]], index - 1, count, strict_entries)
+            joined, stop = join(lambda i, j: body[cuts[i] : cuts[j]], index - 1, count, strict_entries)
             if joined is not None:
-                section, index = plain_section(joined[0].text), joined[1]
+                section, index = plain_section(joined.text), stop
         for part in _without_outcasts(section):
             starts.append(start)
             sections.append(part)

@@ -21,7 +21,9 @@ from waza_language_server.syntax.nodes import Green, Placed
 from waza_language_server.syntax.repair import Repaired, repair_block, repair_entries, repair_items
 from waza_language_server.text.span import Span
 
-_HEADER = re.compile(r"""(?:[A-Za-z_][\w.-]*|"[\w .-]*"|'[\w .-]*')[ \t]*:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\n)""")
+_HEADER = re.compile(
+    r"""(?:[A-Za-z_][\w.-]*|"[\w .-]*"|'[\w .-]*')[ \t]*:(?:[ \t]+#[^\r\n]*|[ \t]*)(?:\r\n|\n)"""
+)
 _FIRST_ITEM = re.compile(r"(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\n))*( *)-(?=[ \t\r\n]|\Z)")
 
 
@@ -70,8 +72,8 @@ def read_section(text: str, known: Mapping[str, Piece]) -> Section:
     if len(head.children) != 2 or head.open:
         return plain_section(text)
     starts = [start, *(match.start() + 1 for match in item_starts(dash, text, first.end() - 1))]
-    starts, items = _read_items(text, starts, dash, known)
-    return build_list(text, head, dash, starts, items)
+    starts, items, still_open = _read_items(text, starts, dash, known)
+    return build_list(text, head, dash, starts, items, still_open=still_open)
 
 
 def plain_section(text: str) -> Section:
@@ -99,6 +101,8 @@ def build_list(
     starts: Sequence[int],
     items: Sequence[Piece],
     placed: Sequence[Placed] = (),
+    *,
+    still_open: bool = False,
 ) -> Section:
     """Put a section together from its parts. ``placed`` are the items of the list when the caller has them."""
     if not placed:
@@ -114,7 +118,6 @@ def build_list(
         faulty.insert(0, (0, head))
     end = starts[-1] + items[-1].end
     value = Green("sequence", starts[0] + dash, end, "block", "", anchor.tag, anchor.anchor, tuple(placed))
-    still_open = items[-1].open
     return Section(
         text, head, (key, Placed(value)), dash, tuple(starts), tuple(items), still_open, tuple(faulty)
     )
@@ -151,39 +154,53 @@ def read_item(text: str, dash: int) -> Piece:
 
 def read_whole(text: str) -> Piece:
     """Read a document that is no block mapping at column 0."""
+    strict = strict_whole(text)
+    if strict is not None:
+        return strict
     reading = read(text)
-    if reading.error is None:
-        root = Placed(reading.root) if reading.root else None
-        return _strict(text, reading, (), reading.root.end if reading.root else 0, root)
     root, repaired = repair_block(text, reading.error)
     return _repaired(text, repaired, reading, root)
 
 
+def strict_whole(text: str) -> Piece | None:
+    """Read a document of any shape; None when it has a fault."""
+    reading = read(text)
+    if reading.error is not None:
+        return None
+    root = Placed(reading.root) if reading.root else None
+    return _strict(text, reading, (), reading.root.end if reading.root else 0, root)
+
+
 def join(
     texts: Callable[[int, int], str], first: int, count: int, accept: Callable[[str], Piece | None]
-) -> tuple[Piece, int] | None:
+) -> tuple[Piece | None, int]:
     """Try an open piece together with the ones behind it.
 
-    ``texts(i, j)`` is the text of pieces i up to j. The number of joined pieces doubles, so an open quote costs no more
-    than reading the rest of the text twice. Return the piece and the index behind it; None when no join can be read.
+    ``texts(i, j)`` is the text of pieces i up to j. The number of joined pieces doubles, so an open quote
+    costs no more than reading the rest of the text twice. Return the piece and the index behind it. Without
+    a piece the index tells whether the text ended before the join was refused (it is ``count`` then).
     """
     size = 2
     while True:
         stop = min(first + size, count)
         piece = accept(texts(first, stop))
-        if piece is not None and not piece.open:
+        if piece is None:
+            return None, first
+        if not piece.open:
             return piece, stop
-        if piece is None or stop == count:
-            return None
+        if stop == count:
+            return None, count
         size *= 2
 
 
 def _read_items(
     text: str, cuts: list[int], dash: int, known: Mapping[str, Piece]
-) -> tuple[list[int], list[Piece]]:
+) -> tuple[list[int], list[Piece], bool]:
+    """Return where items start, the items, and whether the text ends inside one of them."""
     cuts.append(len(text))
     starts: list[int] = []
     items: list[Piece] = []
+    still_open = False
     index, count = 0, len(cuts) - 1
     while index < count:
         start = cuts[index]
@@ -192,13 +209,14 @@ def _read_items(
         if piece is None:
             piece = read_item(part, dash)
         index += 1
-        if piece.open and index < count:
-            joined = join(lambda i, j: text[cuts[i] : cuts[j]], index - 1, count, _strict_items)
+        if piece.open:
+            joined, stop = join(lambda i, j: text[cuts[i] : cuts[j]], index - 1, count, _strict_items)
             if joined is not None:
-                piece, index = joined
+                piece, index = joined, stop
+            still_open = still_open or (joined is None and stop == count)
         starts.append(start)
         items.append(piece)
-    return starts, items
+    return starts, items, still_open
 
 
 def _strict_items(text: str) -> Piece | None:
@@ -233,7 +251,7 @@ def _repaired(text: str, repaired: Repaired, reading: Reading, root: Placed | No
     return Piece(
         text,
         tuple(repaired.children),
-        repaired.end,
+        max([repaired.end, *(child.green.end + child.offset for child in repaired.children[-1:])]),
         tuple(repaired.faults),
         tuple(repaired.anchors),
         tuple(repaired.aliases),

@@ -51,7 +51,9 @@ def test_edits_are_applied_in_the_order_of_the_text() -> None:
         ("g:\n  - a: 1\n", ("g", 0), "c", "\n  k:\n    - v", "g:\n  - a: 1\n    c:\n      k:\n        - v\n"),
     ],
 )
-def test_an_entry_is_inserted(before: str, path: tuple[str | int, ...], key: str, value: str, after: str) -> None:
+def test_an_entry_is_inserted(
+    before: str, path: tuple[str | int, ...], key: str, value: str, after: str
+) -> None:
     tree = parse(before)
     assert edit.apply(before, edit.insert_entry(tree, node_at(tree, *path), key, value)) == after
 
@@ -164,7 +166,9 @@ def test_an_entry_moves_under_config(before: str, after: str | None) -> None:
 
 def test_a_renamed_key_keeps_its_quotes_and_its_value() -> None:
     tree = parse('"old": 1 # why\nb: 2\n')
-    assert edit.apply(tree.text, edit.rename_key(tree, entry_at(tree, "old"), "new")) == '"new": 1 # why\nb: 2\n'
+    assert (
+        edit.apply(tree.text, edit.rename_key(tree, entry_at(tree, "old"), "new")) == '"new": 1 # why\nb: 2\n'
+    )
 
 
 def test_a_key_is_not_renamed_to_one_that_exists() -> None:
@@ -174,7 +178,9 @@ def test_a_key_is_not_renamed_to_one_that_exists() -> None:
 
 def test_a_replaced_scalar_keeps_its_style() -> None:
     tree = parse("a: 'x' # why\n")
-    assert edit.apply(tree.text, edit.replace_scalar(tree, node_at(tree, "a"), "it's")) == "a: 'it''s' # why\n"
+    assert (
+        edit.apply(tree.text, edit.replace_scalar(tree, node_at(tree, "a"), "it's")) == "a: 'it''s' # why\n"
+    )
 
 
 def test_edits_work_beside_faults() -> None:

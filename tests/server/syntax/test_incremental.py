@@ -25,7 +25,7 @@ LAYOUTS = {
     "triggers": "should_trigger_prompts:\n  - prompt: 'a'\n    reason: b\n  - prompt: c\nskill: s\n",
     "documents": "---\nname: x\ngraders:\n  - a\n---\nname: y\n",
     "anchors": "graders:\n  - &a\n    name: x\n  - *a\n  - <<: *a\n    text: |\n      *bold* & more\n",
-    "quotes over lines": "graders:\n  - name: \"a\n      b\"\n    c: 'd\n\n  - e'\n  - name: f\nk: \"l\nm\"\nn: o\n",
+    "quotes over lines": 'graders:\n  - name: "a\n      b"\n    c: \'d\n\n  - e\'\n  - name: f\nk: "l\nm"\nn: o\n',
     "list at the top": "- name: a\n  type: b\n- name: c\n# end\n- d\n",
     "indented mapping": "  name: x\n  graders:\n    - a\n    - b\n",
     "odd characters": "\ufeffname: x\x85y\ngraders:\n  - a\u2028b\n  - c\x0c\n  - d\n",
@@ -90,7 +90,11 @@ def strictly_readable(randomness: random.Random) -> Iterator[str]:
         yield layout
         for _ in range(150):
             text = edited(edited(layout, randomness), randomness)
-            if not any(char in text for char in "\x85\u2028\ufeff%") and "---" not in text and "..." not in text:
+            if (
+                not any(char in text for char in "\x85\u2028\ufeff%")
+                and "---" not in text
+                and "..." not in text
+            ):
                 yield text
 
 
@@ -116,7 +120,11 @@ def test_cutting_a_text_changes_nothing_about_a_valid_one() -> None:
     assert refused > 500
 
 
-SUITE = "name: x\ngraders:\n" + "".join(f"  - name: g{i}\n    type: text\n" for i in range(50)) + "tasks:\n  - t\n"
+SUITE = (
+    "name: x\ngraders:\n"
+    + "".join(f"  - name: g{i}\n    type: text\n" for i in range(50))
+    + "tasks:\n  - t\n"
+)
 
 
 def items(tree: Tree) -> list[Green]:
