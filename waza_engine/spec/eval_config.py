@@ -62,8 +62,8 @@ class EvalConfig(Block):
             "Who answers the prompts.\n\n"
             "- `mock`: no agent, no key, no cost. It answers `Mock response for: <prompt>` and calls no "
             "tools; good for trying out a suite.\n"
-            "- `copilot-sdk`: the GitHub Copilot agent, with skills, tools and MCP servers. Upstream runs it; "
-            "this engine does not yet."
+            "- `copilot-sdk`: the GitHub Copilot agent, with skills, tools and MCP servers. "
+            "Upstream runs it; this engine does not yet."
         ),
         examples=["mock", "copilot-sdk"],
     )
