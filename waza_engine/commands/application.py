@@ -1,0 +1,119 @@
+"""The commands and their options, as ``--help`` shows them.
+
+Architecture invariant: only option types are imported here; what a command needs is imported when it runs.
+"""
+
+from __future__ import annotations
+
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+application = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="Run evaluation suites for AI-agent skills: the engine behind waza-language-server.",
+)
+
+
+class OutputFormat(StrEnum):
+    """How a run is told."""
+
+    TEXT = "text"
+    JSON = "json"
+    JSONL = "jsonl"
+
+
+@application.command()
+def run(
+    eval_file: Annotated[
+        Path, typer.Argument(metavar="EVAL", help="The eval.yaml, or the directory it is in.")
+    ],
+    task: Annotated[
+        list[str] | None, typer.Option(help="Only tasks whose id or name matches this pattern; repeatable.")
+    ] = None,
+    grader: Annotated[
+        list[str] | None, typer.Option(help="Only the graders of this name; repeatable.")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Write the result document to this file, too.")
+    ] = None,
+    output_format: Annotated[
+        OutputFormat,
+        typer.Option("--format", help="Text for people, the result document, or one event a line."),
+    ] = OutputFormat.TEXT,
+    executor: Annotated[
+        str | None, typer.Option(help="Who answers the prompts, instead of the suite's.")
+    ] = None,
+    model: Annotated[str | None, typer.Option(help="The agent's model, instead of the suite's.")] = None,
+    trials: Annotated[
+        int | None, typer.Option(min=1, help="Trials of each task, instead of the suite's.")
+    ] = None,
+    workers: Annotated[int | None, typer.Option(min=1, help="How many tasks run at the same time.")] = None,
+    verbose: Annotated[
+        bool, typer.Option("-v", "--verbose", help="Show every grader, and the answers.")
+    ] = False,
+) -> None:
+    """Run a suite and keep its results in .waza/results beside it.
+
+    Exit code 0: every task passed. 1: some did not. 2: the suite could not be run. 130: interrupted.
+    """
+    from waza_engine.commands.run import run_command
+    from waza_engine.runs.run import RunRequest
+
+    request = RunRequest(
+        path=eval_file,
+        tasks=tuple(task or ()),
+        graders=tuple(grader or ()),
+        trials=trials,
+        executor=executor,
+        model=model,
+        workers=workers,
+    )
+    raise typer.Exit(run_command(request, output, output_format.value, verbose=verbose))
+
+
+@application.command()
+def schema(
+    out: Annotated[Path | None, typer.Option(help="Write every schema below this directory.")] = None,
+) -> None:
+    """Write the JSON Schemas of all suite files; without --out, print them as one object."""
+    import json
+
+    from waza_engine.spec.json_schema import schemas, write_schemas
+
+    if out is None:
+        sys.stdout.write(json.dumps(schemas(), indent=2, ensure_ascii=False) + "\n")
+        return
+    try:
+        written = write_schemas(out)
+    except OSError as error:
+        sys.stderr.write(f"The schemas cannot be written to {out}: {error.strerror or error}.\n")
+        raise typer.Exit(2) from None
+    sys.stdout.write(f"{len(written)} schemas written to {out}\n")
+
+
+@application.command()
+def serve() -> None:
+    """Serve an editor: JSON-RPC 2.0 on standard input and output, one message a line."""
+    from waza_engine.serve import serve as serve_forever
+
+    serve_forever()
+
+
+@application.callback(invoke_without_command=True)
+def options(
+    version: Annotated[bool, typer.Option("--version", help="Show the version and leave.")] = False,
+) -> None:
+    """Options of the command itself."""
+    if version:
+        from waza_engine import __version__
+
+        sys.stdout.write(f"waza-engine {__version__}\n")
+        raise typer.Exit

@@ -1,0 +1,288 @@
+"""The methods that an editor calls: list and describe suites, run them, follow and cancel runs."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, cast
+
+from pylsp_jsonrpc.exceptions import JsonRpcException
+
+from waza_engine.runs.cancellation import RunCancellation
+from waza_engine.runs.events import RunEvent
+from waza_engine.runs.run import PreparedRun, RunRequest, prepare
+from waza_engine.runs.selection import select
+from waza_engine.runs.suite import Suite, SuiteError, SuiteTask, load_suite
+from waza_engine.runs.triggers import trigger_tests_of
+from waza_engine.spec.problems import SuiteFileError
+
+INVALID_PARAMS, INTERNAL_ERROR, EVAL_NOT_FOUND, VALIDATION_FAILED = -32602, -32603, -32000, -32001
+_EVAL_NAMES = ("eval.yaml", "eval.yml")
+_SKIPPED_FOLDERS = frozenset({"node_modules", "vendor", "__pycache__"})
+
+Params = Mapping[str, Any]
+Answer = dict[str, Any]
+
+
+@dataclass(slots=True)
+class _Run:
+    prepared: PreparedRun
+    cancellation: RunCancellation = field(default_factory=RunCancellation)
+    status: str = "running"
+    error: str = ""
+    results_file: str = ""
+
+
+class Methods:
+    """The methods and the runs of one connection; ``on_event`` gets the document of every run event."""
+
+    def __init__(self, on_event: Callable[[Answer], None]) -> None:
+        self._on_event = on_event
+        self._lock = threading.Lock()
+        self._runs: dict[str, _Run] = {}
+        self._waiting: set[str] = set()
+        self.table: dict[str, Callable[[Any], Callable[[], Answer]]] = {
+            "eval.run": _guarded(self._run),
+            "run.status": _guarded(self._status),
+            "run.cancel": _guarded(self._cancel),
+            "eval.list": _guarded(_list_evals),
+            "eval.get": _guarded(_get_eval),
+            "eval.validate": _guarded(_validate_eval),
+            "task.list": _guarded(_list_tasks),
+            "task.get": _guarded(_get_task),
+        }
+
+    @property
+    def running(self) -> bool:
+        """Whether a run has not ended yet."""
+        with self._lock:
+            return any(
+                run.status == "running" for name, run in self._runs.items() if name not in self._waiting
+            )
+
+    def cancel_all(self) -> None:
+        """Cancel every run."""
+        with self._lock:
+            runs = list(self._runs.values())
+        for run in runs:
+            run.cancellation.request()
+
+    def answered(self, message: Mapping[str, Any]) -> None:
+        """Start the run whose id was just sent: no event may come before the answer to ``eval.run``."""
+        result: object = message.get("result")
+        run_id = cast("Params", result).get("run_id") if isinstance(result, Mapping) else None
+        with self._lock:
+            if run_id not in self._waiting:
+                return
+            self._waiting.discard(run_id)
+            run = self._runs[run_id]
+        threading.Thread(target=self._carry_out, args=(run,), daemon=True).start()
+
+    def _run(self, params: Params) -> Answer:
+        request = RunRequest(
+            path=_path(params, "path"),
+            tasks=_texts(params, "tasks"),
+            graders=_texts(params, "graders"),
+            trials=_number(params, "trials"),
+            executor=_optional_text(params, "executor"),
+            model=_optional_text(params, "model"),
+        )
+        _must_exist(request.path)
+        run = _Run(_loaded(lambda: prepare(request)))
+        run_id = run.prepared.header.run_id
+        with self._lock:
+            self._runs[run_id] = run
+            self._waiting.add(run_id)
+        return {"run_id": run_id}
+
+    def _carry_out(self, run: _Run) -> None:
+        def tell(event: RunEvent) -> None:
+            if event.kind == "ended":
+                run.status = event.status or "error"
+                run.error = event.message or ""
+                run.results_file = event.results_file or ""
+            self._on_event(event.document())
+
+        run.prepared.run(tell, run.cancellation)
+
+    def _status(self, params: Params) -> Answer:
+        run_id = _text(params, "run_id")
+        run = self._known(run_id)
+        answer: Answer = {"id": run_id, "status": run.status}
+        if run.error:
+            answer["error"] = run.error
+        if run.results_file:
+            answer["results_file"] = run.results_file
+        return answer
+
+    def _cancel(self, params: Params) -> Answer:
+        run = self._known(_text(params, "run_id"))
+        running = run.status == "running"
+        if running:
+            run.cancellation.request()
+        return {"canceled": running}
+
+    def _known(self, run_id: str) -> _Run:
+        with self._lock:
+            run = self._runs.get(run_id)
+        if run is None:
+            raise JsonRpcException(f"There is no run {run_id}.", INVALID_PARAMS)
+        return run
+
+
+def _guarded(method: Callable[[Params], Answer]) -> Callable[[Any], Callable[[], Answer]]:
+    """Return the handler that carries out a method in a thread and turns every failure into a clear error.
+
+    The result is wrapped, because the endpoint takes a result with a key ``error`` for a failure.
+    """
+
+    def handler(params: Any) -> Callable[[], Answer]:
+        def work() -> Answer:
+            given: object = {} if params is None else params
+            if not isinstance(given, Mapping):
+                raise JsonRpcException("`params` must be an object.", INVALID_PARAMS)
+            try:
+                return {"result": method(cast("Params", given))}
+            except JsonRpcException:
+                raise
+            except Exception as error:
+                raise JsonRpcException(f"{type(error).__name__}: {error}", INTERNAL_ERROR) from error
+
+        return work
+
+    return handler
+
+
+def _list_evals(params: Params) -> Answer:
+    root = _path(params, "dir")
+    if not root.is_dir():
+        raise JsonRpcException(f"There is no directory {root}.", INVALID_PARAMS)
+    evals: list[Answer] = []
+    for folder, folders, files in os.walk(root):
+        folders[:] = sorted(
+            name for name in folders if not name.startswith(".") and name not in _SKIPPED_FOLDERS
+        )
+        evals += [_listed_eval(Path(folder) / name) for name in files if name in _EVAL_NAMES]
+    return {"evals": sorted(evals, key=lambda entry: entry["path"])}
+
+
+def _listed_eval(path: Path) -> Answer:
+    try:
+        suite = load_suite(path)
+    except (SuiteFileError, SuiteError):
+        return {"path": str(path), "name": str(path)}
+    skill = {"skill": suite.spec.skill} if suite.spec.skill else {}
+    return {"path": str(path), "name": suite.spec.name or str(path), **skill}
+
+
+def _get_eval(params: Params) -> Answer:
+    suite = _suite(params)
+    config = suite.spec.config
+    return {
+        "name": suite.spec.name,
+        "description": suite.spec.description,
+        "skill": suite.spec.skill,
+        "config": {
+            "runs_per_test": config.trials_per_task,
+            "timeout_sec": config.timeout_seconds,
+            "concurrent": config.parallel,
+            "engine_type": config.executor,
+            "model_id": config.model,
+        },
+        "tasks": [str(task.path) for task in suite.tasks],
+        "graders": [{"name": entry.name, "type": entry.type} for entry in suite.spec.graders],
+    }
+
+
+def _validate_eval(params: Params) -> Answer:
+    path = _path(params, "path")
+    _must_exist(path)
+    errors: list[str] = []
+    try:
+        suite = load_suite(path)
+        errors += [task.error for task in suite.tasks if task.error]
+        chosen, _ = select(suite, (), ())
+        for task in chosen:
+            if task.trial is not None:
+                errors += [f"{task.source.path}: {g.name}: {g.error}" for g in task.trial.graders if g.error]
+        trigger_tests_of(suite)
+    except (SuiteFileError, SuiteError) as error:
+        errors.append(str(error))
+    unique = list(dict.fromkeys(errors))
+    return {"valid": not unique, **({"errors": unique} if unique else {})}
+
+
+def _list_tasks(params: Params) -> Answer:
+    return {"tasks": [{"id": task.id, "name": task.name} for task in _suite(params).tasks]}
+
+
+def _get_task(params: Params) -> Answer:
+    suite, wanted = _suite(params), _text(params, "task_id")
+    task = next((task for task in suite.tasks if task.id == wanted), None)
+    if task is None:
+        raise JsonRpcException(f"The suite has no task {wanted}.", INVALID_PARAMS)
+    return _task_answer(task)
+
+
+def _task_answer(task: SuiteTask) -> Answer:
+    if task.task is None:
+        raise JsonRpcException(task.error, VALIDATION_FAILED)
+    written = task.task.model_dump(mode="json", by_alias=True, exclude_unset=True)
+    return {**written, "id": task.id, "name": task.name, "path": str(task.path)}
+
+
+def _suite(params: Params) -> Suite:
+    path = _path(params, "path")
+    _must_exist(path)
+    return _loaded(lambda: load_suite(path))
+
+
+def _loaded(load: Callable[[], Any]) -> Any:
+    try:
+        return load()
+    except (SuiteFileError, SuiteError) as error:
+        raise JsonRpcException(str(error), VALIDATION_FAILED) from None
+
+
+def _must_exist(path: Path) -> None:
+    if not path.is_file():
+        raise JsonRpcException(f"There is no eval file {path}.", EVAL_NOT_FOUND)
+
+
+def _path(params: Params, key: str) -> Path:
+    written = _text(params, key)
+    if "\0" in written:
+        raise JsonRpcException(f"`{key}` must be a path.", INVALID_PARAMS)
+    return Path(written).expanduser().absolute()
+
+
+def _text(params: Params, key: str) -> str:
+    value: object = params.get(key)
+    if not isinstance(value, str) or not value:
+        raise JsonRpcException(f"`{key}` must be given, as text.", INVALID_PARAMS)
+    return value
+
+
+def _optional_text(params: Params, key: str) -> str | None:
+    return None if params.get(key) is None else _text(params, key)
+
+
+def _texts(params: Params, key: str) -> tuple[str, ...]:
+    value: object = params.get(key)
+    if value is None:
+        return ()
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in cast("list[object]", value)):
+        raise JsonRpcException(f"`{key}` must be a list of texts.", INVALID_PARAMS)
+    return tuple(cast("list[str]", value))
+
+
+def _number(params: Params, key: str) -> int | None:
+    value: object = params.get(key)
+    if value is None:
+        return None
+    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+        raise JsonRpcException(f"`{key}` must be a whole number, 1 or more.", INVALID_PARAMS)
+    return value

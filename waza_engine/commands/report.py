@@ -1,0 +1,165 @@
+"""A run told to people: a progress bar on a terminal, plain lines in a pipe, and what came out at the end."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Self
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from waza_engine.results.outcomes import TaskOutcome, TrialOutcome, Validation
+from waza_engine.runs.events import RunEvent
+from waza_engine.runs.run import PreparedRun, RunReport
+
+_MARKS = {
+    "passed": "[green]✓[/]",
+    "failed": "[red]✗[/]",
+    "error": "[yellow]⚠[/]",
+    "errored": "[yellow]⚠[/]",
+    "skipped": "[dim]–[/]",
+    "pending": "[cyan]⧖[/]",
+}
+_SHOWN_CHARACTERS = 300
+
+
+class TextReport:
+    """Prints what a run tells. ``with`` shows the progress bar, when standard output is a terminal."""
+
+    def __init__(self, prepared: PreparedRun, *, verbose: bool) -> None:
+        self._prepared = prepared
+        self._verbose = verbose
+        self._console = Console(highlight=False, soft_wrap=True)
+        self._errors = Console(stderr=True, highlight=False, soft_wrap=True)
+        self._progress = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            console=self._console,
+            transient=True,
+            disable=not self._console.is_terminal,
+        )
+        self._bar = self._progress.add_task("starting", total=None)
+
+    def __enter__(self) -> Self:
+        self._progress.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._progress.stop()
+
+    def tell(self, event: RunEvent) -> None:
+        """Print an event; called by the run."""
+        if event.total is not None:
+            self._progress.update(self._bar, completed=event.completed or 0, total=event.total)
+        match event.kind:
+            case "run_started":
+                self._console.print(self._headline())
+            case "started":
+                self._progress.update(self._bar, description=escape(event.task or ""))
+            case "output" if event.message and event.message.startswith(("warning: ", "error: ")):
+                self._tell_warning(event)
+            case "output" if self._verbose and event.message:
+                self._console.print(f"[dim]{escape(event.message)}[/]")
+            case "passed" | "failed" | "errored" | "skipped" | "pending" if event.trial is None:
+                score = "" if event.score is None else f"  {event.score:.2f}"
+                self._console.print(f"{_MARKS[event.kind]} {escape(event.task or '')}{score}")
+            case _:
+                pass
+
+    def summarize(self, report: RunReport) -> None:
+        """Print what did not pass and why, the totals, and where the results are."""
+        self._progress.stop()
+        outcome, summary = report.outcome, report.outcome.summary
+        for task in outcome.tasks:
+            self._explain(task)
+        if outcome.trigger_metrics is not None:
+            found = outcome.trigger_metrics
+            right = found.true_positives + found.true_negatives
+            prompts = right + found.false_positives + found.false_negatives
+            figures = f"accuracy {found.accuracy:.2f}, F1 {found.f1:.2f}"
+            self._console.print(f"\ntriggers: {right} of {prompts} prompts right, {figures}")
+        for metric in outcome.metrics:
+            if not metric.passed:
+                missed = f"{metric.value:.2f}, below {metric.threshold:g}"
+                self._console.print(f"{_MARKS['failed']} {escape(metric.name)} is {missed}")
+        self._console.print(
+            f"\n{summary.succeeded} of {summary.total_tests} tasks passed"
+            + "".join(
+                f", {count} {word}"
+                for count, word in ((summary.errors, "in error"), (summary.skipped, "skipped"))
+                if count
+            )
+            + f"  ·  score {summary.aggregate_score:.2f}  ·  {summary.duration_ms / 1000:.1f} s"
+        )
+        if outcome.status == "canceled":
+            self._console.print("[yellow]interrupted; what was finished is kept[/]")
+        if outcome.message:
+            self._errors.print(f"[red]{escape(outcome.message)}[/]")
+        if report.write_error:
+            self._errors.print(f"[red]{escape(report.write_error)}[/]")
+        if report.results_file is not None:
+            self._console.print(f"results: {escape(str(report.results_file))}")
+
+    def _headline(self) -> str:
+        header, count = self._prepared.header, len(self._prepared.task_ids)
+        name = header.eval_name or self._prepared.suite.path.name
+        trials = f", {self._prepared.trials} trials each" if self._prepared.trials > 1 else ""
+        model = f" ({header.model})" if header.model else ""
+        return (
+            f"[bold]{escape(name)}[/]: {count} {'task' if count == 1 else 'tasks'}{trials}, "
+            f"executor {escape(header.executor)}{escape(model)}"
+        )
+
+    def _tell_warning(self, event: RunEvent) -> None:
+        where = f"{event.task}: " if event.task else ""
+        colour = "red" if event.message and event.message.startswith("error: ") else "yellow"
+        console = self._console if self._console.is_terminal else self._errors
+        console.print(f"[{colour}]{escape(where + (event.message or ''))}[/]")
+
+    def _explain(self, task: TaskOutcome) -> None:
+        if task.status in ("passed", "skipped") and not self._verbose:
+            return
+        statistics = task.statistics
+        trials = f"  {statistics.passed_runs}/{statistics.total_runs} trials" if statistics else ""
+        self._console.print(f"\n{_MARKS[task.status]} [bold]{escape(task.id)}[/]{trials}")
+        if task.error:
+            self._console.print(f"    {escape(task.error)}")
+        seen: set[tuple[str, str]] = set()
+        for trial in task.trials:
+            self._explain_trial(trial, seen, many=len(task.trials) > 1)
+
+    def _explain_trial(self, trial: TrialOutcome, seen: set[tuple[str, str]], *, many: bool) -> None:
+        """Print each complaint once: trials often fail alike."""
+        where = f"trial {trial.number}: " if many else ""
+        if trial.error and (trial.error, "") not in seen:
+            seen.add((trial.error, ""))
+            self._console.print(f"    {where}{escape(trial.error)}")
+        for verdict in (trial.validations or {}).values():
+            said = (verdict.name, verdict.feedback)
+            if said in seen or (verdict.passed and not self._verbose):
+                continue
+            seen.add(said)
+            self._console.print(
+                f"    {_mark(verdict)} {escape(verdict.name)}  {_score(verdict)}{_feedback(verdict)}"
+            )
+
+
+def _mark(verdict: Validation) -> str:
+    if verdict.status != "graded":
+        return _MARKS[verdict.status]
+    return _MARKS["passed" if verdict.passed else "failed"]
+
+
+def _score(verdict: Validation) -> str:
+    return "" if verdict.status == "pending" else f"{verdict.score:.2f}"
+
+
+def _feedback(verdict: Validation) -> str:
+    text = " ".join(verdict.feedback.split())
+    shown = text if len(text) <= _SHOWN_CHARACTERS else text[:_SHOWN_CHARACTERS] + "…"
+    return f"  [dim]{escape(shown)}[/]" if shown else ""

@@ -1,0 +1,115 @@
+"""The engine behind an editor: JSON-RPC 2.0 on standard input and output, one JSON object a line.
+
+Requests have upstream's names (reference waza.md §6.2); a run tells its events as ``run.event``
+notifications. When the input ends, every run is cancelled and the process leaves within two seconds, with
+everything it started.
+
+Architecture invariant: nothing but the protocol is written to the original standard output. Descriptor 1 is
+duplicated for it and then points to standard error, so that no ``print`` of a grader can break a message.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Mapping
+from types import FrameType
+from typing import IO, Any, NoReturn, cast
+
+from pylsp_jsonrpc.endpoint import Endpoint
+
+from waza_engine.commands.methods import Methods
+
+LONGEST_LINE_BYTES = 64 * 2**20
+_PARSE_ERROR, _INVALID_REQUEST = -32700, -32600
+_PATIENCE_SECONDS = 1.5
+
+Message = Mapping[str, Any]
+
+
+def serve() -> NoReturn:
+    """Serve until the input ends or a termination signal comes; never returns."""
+    logging.basicConfig(stream=sys.stderr, level=os.environ.get("WAZA_LOG_LEVEL", "CRITICAL").upper())
+    wire = os.fdopen(os.dup(1), "wb", buffering=0)
+    os.dup2(2, 1)
+    server = Server(wire)
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, _leave)
+    try:
+        server.read(sys.stdin.buffer)
+    except (KeyboardInterrupt, SystemExit):
+        pass
+    finally:
+        server.end()
+        # Threads of graders that never end must not keep the process alive.
+        os._exit(0)
+
+
+def _leave(number: int, frame: FrameType | None) -> NoReturn:
+    del number, frame
+    raise SystemExit
+
+
+class Server:
+    """One connection. Messages are written whole, one at a time, from any thread."""
+
+    def __init__(self, wire: IO[bytes]) -> None:
+        self._wire = wire
+        self._lock = threading.Lock()
+        self._methods = Methods(lambda event: self._endpoint.notify("run.event", event))
+        self._endpoint = Endpoint(self._methods.table, self._send)
+
+    def read(self, source: IO[bytes]) -> None:
+        """Handle messages until the input ends."""
+        while line := source.readline(LONGEST_LINE_BYTES):
+            if line.strip():
+                self._handle(line)
+
+    def end(self) -> None:
+        """Cancel every run and wait a moment for them to end."""
+        self._methods.cancel_all()
+        deadline = time.monotonic() + _PATIENCE_SECONDS
+        while self._methods.running and time.monotonic() < deadline:
+            time.sleep(0.01)
+
+    def _handle(self, line: bytes) -> None:
+        try:
+            message: object = json.loads(line)
+        except (ValueError, RecursionError):
+            self._refuse(None, _PARSE_ERROR, "This line is not JSON; write one JSON object a line.")
+            return
+        if not isinstance(message, dict):
+            self._refuse(None, _INVALID_REQUEST, "A message must be one JSON object.")
+            return
+        request = cast("dict[str, Any]", message)
+        is_answer = "method" not in request and ("result" in request or "error" in request)
+        if is_answer:
+            return
+        if request.get("jsonrpc") != "2.0" or not isinstance(request.get("method"), str):
+            self._refuse(
+                request.get("id"), _INVALID_REQUEST, 'A request needs `"jsonrpc": "2.0"` and a `method`.'
+            )
+            return
+        self._endpoint.consume(request)
+
+    def _refuse(self, identifier: object, code: int, message: str) -> None:
+        self._send({"jsonrpc": "2.0", "id": identifier, "error": {"code": code, "message": message}})
+
+    def _send(self, message: Message) -> None:
+        line = json.dumps(message, allow_nan=False).encode() + b"\n"
+        # A client that is gone closes the input too; the runs end then.
+        with self._lock, contextlib.suppress(OSError, ValueError):
+            _write_all(self._wire, line)
+        self._methods.answered(message)
+
+
+def _write_all(wire: IO[bytes], line: bytes) -> None:
+    rest = memoryview(line)
+    while rest:
+        rest = rest[wire.write(rest) or 0 :]
