@@ -41,6 +41,10 @@ def main() -> None:
         except (MemoryError, RecursionError):
             # The parent reads the end of output as "this cannot be evaluated here".
             sys.exit(3)
+        # A timer in C ends the process even while a regular expression holds the interpreter lock. The parent
+        # is faster; this is for a worker whose parent was killed.
+        deadline = settings["deadline_seconds"] * (len(replay) + len(assertions)) + 2
+        faulthandler.dump_traceback_later(deadline, exit=True)
         for text in replay:
             evaluate(text, context)
         replies.write(b'{"ready": true}\n')
@@ -49,21 +53,17 @@ def main() -> None:
             passed, error = evaluate(text, context)
             replies.write(json.dumps({"passed": passed, "error": error}).encode() + b"\n")
             replies.flush()
+        faulthandler.cancel_dump_traceback_later()
 
 
 class _Evaluation:
     def __init__(self, settings: dict[str, Any], limited: bool) -> None:
-        self._deadline = float(settings["deadline_seconds"])
         self._allowed = frozenset(settings["allowed"])
         self._refused = frozenset(settings["refused"])
         self._refused_prefixes = tuple(settings["refused_prefixes"])
         self._memory = f" of {settings['memory_bytes'] // 1_000_000} MB" if limited else ""
 
     def __call__(self, text: str, context: dict[str, Any]) -> tuple[bool, str | None]:
-        # A timer in C ends the process even while a regular expression holds the interpreter lock; the parent
-        # usually
-        # is faster, this is for a worker whose parent was killed.
-        faulthandler.dump_traceback_later(self._deadline + 2, exit=True)
         try:
             return self._evaluate(text, context), None
         except MemoryError:
@@ -76,8 +76,6 @@ class _Evaluation:
             return False, _bounded(_name_error(error, context))
         except BaseException as error:  # noqa: BLE001 - every exception is a failure, SystemExit and StopIteration included
             return False, _bounded(_described(error))
-        finally:
-            faulthandler.cancel_dump_traceback_later()
 
     def _evaluate(self, text: str, context: dict[str, Any]) -> bool:
         tree = ast.parse(text.lstrip(" \t"), mode="eval")

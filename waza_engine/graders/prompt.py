@@ -112,7 +112,7 @@ class PromptGrader(Grader[PromptConfig]):
     `set_waza_grade_fail`, once or for every criterion. Score = passes / all verdicts; it passes when there is
     at least one pass and no fail.
 
-    **Rating form** (`rubric` with `threshold`, `score_type` or `response_format`): the judge answers with a
+    **Rating form** (`rubric` as text or YAML file, with `threshold` and so on): the judge answers with a
     rating from 1 to 5. Score = (rating − 1) / 4; it passes from `threshold` on.
 
     **Worth knowing:**

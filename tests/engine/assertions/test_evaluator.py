@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 import threading
 import time
@@ -187,20 +188,21 @@ def test_close_ends_an_evaluation_that_hangs() -> None:
     assert not any(psutil.pid_exists(worker) for worker in workers)
 
 
-def test_a_worker_ends_when_its_parent_is_gone() -> None:
-    import subprocess
-
+@pytest.mark.parametrize("assertion", ["True", FOREVER])
+def test_a_worker_ends_when_its_parent_is_gone(assertion: str) -> None:
     code = (
-        "import os, sys\n"
+        "import os, threading, time\n"
         "from waza_engine.assertions.evaluator import AssertionEvaluator\n"
-        "evaluator = AssertionEvaluator()\n"
+        "evaluator = AssertionEvaluator(deadline_seconds=1)\n"
         "evaluator.evaluate(['True'], {})\n"
+        f"threading.Thread(target=evaluator.evaluate, args=([{assertion!r}], {{}}), daemon=True).start()\n"
+        "time.sleep(0.3)\n"
         "print(*evaluator.process_ids(), flush=True)\n"
         "os._exit(0)\n"
     )
     finished = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     worker = int(finished.stdout)
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 10
     while time.monotonic() < deadline and alive(worker):
         time.sleep(0.05)
     assert not alive(worker)
