@@ -7,6 +7,7 @@ from functools import partial
 
 from waza_language_server.analysis.problem import Edit, Fix, Problem
 from waza_language_server.analysis.subject import Subject
+from waza_language_server.schema.locate import type_node
 from waza_language_server.schema.shape import Shape
 from waza_language_server.syntax.edits import move_entry_into
 from waza_language_server.syntax.nodes import Entry, Node
@@ -23,14 +24,12 @@ _EXACT: dict[str, tuple[str, dict[str, str]]] = {
 
 def deprecated_type(subject: Subject, shape: Shape) -> Iterator[Problem]:
     """Yield the note that the grader's type has a successor."""
-    node = subject.node.get("type")
+    node = type_node(subject.node)
     if not shape.deprecated or node is None:
         return
     successor = f"; write `{shape.replaced_by}` instead" if shape.replaced_by else ""
-    message = (
-        f"The grader type `{node.target.value}` is out of use: upstream does not run it any more{successor}."
-    )
-    fixes = tuple(_exact_conversion(subject.node, node.target))
+    message = f"The grader type `{node.value}` is out of use: upstream does not run it any more{successor}."
+    fixes = tuple(_exact_conversion(subject.node, node)) if subject.node.get("type") is not None else ()
     yield Problem("deprecated-grader-type", node.span, message, "information", fixes, tag="deprecated")
 
 

@@ -34,7 +34,10 @@ def empty_value(subject: Subject, node: Node, shape: Shape) -> Problem:
     name = f"`{holder.key.value}`" if holder is not None else "This item"
     what = _hint(shape)
     message = f"{name} has no value{f': {what}' if what else '.'}"
-    return Problem("empty-value", subject.value_span(node), message, shape.severity or "error")
+    around = subject.shape_at(node.parent) if node.parent is not None else None
+    needed = around is not None and node.step in around.required
+    severity = "error" if needed else shape.severity or "error"
+    return Problem("empty-value", subject.value_span(node), message, severity)
 
 
 def nothing_given(subject: Subject, mapping: Node, shape: Shape, keys: Sequence[str]) -> Problem:

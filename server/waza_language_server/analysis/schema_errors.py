@@ -52,7 +52,7 @@ def _weighed(collected: _Collected) -> Iterator[Problem]:
         culprits = [
             u for u in collected.unknown if _same(u.mapping, mapping) and key in {*u.meant[:1], *u.meant[-1:]}
         ]
-        grave.update((id(culprit), f"A run needs `{culprit.meant[-1]}`.") for culprit in culprits)
+        grave.update((id(culprit), "Without it the run fails.") for culprit in culprits)
         if not culprits:
             yield problem
     for mapping, keys, problem in collected.nothing:

@@ -16,7 +16,7 @@ from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.schema_errors import explained
 from waza_language_server.analysis.subject import Subject
 from waza_language_server.schema.catalog import Catalog, SchemaName
-from waza_language_server.schema.locate import grader_type
+from waza_language_server.schema.locate import grader_type, type_node
 from waza_language_server.schema.shape import Shape
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.syntax.tree import Tree
@@ -64,15 +64,15 @@ def _untyped(
 ) -> Iterator[Problem]:
     any_root = catalog.any_grader_root
     subject = Subject(tree, kind, catalog, entry, any_root, is_grader=True)
-    type_node = entry.get("type")
+    node = type_node(entry)
     if tree.broken(entry):
         return
     if written:
-        yield unknown_type(subject, cast("Node", type_node).target, written)
-    elif type_node is not None and type_node.target.kind != "scalar":
-        yield wrong_values.wrong_type(subject, type_node, any_root.top.properties["type"].shape, ("string",))
+        yield unknown_type(subject, cast("Node", node), written)
+    elif node is not None and node.kind != "scalar":
+        yield wrong_values.wrong_type(subject, node, any_root.top.properties["type"].shape, ("string",))
     else:
-        yield missing_type(subject, type_node)
+        yield missing_type(subject, node)
 
 
 def _outside_graders(subject: Subject, top: Shape) -> Iterator[tuple[Node, Shape]]:

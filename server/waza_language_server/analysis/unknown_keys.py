@@ -114,9 +114,11 @@ def _level_above(subject: Subject, mapping: Node, entry: Entry) -> Node | None:
 
 
 def _moved_up(subject: Subject, mapping: Node, shape: Shape, entry: Entry, above: Node) -> UnknownKey:
-    place = f"in {subject.name_of(above)}" if above.parent is not None else "at the top of the file"
+    at_top = above.parent is None
+    place = "at the top of the file" if at_top else f"in {subject.name_of(above)}"
     message = f"`{entry.key.value}` belongs {place}, not under {subject.name_of(mapping)}."
-    fixes = (Fix(f"Move it {place}", partial(_move_up, subject, mapping, entry, above), preferred=True),)
+    title = "Move to the top of the file" if at_top else f"Move into {subject.name_of(above)}"
+    fixes = (Fix(title, partial(_move_up, subject, mapping, entry, above), preferred=True),)
     problem = Problem("misplaced-key", entry.key.span, message, shape.unknown_keys, fixes)
     return UnknownKey(problem, mapping, ())
 
@@ -130,14 +132,10 @@ def _move_up(subject: Subject, mapping: Node, entry: Entry, above: Node) -> tupl
     behind = [each for each in above.entries if each.key.span.start >= holder.span.end]
     if not before and not behind:
         return ()
-    text = subject.text
-    column = entry.key.span.start - (text.rfind("\n", 0, entry.key.span.start) + 1)
-    colon = text.find(":", entry.key.span.end) + 1
-    first, *others = text[colon : max(entry.value.span.end, colon)].replace("\r\n", "\n").split("\n")
-    dedented = (row[min(column, len(row) - len(row.lstrip(" "))) :] for row in others)
-    value = "\n".join([first.rstrip() if others else first.strip(), *dedented])
     after = before[-1] if before else behind[0]
-    inserted = insert_entry(subject.tree, above, entry.key.value, value, after)
+    inserted = insert_entry(
+        subject.tree, above, entry.key.value, _value_text(subject.text, mapping, entry), after
+    )
     # The only key of a mapping takes the mapping with it, rather than leave an empty one behind.
     gone = entry
     if (
@@ -148,6 +146,17 @@ def _move_up(subject: Subject, mapping: Node, entry: Entry, above: Node) -> tupl
         gone = outer
     deleted = delete_entry(subject.tree, gone)
     return (*inserted, *deleted) if inserted and deleted else ()
+
+
+def _value_text(text: str, mapping: Node, entry: Entry) -> str:
+    """Return what is written behind the colon, its lines relative to the key, a comment included."""
+    start, end = text.find(":", entry.key.span.end) + 1, entry.value.span.end
+    while mapping.style != "flow" and end < len(text) and text[end] not in "\r\n":
+        end += 1
+    column = entry.key.span.start - (text.rfind("\n", 0, entry.key.span.start) + 1)
+    first, *others = text[start : max(end, start)].replace("\r\n", "\n").split("\n")
+    dedented = (row[min(column, len(row) - len(row.lstrip(" "))) :] for row in others)
+    return "\n".join([first.strip() if not others else first.rstrip(), *dedented])
 
 
 def _may_hold(shape: Shape, value: Node) -> bool:

@@ -1,6 +1,7 @@
 """Every code has an example that shows it at its exact characters, and a fix or a reason why there is none.
 
-The drawings of all examples, carets included, are ``docs/diagnostics.md``: write it again with ``make schemas``.
+The drawings of all examples, carets included, are ``docs/diagnostics.md``: write it again with ``make
+schemas``.
 """
 
 from __future__ import annotations

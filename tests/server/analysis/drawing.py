@@ -1,0 +1,38 @@
+"""Drawing the problems of a small document, for the tests of rules."""
+
+from __future__ import annotations
+
+from waza_language_server.analysis.diagnose import diagnose
+from waza_language_server.analysis.problem import Problem
+from waza_language_server.features.annotated_source import annotate_source, carets_of
+from waza_language_server.project.document import Document, DocumentKind
+from waza_language_server.syntax.edits import apply
+
+TASK = "id: t\nname: T\ninputs:\n  prompt: Go\n"
+EVAL = """\
+name: demo
+skill: demo
+config:
+  trials_per_task: 1
+  timeout_seconds: 60
+  executor: mock
+  model: m
+tasks: [tasks/*.yaml]
+"""
+
+
+def problems(text: str, kind: DocumentKind = "task") -> tuple[Problem, ...]:
+    return diagnose(Document("untitled:test", 0, text, kind))
+
+
+def drawn(text: str, kind: DocumentKind = "task", *, fixes: bool = False, context: int = 0) -> str:
+    """Return the lines with problems, carets below them; hints on keys without effect are left out."""
+    found = [problem for problem in problems(text, kind) if problem.code != "inert-key"]
+    return "\n" + annotate_source(text, carets_of(found, fixes=fixes), context=context)
+
+
+def fixed(text: str, code: str, kind: DocumentKind = "task") -> str:
+    """Return the text after the first fix of the first problem with this code."""
+    problem = next(problem for problem in problems(text, kind) if problem.code == code)
+    fix = next(fix for fix in problem.fixes if fix.edits)
+    return apply(text, fix.edits)

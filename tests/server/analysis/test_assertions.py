@@ -1,0 +1,92 @@
+"""Assertions are marked and rewritten in the document, whatever the style of the YAML scalar."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.server.analysis.drawing import TASK, drawn, fixed, problems
+
+
+def grader(assertions: str, extra: str = "") -> str:
+    return f"{TASK}graders:\n  - type: code\n    name: c\n    config:\n{extra}      assertions:\n{assertions}"
+
+
+def marked(text: str) -> list[tuple[str, str]]:
+    """Return code and marked text of every problem."""
+    return [(problem.code, text[problem.span.start : problem.span.end]) for problem in problems(text)]
+
+
+@pytest.mark.parametrize(
+    ("written", "repaired"),
+    [
+        ("        - len(outptu) > 1\n", "        - len(output) > 1\n"),
+        ("        - 'len(outptu) > 1'\n", "        - 'len(output) > 1'\n"),
+        ('        - "len(outptu) > 1"\n', '        - "len(output) > 1"\n'),
+        ("        - \"'é😋' in outptu\"\n", "        - \"'é😋' in output\"\n"),
+        ("        - \"'\\u00e9\\t' in outptu\"\n", "        - \"'é\\t' in output\"\n"),
+        ("        - '''a'' in outptu'\n", "        - '''a'' in output'\n"),
+        ("        - >-\n          len(outptu) > 1\n", "        - >-\n          len(output) > 1\n"),
+        ("        - |\n          len(outptu) > 1\n", "        - |\n          len(output) > 1\n"),
+        ("        - len(\n            outptu) > 1\n", "        - len( output) > 1\n"),
+        ("        [len(outptu) > 1]\n", "        [len(output) > 1]\n"),
+    ],
+)
+def test_the_name_is_marked_and_changed_in_every_style(written: str, repaired: str) -> None:
+    text = grader(written)
+    assert marked(text) == [("assertion-unknown-name", "outptu")]
+    assert fixed(text, "assertion-unknown-name") == grader(repaired)
+
+
+def test_a_rewrite_is_escaped_for_the_style_of_the_scalar() -> None:
+    text = grader("        - \"any(k in output for k in ['é\\\"', 'b'])\"\n")
+    repaired = fixed(text, "assertion-vanishing-name")
+    assert problems(repaired) == ()
+    assert "any(" not in repaired
+
+
+def test_two_lines_become_two_assertions() -> None:
+    text = grader(
+        "        - |-\n          len(output) > 1\n          not errors\n        - duration_ms < 5\n"
+    )
+    repaired = fixed(text, "assertion-statement")
+    assert problems(repaired) == ()
+    assert repaired.count("        - ") == 3
+
+
+def test_two_expressions_in_a_list_in_brackets_become_two_items() -> None:
+    text = grader("        ['len(output) > 1; not errors']\n")
+    repaired = fixed(text, "assertion-statement")
+    assert "['len(output) > 1', 'not errors']" in repaired
+
+
+def test_an_import_of_re_is_deleted_with_its_line() -> None:
+    text = grader("        - import re\n        - re.search('x', output)\n")
+    assert fixed(text, "assertion-statement") == grader("        - re.search('x', output)\n")
+
+
+def test_a_name_bound_by_an_earlier_assertion_of_the_grader_is_known() -> None:
+    assert marked(grader("        - (n := len(output)) > 3\n        - n < 100\n")) == []
+
+
+def test_a_name_bound_by_a_later_assertion_is_not_known() -> None:
+    text = grader("        - n < 100\n        - (n := len(output)) > 3\n")
+    assert marked(text) == [("assertion-unknown-name", "n")]
+
+
+def test_javascript_graders_are_left_alone() -> None:
+    assert marked(grader("        - output.length > 1 && true\n", "      language: javascript\n")) == []
+
+
+def test_a_boolean_in_the_list_is_the_text_that_python_reads() -> None:
+    assert marked(grader("        - true\n")) == [("assertion-javascript", "true")]
+
+
+def test_a_comprehension_says_which_python_it_needs() -> None:
+    text = grader("        - len([w for w in ['a'] if w in output]) == 1\n")
+    assert drawn(text, fixes=True) == (
+        "\n⋯\n"
+        "        - len([w for w in ['a'] if w in output]) == 1\n"
+        "                                        ^^^^^^ error assertion-vanishing-name: `output` is not"
+        " visible inside a list comprehension up to Python 3.11; only from Python 3.12 on it is.\n"
+        "                                          = fix: Bind the names inside\n"
+    )

@@ -1,0 +1,65 @@
+"""Regular expressions: invalid ones are errors, those that only Python reads are hints."""
+
+from __future__ import annotations
+
+import pytest
+
+from waza_language_server.analysis.patterns import pattern_fault
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "",
+        "deployed",
+        r"https?://\S+",
+        r"(?i)a.*b",
+        r"\pL+",
+        r"x{1000}",
+        r"[[:alpha:]]",
+        "日本",
+        r"\z",
+        "a{,3}",
+    ],
+)
+def test_patterns_of_re2_are_fine(pattern: str) -> None:
+    assert pattern_fault(pattern) is None
+
+
+@pytest.mark.parametrize(
+    ("pattern", "marked"),
+    [("a(b", "("), ("[a", "["), ("a**", "*"), ("*a", "*"), ("a)", ")"), ("x\\", "\\"), ("é😋(", "(")],
+)
+def test_invalid_patterns_are_marked_where_they_break(pattern: str, marked: str) -> None:
+    fault = pattern_fault(pattern)
+    assert fault is not None
+    assert (fault.kind, pattern[fault.start : fault.end]) == ("invalid", marked)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "marked"),
+    [
+        (r"a(?=b)", "(?="),
+        (r"(?<!a)b", "(?<!"),
+        (r"(a)\1", r"\1"),
+        (r"a++", "++"),
+        (r"done\Z", r"\Z"),
+        (r"\u00e9", r"\u"),
+        (r"x{1001}", ""),
+        (r"[(?=](?=b)", "(?="),
+    ],
+)
+def test_patterns_of_python_alone_are_not_portable(pattern: str, marked: str) -> None:
+    fault = pattern_fault(pattern)
+    assert fault is not None
+    assert (fault.kind, pattern[fault.start : fault.end]) == ("python-only", marked)
+
+
+def test_the_end_of_text_is_rewritten_for_re2() -> None:
+    fault = pattern_fault(r"done\Z")
+    assert fault is not None
+    assert fault.replacement == r"done\z"
+
+
+def test_a_pattern_that_no_text_can_hold_is_survived() -> None:
+    assert pattern_fault("\ud800") is not None
