@@ -29,6 +29,8 @@ class ClientAbilities:
     renders_markdown_in_completion: bool = False
     strikes_through_deprecated_items: bool = False
     shows_label_details: bool = False
+    takes_lines_as_they_are: bool = False
+    indents_inserted_lines: bool = False
     shows_progress: bool = False
     watches_files: bool = False
 
@@ -39,6 +41,7 @@ def resolve_abilities(capabilities: types.ClientCapabilities) -> ClientAbilities
     def says(path: str) -> Any:
         return cast("Any", get_capability)(capabilities, path, None)
 
+    modes = says("text_document.completion.completion_item.insert_text_mode_support.value_set") or ()
     markdown = types.MarkupKind.Markdown
     return ClientAbilities(
         pulls_diagnostics=says("text_document.diagnostic") is not None,
@@ -68,6 +71,8 @@ def resolve_abilities(capabilities: types.ClientCapabilities) -> ClientAbilities
         strikes_through_deprecated_items=says("text_document.completion.completion_item.tag_support")
         is not None,
         shows_label_details=bool(says("text_document.completion.completion_item.label_details_support")),
+        takes_lines_as_they_are=types.InsertTextMode.AsIs in modes,
+        indents_inserted_lines=types.InsertTextMode.AdjustIndentation in modes,
         shows_progress=bool(says("window.work_done_progress")),
         watches_files=bool(says("workspace.did_change_watched_files.dynamic_registration")),
     )

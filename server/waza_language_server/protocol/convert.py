@@ -15,7 +15,10 @@ from waza_language_server.text.line_index import LineIndex
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from waza_language_server.analysis.problem import Edit, Problem, Related
+    from waza_language_server.analysis.problem import Edit, Fix, Problem, Related
+    from waza_language_server.features.code_lens import CodeLens
+    from waza_language_server.features.completion import Completion, Completions
+    from waza_language_server.features.inlay_hints import InlayHint
     from waza_language_server.project.document import Document
     from waza_language_server.project.index import Project
     from waza_language_server.protocol.capabilities import ClientAbilities
@@ -29,6 +32,20 @@ _SEVERITY = {
     "hint": types.DiagnosticSeverity.Hint,
 }
 _TAG = {"unnecessary": types.DiagnosticTag.Unnecessary, "deprecated": types.DiagnosticTag.Deprecated}
+
+_COMPLETION_KIND = {
+    "key": types.CompletionItemKind.Property,
+    "grader": types.CompletionItemKind.Class,
+    "value": types.CompletionItemKind.EnumMember,
+    "constant": types.CompletionItemKind.Constant,
+    "reference": types.CompletionItemKind.Reference,
+    "file": types.CompletionItemKind.File,
+    "folder": types.CompletionItemKind.Folder,
+    "model": types.CompletionItemKind.Module,
+    "variable": types.CompletionItemKind.Variable,
+    "function": types.CompletionItemKind.Function,
+    "field": types.CompletionItemKind.Field,
+}
 
 
 class Converter:
@@ -56,12 +73,37 @@ class Converter:
         return [types.TextEdit(self.range(edit.span), edit.text) for edit in edits]
 
     def workspace_edit(self, edits: Iterable[Edit]) -> types.WorkspaceEdit:
-        """Return edits for this version of the document; clients that check versions refuse them for others."""
+        """Return edits of this very version; clients that check versions refuse them for another."""
         converted = self.edits(edits)
         if not self._abilities.versions_edits:
             return types.WorkspaceEdit(changes={self._document.uri: converted})
         identifier = types.OptionalVersionedTextDocumentIdentifier(self._document.uri, self._document.version)
         return types.WorkspaceEdit(document_changes=[types.TextDocumentEdit(identifier, [*converted])])
+
+    def code_lens(self, lens: CodeLens) -> types.CodeLens:
+        """Return a lens with its command."""
+        command = types.Command(lens.title, lens.command, arguments=[lens.argument])
+        return types.CodeLens(self.range(lens.span), command)
+
+    def inlay_hint(self, hint: InlayHint) -> types.InlayHint:
+        """Return a hint with its tooltip."""
+        tooltip = types.MarkupContent(types.MarkupKind.Markdown, hint.tooltip) if hint.tooltip else None
+        return types.InlayHint(self.position(hint.offset), hint.label, padding_left=True, tooltip=tooltip)
+
+    def completions(self, completions: Completions) -> types.CompletionList:
+        """Return what can be written, best first."""
+        items = [self._completion(item) for item in completions.items]
+        return types.CompletionList(completions.incomplete, items)
+
+    def code_action(self, problem: Problem, fix: Fix, project: Project) -> types.CodeAction:
+        """Return a fix with the problem that it repairs."""
+        return types.CodeAction(
+            fix.title,
+            types.CodeActionKind.QuickFix,
+            diagnostics=[self.diagnostic(problem, project)],
+            is_preferred=fix.preferred if self._abilities.knows_preferred_actions else None,
+            edit=self.workspace_edit(fix.edits),
+        )
 
     def diagnostic(self, problem: Problem, project: Project) -> types.Diagnostic:
         """Return a problem as the client may show it."""
@@ -81,6 +123,46 @@ class Converter:
                 for place in problem.related
             ]
         return diagnostic
+
+    def _completion(self, completion: Completion) -> types.CompletionItem:
+        abilities = self._abilities
+        snippet = completion.is_snippet and abilities.inserts_snippets
+        text = completion.edit.text if snippet else completion.text_without_places
+        item = types.CompletionItem(
+            completion.label,
+            kind=_COMPLETION_KIND[completion.kind],
+            detail=completion.detail or None,
+            sort_text=completion.sort_text,
+            filter_text=completion.filter_text,
+            insert_text_format=types.InsertTextFormat.Snippet if snippet else None,
+        )
+        if "\n" in text:
+            text, item.insert_text_mode = self._indented(completion.edit.span.start, text, snippet=snippet)
+        item.text_edit = types.TextEdit(self.range(completion.edit.span), text)
+        if completion.documentation:
+            markdown = abilities.renders_markdown_in_completion
+            kind = types.MarkupKind.Markdown if markdown else types.MarkupKind.PlainText
+            item.documentation = types.MarkupContent(kind, completion.documentation)
+        if completion.deprecated and abilities.strikes_through_deprecated_items:
+            item.tags = [types.CompletionItemTag.Deprecated]
+        return item
+
+    def _indented(self, start: int, text: str, *, snippet: bool) -> tuple[str, types.InsertTextMode | None]:
+        """Return text of several lines as this client inserts it in its place, and the mode to name.
+
+        The core gives the lines relative to the indentation of the first. Clients that take them as they are get
+        them indented; those that say nothing do so too, unless it is a snippet, which snippet engines indent.
+        """
+        if not self._abilities.takes_lines_as_they_are:
+            if self._abilities.indents_inserted_lines:
+                return text, types.InsertTextMode.AdjustIndentation
+            if snippet:
+                return text, None
+        row = self._document.lines.line_span(self._document.lines.line_of(start))
+        before = self._document.text[row.start : start]
+        indent = before[: len(before) - len(before.lstrip(" "))]
+        mode = types.InsertTextMode.AsIs if self._abilities.takes_lines_as_they_are else None
+        return text.replace("\n", f"\n{indent}"), mode
 
     def _location(self, place: Related, project: Project) -> types.Location:
         uri, span = place.uri, place.span

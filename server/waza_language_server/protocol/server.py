@@ -32,7 +32,7 @@ from waza_language_server.protocol.wire import Inbox, Message, Outbox, Wire, tak
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from waza_language_server.engine.runs import Runs, RunTarget
+    from waza_language_server.engine.runs import Run, Runs, RunTarget
     from waza_language_server.protocol.schedule import Diagnostics
     from waza_language_server.protocol.session import Session
     from waza_language_server.text.line_index import Encoding
@@ -93,6 +93,11 @@ class WazaServer(LanguageServer):
         return Runs(
             str(self.options.get("interpreter") or sys.executable), on_change=lambda _run: show_runs(self)
         )
+
+    @property
+    def active_runs(self) -> tuple[Run, ...]:
+        """The runs that have not ended; asking starts nothing."""
+        return self.runs.active if "runs" in self.__dict__ else ()
 
     def tell_once(self, topic: str, kind: types.MessageType, message: str) -> None:
         """Show the user a message, at most once a session for each topic."""

@@ -1,0 +1,206 @@
+"""An editor without windows: a real client of the real server, with the abilities of a known editor."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest_lsp
+from lsprotocol import types
+from pygls.lsp.client import LanguageClient as PlainClient
+from pygls.protocol import default_converter
+from pytest_lsp.client import LanguageClient, register_lsp_features
+
+from waza_language_server.project.uris import uri_of
+
+SERVER = (sys.executable, "-m", "waza_language_server", "--stdio")
+EditorName = Literal["neovim", "visual-studio-code", "emacs"]
+
+
+class Editor(LanguageClient):
+    """What a person would see in it, and what the server wrote to its log."""
+
+    def __init__(self, *, pulls: bool) -> None:
+        super().__init__(converter_factory=default_converter)
+        register_lsp_features(self)
+        self.pulls = pulls
+        self.log = ""
+        self.refreshed: Counter[str] = Counter()
+        self.registrations: list[types.Registration] = []
+        self.versions: dict[str, int | None] = {}
+        self.publications: Counter[str] = Counter()
+        self._log_reader: asyncio.Task[None] | None = None
+        self.feature(types.WORKSPACE_INLAY_HINT_REFRESH)(self._refresh("inlay hints"))
+        self.feature(types.WORKSPACE_CODE_LENS_REFRESH)(self._refresh("code lenses"))
+        self.feature(types.CLIENT_REGISTER_CAPABILITY)(partial(self._register))
+        self.protocol.fm.features.pop(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
+        self.feature(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)(partial(self._publish))
+
+    @property
+    def process_id(self) -> int:
+        """The process id of the server."""
+        assert self._server is not None
+        return self._server.pid
+
+    async def start_io(self, cmd: str, *args: Any, **kwargs: Any) -> None:
+        await PlainClient.start_io(self, cmd, *args, **kwargs)
+        self._log_reader = asyncio.create_task(self._read_log())
+
+    async def stop(self) -> None:
+        if self._log_reader is not None:
+            await asyncio.wait([self._log_reader], timeout=2)
+        await super().stop()
+
+    def open(self, path: Path, text: str | None = None, version: int = 1) -> str:
+        """Open a file, with another text than on disk when one is given; return its URI."""
+        uri = uri_of(path)
+        self.open_uri(uri, path.read_text("utf-8") if text is None else text, version)
+        return uri
+
+    def open_uri(self, uri: str, text: str, version: int = 1) -> None:
+        """Open a document that need not be a file."""
+        item = types.TextDocumentItem(uri, types.LanguageKind.Yaml, version, text)
+        self.text_document_did_open(types.DidOpenTextDocumentParams(item))
+
+    def edit(self, uri: str, version: int, *changes: types.TextDocumentContentChangeEvent) -> None:
+        """Send changes of a document."""
+        identifier = types.VersionedTextDocumentIdentifier(version, uri)
+        self.text_document_did_change(types.DidChangeTextDocumentParams(identifier, changes))
+
+    def replace(self, uri: str, version: int, text: str) -> None:
+        """Send a whole new text."""
+        self.edit(uri, version, types.TextDocumentContentChangeWholeDocument(text))
+
+    def insert(self, uri: str, version: int, line: int, character: int, text: str) -> None:
+        """Type a text."""
+        at = types.Position(line, character)
+        self.edit(uri, version, types.TextDocumentContentChangePartial(types.Range(at, at), text))
+
+    def close(self, uri: str) -> None:
+        """Close a document."""
+        self.text_document_did_close(types.DidCloseTextDocumentParams(types.TextDocumentIdentifier(uri)))
+
+    async def problems(self, uri: str) -> list[types.Diagnostic]:
+        """Return the diagnostics of a document: pulled, or as pushed for the newest version."""
+        if self.pulls:
+            return list((await self.pull(uri)).items)
+        await self.until(lambda: uri in self.diagnostics)
+        return list(self.diagnostics[uri])
+
+    async def pull(self, uri: str) -> types.RelatedFullDocumentDiagnosticReport:
+        """Ask for the diagnostics of a document."""
+        identifier = types.TextDocumentIdentifier(uri)
+        report = await self.text_document_diagnostic_async(types.DocumentDiagnosticParams(identifier))
+        assert isinstance(report, types.RelatedFullDocumentDiagnosticReport)
+        return report
+
+    async def pushed(self, uri: str, version: int) -> list[types.Diagnostic]:
+        """Wait for the diagnostics of this version and return them."""
+        await self.until(lambda: self.versions.get(uri) == version)
+        return list(self.diagnostics[uri])
+
+    async def lenses(self, uri: str) -> list[types.CodeLens]:
+        """Return the code lenses of a document."""
+        params = types.CodeLensParams(types.TextDocumentIdentifier(uri))
+        return list(await self.text_document_code_lens_async(params) or ())
+
+    async def hints(self, uri: str) -> list[types.InlayHint]:
+        """Return the inlay hints of a document."""
+        everywhere = types.Range(types.Position(0, 0), types.Position(100_000, 0))
+        params = types.InlayHintParams(types.TextDocumentIdentifier(uri), everywhere)
+        return list(await self.text_document_inlay_hint_async(params) or ())
+
+    async def command(self, name: str, *arguments: Any, token: str | None = None) -> Any:
+        """Execute a command of the server."""
+        params = types.ExecuteCommandParams(name, list(arguments), work_done_token=token)
+        return await self.workspace_execute_command_async(params)
+
+    async def until(self, condition: Callable[[], object], seconds: float = 20) -> None:
+        """Wait until the condition holds."""
+        deadline = time.monotonic() + seconds
+        while not condition():
+            assert time.monotonic() < deadline, f"waited in vain; the server's log:\n{self.log}"
+            await asyncio.sleep(0.01)
+
+    async def _read_log(self) -> None:
+        assert self._server is not None
+        assert self._server.stderr is not None
+        while data := await self._server.stderr.read(65_536):
+            self.log += data.decode("utf-8", "replace")
+
+    def _refresh(self, what: str) -> Callable[[None], None]:
+        def refresh(_params: None) -> None:
+            self.refreshed[what] += 1
+
+        return refresh
+
+    def _register(self, params: types.RegistrationParams) -> None:
+        self.registrations += params.registrations
+
+    def _publish(self, params: types.PublishDiagnosticsParams) -> None:
+        self.diagnostics[params.uri] = params.diagnostics
+        self.versions[params.uri] = params.version
+        self.publications[params.uri] += 1
+
+
+@asynccontextmanager
+async def editing(
+    folder: Path,
+    name: EditorName = "visual-studio-code",
+    *,
+    pulls: bool = False,
+    encodings: Sequence[types.PositionEncodingKind] | None = None,
+    options: dict[str, Any] | None = None,
+    log_of_errors: bool = False,
+) -> AsyncIterator[Editor]:
+    """Start an editor with this folder open; at the end the server's log must be free of exceptions.
+
+    ``pulls`` makes it ask for diagnostics, as VS Code does since 1.73, instead of waiting for them.
+    """
+    capabilities = pytest_lsp.client_capabilities(name)
+    if encodings is not None:
+        capabilities.general = capabilities.general or types.GeneralClientCapabilities()
+        capabilities.general.position_encodings = encodings
+    assert capabilities.text_document is not None
+    assert capabilities.workspace is not None
+    capabilities.text_document.diagnostic = types.DiagnosticClientCapabilities() if pulls else None
+    capabilities.text_document.publish_diagnostics = types.PublishDiagnosticsClientCapabilities(
+        related_information=True, version_support=True
+    )
+    capabilities.workspace.diagnostics = types.DiagnosticWorkspaceClientCapabilities(refresh_support=pulls)
+    editor = Editor(pulls=pulls)
+    await editor.start_io(*SERVER)
+    root = uri_of(folder)
+    await editor.initialize_session(
+        types.InitializeParams(
+            capabilities=capabilities,
+            root_uri=root,
+            workspace_folders=[types.WorkspaceFolder(root, folder.name)],
+            initialization_options=options,
+        )
+    )
+    try:
+        yield editor
+    finally:
+        await editor.shutdown_session()
+        await editor.stop()
+    if not log_of_errors:
+        assert "Traceback" not in editor.log
+        assert "ERROR" not in editor.log
+
+
+def write_suite(folder: Path, evaluation: str, **tasks: str) -> Path:
+    """Write an eval file and its tasks; return the path of the eval file."""
+    (folder / "tasks").mkdir(parents=True, exist_ok=True)
+    for name, text in tasks.items():
+        (folder / "tasks" / f"{name}.yaml").write_text(text, "utf-8")
+    path = folder / "eval.yaml"
+    path.write_text(evaluation, "utf-8")
+    return path

@@ -1,0 +1,189 @@
+"""Squiggles as a client gets them: pushed or pulled, in its encoding, of the newest text, cleared in time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from lsprotocol import types
+
+from tests.protocol.editor import editing, write_suite
+from waza_language_server.project.uris import uri_of
+
+SUITE = """\
+name: explains
+skill: explainer
+config: {trials_per_task: 1, timeout_seconds: 60, executor: mock, model: none}
+tasks: ["tasks/*.yaml"]
+graders:
+  - type: text
+    name: greets
+    config:
+      contains: [hello]
+"""
+MISSPELT = SUITE.replace("contains", "containz")
+TASK = "id: one\nname: One\ninputs:\n  prompt: Say hello\n"
+
+
+@pytest.fixture
+def suite(tmp_path: Path) -> Path:
+    return write_suite(tmp_path, SUITE, one=TASK)
+
+
+def places(diagnostics: list[types.Diagnostic]) -> list[tuple[int, int, int]]:
+    """Return (line, first column, last column) of each."""
+    return [(d.range.start.line, d.range.start.character, d.range.end.character) for d in diagnostics]
+
+
+async def test_a_client_that_waits_gets_them_pushed_with_the_version(suite: Path) -> None:
+    async with editing(suite.parent) as editor:
+        uri = editor.open(suite, MISSPELT, version=7)
+        diagnostics = await editor.pushed(uri, 7)
+        assert places(diagnostics) == [(8, 6, 14)]
+        assert (diagnostics[0].source, diagnostics[0].code) == ("waza", "unknown-key")
+
+
+async def test_a_client_that_asks_gets_none_pushed(suite: Path) -> None:
+    async with editing(suite.parent, pulls=True) as editor:
+        uri = editor.open(suite, MISSPELT)
+        assert places(await editor.problems(uri)) == [(8, 6, 14)]
+        editor.replace(uri, 2, SUITE)
+        assert await editor.problems(uri) == []
+        assert editor.publications == {}
+
+
+async def test_asking_twice_says_that_nothing_changed(suite: Path) -> None:
+    async with editing(suite.parent, pulls=True) as editor:
+        uri = editor.open(suite, MISSPELT)
+        first = await editor.pull(uri)
+        params = types.DocumentDiagnosticParams(types.TextDocumentIdentifier(uri), None, first.result_id)
+        again = await editor.text_document_diagnostic_async(params)
+        assert again == types.RelatedUnchangedDocumentDiagnosticReport(result_id=first.result_id or "")
+        editor.insert(uri, 2, 0, 0, "# moved down\n")
+        moved = await editor.text_document_diagnostic_async(params)
+        assert isinstance(moved, types.RelatedFullDocumentDiagnosticReport)
+
+
+async def test_editing_brings_them_up_to_date(suite: Path) -> None:
+    async with editing(suite.parent) as editor:
+        uri = editor.open(suite)
+        assert await editor.pushed(uri, 1) == []
+        editor.insert(uri, 2, 8, 14, "z")
+        assert places(await editor.pushed(uri, 2)) == [(8, 6, 15)]
+
+
+async def test_only_the_newest_of_many_edits_is_judged(suite: Path) -> None:
+    async with editing(suite.parent) as editor:
+        uri = editor.open(suite)
+        await editor.pushed(uri, 1)
+        for version in range(2, 102):
+            editor.insert(uri, version, 6, 16, "s")
+        await editor.pushed(uri, 101)
+        assert editor.publications[uri] < 60
+
+
+async def test_several_changes_in_one_message_build_on_each_other(suite: Path) -> None:
+    async with editing(suite.parent) as editor:
+        uri = editor.open(suite)
+        at = types.Position(8, 14)
+        first = types.TextDocumentContentChangePartial(types.Range(at, at), "z")
+        after = types.Position(8, 15)
+        second = types.TextDocumentContentChangePartial(types.Range(at, after), "y")
+        editor.edit(uri, 2, first, second)
+        (diagnostic,) = await editor.pushed(uri, 2)
+        assert "`containsy`" in diagnostic.message
+
+
+async def test_closing_clears_them(suite: Path) -> None:
+    async with editing(suite.parent) as editor:
+        uri = editor.open(suite, MISSPELT)
+        assert await editor.pushed(uri, 1)
+        editor.close(uri)
+        await editor.until(lambda: not editor.diagnostics[uri])
+
+
+async def test_an_edit_of_the_suite_reaches_its_open_tasks(suite: Path) -> None:
+    task = suite.parent / "tasks" / "one.yaml"
+    own = TASK + "graders:\n  - type: text\n    name: greets\n    config:\n      contains: [hi]\n"
+    async with editing(suite.parent) as editor:
+        evaluation, uri = editor.open(suite), editor.open(task, own)
+        await editor.until(lambda: editor.diagnostics.get(uri))
+        editor.replace(evaluation, 2, SUITE.replace("greets", "welcomes"))
+        await editor.until(lambda: not editor.diagnostics[uri])
+
+
+async def test_a_file_changed_outside_is_looked_at_again(suite: Path) -> None:
+    missing = SUITE.replace("tasks/*.yaml", "tasks/two.yaml")
+    async with editing(suite.parent, pulls=True) as editor:
+        uri = editor.open(suite, missing)
+        before = await editor.problems(uri)
+        other = suite.parent / "tasks" / "two.yaml"
+        other.write_text(TASK.replace("one", "two"), "utf-8")
+        change = types.FileEvent(uri_of(other), types.FileChangeType.Created)
+        editor.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams([change]))
+        await editor.until(lambda: editor.diagnostic_refresh_count)
+        assert len(await editor.problems(uri)) <= len(before)
+
+
+async def test_suite_files_and_results_are_watched(suite: Path) -> None:
+    async with editing(suite.parent) as editor:
+        await editor.until(lambda: editor.registrations)
+        options: object = editor.registrations[0].register_options
+        assert editor.registrations[0].method == types.WORKSPACE_DID_CHANGE_WATCHED_FILES
+        assert ".waza/results/*.json" in str(options)
+
+
+@pytest.mark.parametrize(
+    ("encoding", "column"),
+    [
+        (types.PositionEncodingKind.Utf8, 29),
+        (types.PositionEncodingKind.Utf16, 26),
+        (types.PositionEncodingKind.Utf32, 25),
+    ],
+)
+async def test_columns_count_as_the_client_does(
+    suite: Path, encoding: types.PositionEncodingKind, column: int
+) -> None:
+    text = SUITE.replace("      contains: [hello]", '      {contains: ["é😀"], containz: [a]}')
+    async with editing(suite.parent, encodings=[encoding]) as editor:
+        uri = editor.open(suite, text)
+        (diagnostic,) = await editor.pushed(uri, 1)
+        assert places([diagnostic]) == [(8, column, column + len("containz"))]
+        # An edit behind the emoji must land where the client means it.
+        editor.edit(uri, 2, types.TextDocumentContentChangePartial(diagnostic.range, "not_contains"))
+        assert await editor.pushed(uri, 2) == []
+
+
+async def test_look_alikes_of_other_tools_get_nothing(tmp_path: Path) -> None:
+    async with editing(tmp_path) as editor:
+        uri = editor.open(tmp_path / "eval.yaml", "providers: [openai]\nprompts: [hello]\ntests: []\n")
+        other = editor.open(tmp_path / "deployment.yaml", "apiVersion: v1\nkind: Pod\n")
+        assert await editor.lenses(uri) == []
+        assert await editor.hints(other) == []
+        await editor.lenses(other)
+        assert editor.diagnostics == {}
+
+
+async def test_a_file_becomes_ours_while_it_is_typed(suite: Path) -> None:
+    other = suite.parent / "more.yaml"
+    async with editing(suite.parent) as editor:
+        uri = editor.open(other, "")
+        assert await editor.lenses(uri) == []
+        editor.replace(uri, 2, MISSPELT)
+        assert places(await editor.pushed(uri, 2)) == [(8, 6, 14)]
+
+
+async def test_an_unsaved_untitled_suite_is_checked(tmp_path: Path) -> None:
+    async with editing(tmp_path) as editor:
+        editor.open_uri("untitled:Untitled-1", MISSPELT)
+        await editor.until(lambda: "untitled:Untitled-1" in editor.diagnostics)
+        assert "unknown-key" in [d.code for d in editor.diagnostics["untitled:Untitled-1"]]
+
+
+@pytest.mark.parametrize("name", ["with space", "100%", "a#b?c", "semi;colon", "ümlaut😀", "plus+and&"])
+async def test_folders_with_odd_names(tmp_path: Path, name: str) -> None:
+    suite = write_suite(tmp_path / name, MISSPELT, one=TASK)
+    async with editing(tmp_path) as editor:
+        uri = editor.open(suite)
+        assert places(await editor.pushed(uri, 1)) == [(8, 6, 14)]
+        assert len(await editor.lenses(uri)) == 2

@@ -1,0 +1,303 @@
+"""From the click on a lens to the score beside the line, with the real engine."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
+
+from tests.protocol.editor import Editor, editing, write_suite
+
+SUITE = """\
+name: explains
+skill: explainer
+config: {trials_per_task: 1, timeout_seconds: 60, executor: mock, model: none}
+tasks: ["tasks/*.yaml"]
+graders:
+  - type: text
+    name: speaks
+    config:
+      contains: [a phrase that no answer has]
+  - type: code
+    name: long_enough
+    config:
+      assertions:
+        - len(output) > 0
+"""
+TASK = "id: {id}\nname: {id}\ninputs:\n  prompt: Say hello\n"
+HANGS = """\
+import subprocess, sys, time
+subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+time.sleep(600)
+"""
+
+
+@pytest.fixture
+def suite(tmp_path: Path) -> Path:
+    return write_suite(tmp_path, SUITE, one=TASK.format(id="one"), two=TASK.format(id="two"))
+
+
+@pytest.fixture
+def hanging_suite(tmp_path: Path) -> Path:
+    (tmp_path / "hang.py").write_text(HANGS, "utf-8")
+    config = {"command": sys.executable, "args": [str(tmp_path / "hang.py")], "timeout": 300}
+    grader = f"  - type: program\n    name: hangs\n    config: {json.dumps(config)}\n"
+    return write_suite(tmp_path, SUITE + grader, one=TASK.format(id="one"))
+
+
+def lens(lenses: list[types.CodeLens], line: int) -> types.Command:
+    """Return the command of the lens above a line."""
+    (command,) = (found.command for found in lenses if found.range.start.line == line)
+    assert command is not None
+    return command
+
+
+def results_of(answer: Any) -> Any:
+    """Return the results that a run has written."""
+    return json.loads(Path(answer.resultsFile).read_text("utf-8"))
+
+
+def family(editor: Editor) -> list[psutil.Process]:
+    """Return the processes that the server has started, and those that they have."""
+    return psutil.Process(editor.process_id).children(recursive=True)
+
+
+def mend(suite: Path) -> None:
+    suite.write_text(SUITE, "utf-8")
+
+
+def is_gone(process: psutil.Process) -> bool:
+    try:
+        return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
+
+
+def sleepers(editor: Editor) -> list[psutil.Process]:
+    """Return the processes of the hanging grader."""
+    return [process for process in family(editor) if _sleeps(process)]
+
+
+def _sleeps(process: psutil.Process) -> bool:
+    try:
+        return "hang.py" in " ".join(process.cmdline()) or "time.sleep(600)" in " ".join(process.cmdline())
+    except psutil.Error:
+        return False
+
+
+def kinds(editor: Editor, token: str) -> Iterator[str]:
+    """Yield begin, report and end of a progress bar."""
+    for report in editor.progress_reports[token]:
+        value: Any = report.value
+        yield value["kind"] if isinstance(value, dict) else value.kind
+
+
+async def test_a_click_on_the_lens_of_the_suite_ends_in_scores_beside_the_lines(suite: Path) -> None:
+    async with editing(suite.parent) as editor:
+        uri = editor.open(suite)
+        command = lens(await editor.lenses(uri), 0)
+        assert command.title == "▶ Run suite"
+        answer = await editor.command(command.command, *(command.arguments or ()))
+        assert answer.status == "completed"
+        written = results_of(answer)
+        assert {task["test_id"] for task in written["tasks"]} == {"one", "two"}
+        hints = {hint.position.line: hint.label for hint in await editor.hints(uri)}
+        assert str(hints[6]).startswith("✗")
+        assert str(hints[10]).startswith("✓")
+        assert str(hints[13]) == "✓"
+
+
+async def test_scores_and_lenses_are_drawn_again_when_a_run_ends(suite: Path) -> None:
+    async with editing(suite.parent) as editor:
+        editor.open(suite)
+        await editor.command("waza.run", {"suite": str(suite), "task": None, "grader": None})
+        await editor.until(lambda: editor.refreshed["code lenses"] >= 2)
+
+
+async def test_a_task_runs_alone(suite: Path) -> None:
+    task = suite.parent / "tasks" / "two.yaml"
+    async with editing(suite.parent) as editor:
+        command = lens(await editor.lenses(editor.open(task)), 0)
+        answer = await editor.command(command.command, *(command.arguments or ()))
+        written = results_of(answer)
+        assert [found["test_id"] for found in written["tasks"]] == ["two"]
+
+
+async def test_a_grader_runs_alone(suite: Path) -> None:
+    async with editing(suite.parent) as editor:
+        command = lens(await editor.lenses(editor.open(suite)), 9)
+        assert command.title == "▶ Run grader"
+        answer = await editor.command(command.command, *(command.arguments or ()))
+        written = results_of(answer)
+        graded = {name for task in written["tasks"] for run in task["runs"] for name in run["validations"]}
+        assert graded == {"long_enough"}
+
+
+async def test_progress_is_shown_with_a_token_of_the_server(suite: Path) -> None:
+    async with editing(suite.parent) as editor:
+        await editor.command("waza.run", {"suite": str(suite)})
+        await editor.until(lambda: editor.progress_reports)
+        (token,) = editor.progress_reports
+        assert isinstance(token, str)
+        await editor.until(lambda: list(kinds(editor, token))[-1:] == ["end"])
+        assert next(kinds(editor, token)) == "begin"
+
+
+async def test_progress_is_shown_with_the_token_of_the_client(suite: Path) -> None:
+    async with editing(suite.parent) as editor:
+        editor.progress_reports["mine"] = []
+        await editor.command("waza.run", {"suite": str(suite), "workDoneToken": "mine"})
+        await editor.until(lambda: list(kinds(editor, "mine"))[-1:] == ["end"])
+        assert list(editor.progress_reports) == ["mine"]
+
+
+async def hang(editor: Editor, suite: Path) -> asyncio.Task[Any]:
+    """Start the run that hangs and wait until it does."""
+    running = asyncio.ensure_future(editor.command("waza.run", {"suite": str(suite)}))
+    await editor.until(lambda: len(sleepers(editor)) >= 2)
+    return running
+
+
+async def test_the_lens_of_a_running_suite_cancels_it(hanging_suite: Path) -> None:
+    async with editing(hanging_suite.parent) as editor:
+        uri = editor.open(hanging_suite)
+        running = await hang(editor, hanging_suite)
+        hanging = sleepers(editor)
+        command = lens(await editor.lenses(uri), 0)
+        assert command.title == "✗ Cancel"
+        started = time.monotonic()
+        assert (await editor.command(command.command, *(command.arguments or ()))).canceled == 1
+        assert (await running).status == "canceled"
+        assert time.monotonic() - started < 2
+        await editor.until(lambda: all(is_gone(process) for process in hanging), seconds=1)
+        assert lens(await editor.lenses(uri), 0).title == "▶ Run suite"
+
+
+async def test_the_progress_bar_cancels_its_run(hanging_suite: Path) -> None:
+    async with editing(hanging_suite.parent) as editor:
+        running = await hang(editor, hanging_suite)
+        (token,) = editor.progress_reports
+        started = time.monotonic()
+        editor.window_work_done_progress_cancel(types.WorkDoneProgressCancelParams(token))
+        assert (await running).status == "canceled"
+        assert time.monotonic() - started < 2
+
+
+async def test_cancelling_the_request_cancels_its_run(hanging_suite: Path) -> None:
+    async with editing(hanging_suite.parent) as editor:
+        params = types.ExecuteCommandParams("waza.run", [{"suite": str(hanging_suite)}])
+        answer = editor.protocol.send_request_async("workspace/executeCommand", params, msg_id="the-run")
+        running = asyncio.ensure_future(answer)
+        await editor.until(lambda: len(sleepers(editor)) >= 2)
+        hanging = sleepers(editor)
+        editor.cancel_request(types.CancelParams("the-run"))
+        with pytest.raises(JsonRpcException) as refused:
+            await running
+        assert refused.value.code == types.LSPErrorCodes.RequestCancelled
+        await editor.until(lambda: all(is_gone(process) for process in hanging), seconds=2)
+
+
+async def test_the_server_answers_while_something_runs(hanging_suite: Path) -> None:
+    async with editing(hanging_suite.parent, pulls=True) as editor:
+        uri = editor.open(hanging_suite)
+        running = await hang(editor, hanging_suite)
+        started = time.monotonic()
+        assert await editor.problems(uri) == []
+        assert time.monotonic() - started < 1
+        await editor.command("waza.cancel")
+        await running
+
+
+async def test_a_killed_engine_ends_the_run_and_the_next_one_works(suite: Path, hanging_suite: Path) -> None:
+    async with editing(suite.parent) as editor:
+        running = await hang(editor, hanging_suite)
+        (engine,) = psutil.Process(editor.process_id).children()
+        engine.kill()
+        answer = await running
+        assert answer.status == "error"
+        assert "engine" in answer.message
+        mend(hanging_suite)
+        assert (await editor.command("waza.run", {"suite": str(suite)})).status == "completed"
+        assert "did not finish" in editor.messages[0].message
+
+
+async def test_shutdown_in_the_middle_of_a_run_leaves_no_process(hanging_suite: Path) -> None:
+    async with editing(hanging_suite.parent) as editor:
+        running = await hang(editor, hanging_suite)
+        processes = family(editor)
+        await editor.shutdown_session()
+        await asyncio.wait([running], timeout=2)
+        await editor.until(lambda: all(is_gone(process) for process in processes), seconds=2)
+        editor.capabilities = None
+
+
+async def test_the_end_of_input_in_the_middle_of_a_run_leaves_no_process(hanging_suite: Path) -> None:
+    async with editing(hanging_suite.parent) as editor:
+        await hang(editor, hanging_suite)
+        processes = [psutil.Process(editor.process_id), *family(editor)]
+        assert editor._server is not None
+        assert editor._server.stdin is not None
+        editor._server.stdin.close()
+        await editor.until(lambda: all(is_gone(process) for process in processes), seconds=3)
+        editor.capabilities = None
+
+
+async def test_a_killed_server_leaves_no_process(hanging_suite: Path) -> None:
+    async with editing(hanging_suite.parent) as editor:
+        await hang(editor, hanging_suite)
+        processes = family(editor)
+        psutil.Process(editor.process_id).kill()
+        await editor.until(lambda: all(is_gone(process) for process in processes), seconds=5)
+        editor.capabilities = None
+
+
+async def test_nothing_runs_in_an_untrusted_workspace(suite: Path) -> None:
+    async with editing(suite.parent, options={"trusted": False}) as editor:
+        with pytest.raises(JsonRpcException, match="untrusted"):
+            await editor.command("waza.run", {"suite": str(suite)})
+        assert family(editor) == []
+
+
+async def test_opening_and_editing_starts_no_engine(suite: Path) -> None:
+    async with editing(suite.parent, pulls=True) as editor:
+        uri = editor.open(suite)
+        await editor.problems(uri)
+        await editor.lenses(uri)
+        await editor.hints(uri)
+        assert family(editor) == []
+
+
+async def test_unsaved_changes_are_told_of_once(suite: Path) -> None:
+    async with editing(suite.parent) as editor:
+        uri = editor.open(suite)
+        editor.insert(uri, 2, 0, 0, "# not saved\n")
+        await editor.pushed(uri, 2)
+        for _ in range(2):
+            await editor.command("waza.run", {"suite": str(suite)})
+        assert [message.message for message in editor.messages] == [
+            "What runs is what is on disk; unsaved changes in eval.yaml are not part of the run."
+        ]
+
+
+async def test_an_interpreter_without_the_engine_is_named(suite: Path, tmp_path: Path) -> None:
+    missing = str(tmp_path / "no-python")
+    async with editing(suite.parent, options={"interpreter": missing}) as editor:
+        answer = await editor.command("waza.run", {"suite": str(suite)})
+        assert answer.status == "error"
+        assert missing in answer.message
+
+
+@pytest.mark.parametrize("argument", [None, {}, 7, {"suite": None}, {"suite": "/nowhere/eval.yaml"}, ["x"]])
+async def test_a_run_of_nothing_is_refused_in_words(suite: Path, argument: Any) -> None:
+    async with editing(suite.parent) as editor:
+        with pytest.raises(JsonRpcException, match="eval file"):
+            await editor.command("waza.run", argument)
