@@ -37,7 +37,7 @@ const workbench = await openWorkbench({
   workspace,
   vsix: path.resolve(options.vsix),
   machineSettings: { "waza.interpreter": path.resolve(options.python) },
-  width: 1200,
+  width: 1280,
   height: 1000,
 });
 try {
