@@ -74,6 +74,7 @@ def _problems_of(document: Document, project: Project | None, catalog: Catalog |
     except Exception:
         logger.exception("The schemas cannot be read; documents are checked for syntax only")
         return
+    yield from _guarded("patterns", lambda: _patterns_outside_graders(tree, kind, catalog))
     for entry in graders:
         yield from grader_problems(tree, kind, catalog, entry)
     yield from _guarded("grader names", lambda: duplicate_names(tree.text, graders))
@@ -93,6 +94,13 @@ def grader_problems(tree: Tree, kind: SchemaName, catalog: Catalog, entry: Node)
         if not _refers_elsewhere(entry.green):
             _kept.setdefault(entry.green, {})[key] = kept
     return tuple(problem.shifted(entry.offset) for problem in kept) if kept else ()
+
+
+def _patterns_outside_graders(tree: Tree, kind: SchemaName, catalog: Catalog) -> Iterator[Problem]:
+    if tree.root is not None:
+        for node, shape in structure.outside_graders(tree.root, catalog.document(kind)):
+            if shape.kind == "regex":
+                yield from pattern_problems(tree.text, node)
 
 
 def _check_grader(tree: Tree, kind: SchemaName, catalog: Catalog, entry: Node) -> Iterator[Problem]:

@@ -36,7 +36,7 @@ def document_problems(tree: Tree, kind: SchemaName, catalog: Catalog) -> Iterato
     validator = catalog.document_validator(kind)
     if not validator.is_valid(value):
         yield from explained(subject, validator.iter_errors(value))
-    for node, shape in _outside_graders(subject, root.top):
+    for node, shape in outside_graders(tree.root, root.top):
         yield from _advice(subject, node, shape)
 
 
@@ -75,9 +75,9 @@ def _untyped(
         yield missing_type(subject, node)
 
 
-def _outside_graders(subject: Subject, top: Shape) -> Iterator[tuple[Node, Shape]]:
-    """Yield every value with its shape, from the top down to the grader entries."""
-    stack = [(subject.node, top)]
+def outside_graders(root: Node, top: Shape) -> Iterator[tuple[Node, Shape]]:
+    """Yield every value of a document with its shape, from the top down to the grader entries."""
+    stack = [(root, top)]
     while stack:
         node, shape = stack.pop()
         keys = frozenset(entry.key.value for entry in node.entries) if shape.branches else frozenset[str]()

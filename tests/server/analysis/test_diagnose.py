@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import random
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -29,12 +30,12 @@ def suite_of(graders: int) -> str:
 
 def test_an_edit_checks_the_touched_grader_only(monkeypatch: pytest.MonkeyPatch) -> None:
     checked: list[str] = []
-    original = module._check_grader
+    original: Any = module._check_grader
 
     def counting(tree: object, kind: object, catalog: object, entry: Node) -> object:
         name = entry.get("name")
         checked.append(name.value if name is not None else "")
-        return original(tree, kind, catalog, entry)  # pyright: ignore[reportArgumentType]
+        return original(tree, kind, catalog, entry)
 
     monkeypatch.setattr(module, "_check_grader", counting)
     document = Document("untitled:test", 0, suite_of(20), "eval")
