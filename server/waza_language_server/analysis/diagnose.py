@@ -100,7 +100,7 @@ def _patterns_outside_graders(tree: Tree, kind: SchemaName, catalog: Catalog) ->
     if tree.root is not None:
         for node, shape in structure.outside_graders(tree.root, catalog.document(kind)):
             if shape.kind == "regex":
-                yield from pattern_problems(tree.text, node)
+                yield from pattern_problems(tree.text, node, "warning")
 
 
 def _check_grader(tree: Tree, kind: SchemaName, catalog: Catalog, entry: Node) -> Iterator[Problem]:

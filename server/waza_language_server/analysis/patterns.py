@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal, Protocol, cast
 
-from waza_language_server.analysis.problem import Edit, Fix, Problem
+from waza_language_server.analysis.problem import Edit, Fix, Problem, Severity
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.text.scalar_map import ScalarMap
 
@@ -62,8 +62,11 @@ class _Re2(Protocol):
     def compile(self, pattern: str, options: object) -> object: ...
 
 
-def pattern_problems(text: str, node: Node) -> Iterator[Problem]:
-    """Yield the problem of one pattern, if it has one; ``text`` is the whole document."""
+def pattern_problems(text: str, node: Node, severity: Severity = "error") -> Iterator[Problem]:
+    """Yield the problem of one pattern, if it has one; ``text`` is the whole document.
+
+    ``severity`` is that of an invalid pattern: a mock server with one is only left out of a run.
+    """
     if node.kind != "scalar":
         return
     fault = pattern_fault(node.value)
@@ -78,7 +81,7 @@ def pattern_problems(text: str, node: Node) -> Iterator[Problem]:
         )
     if fault.kind == "invalid":
         message = f"This regular expression is invalid: {fault.why}."
-        yield Problem("invalid-pattern", span, message, "error", fixes)
+        yield Problem("invalid-pattern", span, message, severity, fixes)
     else:
         message = f"Only this engine understands {fault.why}; upstream's RE2 refuses the pattern."
         yield Problem("pattern-not-portable", span, message, "hint", fixes)
