@@ -144,7 +144,7 @@ def _text_behind_quote(text: str, start: int, closed: int, end: int) -> SyntaxFa
 
 
 def _explain_flow(text: str, start: int, end: int, error: ReadError | None) -> SyntaxFault:
-    unclosed, strange = _scan_flow(text, start, end)
+    unclosed, strange, _ = _scan_flow(text, start, end)
     if strange is not None:
         return _odd_bracket(text, strange)
     if unclosed is not None:
@@ -169,8 +169,27 @@ def _odd_bracket(text: str, at: int) -> SyntaxFault:
     )
 
 
-def _scan_flow(text: str, start: int, end: int) -> tuple[int | None, int | None]:
-    """Return (offset of the innermost bracket never closed, offset of a closing bracket without a partner)."""
+def end_of_brackets(text: str, start: int, end: int) -> int:
+    """Return where the brackets that open at ``start`` are closed; ``end`` when they are not, or there are none."""
+    if text[start] not in _CLOSING:
+        return end
+    return _scan_flow(text, start, end)[2]
+
+
+def text_behind_brackets(text: str, start: int, closed: int, end: int) -> SyntaxFault:
+    """Say that something follows the closing bracket of a value."""
+    behind = closed + len(text[closed:end]) - len(text[closed:end].lstrip())
+    opening, closing = text[start], text[closed - 1]
+    message = f"The value from `{opening}` to `{closing}` ends before this; start a new line or quote the whole value."
+    return SyntaxFault(Span(behind, max(_end_of_line(text, behind, end), behind + 1)), message)
+
+
+def _scan_flow(text: str, start: int, end: int) -> tuple[int | None, int | None, int]:
+    """Look for the partners of brackets.
+
+    Return the offset of the innermost one never closed, that of a closing one without a partner, and where
+    the first one is closed (``end`` when it is not).
+    """
     stack: list[int] = []
     at = start
     while at < end:
@@ -182,10 +201,12 @@ def _scan_flow(text: str, start: int, end: int) -> tuple[int | None, int | None]
             stack.append(at)
         elif char in "]}":
             if not stack or _CLOSING[text[stack[-1]]] != char:
-                return (stack[-1], None) if stack else (None, at)
+                return (stack[-1], None, end) if stack else (None, at, end)
             stack.pop()
+            if not stack:
+                return None, None, at + 1
         at += 1
-    return (stack[-1] if stack else None), None
+    return (stack[-1] if stack else None), None, end
 
 
 def _quote_fix(text: str, line: Span, end: int) -> tuple[Fix, ...]:

@@ -11,6 +11,9 @@ _KEY = re.compile(
         |(?![-?:](?:\s|$)|["'\[\]{}\#|>@`%,\s])(?:[^:\r\n#]|(?<!\s)\#|:(?=\S))+):(?=[ \t\r\n]|$)""",
     re.VERBOSE,
 )
+_STRAY = re.compile(
+    r"""(?:[|>@`%&*!,;~^$+=\\/\]}]|[\[{](?!.*[\]}]))[ ]*(?=-[ ]|[A-Za-z_][\w.-]*:(?:[ \t\r\n]|\Z))"""
+)
 _DASH = re.compile(r"-(?=[ \t\r\n]|\Z)[ \t]*")
 
 
@@ -29,10 +32,14 @@ class Line:
     blank: bool
     """Empty or a comment."""
     tabbed: bool = False
+    stray: int = -1
+    """Where a character stands that was typed before the content, or over its indentation; -1 when there is none."""
 
     def at(self, content: int) -> Line:
         """Return the same line as if it began at ``content``, the rest being indentation."""
-        return replace(self, content=content, column=self.column + content - self.content, tabbed=False)
+        return replace(
+            self, content=content, column=self.column + content - self.content, tabbed=False, stray=-1
+        )
 
 
 def split_lines(text: str) -> list[Line]:
@@ -45,6 +52,9 @@ def split_lines(text: str) -> list[Line]:
         content, end = match.start(2), match.end(2)
         body = match[2]
         blank = not body or body[0] == "#"
+        stray = _STRAY.match(text, content, end)
+        if stray:
+            content = stray.end()
         tabbed = "\t" in match[1]
         here = content - match.start()
         if not blank:
@@ -56,7 +66,8 @@ def split_lines(text: str) -> list[Line]:
                 dash_column = here
             column = here + len(dash[0]) if dash else here
             opens = body.rstrip().endswith(":")
-        lines.append(Line(match.start(), content, end, match.end(), here, blank, tabbed))
+        at = stray.start() if stray else -1
+        lines.append(Line(match.start(), content, end, match.end(), here, blank, tabbed, at))
     return lines
 
 

@@ -149,7 +149,8 @@ def read_item(text: str, dash: int) -> Piece:
     root = reading.root
     if reading.error is None and root is not None and (root.kind, root.style) == ("sequence", "block"):
         return _strict(text, reading, root.children, max(root.end, dash + 1))
-    return _repaired(text, repair_items(text, 0 if dash else -1, reading.error), reading)
+    parent = 0 if dash and not _item_pattern(0).search(text) else -1
+    return _repaired(text, repair_items(text, parent, reading.error), reading)
 
 
 def read_whole(text: str) -> Piece:

@@ -26,7 +26,6 @@ _MAX_FAULTS = 100
 _MAX_JOINED_LINES = 40
 _WORD_COLON = re.compile(r"([A-Za-z_][\w.-]*):(?=[^\s/])")
 _WORD = re.compile(r"[\w.-]+[ \t]*(?=#|$)")
-_STRAY = re.compile(r"""[\[\]{}"'@`%,|>]+([A-Za-z_][\w.-]*):(?=\s|\Z)""")
 _COMMENT = re.compile(r"[ \t]+#")
 
 
@@ -94,16 +93,22 @@ class _Reader:
         if reading.error is None and reading.root is not None:
             return self.take(reading, base)
         text = self.text
-        if text[lines[0].content] not in "[{":
-            shallow = min(line.column for line in lines if not line.blank)
-            kinds = [
-                _line_kind(text, line) for line in lines if not line.blank and line.column <= shallow + 1
-            ]
-            if kinds.count("dash") > kinds.count("key") or _line_kind(text, lines[0]) == "dash":
-                return self.collection("sequence", lines, parent, depth)
-            if "key" in kinds:
-                return self.collection("mapping", lines, parent, depth)
+        kind = self.block_kind(lines)
+        if kind:
+            return self.collection(kind, lines, parent, depth)
         return self.value(lines[0].content, lines[-1].end, reading.error)
+
+    def block_kind(self, lines: Sequence[Line]) -> str:
+        """Say whether lines look like a mapping or a list; empty when they are a single value."""
+        text = self.text
+        if text[lines[0].content] in "[{":
+            return ""
+        solid = [(_line_kind(text, line), line.column) for line in lines if not line.blank]
+        dash = min((column for kind, column in solid if kind == "dash"), default=None)
+        key = min((column for kind, column in solid if kind == "key"), default=None)
+        if solid[0][0] == "dash" or (dash is not None and (key is None or dash < key)):
+            return "sequence"
+        return "mapping" if key is not None else ""
 
     def collection(self, kind: str, lines: Sequence[Line], parent: int, depth: int) -> Placed:
         before, self.out.children, end, self.out.end = self.out.children, [], self.out.end, 0
@@ -128,10 +133,8 @@ class _Reader:
         for group in groups:
             head = group[0]
             dash = dash_at(self.text, head.content)
-            if head.tabbed:
-                self.tab(head)
-            elif dash and head.column != usual:
-                self.misplaced(head, usual, "the other items of this list")
+            if dash or head.tabbed or head.stray >= 0:
+                self.check_start(head, usual, "the other items of this list")
             if dash:
                 self.item(group, dash, depth)
             else:
@@ -209,10 +212,7 @@ class _Reader:
         usual = _usual([group[0].column for group in groups])
         for group in groups:
             head = group[0]
-            if head.tabbed:
-                self.tab(head)
-            elif head.column != usual:
-                self.misplaced(head, usual, "the other keys of this mapping")
+            self.check_start(head, usual, "the other keys of this mapping")
             self.entry(group, depth)
             self.out.end = max(self.out.end, _significant_ends(group)[-1].end)
 
@@ -248,7 +248,7 @@ class _Reader:
         keys = [line.column for line in solid if _line_kind(self.text, line) == "key"]
         usual = _usual([column for column in keys if column <= first] or [first])
         opens = self.entry_state(lines[0]) == "empty" and len(solid) > 1 and solid[1].column == first + 1
-        if usual == first and keys.count(first) <= 1 and first + 1 in keys and not opens:
+        if first and usual == first and keys.count(first) <= 1 and first + 1 in keys and not opens:
             return first + 1
         return usual
 
@@ -279,7 +279,13 @@ class _Reader:
         if outwards != inwards:
             return outwards < inwards
         below = next((other for other in lines[index + 1 :] if not other.blank), None)
-        return self.entry_state(line) == "empty" and below is not None and below.column == inner
+        if self.entry_state(line) != "empty" or below is None or below.column != inner:
+            return False
+        # Where dashes stand at the column of their key, a dash below says nothing about the level of this key.
+        before = (other for other in lines[:index] if not other.blank and other.column == inner)
+        return _line_kind(self.text, below) != "dash" or all(
+            _line_kind(self.text, o) != "dash" for o in before
+        )
 
     def entry_state(self, line: Line) -> str:
         """Say what stands behind the colon: empty, block, flow, unclosed, value; or word when there is no colon."""
@@ -346,9 +352,7 @@ class _Reader:
         below = _significant_ends(lines[1:])
         child: Placed | None = None
         if state == "empty":
-            child = self.block(
-                below, head.column if not self.indentless(below, head) else head.column - 1, depth + 1
-            )
+            child = self.block(below, self.parent_of(below, head), depth + 1)
         elif state == "value" and below and _has_structure(self.text, below):
             self.fault(
                 SyntaxFault(
@@ -366,8 +370,9 @@ class _Reader:
             child = Placed(Green("scalar", at, at))
         self.out.children.extend((key, child))
 
-    def indentless(self, below: Sequence[Line], head: Line) -> bool:
-        return bool(below) and below[0].column == head.column
+    def parent_of(self, below: Sequence[Line], head: Line) -> int:
+        """Return the column that the lines of a value are deeper than: dashes may stand at that of the key."""
+        return min([head.column, *(line.column - 1 for line in below if not line.blank)])
 
     def key(self, match: re.Match[str]) -> Placed:
         start = match.start("key")
@@ -386,15 +391,7 @@ class _Reader:
         line = Span(head.content, head.content + len(text[head.content : head.end].rstrip()))
         word = _WORD_COLON.match(text, head.content, head.end)
         bare = _WORD.match(text, head.content, head.end)
-        stray = _STRAY.match(text, head.content, head.end)
-        if stray:
-            mark = Span(head.content, stray.start(1))
-            remove = Fix(f"Delete `{stray[0][0]}`", (Edit(mark, ""),))
-            self.fault(
-                SyntaxFault(mark, f"A key cannot start with `{stray[0][0]}`; delete it.", fixes=(remove,))
-            )
-            self.entry([head.at(stray.start(1)), *below], depth + 1)
-        elif word:
+        if word:
             colon = word.end()
             blank = Fix("Add a blank behind the colon", (Edit(Span(colon, colon), " "),), preferred=True)
             message = f"A blank is missing behind `{word[1]}:`."
@@ -435,6 +432,12 @@ class _Reader:
         if reading.error is None and reading.root is not None and reading.root.kind != "mapping":
             self.fault(explain.explain_error(self.text, _moved(error, base), Span(start, end)))
             return self.take(reading, line_start)
+        closed = explain.end_of_brackets(self.text, start, end)
+        if closed < end:
+            within = read(" " * pad + self.text[start:closed])
+            if within.error is None and within.root is not None:
+                self.fault(explain.text_behind_brackets(self.text, start, closed, end))
+                return self.take(within, line_start)
         self.fault(explain.explain_value(self.text, start, end, _moved(reading.error, line_start)))
         if self.text[start] in "[{" and reading.root is not None:
             return self.take(reading, line_start)
@@ -459,6 +462,18 @@ class _Reader:
 
     def fault(self, fault: SyntaxFault) -> None:
         self.out.faults.append(fault)
+
+    def check_start(self, line: Line, usual: int, others: str) -> None:
+        """Report what is wrong before the content of a line."""
+        if line.stray >= 0:
+            char = self.text[line.stray]
+            span = Span(line.stray, line.stray + 1)
+            remove = Fix(f"Delete `{char}`", (Edit(span, ""),))
+            self.fault(SyntaxFault(span, f"This `{char}` does not belong here; delete it.", fixes=(remove,)))
+        elif line.tabbed:
+            self.tab(line)
+        elif line.column != usual:
+            self.misplaced(line, usual, others)
 
     def tab(self, line: Line) -> None:
         spaces = Edit(Span(line.start, line.content), " " * line.column)
