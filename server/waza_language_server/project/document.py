@@ -1,6 +1,9 @@
-"""A document as it stands at one version: the text and everything that is derived from it, each computed once.
+"""A document as it stands at one version:
 
-Architecture invariant: a snapshot is never changed. An edit makes a new one that shares what the edit left alone.
+the text and everything that is derived from it, each computed once.
+
+Architecture invariant: a snapshot is never changed. An edit makes a new one that shares what the edit left
+alone.
 """
 
 from __future__ import annotations

@@ -252,6 +252,12 @@ class Project:
         """Return the tools that this document, its suite and the suites around it name, nearest first."""
         return self._around(document, "tools")
 
+    def tools_seen(self, document: Document) -> tuple[str, ...]:
+        """Return the tools that were called in the last run of the suites of this document."""
+        path = path_of(document.uri)
+        suites = self.suites_of(path) if path is not None else ()
+        return tuple(dict.fromkeys(tool for suite in suites for tool in self.scores.tools(suite.path)))
+
     def skills(self, document: Document) -> tuple[str, ...]:
         """Return the names of skills near this document."""
         path = path_of(document.uri)

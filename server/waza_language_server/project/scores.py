@@ -10,6 +10,7 @@ Architecture invariant: answered from memory. The disk is looked at again when t
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -33,6 +34,10 @@ if TYPE_CHECKING:
 RECHECK_SECONDS = 2.0
 CLOCK_SLACK_SECONDS = 1.0
 """Result files of other programs carry whole seconds."""
+
+MAX_RESULT_BYTES = 50_000_000
+_TOOLS_USED = re.compile(r'"tools_used":\s*\[([^\]]*)\]')
+_TOOL_NAME = re.compile(r'"([^"\\]+)"')
 
 Values = Mapping[str, Json]
 
@@ -70,6 +75,7 @@ class Scores:
     def __init__(self) -> None:
         self._results: dict[Path, tuple[float, RunResult | None]] = {}
         self._graded: dict[tuple[Path, datetime], Values] = {}
+        self._tools: dict[tuple[Path, datetime], tuple[str, ...]] = {}
 
     def results(self, suite: Path) -> RunResult | None:
         """Return the last results of a suite, None when it was never run."""
@@ -79,6 +85,16 @@ class Scores:
             known = now, latest_results(suite.parent, eval_file=suite.name)
             self._results[suite] = known
         return known[1]
+
+    def tools(self, suite: Path) -> tuple[str, ...]:
+        """Return the tools that the newest run of a suite called, in order of their first call."""
+        run = self.results(suite)
+        if run is None:
+            return ()
+        key = run.path, run.timestamp
+        if key not in self._tools:
+            self._tools[key] = _tools_in(run.path)
+        return self._tools[key]
 
     def forget(self) -> None:
         """Look at the disk again: a result file has changed."""
@@ -145,6 +161,18 @@ class Scores:
                 return None
             known = self._graded[path, moment] = _values(root) if root is not None else {}
         return known
+
+
+def _tools_in(path: Path) -> tuple[str, ...]:
+    try:
+        if path.stat().st_size > MAX_RESULT_BYTES:
+            return ()
+        text = path.read_text(encoding="utf-8")
+    except (OSError, ValueError):
+        return ()
+    # The names alone are wanted: a file of many megabytes is searched faster than it is parsed.
+    lists = _TOOLS_USED.findall(text)
+    return tuple(dict.fromkeys(name for names in lists for name in _TOOL_NAME.findall(names)))
 
 
 def _values(root: Node) -> Values:

@@ -1,0 +1,121 @@
+"""Completion: what can be written at the cursor, in every state of the text.
+
+Keys come with their description and a snippet of their value, grader types with a whole minimal grader,
+values from the schema and from the project around the file (graders, tasks, fixtures, models, tools,
+skills), and names inside Python assertions.
+
+Architecture invariant: only the item under the cursor is read, and nothing is awaited.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from waza_language_server.features.completion_graders import grader_items, grader_type_items
+from waza_language_server.features.completion_item import Completion, Place
+from waza_language_server.features.completion_keys import key_items
+from waza_language_server.features.completion_values import value_items
+from waza_language_server.schema.catalog import Catalog, default_catalog
+from waza_language_server.schema.locate import shape_at, shape_below
+from waza_language_server.syntax.cursor import cursor_at
+
+if TYPE_CHECKING:
+    from waza_language_server.project.document import Document
+    from waza_language_server.project.index import Project
+    from waza_language_server.schema.shape import Shape
+
+__all__ = ["Completion", "Completions", "complete"]
+
+MAX_ITEMS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Completions:
+    """What can be written, best first. ``incomplete`` asks for the list again when more is typed."""
+
+    items: tuple[Completion, ...] = ()
+    incomplete: bool = False
+
+
+def complete(
+    document: Document, project: Project, offset: int, catalog: Catalog | None = None
+) -> Completions:
+    """Return what can be written at an offset of a document."""
+    catalog = catalog or default_catalog()
+    cursor = cursor_at(document.tree, offset)
+    if cursor.role == "none":
+        return Completions()
+    place = Place(document, project, catalog, offset, cursor)
+    holder = shape_at(document.kind, cursor.container_path, document.tree.root, catalog)
+    if holder is None:
+        return Completions()
+    if cursor.role == "key" and holder.fits("sequence") and not holder.fits("mapping"):
+        # A list is expected where nothing is written yet: its first item needs a dash.
+        cursor = replace(cursor, role="item", needs_dash=True)
+        place = replace(place, cursor=cursor)
+    if cursor.role == "key":
+        items = _keys(place, holder)
+    elif cursor.role == "value":
+        items = _values(place, holder, cursor.key or "")
+    else:
+        items = _list_items(place, holder)
+    return _capped(place, items)
+
+
+def _keys(place: Place, holder: Shape) -> list[Completion]:
+    items = list(key_items(place, holder.branch("mapping", frozenset(place.cursor.existing_keys))))
+    if holder.kind == "grader" and "type" not in place.cursor.existing_keys:
+        items += grader_items(place)
+    return items
+
+
+def _values(place: Place, holder: Shape, key: str) -> list[Completion]:
+    shape = shape_below(holder, key)
+    if shape is None:
+        return []
+    if shape.kind == "grader.type" or (holder.kind == "grader" and key == "type"):
+        return list(grader_type_items(place))
+    if holder.kind == "grader" and key == "name":
+        # A grader's own name is new by definition.
+        return []
+    return list(value_items(place, shape, key))
+
+
+def _list_items(place: Place, holder: Shape) -> list[Completion]:
+    shape = holder.branch("sequence").items
+    if shape is None:
+        return []
+    items: list[Completion] = []
+    branches = shape.branches or (shape,)
+    existing = frozenset(place.cursor.existing_keys)
+    if any(branch.kind == "grader" for branch in branches):
+        if "type" not in existing:
+            items += grader_items(place)
+        items += key_items(place, _entry_shape(place), new_item=True)
+    elif any(branch.fits("mapping") and branch.properties for branch in branches):
+        items += key_items(place, shape.branch("mapping", existing), new_item=True)
+    if any(branch.fits("scalar") and branch.kind != "grader" for branch in branches) and not existing:
+        items += value_items(place, shape.branch("scalar"), place.cursor.key or "")
+    return items
+
+
+def _entry_shape(place: Place) -> Shape:
+    node = place.cursor.node
+    written = node.get("type") if node is not None and node.kind == "mapping" else None
+    known = place.catalog.grader(written.target.value) if written is not None else None
+    return known or place.catalog.any_grader
+
+
+def _capped(place: Place, items: Iterable[Completion]) -> Completions:
+    unique: dict[str, Completion] = {}
+    for item in items:
+        unique.setdefault(item.label, item)
+    found: Sequence[Completion] = sorted(unique.values(), key=lambda item: item.sort_text)
+    if len(found) <= MAX_ITEMS:
+        return Completions(tuple(found))
+    typed = place.cursor.prefix.strip("\"'").lower()
+    fitting = [item for item in found if typed in (item.filter_text or item.label).lower()]
+    kept = (fitting or found)[:MAX_ITEMS]
+    return Completions(tuple(kept), incomplete=True)

@@ -1,0 +1,140 @@
+"""One thing that can be written, and the place it is written at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal
+
+from waza_language_server.analysis.problem import Edit
+from waza_language_server.features.snippets import Layout, escaped, plain_text
+from waza_language_server.text.scalar_writing import plain_or_quoted
+from waza_language_server.text.span import Span
+
+if TYPE_CHECKING:
+    from waza_language_server.project.document import Document
+    from waza_language_server.project.index import Project
+    from waza_language_server.schema.catalog import Catalog
+    from waza_language_server.syntax.cursor import Cursor
+
+CompletionKind = Literal[
+    "key",
+    "grader",
+    "value",
+    "constant",
+    "reference",
+    "file",
+    "folder",
+    "model",
+    "variable",
+    "function",
+    "field",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """One thing that can be written. ``documentation`` is Markdown; ``edit`` is on one line of the document.
+
+    In a text of several lines the lines after the first are relative to the indentation of the line of the
+    edit, as editors insert them; ``is_snippet`` says that it has places to fill in. ``text_without_places``
+    is for others.
+    """
+
+    label: str
+    kind: CompletionKind
+    detail: str
+    documentation: str
+    sort_text: str
+    edit: Edit
+    is_snippet: bool = False
+    filter_text: str | None = None
+    deprecated: bool = False
+
+    @property
+    def text_without_places(self) -> str:
+        """The text to insert where snippets are not understood."""
+        return plain_text(self.edit.text) if self.is_snippet else self.edit.text
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where something is completed, and what is known around it."""
+
+    document: Document
+    project: Project
+    catalog: Catalog
+    offset: int
+    cursor: Cursor
+
+    @cached_property
+    def layout(self) -> Layout:
+        """How the file is written."""
+        return Layout(self.document.tree)
+
+    @property
+    def text(self) -> str:
+        """The text of the document."""
+        return self.document.text
+
+    @cached_property
+    def quote(self) -> str:
+        """The quote that the cursor stands in, or ""."""
+        before = self.text[self.cursor.replace.start - 1 : self.cursor.replace.start]
+        return before if before in {'"', "'"} else ""
+
+    @property
+    def follows_colon(self) -> bool:
+        """Whether a colon stands behind what is replaced: then only the key itself is written."""
+        rest = self.text[self.cursor.replace.end :].lstrip(" \t")
+        return rest.startswith(":")
+
+    def value(self, value: str, *, raw: bool = False) -> Edit:
+        """Return the edit that writes a scalar, quoted as it must be here; a ``raw`` one stays as it is."""
+        span = self.cursor.replace
+        if self.quote == '"':
+            text = value.replace("\\", "\\\\").replace('"', '\\"')
+        elif self.quote == "'":
+            text = value.replace("'", "''")
+        else:
+            text = value if raw else plain_or_quoted(value)
+            text = self._lead(span) + text
+        if self.cursor.role == "item" and self.cursor.needs_dash:
+            return self.line("- " + text.lstrip())
+        return Edit(span, text)
+
+    def line(self, text: str) -> Edit:
+        """Return the edit that writes lines at the column of the cursor's container, which it also corrects.
+
+        Lines after the first are given relative to the column of the first.
+        """
+        span = self.cursor.replace
+        line_start = self._line_start(span.start)
+        before = self.text[line_start : span.start]
+        lead = ""
+        if not before.strip():
+            column = self.cursor.indent
+            if len(before) != column:
+                # The cursor stands at another column than its container's keys: the line is indented anew.
+                return Edit(Span(line_start, span.end), self._lines(" " * column + text, " " * column))
+            shift = ""
+        else:
+            lead = self._lead(span)
+            own = len(before) - len(before.lstrip(" "))
+            shift = " " * max(0, self.cursor.indent - own) if before.lstrip().startswith("-") else ""
+        return Edit(span, self._lines(lead + text, shift))
+
+    def _lines(self, text: str, indent: str) -> str:
+        return text.replace("\n", self.layout.line_break + indent)
+
+    def _lead(self, span: Span) -> str:
+        """Return the blank that a dash or colon right before the cursor still needs."""
+        return " " if self.text[span.start - 1 : span.start] in {":", "-"} and span.start else ""
+
+    def _line_start(self, offset: int) -> int:
+        return max(self.text.rfind("\n", 0, offset), self.text.rfind("\r", 0, offset)) + 1
+
+
+def safe(text: str) -> str:
+    """Return text for use in a snippet."""
+    return escaped(text)

@@ -1,0 +1,67 @@
+"""Keys of a mapping that are not written yet: needed ones first, deprecated ones last."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from waza_language_server.features.completion_item import Completion, Place
+from waza_language_server.features.shape_text import notes, signature
+from waza_language_server.features.snippets import grader_snippet, value_snippet
+
+if TYPE_CHECKING:
+    from waza_language_server.schema.shape import Shape
+
+
+def key_items(place: Place, holder: Shape, *, new_item: bool = False) -> Iterator[Completion]:
+    """Yield the keys of a mapping; ``new_item`` says that they begin or continue an item of a list."""
+    cursor = place.cursor
+    written = set(cursor.existing_keys)
+    excluded = _excluded(holder, written)
+    for position, (name, known) in enumerate(holder.properties.items()):
+        if name in written or name in excluded:
+            continue
+        shape = known.shape
+        text = name + ("" if place.follows_colon else _value(place, holder, name, shape))
+        if new_item and cursor.needs_dash:
+            text = "- " + text.replace("\n", "\n  ")
+        yield Completion(
+            label=name,
+            kind="key",
+            detail=signature(name, shape),
+            documentation="\n\n".join([*notes(shape), shape.description]),
+            sort_text=f"{_rank(holder, name, known.required)}{position:03}",
+            edit=place.line(text),
+            is_snippet=not place.follows_colon,
+            deprecated=shape.deprecated,
+        )
+
+
+def _value(place: Place, holder: Shape, name: str, shape: Shape) -> str:
+    if place.cursor.in_flow:
+        return ": "
+    if holder.kind == "grader" and name == "config" and holder.snippet:
+        skipped = [key for key in holder.properties if key != "config"]
+        sample = grader_snippet(holder.snippet, place.layout, without=skipped)
+        if sample.startswith("config:"):
+            # The sample's lines are indented as in an item; here they belong to the key itself.
+            return sample.removeprefix("config").replace("\n  ", "\n")
+    return ":" + value_snippet(shape, place.layout)
+
+
+def _excluded(holder: Shape, written: set[str]) -> set[str]:
+    """Return the keys that cannot stand beside those that are written."""
+    one = set(holder.exactly_one)
+    return one if one & written else set()
+
+
+def _rank(holder: Shape, name: str, required: bool) -> int:
+    shape = holder.properties[name].shape
+    if shape.deprecated:
+        return 9
+    if shape.inert:
+        return 8
+    if required:
+        return 0
+    advised = {one.key for one in holder.recommended} | set(holder.at_least_one) | set(holder.exactly_one)
+    return 1 if name in advised else 2

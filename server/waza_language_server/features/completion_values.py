@@ -1,0 +1,178 @@
+"""Values: those the schema lists, and those the project knows (graders, tasks, fixtures, models, tools)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
+
+from waza_language_server.features.completion_item import Completion, CompletionKind, Place
+from waza_language_server.features.completion_python import python_items
+from waza_language_server.features.shape_text import value_text
+from waza_language_server.project.uris import path_of
+
+if TYPE_CHECKING:
+    from waza_language_server.schema.shape import Shape
+
+MAX_FILES = 500
+
+
+def value_items(place: Place, shape: Shape, key: str) -> Iterator[Completion]:
+    """Yield the values that a scalar of this shape may have under a key."""
+    if shape.kind == "python.assertion":
+        yield from python_items(place)
+        return
+    provide = _PROVIDERS.get(shape.kind or "")
+    if shape.kind == "grader.name" and key == "graders":
+        yield from _suite_grader_names(place)
+    elif provide is not None:
+        yield from provide(place)
+    yield from _listed(place, shape)
+
+
+def _listed(place: Place, shape: Shape) -> Iterator[Completion]:
+    """Yield the values that the schema names: all that are allowed, or else the default and the examples."""
+    values = [value for value in shape.enum if value is not None]
+    detail = "default"
+    if not values and "boolean" in shape.types and "string" not in shape.types:
+        values = [True, False]
+    if not values and shape.kind in {"model", "executor", "task.glob"}:
+        values, detail = [value for value in shape.examples if isinstance(value, str)], "example"
+    if (
+        not values
+        and shape.has_default
+        and isinstance(shape.default, int | float | str)
+        and shape.default != ""
+    ):
+        values = [shape.default]
+    for position, value in enumerate(values):
+        default = detail if value == shape.default or (detail == "example" and not shape.enum) else ""
+        yield Completion(
+            label=value if isinstance(value, str) else value_text(value),
+            kind="constant",
+            detail=default,
+            documentation=shape.description,
+            sort_text=f"5{position:03}",
+            edit=place.value(value) if isinstance(value, str) else place.value(value_text(value), raw=True),
+        )
+
+
+def _grader_names(place: Place) -> Iterator[Completion]:
+    own = _surrounding_name(place)
+    graders = place.project.graders(place.document).value
+    for grader in dict.fromkeys(graders):
+        if grader.name and grader.name != own:
+            yield _known(place, grader.name, "reference", f"{grader.type} grader".strip())
+
+
+def _suite_grader_names(place: Place) -> Iterator[Completion]:
+    for name in place.project.suite_grader_names(place.document).value:
+        yield _known(place, name, "reference", "grader of the suite")
+
+
+def _task_globs(place: Place) -> Iterator[Completion]:
+    path = path_of(place.document.uri)
+    if path is None:
+        return
+    folders: dict[str, set[str]] = {}
+    tasks = [file for file in _yaml_files(place, path.parent, 3) if place.project.claim(file) == "task"]
+    for file in tasks:
+        relative = _relative(file, path.parent)
+        parent = str(PurePosixPath(relative).parent)
+        folders.setdefault("" if parent == "." else f"{parent}/", set()).add(file.suffix)
+    for folder, suffixes in sorted(folders.items()):
+        for suffix in sorted(suffixes):
+            count = len(place.project.matching_tasks(place.document, f"{folder}*{suffix}").value)
+            yield _known(place, f"{folder}*{suffix}", "file", _files(count), rank="1")
+    for file in tasks:
+        task = place.project.outline(file)
+        yield _known(place, _relative(file, path.parent), "file", task.name or task.id or "", rank="2")
+
+
+def _fixtures(place: Place) -> Iterator[Completion]:
+    for name in place.project.fixtures(place.document).value[:MAX_FILES]:
+        yield _known(place, name, "file", "fixture")
+
+
+def _suite_files(place: Place) -> Iterator[Completion]:
+    """Yield files and folders on the way that is being typed, beside the document or below an open folder."""
+    path = path_of(place.document.uri)
+    if path is None:
+        return
+    typed = place.cursor.prefix.strip("\"'")
+    head = typed.rpartition("/")[0]
+    for base in dict.fromkeys((path.parent, *place.project.roots)):
+        for name, is_folder in place.project.folder_entries(base / head).value[:MAX_FILES]:
+            if name.startswith(".") and not typed.rpartition("/")[2].startswith("."):
+                continue
+            shown = f"{head}/{name}" if head else name
+            yield _known(place, f"{shown}/" if is_folder else shown, "folder" if is_folder else "file", "")
+
+
+def _models(place: Place) -> Iterator[Completion]:
+    for name in place.project.models(place.document):
+        yield _known(place, name, "model", "used in this project")
+
+
+def _tools(place: Place) -> Iterator[Completion]:
+    seen = place.project.tools_seen(place.document)
+    for name in seen:
+        yield _known(place, name, "value", "called in the last run", rank="1")
+    for name in place.project.tools(place.document):
+        if name not in seen:
+            yield _known(place, name, "value", "used in this project", rank="2")
+
+
+def _skills(place: Place) -> Iterator[Completion]:
+    for name in place.project.skills(place.document):
+        yield _known(place, name, "reference", "skill")
+
+
+def _known(place: Place, value: str, kind: CompletionKind, detail: str, rank: str = "1") -> Completion:
+    return Completion(value, kind, detail, "", f"{rank}{value}", place.value(value), filter_text=value)
+
+
+def _surrounding_name(place: Place) -> str | None:
+    root = place.document.tree.root
+    path = place.cursor.container_path
+    for length in range(len(path), 0, -1):
+        entry = root.get(*path[:length]) if root is not None else None
+        name = entry.get("name") if entry is not None and entry.kind == "mapping" else None
+        if name is not None:
+            return name.target.value
+    return None
+
+
+def _yaml_files(place: Place, folder: Path, depth: int) -> Iterator[Path]:
+    found = 0
+    level: list[Path] = [folder]
+    for _ in range(depth):
+        below: list[Path] = []
+        for here in level:
+            for name, is_folder in place.project.folder_entries(here).value:
+                if is_folder and not name.startswith(".") and name not in {"node_modules", "fixtures"}:
+                    below.append(here / name)
+                elif not is_folder and name.endswith((".yaml", ".yml")) and found < MAX_FILES:
+                    found += 1
+                    yield here / name
+        level = below
+
+
+def _files(count: int) -> str:
+    return "1 file" if count == 1 else f"{count} files"
+
+
+def _relative(file: Path, folder: Path) -> str:
+    return PurePosixPath(*file.relative_to(folder).parts).as_posix()
+
+
+Provider = Callable[[Place], Iterable[Completion]]
+_PROVIDERS: dict[str, Provider] = {
+    "grader.name": _grader_names,
+    "task.glob": _task_globs,
+    "path.fixture": _fixtures,
+    "path.suite": _suite_files,
+    "model": _models,
+    "tool.name": _tools,
+    "skill.name": _skills,
+}

@@ -1,0 +1,88 @@
+"""What an author may write at a place, in words: a signature line, the description, the limits.
+
+Shared by hover and completion, so that both say the same.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from waza_language_server.schema.shape import Shape
+
+_TYPE_WORDS = {"integer": "integer", "number": "number", "boolean": "boolean", "null": "null"}
+MAX_ALLOWED = 12
+
+
+def signature(name: str, shape: Shape) -> str:
+    """Return one line such as ``max_tool_calls: integer ≥ 0 = 0``."""
+    words = f"{name}: {type_words(shape)}"
+    if shape.has_default and shape.default is not None:
+        words += f" = {value_text(shape.default)}"
+    return words
+
+
+def type_words(shape: Shape) -> str:
+    """Return what kind of value is meant: ``integer ≥ 0``, ``"any_order" | "exact"``, ``list of text``."""
+    if shape.kind in {"grader", "grader.type"}:
+        return "grader" if shape.kind == "grader" else "grader type"
+    if shape.enum:
+        shown = [value_text(value) for value in shape.enum if value is not None]
+        return " | ".join(shown[:MAX_ALLOWED]) + (" | …" if len(shown) > MAX_ALLOWED else "")
+    if shape.branches:
+        return " or ".join(dict.fromkeys(type_words(branch) for branch in shape.branches))
+    types = shape.types - {"null"}
+    if not types:
+        return "any value"
+    if "object" in types:
+        return "mapping"
+    if "array" in types:
+        return f"list of {type_words(shape.items)}" if shape.items is not None else "list"
+    if "string" in types:
+        # Text also takes plain numbers and booleans: that is how they are read, not what is meant.
+        return {"python.assertion": "Python expression", "regex": "regular expression"}.get(
+            shape.kind or "", "text"
+        )
+    return " or ".join(_TYPE_WORDS[name] for name in sorted(types) if name in _TYPE_WORDS) + _limits(shape)
+
+
+def value_text(value: Any) -> str:
+    """Return a value as it is written in a suite file."""
+    if isinstance(value, str):
+        return value if value.replace("-", "").replace("_", "").isalnum() else json.dumps(value)
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return json.dumps(value, ensure_ascii=False)
+
+
+def notes(shape: Shape) -> Iterator[str]:
+    """Yield what else is worth knowing of a value: that it is deprecated, has no effect, must be given."""
+    if shape.deprecated:
+        successor = f"; write `{shape.replaced_by}` instead" if shape.replaced_by else ""
+        yield f"**Deprecated**{successor}."
+    if shape.inert:
+        yield f"**No effect:** {shape.inert}"
+    if shape.at_least_one:
+        yield f"At least one of {_listed(shape.at_least_one)} is needed."
+    if shape.exactly_one:
+        yield f"Exactly one of {_listed(shape.exactly_one)} is needed."
+
+
+def _limits(shape: Shape) -> str:
+    parts: list[str] = []
+    for keyword, sign in (
+        ("minimum", "≥"),
+        ("exclusiveMinimum", ">"),
+        ("maximum", "≤"),
+        ("exclusiveMaximum", "<"),
+    ):
+        limit = shape.schema.get(keyword)
+        if isinstance(limit, int | float):
+            parts.append(f"{sign} {value_text(limit)}")
+    return f" {' and '.join(parts)}" if parts else ""
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    return ", ".join(f"`{name}`" for name in names)

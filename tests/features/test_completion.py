@@ -1,0 +1,345 @@
+"""What can be written at the cursor: in whole, half-typed and broken files, in every layout."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.features.completing import completions, item, labels, taken
+from tests.features.results import grade, write_results
+from tests.project.files import EVAL, put, small_suite
+from waza_language_server.syntax.tree import parse
+
+# Keys.
+
+
+def test_keys_of_a_new_file_needed_ones_first() -> None:
+    found = labels("<CURSOR>")
+    assert {"name", "skill", "config", "graders", "tasks"} <= set(found)
+    assert found.index("config") < found.index("baseline")
+
+
+def test_keys_that_are_written_are_not_offered_again() -> None:
+    assert "skill" not in labels("skill: x\n<CURSOR>\ntasks: []\n")
+
+
+def test_a_key_brings_its_description_and_signature() -> None:
+    found = item("graders:\n  - type: behavior\n    config:\n      <CURSOR>\n", "max_tool_calls")
+    assert found.detail == "max_tool_calls: integer ≥ 0 = 0"
+    assert "tool calls" in found.documentation
+
+
+def test_the_options_are_those_of_the_grader_type() -> None:
+    assert "max_tool_calls" in labels("graders:\n  - type: behavior\n    config:\n      <CURSOR>\n")
+    assert "contains" in labels("graders:\n  - type: text\n    config:\n      <CURSOR>\n")
+
+
+def test_options_are_found_when_the_type_comes_last_and_the_file_is_broken() -> None:
+    broken = 'name: "x\ngraders:\n  - config:\n      <CURSOR>\n    type: behavior\n'
+    assert "max_tool_calls" in labels(broken)
+
+
+def test_a_half_typed_key_is_replaced() -> None:
+    assert taken("skill: x\ngra<CURSOR>\ntasks: []\n", "graders") == (
+        "skill: x\ngraders:\n  - type: \ntasks: []\n"
+    )
+
+
+def test_a_key_that_has_its_colon_is_only_renamed() -> None:
+    assert taken("ski<CURSOR>ll: x\n", "name") == "name: x\n"
+
+
+def test_a_list_key_starts_the_list_in_the_layout_of_the_file() -> None:
+    indented = "metrics:\n  - name: a\n<CURSOR>"
+    flush = "metrics:\n- name: a\n<CURSOR>"
+    assert taken(indented, "tasks").endswith("tasks:\n  - ")
+    assert taken(flush, "tasks").endswith("tasks:\n- ")
+
+
+def test_a_mapping_key_starts_with_what_it_needs() -> None:
+    assert taken("skill: x\n<CURSOR>", "config") == (
+        "skill: x\nconfig:\n  trials_per_task: \n  timeout_seconds: \n  executor: mock\n"
+    ).rstrip("\n")
+
+
+def test_a_key_in_a_nested_mapping_keeps_the_indentation() -> None:
+    source = "id: a\nexpected:\n  behavior:\n    max_tool_calls: 3\n    <CURSOR>\n"
+    assert taken(source, "required_tools", "task") == (
+        "id: a\nexpected:\n  behavior:\n    max_tool_calls: 3\n    required_tools:\n      - \n"
+    )
+
+
+def test_a_cursor_at_the_wrong_column_is_moved_to_the_keys() -> None:
+    source = "config:\n  executor: mock\n   <CURSOR>"
+    assert taken(source, "parallel") == "config:\n  executor: mock\n  parallel: true"
+
+
+def test_a_boolean_key_offers_both_values_the_other_than_the_default_first() -> None:
+    assert item("config:\n  <CURSOR>\n", "parallel").edit.text == "parallel: ${1|true,false|}"
+
+
+def test_a_prompt_is_block_text() -> None:
+    assert taken("id: a\ninputs:\n  <CURSOR>", "prompt", "task") == "id: a\ninputs:\n  prompt: |\n    "
+
+
+def test_inside_brackets_only_the_key_is_written() -> None:
+    assert taken("config: {executor: mock, <CURSOR>}\n", "skill_directories") == (
+        "config: {executor: mock, skill_directories: }\n"
+    )
+
+
+def test_lines_end_as_in_the_file() -> None:
+    assert taken("skill: x\r\n<CURSOR>", "graders") == "skill: x\r\ngraders:\r\n  - type: "
+
+
+@pytest.mark.parametrize("source", ["# <CURSOR>", "skill: x # <CURSOR>\n"])
+def test_nothing_is_offered_in_comments(source: str) -> None:
+    assert labels(source) == []
+
+
+# Graders.
+
+
+def test_a_new_item_offers_whole_graders() -> None:
+    assert taken("graders:\n  - <CURSOR>\n", "behavior") == (
+        """\
+graders:
+  - type: behavior
+    name: efficient
+    config:
+      max_tool_calls: 20
+      max_duration_ms: 60000
+      forbidden_tools:
+        - web_fetch
+"""
+    )
+
+
+def test_a_whole_grader_follows_a_list_that_is_not_indented() -> None:
+    assert taken("graders:\n- type: text\n  name: a\n- <CURSOR>\n", "code") == (
+        """\
+graders:
+- type: text
+  name: a
+- type: code
+  name: answer_quality
+  config:
+    assertions:
+    - len(output) > 100
+    - "'function' in output.lower()"
+"""
+    )
+
+
+def test_an_empty_list_gets_its_first_dash() -> None:
+    assert taken("graders:\n  <CURSOR>\n", "code").startswith("graders:\n  - type: code\n    name: ")
+
+
+def test_a_type_brings_the_options_that_are_missing() -> None:
+    assert taken("graders:\n  - name: mine\n    type: <CURSOR>\n", "code") == (
+        """\
+graders:
+  - name: mine
+    type: code
+    config:
+      assertions:
+        - len(output) > 100
+        - "'function' in output.lower()"
+"""
+    )
+
+
+def test_a_type_is_written_alone_where_options_are() -> None:
+    source = "graders:\n  - type: te<CURSOR>\n    config: {contains: [a]}\n"
+    assert taken(source, "text") == "graders:\n  - type: text\n    config: {contains: [a]}\n"
+
+
+def test_a_type_in_quotes_or_brackets_is_written_alone() -> None:
+    assert taken('graders:\n  - type: "<CURSOR>"\n', "text") == 'graders:\n  - type: "text"\n'
+    assert taken("graders:\n  - {type: <CURSOR>}\n", "text") == "graders:\n  - {type: text}\n"
+
+
+def test_a_type_right_behind_its_colon_gets_a_blank() -> None:
+    assert taken(
+        "graders:\n  - {name: a}\n  - config: {}\n    name: b\n    type:<CURSOR>\n", "text"
+    ).endswith("    type: text\n")
+
+
+def test_config_brings_the_sample_of_the_type() -> None:
+    assert taken("graders:\n  - type: skill_invocation\n    name: a\n    <CURSOR>\n", "config") == (
+        """\
+graders:
+  - type: skill_invocation
+    name: a
+    config:
+      mode: in_order
+      required_skills:
+        - azure-prepare
+        - azure-deploy
+"""
+    )
+
+
+def test_deprecated_types_come_last_and_say_so() -> None:
+    found = completions("graders:\n  - type: <CURSOR>\n")[1].items
+    assert [one.label for one in found if one.deprecated] == [
+        "keyword",
+        "llm",
+        "llm_comparison",
+        "regex",
+        "script",
+    ]
+    assert all(one.deprecated for one in found[-5:])
+
+
+def test_every_whole_grader_reads_as_written() -> None:
+    _, found = completions("graders:\n- <CURSOR>\n")
+    for one in (one for one in found.items if one.kind == "grader"):
+        tree = parse(taken("graders:\n- <CURSOR>\n", one.label))
+        assert tree.errors == ()
+        entry = tree.root.get("graders", 0) if tree.root else None
+        assert entry is not None
+        assert [pair.key.value for pair in entry.entries][:2] == ["type", "name"]
+
+
+# Values.
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("config:\n  executor: <CURSOR>\n", ["mock", "copilot-sdk"]),
+        ("config:\n  parallel: <CURSOR>\n", ["true", "false"]),
+        ("config: {fail_fast: <CURSOR>", ["true", "false"]),
+        (
+            "graders:\n  - type: skill_invocation\n    config:\n      mode: <CURSOR>\n",
+            ["exact_match", "in_order", "any_order"],
+        ),
+    ],
+)
+def test_values_that_the_schema_lists(source: str, expected: list[str]) -> None:
+    assert labels(source) == expected
+
+
+def test_a_value_in_quotes_stays_in_them() -> None:
+    assert taken('config:\n  executor: "m<CURSOR>"\n', "mock") == 'config:\n  executor: "mock"\n'
+
+
+def test_names_of_graders_of_the_suite(tmp_path: Path) -> None:
+    small_suite(tmp_path)
+    source = "id: a\nexpected:\n  graders:\n    - <CURSOR>\ngraders:\n  - {type: text, name: own}\n"
+    found = labels(source, "task", tmp_path / "tasks/first.yaml")
+    assert "mentions_deploy" in found
+    assert "own" not in found
+
+
+def test_the_grader_to_calibrate_is_one_of_the_others() -> None:
+    source = (
+        "graders:\n  - {type: prompt, name: judge}\n  - type: human_calibration\n    name: me\n"
+        "    config:\n      calibrate_grader: <CURSOR>\n"
+    )
+    assert labels(source) == ["judge"]
+
+
+def test_the_name_of_a_grader_is_new_so_nothing_is_offered() -> None:
+    assert labels("graders:\n  - {type: text, name: a}\n  - type: text\n    name: <CURSOR>\n") == []
+
+
+def test_task_files_and_globs(tmp_path: Path) -> None:
+    path = small_suite(tmp_path)
+    put(tmp_path, "tasks/deep/second.yml", "id: second\nname: Second\ninputs: {prompt: x}\n")
+    found = completions("skill: x\ngraders: []\ntasks:\n  - <CURSOR>\n", "eval", path)[1].items
+    shown = [(one.label, one.detail) for one in found if one.kind == "file"]
+    assert ("tasks/*.yaml", "1 file") in shown
+    assert ("tasks/deep/second.yml", "Second") in shown
+
+
+def test_fixtures_of_the_suite(tmp_path: Path) -> None:
+    small_suite(tmp_path)
+    put(tmp_path, "fixtures/src/a.py", "")
+    source = "id: a\ninputs:\n  prompt: x\n  files:\n    - path: <CURSOR>\n"
+    assert labels(source, "task", tmp_path / "tasks/first.yaml") == ["src/a.py"]
+    assert "src/a.py" in labels(source.replace("path: ", ""), "task", tmp_path / "tasks/first.yaml")
+
+
+def test_models_that_the_project_uses(tmp_path: Path) -> None:
+    put(tmp_path, "a/eval.yaml", EVAL.replace("claude-sonnet-4.6", "special-model"))
+    path = put(tmp_path, "b/eval.yaml", EVAL)
+    assert "special-model" in labels("skill: x\ntasks: []\nconfig:\n  model: <CURSOR>\n", "eval", path)
+
+
+def test_tools_that_the_last_run_called_come_first(tmp_path: Path) -> None:
+    path = small_suite(tmp_path)
+    results = write_results(path, {"first": [[grade("mentions_deploy", 1.0)]]})
+    results.write_text(
+        results.read_text().replace('"tools_used": []', '"tools_used": ["powershell", "view"]')
+    )
+    source = (
+        "skill: x\ntasks: [tasks/*.yaml]\ngraders:\n  - type: behavior\n    config:\n"
+        "      required_tools: [<CURSOR>]\n"
+    )
+    assert labels(source, "eval", path)[:2] == ["powershell", "view"]
+
+
+def test_long_lists_are_cut_to_what_fits_and_asked_for_again(tmp_path: Path) -> None:
+    small_suite(tmp_path)
+    for number in range(300):
+        put(tmp_path, f"fixtures/file{number}.txt", "")
+    source = "id: a\ninputs:\n  files:\n    - path: file29<CURSOR>\n"
+    found = completions(source, "task", tmp_path / "tasks/first.yaml")[1]
+    assert found.incomplete
+    assert {one.label for one in found.items} == {
+        "file29.txt",
+        *(f"file29{digit}.txt" for digit in range(10)),
+    }
+
+
+# Python assertions.
+
+CODE = "graders:\n  - type: code\n    config:\n      assertions:\n        - "
+
+
+def test_names_in_an_assertion() -> None:
+    assert labels(f'{CODE}"<CURSOR>"\n')[:3] == ["output", "outcome", "transcript"]
+    assert {"len", "any", "re"} <= set(labels(f"{CODE}len(out<CURSOR>\n"))
+
+
+@pytest.mark.parametrize(
+    ("typed", "label", "expected"),
+    [
+        ('"len(out<CURSOR>) > 1"', "output", '"len(output) > 1"'),
+        ("len(out<CURSOR>) > 1", "output", "len(output) > 1"),
+        ("'out<CURSOR>", "output", "'output"),
+        ("<CURSOR>", "output", '"output"'),
+        ('"[c for c in tool_calls if c[\'na<CURSOR>"', "name", '"[c for c in tool_calls if c[\'name"'),
+        ('"re.se<CURSOR>"', "search(r'', output)", "\"re.search(r'', output)\""),
+        ("'re.se<CURSOR>'", "search(r'', output)", "'re.search(r'''', output)'"),
+        ('"output.lo<CURSOR>"', "lower", '"output.lower()"'),
+    ],
+)
+def test_what_is_typed_inside_an_assertion_is_replaced(typed: str, label: str, expected: str) -> None:
+    assert taken(f"{CODE}{typed}\n", label) == f"{CODE}{expected}\n"
+
+
+def test_fields_of_events_are_offered_for_the_transcript() -> None:
+    assert labels(f'{CODE}"[e for e in transcript if e[\'<CURSOR>"\n') == ["type", "content", "message"]
+
+
+def test_nothing_is_offered_inside_text_of_an_assertion() -> None:
+    assert labels(f"{CODE}\"'out<CURSOR>' in output\"\n") == []
+
+
+def test_assertions_in_another_language_get_no_python() -> None:
+    source = CODE.replace("config:", "config:\n      language: javascript")
+    assert labels(f'{source}"<CURSOR>"\n') == []
+
+
+# Every state of the text.
+
+
+def test_completion_answers_at_every_offset_of_every_prefix() -> None:
+    for text in (EVAL.replace("    ", ""), CODE + '"len(output) > 1"\n'):
+        for end in range(0, len(text) + 1, 3):
+            for at in range(0, end + 1, 5):
+                completions(text[:at] + "<CURSOR>" + text[at:end])
