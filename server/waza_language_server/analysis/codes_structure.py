@@ -230,6 +230,17 @@ STRUCTURE_RULES = (
         files={"tasks/a.yaml": _TASK},
     ),
     Rule(
+        "unknown-grader-name",
+        "The suite has no grader of this name",
+        "warning",
+        "`expected.graders` names graders of `eval.yaml`; a name that is not there has no effect.",
+        f"{_TASK}expected:\n  graders: [answr]\n",
+        f"{_TASK}expected:\n  graders: [answer]\n",
+        files={
+            "../eval.yaml": f"{_EVAL}graders:\n  - {{type: text, name: answer, config: {{contains: [b]}}}}\n"
+        },
+    ),
+    Rule(
         "grader-name-of-suite",
         "A grader of the task is called like one of its suite",
         "warning",

@@ -21,6 +21,7 @@ from waza_language_server.analysis.grader_names import (
     name_node,
     name_of,
     names_taken_by_suite,
+    unknown_names,
 )
 from waza_language_server.analysis.patterns import pattern_problems
 from waza_language_server.analysis.problem import Problem, Severity
@@ -81,6 +82,7 @@ def _problems_of(document: Document, project: Project | None, catalog: Catalog |
     if project is not None:
         yield from _guarded("references", lambda: reference_problems(document, project))
         yield from _guarded("suite names", lambda: _names_of_suite(document, project, graders))
+        yield from _guarded("grader references", lambda: _references(document, project, catalog))
 
 
 def grader_problems(tree: Tree, kind: SchemaName, catalog: Catalog, entry: Node) -> tuple[Problem, ...]:
@@ -134,6 +136,18 @@ def _names_of_suite(document: Document, project: Project, graders: tuple[Node, .
         if own & names:
             taken |= _places_of_names(project, suite.path)
     yield from names_taken_by_suite(document.text, graders, taken)
+
+
+def _references(document: Document, project: Project, catalog: Catalog) -> Iterator[Problem]:
+    """Yield the names in ``expected.graders`` that the suite does not have, when the suite is known."""
+    root = document.tree.root
+    if document.kind != "task" or root is None:
+        return
+    located = structure.outside_graders(root, catalog.document("task"))
+    nodes = [node for node, shape in located if shape.kind == "grader.name" and node.kind == "scalar"]
+    known = project.suite_grader_names(document) if nodes else None
+    if known is not None and known.known and known.value:
+        yield from unknown_names(document.text, nodes, known.value)
 
 
 def _places_of_names(project: Project, path: Path) -> dict[str, NamedElsewhere]:

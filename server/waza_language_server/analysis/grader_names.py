@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 from waza_language_server.analysis.problem import Edit, Fix, Problem, Related
+from waza_language_server.analysis.spelling import listed, nearest
 from waza_language_server.syntax.nodes import Green, Node
 from waza_language_server.text.scalar_map import ScalarMap
 from waza_language_server.text.span import Span
@@ -63,6 +64,23 @@ def names_taken_by_suite(
         related = (Related(elsewhere.span, f"The suite's `{node.value}` is here.", elsewhere.uri),)
         fix = _renaming(text, node, names)
         yield Problem("grader-name-of-suite", node.span, message, "warning", (fix,), related)
+
+
+def unknown_names(text: str, references: Sequence[Node], known: Sequence[str]) -> Iterator[Problem]:
+    """Yield the references to graders that do not exist; ``known`` are all names there are."""
+    for node in references:
+        if node.value in known or not node.value:
+            continue
+        meant = nearest(node.value, known)
+        choice = (
+            f"did you mean `{meant}`?" if meant is not None else f"its graders are {listed(known, 'and')}."
+        )
+        fixes: tuple[Fix, ...] = ()
+        if meant is not None:
+            written = ScalarMap.of(text, node).write(meant)
+            fixes = (Fix(f"Change to `{meant}`", (Edit(node.span, written),), preferred=True),)
+        message = f"The suite has no grader `{node.value}`; {choice}"
+        yield Problem("unknown-grader-name", node.span, message, "warning", fixes)
 
 
 def name_of(grader: Node) -> str | None:
