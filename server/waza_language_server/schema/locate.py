@@ -56,8 +56,20 @@ def grader_shape(entry: Node | None, catalog: Catalog) -> Shape:
 
 def grader_type(entry: Node) -> str | None:
     """Return what is written as the type of a grader entry; None when it is not there or no scalar."""
+    node = type_node(entry)
+    return node.value if node is not None and node.kind == "scalar" else None
+
+
+def type_node(entry: Node) -> Node | None:
+    """Return the node of an entry's type, also one that a merge key (``<<``) brings in."""
     node = entry.get("type")
-    return node.target.value if node is not None and node.target.kind == "scalar" else None
+    if node is not None:
+        return node.target
+    merged = entry.get("<<")
+    if merged is None:
+        return None
+    sources = merged.target.items or (merged,)
+    return next((found.target for source in sources if (found := source.get("type")) is not None), None)
 
 
 def located(
