@@ -6,6 +6,7 @@ Shared by hover and completion, so that both say the same.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
     from waza_language_server.schema.shape import Shape
 
 _TYPE_WORDS = {"integer": "integer", "number": "number", "boolean": "boolean", "null": "null"}
+_MEANING = re.compile(r"`([^`]+)` means (\w+(?: \w+){0,2})\b(?=[.,;])")
+"""How a description says what its default stands for."""
 MAX_ALLOWED = 12
 
 
@@ -21,6 +24,9 @@ def signature(name: str, shape: Shape) -> str:
     words = f"{name}: {type_words(shape)}"
     if shape.has_default and shape.default is not None:
         words += f" = {value_text(shape.default)}"
+        meaning = _MEANING.search(shape.description)
+        if meaning and meaning[1] == value_text(shape.default):
+            words += f" ({meaning[2]})"
     return words
 
 

@@ -1,0 +1,248 @@
+"""Hover: what a key, a grader type or a name means, its default, what it allows, and an example.
+
+On a grader's name the last score is told as well. Links lead to the generated documentation.
+
+Architecture invariant: only the item under the cursor is read; scores are answered from memory.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from waza_engine.assertions.names import DOCS
+from waza_language_server.features.score_text import fenced, score_story
+from waza_language_server.features.shape_text import notes, signature, type_words, value_text
+from waza_language_server.schema.catalog import Catalog, default_catalog
+from waza_language_server.schema.locate import grader_type, shape_at
+from waza_language_server.text.scalar_map import ScalarMap
+from waza_language_server.text.scalar_writing import plain_or_quoted
+from waza_language_server.text.span import Span
+
+if TYPE_CHECKING:
+    from waza_language_server.project.document import Document
+    from waza_language_server.project.index import Project
+    from waza_language_server.schema.shape import Shape
+    from waza_language_server.syntax.nodes import Entry, Node
+
+DOCUMENTATION = "docs/"
+"""Where the generated documentation lies: the path in the repository, or the address of its pages."""
+
+_NAME = re.compile(r"[A-Za-z_]\w*")
+
+
+@dataclass(frozen=True, slots=True)
+class Hover:
+    """An explanation in Markdown of the characters of ``span``."""
+
+    span: Span
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Pointed:
+    """The node under the cursor; ``entry`` is the pair whose key or value it is."""
+
+    node: Node
+    entry: Entry | None
+    on_key: bool
+
+
+def hover(
+    document: Document,
+    project: Project,
+    offset: int,
+    *,
+    catalog: Catalog | None = None,
+    documentation: str = DOCUMENTATION,
+    now: datetime | None = None,
+) -> Hover | None:
+    """Return what is written at an offset means, None when there is nothing to say.
+
+    ``documentation`` is the folder or address of the generated pages, ending in a slash. ``now`` is when
+    the score is looked at, for its age.
+    """
+    catalog = catalog or default_catalog()
+    pointed = _pointed(document, offset)
+    if pointed is None:
+        return None
+    page = f"{documentation}graders.md"
+    entry = pointed.entry
+    if entry is not None and pointed.on_key:
+        return _of_key(document, entry, catalog, page)
+    shape = shape_at(document.kind, pointed.node.path, document.tree.root, catalog)
+    if shape is None:
+        return None
+    kind = shape.kind
+    if kind == "grader.type":
+        return _of_type(pointed.node, catalog, page)
+    if kind == "python.assertion":
+        return _of_name(document.text, pointed.node, offset)
+    if kind == "grader.name" and entry is not None and entry.key.value == "name":
+        return _of_grader(document, project, entry, now)
+    if entry is not None and (shape.enum or ("boolean" in shape.types and "string" not in shape.types)):
+        found = _of_key(document, entry, catalog, page)
+        return Hover(pointed.node.span, found.text) if found else None
+    return None
+
+
+def grader_documentation(name: str, shape: Shape, page: str) -> str:
+    """Return the description of a grader type with its options and an example."""
+    options = shape.properties["config"].shape if "config" in shape.properties else None
+    parts = [f"**{name}** · {shape.title}", *notes(shape), shape.description]
+    if options is not None and options.properties:
+        parts.append("\n".join(_options_table(options)))
+    if shape.snippet:
+        parts.append(fenced(shape.snippet, "yaml"))
+    parts.append(f"[All about {name}]({page}#{name})")
+    return "\n\n".join(parts)
+
+
+def key_documentation(name: str, shape: Shape, why: str = "") -> str:
+    """Return the description of a key: signature, meaning, default, allowed values, an example."""
+    parts = [fenced(signature(name, shape), "yaml"), *notes(shape), shape.description]
+    if shape.enum:
+        allowed = ", ".join(f"`{value_text(value)}`" for value in shape.enum if value is not None)
+        parts.append(f"**Allowed:** {allowed}")
+    if shape.has_default and shape.default is not None:
+        parts.append(f"**Default:** `{value_text(shape.default)}`")
+    elif why:
+        parts.append(f"**Needed:** {why}.")
+    example = _example(name, shape)
+    if example:
+        parts.append(fenced(example, "yaml"))
+    return "\n\n".join(part for part in parts if part)
+
+
+def _pointed(document: Document, offset: int) -> _Pointed | None:
+    root = document.tree.root
+    if root is None:
+        return None
+    node = root.at(offset)
+    parent = node.parent
+    if node.kind not in {"scalar", "alias"} or parent is None or not len(node.span):
+        return None
+    if parent.kind != "mapping":
+        return _Pointed(node, None, False)
+    for entry in parent.entries:
+        if entry.key.span == node.span:
+            return _Pointed(node, entry, True)
+        if entry.value.span == node.span:
+            return _Pointed(node, entry, False)
+    return None
+
+
+def _of_key(document: Document, entry: Entry, catalog: Catalog, page: str) -> Hover | None:
+    holder = entry.value.parent
+    if holder is None:
+        return None
+    around = shape_at(document.kind, holder.path, document.tree.root, catalog)
+    known = around.branch("mapping").properties.get(entry.key.value) if around is not None else None
+    if around is None or known is None:
+        return None
+    written = entry.value.kind
+    shape = known.shape.branch(written) if written in {"mapping", "sequence", "scalar"} else known.shape
+    # The description may stand beside the alternatives rather than in them.
+    shape = shape if shape.description else known.shape
+    why = next((one.why for one in around.recommended if one.key == entry.key.value), "")
+    text = key_documentation(
+        entry.key.value, shape, why or ("a run stops without it" if known.required else "")
+    )
+    name = _surrounding_grader(holder)
+    if name is not None and catalog.grader(name) is not None:
+        text += f"\n\n[All about {name}]({page}#{name})"
+    return Hover(entry.key.span, text)
+
+
+def _of_type(node: Node, catalog: Catalog, page: str) -> Hover | None:
+    shape = catalog.grader(node.target.value)
+    return Hover(node.span, grader_documentation(node.target.value, shape, page)) if shape else None
+
+
+def _of_grader(document: Document, project: Project, entry: Entry, now: datetime | None) -> Hover | None:
+    holder = entry.value.parent
+    score = project.scores.of_grader(document, project, holder) if holder is not None else None
+    return Hover(entry.value.span, score_story(score, now)) if score is not None else None
+
+
+def _of_name(source: str, node: Node, offset: int) -> Hover | None:
+    """Explain the name under the cursor inside an assertion."""
+    mapped = ScalarMap.of(source, node)
+    at = mapped.to_value(offset)
+    for match in _NAME.finditer(mapped.value):
+        if match.start() <= at <= match.end():
+            described = DOCS.get(match[0])
+            attribute = mapped.value[: match.start()].rstrip().endswith(".")
+            if described is None or attribute:
+                return None
+            return Hover(mapped.source_span(*match.span()), f"**{match[0]}** {described}")
+    return None
+
+
+def _surrounding_grader(node: Node | None) -> str | None:
+    while node is not None:
+        if node.kind == "mapping" and node.parent is not None and node.parent.kind == "sequence":
+            name = grader_type(node)
+            if name is not None:
+                return name
+        node = node.parent
+    return None
+
+
+def _options_table(options: Shape) -> Iterator[str]:
+    yield "| option | type | default | |"
+    yield "|---|---|---|---|"
+    for name, known in options.properties.items():
+        shape = known.shape
+        if shape.deprecated:
+            continue
+        default = f"`{value_text(shape.default)}`" if shape.has_default and shape.default is not None else "–"
+        needed = " (needed)" if known.required else ""
+        first = shape.description.strip().split("\n")[0]
+        yield f"| `{name}`{needed} | {_cell(type_words(shape))} | {default} | {_cell(first)} |"
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+def _example(name: str, shape: Shape) -> str:
+    if shape.snippet:
+        return shape.snippet
+    if not shape.examples:
+        return ""
+    return f"{name}:{_yaml(shape.examples[0], 1)}"
+
+
+def _yaml(value: Any, depth: int) -> str:
+    """Return a plain value as YAML behind a colon."""
+    pad = "  " * depth
+    if isinstance(value, dict) and value:
+        return "".join(f"\n{pad}{key}:{_yaml(each, depth + 1)}" for key, each in _pairs(value))
+    if isinstance(value, list) and value:
+        return "".join(f"\n{pad}-{_item(each, depth + 1)}" for each in _each(value))
+    return f" {_scalar(value)}"
+
+
+def _item(value: Any, depth: int) -> str:
+    if isinstance(value, dict) and value:
+        first, *others = _yaml(value, depth).strip("\n").split("\n")
+        return "\n".join([f" {first.strip()}", *others])
+    return _yaml(value, depth)
+
+
+def _scalar(value: Any) -> str:
+    if isinstance(value, str):
+        return plain_or_quoted(value)
+    return value_text(value)
+
+
+def _pairs(value: Any) -> list[tuple[str, Any]]:
+    return [(str(key), each) for key, each in value.items()]
+
+
+def _each(value: Any) -> list[Any]:
+    return list(value)

@@ -1,0 +1,166 @@
+"""What hover explains: keys, grader types, names in assertions, the last score."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.features.completing import CURSOR
+from tests.features.results import NOW, grade, write_results
+from tests.project.files import EVAL, small_suite
+from waza_language_server.features.annotated_source import Caret, annotate_source
+from waza_language_server.features.hover import hover
+from waza_language_server.project.document import Document, DocumentKind
+from waza_language_server.project.index import Project
+from waza_language_server.project.uris import uri_of
+from waza_language_server.schema.catalog import default_catalog
+from waza_language_server.syntax.tree import parse
+
+BEHAVIOR = "graders:\n  - type: behavior\n    config:\n      max_tool<CURSOR>_calls: 3\n"
+
+
+def explained(
+    source: str,
+    kind: DocumentKind = "eval",
+    path: Path = Path("/nowhere/eval.yaml"),
+    documentation: str = "docs/",
+) -> str | None:
+    """Return the explanation at the cursor."""
+    offset = source.index(CURSOR)
+    document = Document(uri_of(path), 1, source.replace(CURSOR, ""), kind)
+    found = hover(document, Project(), offset, documentation=documentation, now=NOW)
+    return found.text if found else None
+
+
+def drawn(source: str) -> str:
+    """Return the lines that are explained, with carets under what is meant."""
+    offset = source.index(CURSOR)
+    document = Document(uri_of(Path("/nowhere/eval.yaml")), 1, source.replace(CURSOR, ""), "eval")
+    found = hover(document, Project(), offset)
+    return annotate_source(
+        document.text, [Caret(found.span, found.text.split("\n")[0])] if found else [], context=0
+    )
+
+
+def test_a_key_tells_its_signature_meaning_default_example_and_where_to_read_on() -> None:
+    assert explained(BEHAVIOR) == (
+        """\
+```yaml
+max_tool_calls: integer ≥ 0 = 0 (no limit)
+```
+
+The most tool calls allowed; `0` means no limit.
+
+**Default:** `0`
+
+```yaml
+max_tool_calls: 20
+```
+
+[All about behavior](docs/graders.md#behavior)"""
+    )
+
+
+def test_the_address_of_the_documentation_can_be_set() -> None:
+    text = explained(BEHAVIOR, documentation="https://example.org/waza/")
+    assert text is not None
+    assert text.endswith("[All about behavior](https://example.org/waza/graders.md#behavior)")
+
+
+@pytest.mark.parametrize("name", default_catalog().grader_types)
+def test_every_grader_type_has_a_description_options_and_an_example(name: str) -> None:
+    text = explained(f"graders:\n  - type: {name[0]}<CURSOR>{name[1:]}\n")
+    shape = default_catalog().grader(name)
+    assert text is not None
+    assert shape is not None
+    assert shape.description in text
+    assert f"graders.md#{name}" in text
+    options = shape.properties["config"].shape.properties
+    for option in (option for option, known in options.items() if not known.shape.deprecated):
+        assert f"| `{option}`" in text
+    tree = parse(text[text.index("```yaml\n") + 8 : text.rindex("\n```")])
+    assert tree.errors == ()
+    assert tree.root is not None
+    assert tree.root.get(0, "type") is not None
+
+
+def test_allowed_values_are_listed() -> None:
+    text = explained("config:\n  exec<CURSOR>utor: mock\n")
+    assert text is not None
+    assert "**Allowed:** `mock`, `copilot-sdk`" in text
+
+
+def test_a_deprecated_type_says_what_to_write_instead() -> None:
+    text = explained("graders:\n  - type: reg<CURSOR>ex\n")
+    assert text is not None
+    assert "**Deprecated**; write `text` instead." in text
+
+
+def test_the_range_is_the_key() -> None:
+    assert drawn(BEHAVIOR) == (
+        """\
+⋯
+      max_tool_calls: 3
+      ^^^^^^^^^^^^^^ ```yaml
+"""
+    )
+
+
+def test_a_name_in_an_assertion_is_explained_at_its_own_characters() -> None:
+    source = (
+        'graders:\n  - type: code\n    config:\n      assertions:\n        - "\\u0041 in out<CURSOR>put"\n'
+    )
+    assert drawn(source) == (
+        """\
+⋯
+        - "\\u0041 in output"
+                     ^^^^^^ **output** The agent's final answer, as text.
+"""
+    )
+
+
+def test_an_attribute_of_the_same_name_is_not_explained() -> None:
+    source = "graders:\n  - type: code\n    config:\n      assertions:\n        - x.out<CURSOR>put\n"
+    assert explained(source) is None
+
+
+def test_the_name_of_a_grader_tells_its_last_score(tmp_path: Path) -> None:
+    path = small_suite(tmp_path)
+    write_results(path, {"first": [[grade("mentions_deploy", 0.0, "missing text")]]})
+    source = path.read_text().replace("mentions_deploy", "mentions<CURSOR>_deploy")
+    assert explained(source, path=path) == (
+        """\
+**`mentions_deploy`** ✗ 0.00
+
+```text
+missing text
+```
+
+Recorded 5 minutes ago (mock)."""
+    )
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "<CURSOR>",
+        "# com<CURSOR>ment\n",
+        "unknown<CURSOR>_key: 1\n",
+        "graders:\n  - type: no<CURSOR>pe\n",
+        "name: some <CURSOR>text\n",
+        "graders:\n  - <CURSOR>\n",
+    ],
+)
+def test_nothing_is_said_where_there_is_nothing_to_say(source: str) -> None:
+    assert explained(source) is None
+
+
+def test_hover_works_in_broken_text() -> None:
+    assert explained('name: "x\n' + BEHAVIOR) is not None
+
+
+def test_hover_answers_at_every_offset_of_every_prefix() -> None:
+    for end in range(0, len(EVAL), 7):
+        for at in range(0, end, 5):
+            explained(EVAL[:at] + CURSOR + EVAL[at:end])
