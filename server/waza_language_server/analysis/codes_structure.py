@@ -185,15 +185,6 @@ STRUCTURE_RULES = (
         kind="eval",
     ),
     Rule(
-        "inert-key",
-        "No run looks at this key",
-        "hint",
-        "It is read and kept for people. Use a grader for what should be checked.",
-        f"{_TASK}expected:\n  outcomes:\n    - type: task_completed\n",
-        _TASK,
-        "It may be there for readers; nothing is wrong with it.",
-    ),
-    Rule(
         "duplicate-grader-name",
         "Two graders have the same name",
         "warning",

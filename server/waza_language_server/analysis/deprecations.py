@@ -1,4 +1,4 @@
-"""Types and keys that still work and have a successor, and keys that no run looks at."""
+"""Types and keys that still work and have a successor."""
 
 from __future__ import annotations
 
@@ -34,16 +34,13 @@ def deprecated_type(subject: Subject, shape: Shape) -> Iterator[Problem]:
 
 
 def deprecated_keys(subject: Subject, mapping: Node, shape: Shape) -> Iterator[Problem]:
-    """Yield the keys of a mapping that have a successor or no effect."""
+    """Yield the keys of a mapping that have a successor."""
     for entry in mapping.entries:
         known = shape.properties.get(entry.key.value)
         if known is None:
             continue
         if known.shape.deprecated and known.shape.kind != "grader.type":
             yield _deprecated_key(subject, mapping, shape, entry, known.shape)
-        elif known.shape.inert:
-            message = f"`{entry.key.value}`: {known.shape.inert}"
-            yield Problem("inert-key", entry.key.span, message, "hint", tag="unnecessary")
 
 
 def _deprecated_key(subject: Subject, mapping: Node, shape: Shape, entry: Entry, key: Shape) -> Problem:

@@ -26,9 +26,8 @@ def problems(text: str, kind: DocumentKind = "task") -> tuple[Problem, ...]:
 
 
 def drawn(text: str, kind: DocumentKind = "task", *, fixes: bool = False, context: int = 0) -> str:
-    """Return the lines with problems, carets below them; hints on keys without effect are left out."""
-    found = [problem for problem in problems(text, kind) if problem.code != "inert-key"]
-    return "\n" + annotate_source(text, carets_of(found, fixes=fixes), context=context)
+    """Return the lines with problems, carets below them."""
+    return "\n" + annotate_source(text, carets_of(problems(text, kind), fixes=fixes), context=context)
 
 
 def fixed(text: str, code: str, kind: DocumentKind = "task") -> str:
