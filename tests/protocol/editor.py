@@ -6,7 +6,7 @@ import asyncio
 import sys
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
@@ -159,7 +159,7 @@ async def editing(
     encodings: Sequence[types.PositionEncodingKind] | None = None,
     options: dict[str, Any] | None = None,
     log_of_errors: bool = False,
-) -> AsyncIterator[Editor]:
+) -> AsyncGenerator[Editor]:
     """Start an editor with this folder open; at the end the server's log must be free of exceptions.
 
     ``pulls`` makes it ask for diagnostics, as VS Code does since 1.73, instead of waiting for them.

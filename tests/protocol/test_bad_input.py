@@ -54,7 +54,7 @@ TEXTS = {
     "a very long line": SUITE.replace("hello", "x" * 500_000),
     "null everywhere": "name:\nskill:\nconfig:\ntasks:\ngraders:\n  -\n  - type:\n",
     "wrong shapes": "name: []\nskill: {}\nconfig: 1\ntasks: {a: 1}\ngraders: text\n",
-    "keys that are no words": "? [a, b]\n: 1\n? {c: d}\n: 2\n1: 3\nnull: 4\nskill: a\ntasks: []\ngraders: []\n",
+    "keys that are no words": "? [a, b]\n: 1\n? {c: d}\n: 2\n1: 3\nnull: 4\nskill: a\ntasks: []\n",
     "tags": SUITE + "x: !!python/object/apply:os.system [ls]\ny: !!binary aGVsbG8=\nz: !!set {a, b}\n",
     "merge keys": SUITE.replace("    config:", "    <<: {config: {}}\n    config:"),
 }

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from waza_language_server.analysis.problem import Edit, Fix, Problem, Related
     from waza_language_server.features.code_lens import CodeLens
     from waza_language_server.features.completion import Completion, Completions
+    from waza_language_server.features.hover import Hover
     from waza_language_server.features.inlay_hints import InlayHint
     from waza_language_server.project.document import Document
     from waza_language_server.project.index import Project
@@ -85,6 +86,12 @@ class Converter:
         command = types.Command(lens.title, lens.command, arguments=[lens.argument])
         return types.CodeLens(self.range(lens.span), command)
 
+    def hover(self, hover: Hover) -> types.Hover:
+        """Return an explanation; a client without Markdown shows its source, which is readable too."""
+        markdown = self._abilities.renders_markdown_in_hover
+        kind = types.MarkupKind.Markdown if markdown else types.MarkupKind.PlainText
+        return types.Hover(types.MarkupContent(kind, hover.text), self.range(hover.span))
+
     def inlay_hint(self, hint: InlayHint) -> types.InlayHint:
         """Return a hint with its tooltip."""
         tooltip = types.MarkupContent(types.MarkupKind.Markdown, hint.tooltip) if hint.tooltip else None
@@ -150,8 +157,8 @@ class Converter:
     def _indented(self, start: int, text: str, *, snippet: bool) -> tuple[str, types.InsertTextMode | None]:
         """Return text of several lines as this client inserts it in its place, and the mode to name.
 
-        The core gives the lines relative to the indentation of the first. Clients that take them as they are get
-        them indented; those that say nothing do so too, unless it is a snippet, which snippet engines indent.
+        The core gives the lines relative to the indentation of the first. Clients that take them as they are
+        get them indented; those that say nothing do so too, unless for a snippet: snippet engines indent it.
         """
         if not self._abilities.takes_lines_as_they_are:
             if self._abilities.indents_inserted_lines:

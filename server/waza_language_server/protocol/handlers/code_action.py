@@ -9,6 +9,8 @@ from lsprotocol import types
 from waza_language_server.protocol.convert import Converter
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from waza_language_server.protocol.server import WazaServer
 
 
@@ -29,13 +31,10 @@ def code_action(ls: WazaServer, params: types.CodeActionParams) -> list[types.Co
     return [convert.code_action(problem, fix, ls.session.project) for problem, fix in found]
 
 
-def _wants_fixes(kinds: object) -> bool:
-    if not isinstance(kinds, list | tuple):
+def _wants_fixes(kinds: Sequence[types.CodeActionKind | str] | None) -> bool:
+    if kinds is None:
         return True
     wanted = types.CodeActionKind.QuickFix.value
     # A client that asks for a kind asks for the kinds below it too; "" stands for all.
-    return any(kind == "" or wanted == kind or wanted.startswith(f"{kind}.") for kind in map(_text, kinds))
-
-
-def _text(kind: object) -> str:
-    return str(getattr(kind, "value", kind))
+    asked = (str(getattr(kind, "value", kind)) for kind in kinds)
+    return any(kind == "" or wanted == kind or wanted.startswith(f"{kind}.") for kind in asked)
