@@ -1,8 +1,9 @@
 """How much of a file survives a mistake: random edits and the share of key paths that can still be found.
 
-A key path is the way to a key (``graders``, 0, ``config``) together with the line it stands on. The paths of the intact
-file come from PyYAML, not from the tree under test. What an edit itself destroys does not count: keys whose own
-characters (or those of a key or dash above them) were edited, and keys whose line was joined to the one before.
+A key path is the way to a key (``graders``, 0, ``config``) together with the line it stands on. The paths of
+the intact file come from PyYAML, not from the tree under test. What an edit itself destroys does not count:
+keys whose own characters (or those of a key or dash above them) were edited, and keys whose line was joined
+to the one before.
 """
 
 from __future__ import annotations
@@ -33,7 +34,10 @@ class Change:
 
 @dataclass(frozen=True)
 class KeyPath:
-    """A key of the intact file. ``holders`` are the characters that make it: its own, and those of all above it."""
+    """A key of the intact file.
+
+    ``holders`` are the characters that make it: its own, and those of all above it.
+    """
 
     path: Path
     start: int

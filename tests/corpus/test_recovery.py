@@ -1,4 +1,7 @@
-"""A mistake costs what it destroys and nothing else: most of a broken file can still be completed and explained."""
+"""A mistake costs what it destroys and nothing else.
+
+Most of a broken file can still be completed and explained.
+"""
 
 import random
 

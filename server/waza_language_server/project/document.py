@@ -1,6 +1,4 @@
-"""A document as it stands at one version:
-
-the text and everything that is derived from it, each computed once.
+"""A document as it stands at one version: the text and what is derived from it, each computed once.
 
 Architecture invariant: a snapshot is never changed. An edit makes a new one that shares what the edit left
 alone.
@@ -35,7 +33,10 @@ class Document:
 
     @cached_property
     def tree(self) -> Tree:
-        """The tree of the text; it shares every list item with the version before that the edit left alone."""
+        """The tree of the text.
+
+        It shares every list item with the version before that the edit left alone.
+        """
         previous = self._previous.pop() if self._previous else None
         return parse(self.text, previous)
 

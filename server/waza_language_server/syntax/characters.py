@@ -1,7 +1,7 @@
 """Characters that YAML readers refuse or misread, found before reading.
 
-Each is replaced by one harmless character of the same length, so that the rest of the file can be read and every
-offset stays valid; the values in the tree get the original back.
+Each is replaced by one harmless character of the same length, so that the rest of the file can be read and
+every offset stays valid; the values in the tree get the original back.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Where a completion stands: in which mapping or list, at a key or a value, in every state of the text.
 
-The line of the cursor is often the one that cannot be read, so it is looked at as text; what stands above it comes from
-the tree. Columns decide: a key belongs to the deepest container whose children may stand at its column.
+The line of the cursor is often the one that cannot be read, so it is looked at as text; what stands above it
+comes from the tree. Columns decide: a key belongs to the deepest container whose children may stand at its
+column.
 """
 
 from __future__ import annotations
@@ -24,15 +25,14 @@ Path = tuple[str | int, ...]
 class Cursor:
     """A place to complete at.
 
-    ``key``: a key of the mapping at ``container_path`` (a mapping that may not exist yet).
-    ``value``: the value of ``key`` in the mapping at ``container_path``.
-    ``item``: an item of the list at ``container_path``; where the items are mappings, it may become a key as well, and
-    ``existing_keys`` are those of this item.
-    ``none``: a comment or a place where nothing can stand.
+    ``key``: a key of the mapping at ``container_path`` (a mapping that may not exist yet). ``value``: the
+    value of ``key`` in the mapping at ``container_path``. ``item``: an item of the list at
+    ``container_path``; where the items are mappings, it may become a key as well, and ``existing_keys`` are
+    those of this item. ``none``: a comment or a place where nothing can stand.
 
-    ``prefix`` is what is typed up to the cursor, ``replace`` what a completion replaces (inside the quotes, if there are
-    any). ``indent`` is the column of the key, of the key before a value, or of the content behind a dash. ``node`` is
-    the scalar or mapping at the cursor, when it could be read.
+    ``prefix`` is what is typed up to the cursor, ``replace`` what a completion replaces (inside the quotes,
+    if there are any). ``indent`` is the column of the key, of the key before a value, or of the content
+    behind a dash. ``node`` is the scalar or mapping at the cursor, when it could be read.
     """
 
     container_path: Path
@@ -299,7 +299,7 @@ class _Line:
         return Cursor(path, "value", name, prefix, replace, column, value, keys)
 
     def word(self, start: int, end: int | None = None) -> tuple[Span, str]:
-        """Return what stands around the cursor from ``start`` on (inside quotes), and the part before the cursor."""
+        """Return the text around the cursor from ``start`` on (inside quotes), and what of it is before."""
         text = self.text
         end = self.end if end is None else end
         while start < self.offset and text[start] in " \t":

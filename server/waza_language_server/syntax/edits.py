@@ -1,7 +1,9 @@
-"""Changing a suite as its author would by hand: the fewest characters, the author's indentation, every comment kept.
+"""Changing a suite as its author would by hand.
 
-Each function returns edits against ``tree.text``. They are tried first: when the edited text does not read as intended
-(or reads worse than before), the answer is no edit at all.
+The fewest characters, the author's indentation, every comment kept.
+
+Each function returns edits against ``tree.text``. They are tried first: when the edited text does not read as
+intended (or reads worse than before), the answer is no edit at all.
 """
 
 from __future__ import annotations
@@ -50,8 +52,8 @@ def insert_entry(
 def insert_item(tree: Tree, sequence: Node, item_text: str, after: Node | None = None) -> Edits:
     """Add an item to a list, behind ``after`` or at its end, with the dashes where the others have them.
 
-    ``sequence`` may be an empty value (``tasks:``), which becomes a list in the style of the file's other lists.
-    ``item_text`` is YAML without the dash; its further lines are indented relative to its first.
+    ``sequence`` may be an empty value (``tasks:``), which becomes a list in the style of the file's other
+    lists. ``item_text`` is YAML without the dash; its further lines are indented relative to its first.
     """
     text = tree.text
     item = _python(item_text)
@@ -136,7 +138,7 @@ def delete_item(tree: Tree, item: Node) -> Edits:
 
 
 def move_entry_into(tree: Tree, entry: Entry, mapping: Node, child_key: str) -> Edits:
-    """Move an entry into the mapping under ``child_key`` of ``mapping``, which is created when it is missing."""
+    """Move an entry into the mapping under ``child_key`` of ``mapping``, creating that when it is missing."""
     text = tree.text
     holder = entry.value.parent
     if holder is None:
@@ -237,7 +239,8 @@ def _deleted(text: str, mapping: Node, entry: Entry) -> Edits:
     start = entry.key.span.start
     if not text[line_start_of(text, start) : start].strip():
         return (Edit(_whole_lines(text, entry.span), ""),)
-    # The first entry stands behind the dash of an item: the next one takes its place, unless a comment is between.
+    # The first entry stands behind the dash of an item: the next one takes its place, unless a comment is
+    # between.
     following = entries[index + 1].key.span.start
     between = text[entry.span.end : following]
     if "#" not in between:
@@ -271,7 +274,7 @@ def _without_comma(text: str, spans: list[Span], index: int) -> Edit:
 
 
 def _whole_lines(text: str, span: Span) -> Span:
-    """Return the lines that hold a span, with the break behind them (or, at the end of the text, before them)."""
+    """Return the lines that hold a span with the break behind them; before them at the end of the text."""
     start = line_start_of(text, span.start)
     end = span.end
     while end < len(text) and text[end] not in "\r\n":
@@ -287,7 +290,7 @@ def _whole_lines(text: str, span: Span) -> Span:
 
 
 def _own_text(text: str, entry: Entry) -> str:
-    """Return an entry's text with its lines relative to the column of its key, a comment at its end included."""
+    """Return an entry's text, relative to the column of its key and with the comment at its end."""
     start = entry.key.span.start
     column = column_of(text, start)
     end = entry.span.end

@@ -1,10 +1,10 @@
 """Reading a piece of YAML strictly: the events of libyaml become green nodes with exact spans.
 
-libyaml counts trailing blanks and comments into a block collection and blank lines into a block scalar; here a node
-ends with its last character. Empty values get an empty span at the place where one would type them.
+libyaml counts trailing blanks and comments into a block collection and blank lines into a block scalar; here
+a node ends with its last character. Empty values get an empty span at the place where one would type them.
 
-Architecture invariant: nothing here recurses and no alias is expanded, so neither ``[[[[…`` nor an anchor bomb costs
-more than its own characters.
+Architecture invariant: nothing here recurses and no alias is expanded, so neither ``[[[[…`` nor an anchor
+bomb costs more than its own characters.
 """
 
 from __future__ import annotations
@@ -194,8 +194,11 @@ class _Builder:
     def _place_of_empty(self, at: int) -> int:
         """Return where an empty value would be typed: a blank behind its colon or dash, when there is one."""
         text = self.text
-        if at and text[at - 1] in ":-?":
-            return at + text.startswith(" ", at)
+        mark = at
+        while mark and text[mark - 1] in " \t\r\n":
+            mark -= 1
+        if mark and text[mark - 1] in ":-?":
+            return mark + text.startswith(" ", mark)
         siblings = self.stack[-1].children if self.stack else ()
         return min(at, siblings[-1].green.end) if siblings and self.stack[-1].kind == "mapping" else at
 

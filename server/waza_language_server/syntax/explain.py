@@ -1,7 +1,7 @@
 """Why a value or a line cannot be read, in one sentence with the cure, at the characters that cause it.
 
-libyaml names the place where it gave up, often lines below the cause. Here a piece is already known to be one value or
-one line, so the cause is found by looking at how it begins.
+libyaml names the place where it gave up, often lines below the cause. Here a piece is already known to be one
+value or one line, so the cause is found by looking at how it begins.
 """
 
 from __future__ import annotations
@@ -159,7 +159,7 @@ def _explain_flow(text: str, start: int, end: int, error: ReadError | None) -> S
     at = min(max(error.at if error else start, start), max(end - 1, start))
     return SyntaxFault(
         Span(at, max(_end_of_line(text, at, end), at + 1)),
-        "The list in brackets cannot be read from here; separate its items with commas and quote special characters.",
+        "The text in brackets cannot be read from here; put commas between its parts and quotes around text.",
     )
 
 
@@ -170,7 +170,10 @@ def _odd_bracket(text: str, at: int) -> SyntaxFault:
 
 
 def end_of_brackets(text: str, start: int, end: int) -> int:
-    """Return where the brackets that open at ``start`` are closed; ``end`` when they are not, or there are none."""
+    """Return where the brackets that open at ``start`` are closed.
+
+    ``end`` when they are not, or there are none.
+    """
     if text[start] not in _CLOSING:
         return end
     return _scan_flow(text, start, end)[2]
@@ -180,7 +183,7 @@ def text_behind_brackets(text: str, start: int, closed: int, end: int) -> Syntax
     """Say that something follows the closing bracket of a value."""
     behind = closed + len(text[closed:end]) - len(text[closed:end].lstrip())
     opening, closing = text[start], text[closed - 1]
-    message = f"The value from `{opening}` to `{closing}` ends before this; start a new line or quote the whole value."
+    message = f"The value from `{opening}` to `{closing}` ends before this; quote it all or start a new line."
     return SyntaxFault(Span(behind, max(_end_of_line(text, behind, end), behind + 1)), message)
 
 

@@ -8,7 +8,7 @@ from waza_language_server.analysis.problem import Fix, Related
 from waza_language_server.text.span import Span
 
 FAULT_CODES: dict[str, str] = {
-    "yaml-syntax": "The text is not YAML here: a quote, a bracket, a colon or a dash is missing or misplaced.",
+    "yaml-syntax": "The text is no YAML here: a quote, bracket, colon or dash is missing or misplaced.",
     "yaml-indentation": "A line starts at a column where nothing above it expects it.",
     "yaml-tab": "YAML is indented with spaces; a tab ends the reading of the file.",
     "yaml-escape": "A backslash in double quotes starts an escape, and YAML does not know this one.",

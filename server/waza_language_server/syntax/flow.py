@@ -43,9 +43,7 @@ def flow_position(root: Node | None, text: str, offset: int, frames: list[Frame]
     levels, stop = _scan(text, start, offset)
     if not levels:
         return None
-    steps = list(path)
-    for level in levels[:-1]:
-        steps.append(level.index if level.bracket == "[" else level.key or "")
+    steps = [*path, *(level.index if level.bracket == "[" else level.key or "" for level in levels[:-1])]
     level = levels[-1]
     token = level.token
     while token < offset and text[token] in " \t\r\n":

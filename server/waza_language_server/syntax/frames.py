@@ -10,7 +10,9 @@ from waza_language_server.syntax.nodes import Node
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A container. ``column`` is that of its keys or dashes; for an empty value that of the key or dash before it.
+    """A container. ``column`` is that of its keys or dashes.
+
+    For an empty value that of the key or dash before it.
 
     ``count`` is how many items of a list stand above the line.
     """
@@ -27,7 +29,10 @@ class Frame:
 
 
 def frames_above(root: Node | None, text: str, line_start: int) -> list[Frame]:
-    """Return the containers open above a line, outermost first. ``line_start`` is the offset of its first character."""
+    """Return the containers open above a line, outermost first.
+
+    ``line_start`` is the offset of its first character.
+    """
     frames: list[Frame] = []
     node, path, holder, in_list = root, (), -1, False
     while node is not None:
@@ -48,9 +53,8 @@ def frames_above(root: Node | None, text: str, line_start: int) -> list[Frame]:
             holder, in_list = column, True
             node, path = items[count - 1], (*path, count - 1)
         else:
-            if node.kind == "scalar" and not len(node.span):
-                frames.append(Frame("empty", path, holder, node, in_list=in_list))
-            elif node.kind == "scalar" and node.style == "plain" and node.span.start >= line_start:
+            below = node.style == "plain" and node.span.start >= line_start
+            if node.kind == "scalar" and (below or not len(node.span)):
                 frames.append(Frame("empty", path, holder, node, in_list=in_list))
             elif node.style == "flow":
                 frames.append(Frame("flow", path, holder, node))

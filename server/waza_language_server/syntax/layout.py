@@ -1,7 +1,8 @@
 """How a document is cut into sections, and which of them an edit leaves as they are.
 
-Architecture invariant: ``update`` answers only when cutting the new text afresh would give the very same pieces; in
-every doubtful case it answers None and the text is cut again, pieces with a known text being used again.
+Architecture invariant: ``update`` answers only when cutting the new text afresh would give the very same
+pieces; in every doubtful case it answers None and the text is cut again, pieces with a known text being used
+again.
 """
 
 from __future__ import annotations
@@ -41,7 +42,8 @@ _BOUNDARY = re.compile(r"\n(?:[^\s#\]}|>@`%&*!-]|[|>@`%&*!](?! )|-(?![ \t\r\n]|\
 """A line at column 0 that may begin an entry. Closing brackets and indicators before a blank never do."""
 _BELOW = re.compile(r"[^\r\n]*(?:\r\n|\n)(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\n))*([ ]{2,})")
 _OUTCAST = re.compile(
-    r"\n (?=[A-Za-z_][\w.-]*:(?:[ \t\r\n]|\Z))(?=[^\r\n]*(?:\r\n|\n)?(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\n))*([ ]*))"
+    r"\n (?=[A-Za-z_][\w.-]*:(?:[ \t\r\n]|\Z))"
+    r"(?=[^\r\n]*(?:\r\n|\n)?(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\n))*([ ]*))"
 )
 _ODD_STARTS = frozenset("?:&!*|>%@`[{")
 """A line at column 0 that starts so may be more than ``key: value``."""
@@ -66,7 +68,10 @@ class Layout:
 
 
 def lay_out(body: str, start: int, previous: Layout | None = None) -> Layout:
-    """Cut and read a text from ``start`` on (behind a byte order mark). Pieces of ``previous`` are used again."""
+    """Cut and read a text from ``start`` on (behind a byte order mark).
+
+    Pieces of ``previous`` are used again.
+    """
     preamble = _PREAMBLE.match(body, start)
     first = preamble.end() if preamble else start
     if body.startswith("%", first):

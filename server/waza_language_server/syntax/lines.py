@@ -19,7 +19,7 @@ _DASH = re.compile(r"-(?=[ \t\r\n]|\Z)[ \t]*")
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line. ``content`` is the offset of the first character behind the indentation, ``end`` excludes the break.
+    """One line. ``content`` is the offset behind the indentation, ``end`` excludes the line break.
 
     ``column`` is where the content counts as standing: for a line indented with tabs an estimate.
     """
@@ -33,7 +33,10 @@ class Line:
     """Empty or a comment."""
     tabbed: bool = False
     stray: int = -1
-    """Where a character stands that was typed before the content, or over its indentation; -1 when there is none."""
+    """Where a character stands that was typed before the content, or over its indentation.
+
+    -1 when there is none.
+    """
 
     def at(self, content: int) -> Line:
         """Return the same line as if it began at ``content``, the rest being indentation."""
@@ -72,7 +75,10 @@ def split_lines(text: str) -> list[Line]:
 
 
 def key_at(text: str, offset: int) -> re.Match[str] | None:
-    """Match ``key:`` at an offset; group ``key`` holds the key with its quotes, perhaps with blanks behind it."""
+    """Match ``key:`` at an offset.
+
+    Group ``key`` holds the key with its quotes, perhaps with blanks behind it.
+    """
     return _KEY.match(text, offset)
 
 

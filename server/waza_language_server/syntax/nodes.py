@@ -1,10 +1,12 @@
 """The YAML tree: immutable nodes with spans, shared between versions of a document.
 
-Two layers, as in rust-analyzer. A ``Green`` node knows its spans relative to the start of the piece of text it was
-parsed from; an unchanged piece keeps its green nodes when the text before it grows. A ``Node`` is a green node seen
-at its place in a document: it adds the offset and the way up. Nodes are made on demand and are cheap.
+Two layers, as in rust-analyzer. A ``Green`` node knows its spans relative to the start of the piece of text
+it was parsed from; an unchanged piece keeps its green nodes when the text before it grows. A ``Node`` is a
+green node seen at its place in a document: it adds the offset and the way up. Nodes are made on demand and
+are cheap.
 
-Architecture invariant: nothing here mutates a green node after it is built, and none of them holds document offsets.
+Architecture invariant: nothing here mutates a green node after it is built, and none of them holds document
+offsets.
 """
 
 from __future__ import annotations
@@ -20,18 +22,21 @@ Kind = Literal["mapping", "sequence", "scalar", "alias", "broken"]
 Style = Literal["plain", "single", "double", "literal", "folded", "flow", "block"]
 
 ALIAS_BUDGET = 10_000
-"""How many nodes ``Node.to_python`` may visit: an anchor bomb ends as a null instead of filling the memory."""
+"""How many nodes ``Node.to_python`` may visit.
+
+An anchor bomb ends as a null instead of filling the memory.
+"""
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Green:
     """A node without a place. ``start``/``end`` are relative to ``anchor point`` of its piece of text.
 
-    ``children`` are keys and values in turn for a mapping, and items for a sequence. Each child stands at its own
-    ``offset`` (see ``Placed``), so a whole subtree moves by changing one number. ``end`` is the end of the last
-    descendant, never the trailing blanks and comments that libyaml counts in. ``value`` is the decoded text of a
-    scalar and the name of an alias. A scalar with an empty span is an empty value: a place to complete at.
-    Green nodes compare by identity, so they serve as cache keys.
+    ``children`` are keys and values in turn for a mapping, and items for a sequence. Each child stands at its
+    own ``offset`` (see ``Placed``), so a whole subtree moves by changing one number. ``end`` is the end of
+    the last descendant, never the trailing blanks and comments that libyaml counts in. ``value`` is the
+    decoded text of a scalar and the name of an alias. A scalar with an empty span is an empty value: a place
+    to complete at. Green nodes compare by identity, so they serve as cache keys.
     """
 
     kind: Kind
@@ -137,7 +142,10 @@ class Node:
         return None
 
     def get(self, *keys: str | int) -> Node | None:
-        """Follow keys and indexes downwards; aliases are followed to their anchors. None when a step is missing."""
+        """Follow keys and indexes downwards.
+
+        Aliases are followed to their anchors. None when a step is missing.
+        """
         node: Node | None = self
         for key in keys:
             if node is None:
@@ -173,7 +181,10 @@ class Node:
 
     @property
     def detached(self) -> Node:
-        """The same node as a root of its own at offset 0: rules that see it thus yield results that can be kept."""
+        """The same node as a root of its own at offset 0.
+
+        Rules that see it thus yield results that can be kept.
+        """
         return Node(self.green)
 
     def walk(self) -> Iterator[Node]:

@@ -1,11 +1,11 @@
 """Pieces: the parts of a document that are read on their own, so that an edit re-reads one of them.
 
-The text is cut at the keys that stand at column 0 and, where such a key holds a list, at the items of that list. A cut
-is decided by single lines, never by what was read before, so the same text is always cut the same way. A piece is a
-pure function of its own text; that is why pieces of the version before can be used again.
+The text is cut at the keys that stand at column 0 and, where such a key holds a list, at the items of that
+list. A cut is decided by single lines, never by what was read before, so the same text is always cut the same
+way. A piece is a pure function of its own text; that is why pieces of the version before can be used again.
 
-Two things can cross a cut, an open quote and an open bracket. Such a piece ends too early, strictly speaking, and is
-tried again joined with what follows; when that cannot be read either, it is repaired on its own.
+Two things can cross a cut, an open quote and an open bracket. Such a piece ends too early, strictly speaking,
+and is tried again joined with what follows; when that cannot be read either, it is repaired on its own.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ _FIRST_ITEM = re.compile(r"(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\n))*( *)-(?=[ \t\r\n]
 class Piece:
     """A part of the text and what was read from it. Offsets count from its start.
 
-    ``children`` are pairs of a mapping or items of a list; ``root`` is set when the piece is a document of another
-    shape. ``open`` says that the text ended too early: what follows could change how it reads.
+    ``children`` are pairs of a mapping or items of a list; ``root`` is set when the piece is a document of
+    another shape. ``open`` says that the text ended too early: what follows could change how it reads.
     """
 
     text: str
@@ -47,7 +47,10 @@ class Piece:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Section:
-    """A key at column 0 with its value. ``starts`` and ``items`` are its list items when it was cut at them."""
+    """A key at column 0 with its value.
+
+    ``starts`` and ``items`` are its list items when it was cut at them.
+    """
 
     text: str
     head: Piece
@@ -104,7 +107,10 @@ def build_list(
     *,
     still_open: bool = False,
 ) -> Section:
-    """Put a section together from its parts. ``placed`` are the items of the list when the caller has them."""
+    """Put a section together from its parts.
+
+    ``placed`` are the items of the list when the caller has them.
+    """
     if not placed:
         placed = [
             Placed(child.green, child.offset + start)
@@ -221,7 +227,10 @@ def _read_items(
 
 
 def _strict_items(text: str) -> Piece | None:
-    """Read items strictly; a piece that is still open when only its end is missing; None when it cannot be read."""
+    """Read items strictly.
+
+    A piece that is still open when only its end is missing; None when it cannot be read.
+    """
     return _strict_or_open(text, "sequence")
 
 

@@ -1,10 +1,13 @@
-"""Reading a piece of YAML that strict reading refuses: divide it by indentation until the faulty part is alone.
+"""Reading a piece of YAML that strict reading refuses.
 
-A block is cut at the columns of its lines into entries and items; each that reads strictly keeps its exact nodes, each
-that does not is cut further. What is left in the end is one value or one line: it becomes a broken node with a fault in
-our words, and everything around it is as if nothing had happened.
+Divide it by indentation until the faulty part is alone.
 
-Architecture invariant: the text is never rewritten to please the parser; every span is where the user wrote it.
+A block is cut at the columns of its lines into entries and items; each that reads strictly keeps its exact
+nodes, each that does not is cut further. What is left in the end is one value or one line: it becomes a
+broken node with a fault in our words, and everything around it is as if nothing had happened.
+
+Architecture invariant: the text is never rewritten to please the parser; every span is where the user wrote
+it.
 """
 
 from __future__ import annotations
@@ -31,7 +34,10 @@ _COMMENT = re.compile(r"[ \t]+#")
 
 @dataclass(slots=True)
 class Repaired:
-    """What could be saved of a piece: pairs of a mapping or items of a list, and what is wrong with the rest."""
+    """What could be saved of a piece.
+
+    Pairs of a mapping or items of a list, and what is wrong with the rest.
+    """
 
     children: list[Placed] = field(default_factory=list[Placed])
     end: int = 0
@@ -50,7 +56,10 @@ def repair_entries(text: str, error: ReadError | None) -> Repaired:
 
 
 def repair_items(text: str, parent: int, error: ReadError | None) -> Repaired:
-    """Read ``- item`` lines of the same level as far as possible; ``parent`` is the column of the key above."""
+    """Read ``- item`` lines of the same level as far as possible.
+
+    ``parent`` is the column of the key above.
+    """
     reader = _Reader(text)
     lines = split_lines(text)
     if any(not line.blank for line in lines):
@@ -91,8 +100,9 @@ class _Reader:
             return Placed(Green("broken", span.start, span.end))
         reading, base = self.read(lines)
         if reading.error is None and reading.root is not None:
+            if lines[0].tabbed:
+                self.tab(lines[0])
             return self.take(reading, base)
-        text = self.text
         kind = self.block_kind(lines)
         if kind:
             return self.collection(kind, lines, parent, depth)
@@ -253,7 +263,7 @@ class _Reader:
         return usual
 
     def belongs(self, line: Line, own: int, inner: int, state: str, usual: int) -> bool:
-        """Whether a line continues the entry at column ``own``, whose first line below stands at ``inner``."""
+        """Whether a line continues the entry at column ``own`` whose lines stand at ``inner``."""
         column = line.column
         kind = _line_kind(self.text, line)
         if kind == "junk" and inner > own:
@@ -271,7 +281,7 @@ class _Reader:
         return True
 
     def is_nearer_outside(self, lines: Sequence[Line], index: int, own: int, inner: int) -> bool:
-        """Whether a key between the columns of an entry and of the lines below it was meant as its sibling."""
+        """Whether a key between the columns of an entry and of its lines was meant as its sibling."""
         line = lines[index]
         if _line_kind(self.text, line) != "key":
             return False
@@ -281,19 +291,23 @@ class _Reader:
         below = next((other for other in lines[index + 1 :] if not other.blank), None)
         if self.entry_state(line) != "empty" or below is None or below.column != inner:
             return False
-        # Where dashes stand at the column of their key, a dash below says nothing about the level of this key.
+        # Where dashes stand at the column of their key, a dash below says nothing about the level of this
+        # key.
         before = (other for other in lines[:index] if not other.blank and other.column == inner)
         return _line_kind(self.text, below) != "dash" or all(
             _line_kind(self.text, o) != "dash" for o in before
         )
 
     def entry_state(self, line: Line) -> str:
-        """Say what stands behind the colon: empty, block, flow, unclosed, value; or word when there is no colon."""
+        """Say what stands behind the colon.
+
+        Empty, block, flow, unclosed, value; or word when there is no colon.
+        """
         match = key_at(self.text, line.content)
         if match is None:
             return "word"
         value = self.inline_value(match.end(), line.end)
-        if value.start == value.end or re.fullmatch(r"[&!]\S*", self.text[value.start : value.end]):
+        if value.start == value.end or re.fullmatch(r"&\S+|!\S*", self.text[value.start : value.end]):
             return "empty"
         head = self.text[value.start]
         if head in "|>":
@@ -371,7 +385,10 @@ class _Reader:
         self.out.children.extend((key, child))
 
     def parent_of(self, below: Sequence[Line], head: Line) -> int:
-        """Return the column that the lines of a value are deeper than: dashes may stand at that of the key."""
+        """Return the column that the lines of a value are deeper than.
+
+        Dashes may stand at that of the key.
+        """
         return min([head.column, *(line.column - 1 for line in below if not line.blank)])
 
     def key(self, match: re.Match[str]) -> Placed:
@@ -393,9 +410,9 @@ class _Reader:
         bare = _WORD.match(text, head.content, head.end)
         if word:
             colon = word.end()
-            blank = Fix("Add a blank behind the colon", (Edit(Span(colon, colon), " "),), preferred=True)
-            message = f"A blank is missing behind `{word[1]}:`."
-            self.fault(SyntaxFault(Span(line.start, colon), message, fixes=(blank,)))
+            space = Fix("Add a space after the colon", (Edit(Span(colon, colon), " "),), preferred=True)
+            message = f"A space is missing after `{word[1]}:`; write one before the value."
+            self.fault(SyntaxFault(Span(line.start, colon), message, fixes=(space,)))
             key = Placed(Green("scalar", line.start, colon - 1, "plain", word[1]))
             child = self.block([head.at(colon), *below], head.column, depth + 1)
             self.out.children.extend((key, child or Placed(Green("scalar", colon, colon))))
@@ -404,7 +421,9 @@ class _Reader:
             colon = Fix("Add the colon", (Edit(Span(end, end), ":"),), preferred=True)
             name = text[head.content : end]
             self.fault(
-                SyntaxFault(Span(line.start, end), f"A colon is missing behind `{name}`.", fixes=(colon,))
+                SyntaxFault(
+                    Span(line.start, end), f"A colon is missing here; write `{name}:`.", fixes=(colon,)
+                )
             )
             key = Placed(Green("scalar", head.content, end, "plain", name))
             child = self.block(below, head.column, depth + 1)
@@ -424,12 +443,15 @@ class _Reader:
     # Values and faults.
 
     def value(self, start: int, end: int, error: ReadError | None, base: int = 0) -> Placed:
-        """Read one value that strict reading refused within its entry; on its own it may still be readable."""
+        """Read one value that strict reading refused within its entry.
+
+        On its own it may still be readable.
+        """
         end = start + len(self.text[start:end].rstrip())
         line_start = max(self.text.rfind("\n", 0, start), self.text.rfind("\r", 0, start)) + 1
         pad = start - line_start
         reading = read(" " * pad + self.text[start:end])
-        if reading.error is None and reading.root is not None and reading.root.kind != "mapping":
+        if reading.error is None and reading.root is not None and reading.root.style != "block":
             self.fault(explain.explain_error(self.text, _moved(error, base), Span(start, end)))
             return self.take(reading, line_start)
         closed = explain.end_of_brackets(self.text, start, end)
@@ -461,7 +483,8 @@ class _Reader:
         return Placed(reading.root, base)
 
     def fault(self, fault: SyntaxFault) -> None:
-        self.out.faults.append(fault)
+        if all((fault.code, fault.span) != (other.code, other.span) for other in self.out.faults[-5:]):
+            self.out.faults.append(fault)
 
     def check_start(self, line: Line, usual: int, others: str) -> None:
         """Report what is wrong before the content of a line."""
@@ -504,7 +527,10 @@ def _moved(error: ReadError | None, by: int) -> ReadError | None:
 
 
 def _line_kind(text: str, line: Line) -> str:
-    """Say what a line looks like: dash, key, word (a key half typed, a value), or junk that begins none of these."""
+    """Say what a line looks like.
+
+    Dash, key, word (a key half typed, a value), or junk that begins none of these.
+    """
     if dash_at(text, line.content):
         return "dash"
     if key_at(text, line.content):

@@ -1,10 +1,11 @@
 """The tree of a document, in every state of its text.
 
-``parse`` never fails: it returns a tree of whatever can be read and the faults of the rest. Given the tree of the
-version before, it reads only the piece of text that changed; every list item the edit left alone keeps its green node,
-so that results can be cached by it.
+``parse`` never fails: it returns a tree of whatever can be read and the faults of the rest. Given the tree of
+the version before, it reads only the piece of text that changed; every list item the edit left alone keeps
+its green node, so that results can be cached by it.
 
-Architecture invariant: a tree depends on its text alone. Parsing with ``previous`` gives the same tree as without.
+Architecture invariant: a tree depends on its text alone. Parsing with ``previous`` gives the same tree as
+without.
 """
 
 from __future__ import annotations
@@ -25,7 +26,10 @@ __all__ = ["SyntaxFault", "Tree", "parse"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tree:
-    """What was read from a text. ``root`` is None when there is nothing to read (blanks, comments, binary data)."""
+    """What was read from a text.
+
+    ``root`` is None when there is nothing to read (blanks, comments, binary data).
+    """
 
     text: str
     root: Node | None

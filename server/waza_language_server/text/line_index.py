@@ -1,10 +1,10 @@
-"""Where an offset stands for an editor: line and column, and back.
+r"""Where an offset stands for an editor: line and column, and back.
 
-Editors count lines and columns; the core counts code points from the start of the text. The index is built once per
-version of a document and answers both ways in UTF-8, UTF-16 and UTF-32 columns.
+Editors count lines and columns; the core counts code points from the start of the text. The index is built
+once per version of a document and answers both ways in UTF-8, UTF-16 and UTF-32 columns.
 
-Architecture invariant: only ``\\n``, ``\\r\\n`` and ``\\r`` break lines, as the Language Server Protocol says. Form feed,
-NEL and U+2028, where ``str.splitlines`` breaks too, are characters like any other.
+Architecture invariant: only ``\n``, ``\r\n`` and ``\r`` break lines, as the Language Server Protocol
+says. Form feed, NEL and U+2028, where ``str.splitlines`` breaks too, are characters like any other.
 """
 
 from __future__ import annotations
@@ -22,7 +22,10 @@ _BREAK = re.compile(r"\r\n?|\n")
 
 
 class LineIndex:
-    """The lines of one text. Lines and columns are 0-based; a column counts code units of the given encoding."""
+    """The lines of one text.
+
+    Lines and columns are 0-based; a column counts code units of the given encoding.
+    """
 
     __slots__ = ("_ascii", "_starts", "_text")
 
@@ -41,7 +44,10 @@ class LineIndex:
         return bisect_right(self._starts, max(offset, 0)) - 1
 
     def line_span(self, line: int) -> Span:
-        """Return the characters of a line without its break; empty at the end of the text behind the last line."""
+        """Return the characters of a line without its break.
+
+        Empty at the end of the text behind the last line.
+        """
         if line >= len(self._starts):
             return Span(len(self._text), len(self._text))
         line = max(line, 0)
@@ -52,9 +58,9 @@ class LineIndex:
         return Span(start, end)
 
     def position(self, offset: int, encoding: Encoding = "utf-16") -> tuple[int, int]:
-        """Return (line, column) of an offset; offsets outside the text count as its ends.
+        r"""Return (line, column) of an offset; offsets outside the text count as its ends.
 
-        An offset between ``\\r`` and ``\\n`` counts as the end of the line.
+        An offset between ``\r`` and ``\n`` counts as the end of the line.
         """
         offset = min(max(offset, 0), len(self._text))
         line = self.line_of(offset)
@@ -63,7 +69,9 @@ class LineIndex:
         return line, _width(before, encoding)
 
     def offset(self, line: int, character: int, encoding: Encoding = "utf-16") -> int:
-        """Return the offset of a position. Columns behind the line end there, lines behind the text at its end.
+        """Return the offset of a position.
+
+        Columns behind the line end there, lines behind the text at its end.
 
         A column inside a character (between two surrogates, say) counts as the start of that character.
         """

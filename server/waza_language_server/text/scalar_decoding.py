@@ -1,7 +1,8 @@
 r"""Decoding a YAML scalar while remembering where each character comes from.
 
-The rules are those of libyaml, which the tree is read with: how lines fold, what a block scalar keeps at its end, which
-escapes there are. When a decoded value differs from the tree's (it should not), the whole scalar maps to its span.
+The rules are those of libyaml, which the tree is read with: how lines fold, what a block scalar keeps at its
+end, which escapes there are. When a decoded value differs from the tree's (it should not), the whole scalar
+maps to its span.
 """
 
 from __future__ import annotations
@@ -42,8 +43,8 @@ _ROW = re.compile(r"([ ]*)([^\r\n]*)(\r\n|\r|\n|\Z)")
 class Decoded:
     """A value and, for each of its characters, the source offsets where it starts and ends.
 
-    ``end`` is where the content ends. ``indent`` and ``signs`` describe a block scalar: the column of its content and
-    the indicators behind ``|`` or ``>``.
+    ``end`` is where the content ends. ``indent`` and ``signs`` describe a block scalar: the column of its
+    content and the indicators behind ``|`` or ``>``.
     """
 
     end: int
@@ -71,7 +72,10 @@ class Decoded:
 
 
 def decode(source: str, span: Span, style: str, expected: str, *, raw: bool = False) -> Decoded:
-    """Decode the scalar at ``span``. ``raw`` takes the characters as they are; ``expected`` is the tree's value."""
+    """Decode the scalar at ``span``.
+
+    ``raw`` takes the characters as they are; ``expected`` is the tree's value.
+    """
     if raw:
         decoded = Decoded(span.end)
         decoded.add_all((source[at], at, at + 1) for at in range(span.start, span.end))

@@ -1,7 +1,8 @@
 r"""From a character of a decoded YAML value to the characters that wrote it, and back.
 
-Assertions, patterns and globs are checked as the values they are; their problems belong under the very characters in the
-file. The map knows every style: folded plain text, ``''``, the escapes of double quotes, and both kinds of block text.
+Assertions, patterns and globs are checked as the values they are; their problems belong under the very
+characters in the file. The map knows every style: folded plain text, ``''``, the escapes of double quotes,
+and both kinds of block text.
 """
 
 from __future__ import annotations
@@ -17,7 +18,10 @@ from waza_language_server.text.span import Span
 
 @dataclass(frozen=True, slots=True)
 class ScalarMap:
-    """One scalar of a document. Value offsets count characters of ``value``, source offsets those of the document."""
+    """One scalar of a document.
+
+    Value offsets count characters of ``value``, source offsets those of the document.
+    """
 
     value: str
     source: str = field(repr=False)
@@ -48,7 +52,8 @@ class ScalarMap:
     def to_value(self, source_offset: int) -> int:
         """Return the value offset of the character that is written at a source offset.
 
-        Inside an escape it is that of the escape, outside the scalar the nearest end, in indentation the next character.
+        Inside an escape it is that of the escape, outside the scalar the nearest end, in indentation the next
+        character.
         """
         starts, ends = self._decoded.starts, self._decoded.ends
         index = bisect_right(starts, source_offset) - 1

@@ -30,7 +30,10 @@ def write_scalar(source: str, node: Node, value: str) -> str:
 
 
 def plain_or_quoted(value: str, *, flow: bool = False, typed: bool = False) -> str:
-    """Return the simplest way to write a text on one line. ``typed`` allows it to be read as a number or the like."""
+    """Return the simplest way to write a text on one line.
+
+    ``typed`` allows it to be read as a number or the like.
+    """
     plain = _plain(value, flow=flow, typed=typed)
     if plain is not None:
         return plain
@@ -100,7 +103,8 @@ def _block(source: str, node: Node, value: str, *, folded: bool) -> str | None:
         return None
     digits = "".join(char for char in old.signs if char.isdigit())
     if ends > 1:
-        # Blank lines behind the text belong to the value and lie outside the span: only the same number can stay.
+        # Blank lines behind the text belong to the value and lie outside the span: only the same number can
+        # stay.
         if "+" not in old.signs or ends != len(node.value) - len(node.value.rstrip("\n")):
             return None
         chomping = "+"
@@ -124,9 +128,9 @@ def _fold(lines: list[str]) -> list[str]:
     """Return the lines of a folded scalar: one line per paragraph, a break being written as a blank line."""
     rows: list[str] = []
     for index, row in enumerate(lines):
-        if index and row and rows[-1] and row[0] not in " \t" and rows[-1][0] not in " \t":
-            rows.append("")
-        elif index and row and not rows[-1] and any(rows) and row[0] not in " \t":
+        after_text = bool(rows) and bool(rows[-1]) and rows[-1][0] not in " \t"
+        after_blank = index > 0 and not rows[-1] and any(rows)
+        if row and row[0] not in " \t" and (after_text or after_blank):
             rows.append("")
         rows.append(row)
     return rows

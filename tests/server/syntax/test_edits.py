@@ -190,8 +190,9 @@ def test_edits_work_beside_faults() -> None:
 
 
 SAMPLES = [
-    "# top\nname: x # n\nconfig:\n  a: 1 # one\n  # between\n  b: [x, y]\n\ngraders:\n  # first\n  - name: g # g\n"
-    "    type: text\n    config:\n      pattern: 'a # b'\n      text: |\n        # no comment\n        x\n  - name: h\n",
+    "# top\nname: x # n\nconfig:\n  a: 1 # one\n  # between\n  b: [x, y]\n\ngraders:\n  # first\n"
+    "  - name: g # g\n    type: text\n    config:\n      pattern: 'a # b'\n      text: |\n"
+    "        # no comment\n        x\n  - name: h\n",
     "a:\n- b: 1 # one\n  c: {d: 2, e: 3} # two\n# three\n- f: >-\n    x\n    y\n\ng: 'h'\n# end\n",
 ]
 
@@ -230,8 +231,8 @@ def test_every_edit_reads_as_intended_and_loses_no_other_comment(windows: bool) 
     texts = [*SAMPLES, *(path.read_bytes().decode() for path in suite_files()[::9])]
     randomness = random.Random(11)
     made = 0
-    for text in texts:
-        text = text.replace("\r\n", "\n").replace("\n", "\r\n") if windows else text
+    for original in texts:
+        text = original.replace("\r\n", "\n").replace("\n", "\r\n") if windows else original
         tree = parse(text)
         if tree.root is None or tree.errors:
             continue

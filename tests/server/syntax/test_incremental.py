@@ -15,17 +15,18 @@ from waza_language_server.syntax.tree import Tree, parse
 LAYOUTS = {
     "indented lists": (
         "name: x\nconfig:\n  model: m\n\ngraders:\n  # first\n  - name: a\n    type: text\n    config:\n"
-        "      regex_match:\n        - \"(?i)x\"\n\n  - name: b\n    weight: 2 # two\n  - name: c\n\ntasks:\n  - 't/*.yaml'\n"
+        '      regex_match:\n        - "(?i)x"\n\n  - name: b\n    weight: 2 # two\n  - name: c\n\n'
+        "tasks:\n  - 't/*.yaml'\n"
     ),
-    "lists at the column of the key": "tasks:\n- a\n- b: 1\n  c: |\n    - x\n\n    y\n- - d\n  - e\nname: z\n",
+    "dashes below the key": "tasks:\n- a\n- b: 1\n  c: |\n    - x\n\n    y\n- - d\n  - e\nname: z\n",
     "flow style": "{name: x, graders: [{name: a, type: text}, {name: b}], tasks: [t]}\n",
-    "flow values": "name: x\ngraders:\n  - {name: a, config: {b: [1, 2]}}\n  - {name: c}\ntags: [a,\n  b]\n",
-    "Windows line breaks": "name: x\r\ngraders:\r\n  - name: a\r\n    type: text\r\n  - name: b\r\ntasks:\r\n- c\r\n",
+    "flow values": "graders:\n  - {name: a, config: {b: [1, 2]}}\n  - {name: c}\ntags: [a,\n  b]\n",
+    "Windows breaks": "a: x\r\ngraders:\r\n  - name: a\r\n    type: t\r\n  - name: b\r\ntasks:\r\n- c\r\n",
     "old Mac line breaks": "name: x\rgraders:\r  - name: a\r  - name: b\r",
     "triggers": "should_trigger_prompts:\n  - prompt: 'a'\n    reason: b\n  - prompt: c\nskill: s\n",
     "documents": "---\nname: x\ngraders:\n  - a\n---\nname: y\n",
-    "anchors": "graders:\n  - &a\n    name: x\n  - *a\n  - <<: *a\n    text: |\n      *bold* & more\n",
-    "quotes over lines": 'graders:\n  - name: "a\n      b"\n    c: \'d\n\n  - e\'\n  - name: f\nk: "l\nm"\nn: o\n',
+    "anchors": "g:\n  - &a\n    name: x\n  - *a\n  - <<: *a\n    text: |\n      *bold* & more\n",
+    "long quotes": 'graders:\n  - name: "a\n      b"\n    c: \'d\n\n  - e\'\n  - name: f\nk: "l\nm"\nn: o\n',
     "list at the top": "- name: a\n  type: b\n- name: c\n# end\n- d\n",
     "indented mapping": "  name: x\n  graders:\n    - a\n    - b\n",
     "odd characters": "\ufeffname: x\x85y\ngraders:\n  - a\u2028b\n  - c\x0c\n  - d\n",
@@ -37,8 +38,8 @@ LAYOUTS = {
 }
 BITS = [
     *"abc:-#\"'[]{}&*!|>%@,?\n\n\n \t\r\x85\u2028\ufeff",
-    ": ", "- ", "  ", "\n  - ", "\n- ", "\n    ", "---\n", "\n---\n", "...\n", "# ", "key: v\n", "k:\n", "'", '"', "&a ", "*a",
-    "\r\n", "<<: *a", "{a: ", "|\n", "é😋", "\n ", "? ", "%Y",
+    ": ", "- ", "  ", "\n  - ", "\n- ", "\n    ", "---\n", "\n---\n", "...\n", "# ", "key: v\n", "k:\n",
+    "'", '"', "&a ", "*a", "\r\n", "<<: *a", "{a: ", "|\n", "é😋", "\n ", "? ", "%Y",
 ]  # fmt: skip
 
 
@@ -112,7 +113,7 @@ def test_cutting_a_text_changes_nothing_about_a_valid_one() -> None:
                 expected = Tree(text, root, ())
                 assert outline(tree) == outline(expected), text
             else:
-                assert whole.root is None and tree.root is None
+                assert (whole.root, tree.root) == (None, None)
         else:
             refused += 1
             assert tree.errors, text

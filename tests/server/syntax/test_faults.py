@@ -1,0 +1,280 @@
+"""Faults of the text: the right characters, one sentence with the cure, and repairs that work."""
+
+import pytest
+from inline_snapshot import snapshot
+
+from waza_language_server.features.annotated_source import Caret, annotate_source
+from waza_language_server.syntax.edits import apply
+from waza_language_server.syntax.fault import FAULT_CODES, SyntaxFault
+from waza_language_server.syntax.tree import parse
+
+
+def drawn(text: str) -> str:
+    """Return the source with its faults drawn under it."""
+    return annotate_source(text, [_caret(fault) for fault in parse(text).errors])
+
+
+def _caret(fault: SyntaxFault) -> Caret:
+    assert fault.code in FAULT_CODES
+    return Caret(fault.span, f"{fault.code}: {fault.message}")
+
+
+def repaired(text: str) -> str:
+    """Apply the first repair of the only fault."""
+    (fault,) = parse(text).errors
+    return apply(text, fault.fixes[0].edits)
+
+
+def test_an_open_quote() -> None:
+    assert drawn('name: "x\nskill: y\n') == snapshot("""\
+name: "x
+      ^^ yaml-syntax: The quote opened here is never closed; end the text with `"`.
+skill: y
+""")
+
+
+def test_an_open_single_quote() -> None:
+    assert drawn("name: 'x\nskill: y\n") == snapshot("""\
+name: 'x
+      ^^ yaml-syntax: The quote opened here is never closed; end the text with `'`.
+skill: y
+""")
+
+
+def test_text_behind_a_quote() -> None:
+    assert drawn('name: "x" y\n') == snapshot("""\
+name: "x" y
+          ^ yaml-syntax: The quoted text ends before this; put the whole value in quotes, or double the quotes inside it.
+""")
+
+
+def test_a_colon_in_a_value() -> None:
+    assert drawn("prompt: Explain: the loop\n") == snapshot("""\
+prompt: Explain: the loop
+        ^^^^^^^^^^^^^^^^^ yaml-syntax: A value with `: ` inside is read as a key of its own; put the value in quotes.
+""")
+
+
+def test_an_escape_that_yaml_does_not_know() -> None:
+    assert drawn('- "\\d+"\n') == snapshot("""\
+- "\\d+"
+   ^^ yaml-escape: `\\d` means nothing in double quotes; put the text in single quotes or write `\\\\d`.
+""")
+
+
+def test_a_tab() -> None:
+    assert drawn("config:\n\tmodel: x\n") == snapshot("""\
+config:
+    model: x
+^^^^ yaml-tab: This line is indented with a tab; use spaces.
+""")
+
+
+def test_an_open_bracket() -> None:
+    assert drawn("tags: [a, b\nname: x\n") == snapshot("""\
+tags: [a, b
+      ^^^^^ yaml-syntax: The `[` opened here is never closed; add a `]`.
+name: x
+""")
+
+
+def test_text_behind_a_bracket() -> None:
+    assert drawn("tags: [a] b\n") == snapshot("""\
+tags: [a] b
+          ^ yaml-syntax: The value from `[` to `]` ends before this; quote it all or start a new line.
+""")
+
+
+def test_a_bracket_that_closes_nothing() -> None:
+    assert drawn("tags: a]\nname: ]\n") == snapshot("""\
+tags: a]
+name: ]
+      ^ yaml-syntax: This `]` closes nothing; put the value in quotes.
+""")
+
+
+def test_a_missing_space_after_a_colon() -> None:
+    assert drawn("name:x\nskill: y\n") == snapshot("""\
+name:x
+^^^^^ yaml-syntax: A space is missing after `name:`; write one before the value.
+skill: y
+""")
+
+
+def test_a_missing_colon() -> None:
+    assert drawn("config\n  model: x\n") == snapshot("""\
+config
+^^^^^^ yaml-syntax: A colon is missing here; write `config:`.
+  model: x
+""")
+
+
+def test_a_half_typed_key() -> None:
+    assert drawn("name: x\nski\ntasks: []\n") == snapshot("""\
+name: x
+ski
+^^^ yaml-syntax: A key is expected here; write `ski: ` and a value.
+tasks: []
+""")
+
+
+def test_a_line_that_does_not_line_up() -> None:
+    assert drawn("graders:\n  - name: x\n     type: y\n    weight: 1\n") == snapshot("""\
+graders:
+  - name: x
+     type: y
+     ^^^^^^^ yaml-indentation: This line does not line up with the other keys of this mapping; indent it by 4 spaces.
+    weight: 1
+""")
+
+
+def test_an_item_that_does_not_line_up() -> None:
+    assert drawn("tasks:\n  - a: 1\n   - b\n  - c\n") == snapshot("""\
+tasks:
+  - a: 1
+   - b
+   ^^^ yaml-indentation: This line does not line up with the other items of this list; indent it by 2 spaces.
+  - c
+""")
+
+
+def test_a_key_of_the_file_that_is_indented() -> None:
+    assert drawn("config:\n  model: x\n tasks:\n  - a\n") == snapshot("""\
+config:
+  model: x
+ tasks:
+ ^^^^^^ yaml-indentation: This line does not line up with the other keys of the file; do not indent it.
+  - a
+""")
+
+
+def test_an_item_among_keys() -> None:
+    assert drawn("name: x\n- y\n") == snapshot("""\
+name: x
+- y
+^^^ yaml-syntax: A list item cannot stand among keys; indent it below the key it belongs to.
+""")
+
+
+def test_an_item_without_a_dash() -> None:
+    assert drawn("graders:\n  - name: x\n  name: y\n") == snapshot("""\
+graders:
+  - name: x
+  name: y
+  ^^^^^^^ yaml-syntax: A list item starts with a dash; write `- ` before this.
+""")
+
+
+def test_a_value_and_lines_below_it() -> None:
+    assert drawn("config: x\n  model: y\n") == snapshot("""\
+config: x
+        ^ yaml-syntax: A key has either a value on its line or lines below it; move this value or delete it.
+  model: y
+""")
+
+
+@pytest.mark.parametrize("value", ["@x", "`x`", "%x", "*", "&", ", x", "| x", "> 5", "- x"])
+def test_a_value_that_cannot_start_so_is_put_in_quotes(value: str) -> None:
+    assert repaired(f"a: {value}\nb: 1\n") == f"a: '{value}'\nb: 1\n"
+
+
+def test_a_stray_character() -> None:
+    assert drawn("a:\n  - b\n  }- c\n") == snapshot("""\
+a:
+  - b
+  }- c
+  ^ yaml-syntax: This `}` does not belong here; delete it.
+""")
+
+
+def test_a_duplicate_key_names_both_places() -> None:
+    text = "graders:\n  - name: x\n    name: y\n"
+    (fault,) = parse(text).errors
+    assert fault.code == "duplicate-key"
+    assert [text[s.start : s.end] for s in (fault.span, fault.related[0].span)] == ["name", "name"]
+    assert fault.related[0].span.start < fault.span.start
+
+
+def test_a_duplicate_key_of_the_file() -> None:
+    assert drawn("name: x\ntasks: []\nname: y\n") == snapshot("""\
+name: x
+tasks: []
+name: y
+^^^^ duplicate-key: `name` is set twice in this mapping; keep one of the two.
+""")
+
+
+def test_the_merge_key_may_repeat() -> None:
+    assert parse("a: &a {}\nb:\n  <<: *a\n  <<: *a\n").errors == ()
+
+
+def test_an_alias_without_an_anchor() -> None:
+    assert drawn("a: *b\nc: &b 1\nd: *b\n") == snapshot("""\
+a: *b
+   ^^ unknown-anchor: No anchor `&b` stands before this alias; put the value in quotes if it is text.
+c: &b 1
+d: *b
+""")
+
+
+def test_a_second_document() -> None:
+    assert drawn("---\nname: x\n---\nname: y\n") == snapshot("""\
+---
+name: x
+---
+^^^ several-documents: A file holds one document; what follows this line is ignored, so move it to a file of its own.
+name: y
+""")
+
+
+@pytest.mark.parametrize("text", ["---\na: 1\n", "a: 1\n---\n", "a: 1\n...\n# end\n", "a: |\n  ---\n"])
+def test_one_document_with_markers_is_fine(text: str) -> None:
+    assert parse(text).errors == ()
+
+
+def test_a_line_break_that_is_none() -> None:
+    assert drawn("name: a\u2028b\n") == snapshot("""\
+name: a�b
+       ^ control-character: Here is a line separator (U+2028), which readers take for a line break; delete it.
+""")
+
+
+@pytest.mark.parametrize("char", ["\x85", "\u2028", "\x0c", "\x00", "\x1b", "\ufeff", "\ud800"])
+def test_an_invisible_character_costs_nothing_else(char: str) -> None:
+    text = f"name: a{char}b\ntasks: [c]\n"
+    tree = parse(text)
+    assert [(fault.code, fault.span.start) for fault in tree.errors] == [("control-character", 7)]
+    assert tree.root is not None
+    assert tree.root.to_python() == {"name": f"a{char}b", "tasks": ["c"]}
+    assert repaired(text) == "name: ab\ntasks: [c]\n"
+
+
+def test_a_byte_order_mark_at_the_start_is_fine() -> None:
+    tree = parse("\ufeffname: x\ngraders:\n- y\n")
+    assert tree.errors == ()
+    assert tree.root is not None
+    assert tree.root.span.start == 1
+    assert tree.root.to_python() == {"name": "x", "graders": ["y"]}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'name: "x\nskill: y\n',
+        "name: x: y\n",
+        'a: "\\d"\n',
+        "a:\n\tb: 1\n\tc: 2\n",
+        "name:x\nskill: y\n",
+        "config\n  model: x\n",
+        "a:\n  - b: 1\n   - c\n",
+        "config:\n  model: x\n tasks:\n  - a\n",
+        "a: [b\nc: 1\n",
+        "a: 'it's'\n",
+    ],
+)
+def test_the_first_repair_of_every_fault_leaves_no_fault(text: str) -> None:
+    for _ in range(3):
+        faults = parse(text).errors
+        if faults:
+            text = apply(text, faults[0].fixes[0].edits)
+    assert parse(text).errors == ()
