@@ -26,7 +26,7 @@ def test_keys_that_are_written_are_not_offered_again() -> None:
 
 def test_a_key_brings_its_description_and_signature() -> None:
     found = item("graders:\n  - type: behavior\n    config:\n      <CURSOR>\n", "max_tool_calls")
-    assert found.detail == "max_tool_calls: integer ≥ 0 = 0"
+    assert found.detail == "max_tool_calls: integer ≥ 0 = 0 (no limit)"
     assert "tool calls" in found.documentation
 
 

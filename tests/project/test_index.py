@@ -157,7 +157,7 @@ def test_models_and_tools_of_the_suite_are_offered_to_its_tasks(tmp_path: Path) 
     put(tmp_path, "eval.yaml", EVAL)
     text = "id: a\nexpected:\n  behavior:\n    required_tools: [bash, 'view|edit']\n"
     document = opened(put(tmp_path, "tasks/a.yaml", text), "task")
-    project = project_with(document)
+    project = project_with(document, roots=(tmp_path,))
     assert project.models(document) == ("claude-sonnet-4.6",)
     assert project.tools(document) == ("bash",)
 

@@ -267,12 +267,10 @@ class Project:
         for suite in self.suites_of(path):
             for directory in suite.outline.skill_directories:
                 folders[suite.folder / directory] = None
-        for folder in folders_above(path):
+        for folder in self._folders_of_repository(path):
             folders[folder] = None
             for place in ("skills", ".github/skills"):
                 folders[folder / place] = None
-            if folder in self.roots or (folder / ".git").exists():
-                break
         found: dict[str, None] = {}
         for folder in folders:
             for candidate in (folder, *self._folders_in(folder)):
@@ -295,6 +293,18 @@ class Project:
     def _folders_in(self, folder: Path) -> list[Path]:
         names = self._disk.names(folder).value
         return [folder / name for name, is_folder in names if is_folder and name[0] != "."][:MAX_NEIGHBOURS]
+
+    def _folders_of_repository(self, path: Path) -> list[Path]:
+        """Return the folders around a file up to the open folder or the repository, nearest first.
+
+        Without either three levels have to do: what lies beyond is somebody else's.
+        """
+        found: list[Path] = []
+        for folder in folders_above(path):
+            found.append(folder)
+            if folder in self.roots or ".git" in self._names(folder):
+                return found
+        return found[:3]
 
     def _is_eval(self, path: Path) -> bool:
         document = self.documents.get(path)
@@ -352,8 +362,9 @@ class Project:
             outlines += [
                 task.outline for suite in suites for task in self.tasks_of(suite).value[:MAX_NEIGHBOURS]
             ]
-            for suite in suites:
-                for folder in self._folders_in(suite.folder.parent):
+            inside = set(self._folders_of_repository(path))
+            for parent in {suite.folder.parent for suite in suites} & inside:
+                for folder in self._folders_in(parent):
                     outlines += [neighbour.outline for neighbour in self.suites_in(folder)]
             for folder in folders_above(path):
                 outlines += [
