@@ -192,8 +192,8 @@ async def editing(
         await editor.shutdown_session()
         await editor.stop()
     if not log_of_errors:
-        assert "Traceback" not in editor.log
-        assert "ERROR" not in editor.log
+        assert "Traceback" not in editor.log, editor.log
+        assert "ERROR" not in editor.log, editor.log
 
 
 def write_suite(folder: Path, evaluation: str, **tasks: str) -> Path:

@@ -6,6 +6,7 @@ protocol does not, and move positions at the end of the text.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from waza_language_server.project.document import DocumentKind
 
+_HALF_PAIR = re.compile("[\ud800-\udfff]")
 UNTITLED = PurePath("untitled.yaml")
 
 
@@ -79,7 +81,7 @@ class Session:
     def open(self, uri: str, language: str, version: int, text: str) -> None:
         """Remember a document that was opened; one that is open already is replaced."""
         self.close(uri)
-        self._opened[uri] = _Opened(uri, language, version, text)
+        self._opened[uri] = _Opened(uri, language, version, _well_formed(text))
 
     def change(self, uri: str, version: int, changes: Sequence[Change]) -> None:
         """Apply edits in order; each one's positions refer to the text after the one before."""
@@ -144,17 +146,26 @@ class Session:
         return claim(UNTITLED, opened.text) if opened.language == "yaml" else None
 
     def _changed(self, text: str, lines: LineIndex | None, change: Change) -> str:
+        new = _well_formed(change.text)
         if change.range is None:
-            return change.text
+            return new
         start_line, start_column, end_line, end_column = change.range
         lines = lines or LineIndex(text)
         start = lines.offset(start_line, start_column, self.encoding)
         end = max(start, lines.offset(end_line, end_column, self.encoding))
-        return text[:start] + change.text + text[end:]
+        return text[:start] + new + text[end:]
+
+
+def _well_formed(text: str) -> str:
+    """Return the text with halves of surrogate pairs replaced, which JSON can carry and nothing else can.
+
+    The replacement is one code unit in UTF-16 as well, so positions stay what they are for the client.
+    """
+    return text if text.isascii() else _HALF_PAIR.sub("\ufffd", text)
 
 
 def _differs_from_disk(path: Path, text: str) -> bool:
     try:
-        return path.read_bytes() != text.encode("utf-8", "surrogatepass")
+        return path.read_bytes() != text.encode("utf-8")
     except OSError:
         return True
