@@ -75,10 +75,13 @@ async function squigglesUnder(page, lineText, token) {
 
 /** Rests the mouse on `token` and returns the text that pops up, once it matches `expected`. */
 export async function hover(page, lineText, token, expected) {
-  const box = await boxOf(page, lineText, token);
-  await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2, { steps: 4 });
   const popup = page.locator(".monaco-hover:visible").filter({ hasText: expected }).first();
-  await popup.waitFor();
+  const rest = async () => {
+    const box = await boxOf(page, lineText, token); // anew: lenses that arrive late move the lines
+    await page.mouse.move(5, 5);
+    await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2, { steps: 4 });
+  };
+  await repeatUntil(page, `a hover with "${expected}"`, rest, () => popup.isVisible());
   const text = await popup.innerText();
   await page.keyboard.press("Escape");
   return text;
