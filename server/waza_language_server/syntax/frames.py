@@ -44,14 +44,13 @@ def frames_above(root: Node | None, text: str, line_start: int) -> list[Frame]:
             holder, in_list = column_of(text, entry.key.span.start), False
             node, path = entry.value, (*path, entry.key.value)
         elif node.kind == "sequence" and node.style != "flow":
-            items = node.items
-            count = sum(item.span.start < line_start for item in items)
+            count = node.children_before(line_start)
             column = column_of(text, node.span.start)
             frames.append(Frame("sequence", path, column, node, count, indentless=column == holder))
             if not count:
                 return frames
             holder, in_list = column, True
-            node, path = items[count - 1], (*path, count - 1)
+            node, path = node.get(count - 1), (*path, count - 1)
         else:
             below = node.style == "plain" and node.span.start >= line_start
             if node.kind == "scalar" and (below or not len(node.span)):

@@ -11,6 +11,7 @@ offsets.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
@@ -208,10 +209,25 @@ class Node:
         """Return the deepest node whose span holds the offset (both ends count, the later node wins)."""
         node = self
         while True:
-            below = [child for child in node.children() if child.span.contains(offset)]
-            if not below:
+            index = node.children_before(offset + 1) - 1
+            below = node._nth_child(index) if index >= 0 else None
+            if below is None or below.span.end < offset:
                 return node
-            node = below[-1]
+            node = below
+
+    def children_before(self, offset: int) -> int:
+        """Return how many children (keys and values, or items) begin before the offset, without making them."""
+        return bisect_left(
+            self.green.children, offset - self.offset, key=lambda placed: placed.green.start + placed.offset
+        )
+
+    def _nth_child(self, index: int) -> Node | None:
+        children = self.green.children
+        if self.kind != "mapping":
+            return self._item(index)
+        if index % 2 == 0:
+            return self._child(children[index], None) if index + 1 < len(children) else None
+        return self._child(children[index], children[index - 1].green.value)
 
     def to_python(self) -> Json:
         """Return the plain value, scalars resolved as YAML 1.2 core, the last of duplicate keys winning.
