@@ -13,6 +13,7 @@ from typing import cast
 
 from waza_engine.spec.scalars import Json
 from waza_language_server.analysis.problem import Edit
+from waza_language_server.syntax.author_style import indent_step, line_break, list_indent
 from waza_language_server.syntax.frames import column_of, line_start_of
 from waza_language_server.syntax.nodes import Entry, Node
 from waza_language_server.syntax.tree import Tree, parse
@@ -65,7 +66,7 @@ def insert_item(tree: Tree, sequence: Node, item_text: str, after: Node | None =
         column = column_of(text, sequence.span.start)
         edits = (_insert_line(text, items[index - 1].span.end, "- " + _indented(item_text, 2), column),)
     elif _is_empty(sequence):
-        column = _key_column(sequence, text) + _list_indent(tree)
+        column = _key_column(sequence, text) + list_indent(tree)
         edits = (_insert_line(text, sequence.span.end, "- " + _indented(item_text, 2), column),)
     else:
         return ()
@@ -150,10 +151,10 @@ def move_entry_into(tree: Tree, entry: Entry, mapping: Node, child_key: str) -> 
     same = holder.span == mapping.span and holder.path == mapping.path
     if child is None and same and holder.style != "flow":
         column = column_of(text, entry.key.span.start)
-        step = _indent_step(tree)
-        line_break = _line_break(text)
+        step = indent_step(tree)
+        ending = line_break(text)
         moved = f"{child_key}:\n" + " " * step + _indented(entry_text, step)
-        edits: Edits = (Edit(entry.span, _placed(moved, column, line_break)),)
+        edits: Edits = (Edit(entry.span, _placed(moved, column, ending)),)
     elif child is None:
         edits = (
             *_inserted(tree, mapping, f"{child_key}:\n  " + _indented(entry_text, 2), None),
@@ -181,9 +182,7 @@ def _inserted(tree: Tree, mapping: Node | None, entry_text: str, after: Entry | 
         end = len(text.rstrip())
         if not end:
             return (
-                Edit(
-                    Span(len(text), len(text)), _placed(entry_text, 0, _line_break(text)) + _line_break(text)
-                ),
+                Edit(Span(len(text), len(text)), _placed(entry_text, 0, line_break(text)) + line_break(text)),
             )
         return (_insert_line(text, end, entry_text, 0),)
     if mapping.kind == "mapping":
@@ -199,18 +198,18 @@ def _inserted(tree: Tree, mapping: Node | None, entry_text: str, after: Entry | 
         if mapping.parent is not None and mapping.parent.kind == "sequence":
             gap = "" if text[mapping.span.start - 1 : mapping.span.start] == " " else " "
             at = Span(mapping.span.start, mapping.span.start)
-            return (Edit(at, gap + _placed(entry_text, column + 2, _line_break(text))),)
-        return (_insert_line(text, mapping.span.end, entry_text, column + _indent_step(tree)),)
+            return (Edit(at, gap + _placed(entry_text, column + 2, line_break(text))),)
+        return (_insert_line(text, mapping.span.end, entry_text, column + indent_step(tree)),)
     return ()
 
 
 def _insert_line(text: str, at: int, block: str, column: int) -> Edit:
     """Insert lines below the line that holds ``at``."""
-    line_break = _line_break(text)
+    ending = line_break(text)
     end = at
     while end < len(text) and text[end] not in "\r\n":
         end += 1
-    return Edit(Span(end, end), line_break + " " * column + _placed(block, column, line_break))
+    return Edit(Span(end, end), ending + " " * column + _placed(block, column, ending))
 
 
 def _insert_in_brackets(
@@ -308,8 +307,8 @@ def _indented(block: str, by: int) -> str:
     return "\n".join([first, *(" " * by + row if row else row for row in others)])
 
 
-def _placed(block: str, column: int, line_break: str) -> str:
-    return _indented(block, column).replace("\n", line_break)
+def _placed(block: str, column: int, ending: str) -> str:
+    return _indented(block, column).replace("\n", ending)
 
 
 def _entry_text(key: str, value_text: str) -> str:
@@ -317,45 +316,6 @@ def _entry_text(key: str, value_text: str) -> str:
     if not value_text or value_text.startswith(("\n", " ")):
         return f"{name}:{value_text}"
     return f"{name}: {value_text}"
-
-
-# The style of the file.
-
-
-def _line_break(text: str) -> str:
-    return "\r\n" if "\r\n" in text else "\n"
-
-
-def _indent_step(tree: Tree) -> int:
-    """Return by how much the file indents a mapping below its key; 2 when it has none."""
-    for node in _some_nodes(tree):
-        for entry in node.entries:
-            below = entry.value
-            if below.kind == "mapping" and below.style == "block":
-                step = column_of(tree.text, below.span.start) - column_of(tree.text, entry.key.span.start)
-                if step > 0:
-                    return step
-    return 2
-
-
-def _list_indent(tree: Tree) -> int:
-    """Return by how much the file indents the dashes of a list below its key; 2 when it has none."""
-    for node in _some_nodes(tree):
-        for entry in node.entries:
-            below = entry.value
-            if below.kind == "sequence" and below.style == "block":
-                return column_of(tree.text, below.span.start) - column_of(tree.text, entry.key.span.start)
-    return 2
-
-
-def _some_nodes(tree: Tree) -> Iterable[Node]:
-    """Yield the mappings near the top, enough to see the style of a file."""
-    level = [tree.root] if tree.root is not None else []
-    for _ in range(4):
-        yield from level
-        level = [
-            child for node in level[:20] for child in (*(e.value for e in node.entries), *node.items[:5])
-        ]
 
 
 def _key_column(value: Node, text: str) -> int:

@@ -216,7 +216,7 @@ class Node:
             node = below
 
     def children_before(self, offset: int) -> int:
-        """Return how many children (keys and values, or items) begin before the offset, without making them."""
+        """Return how many keys and values, or items, begin before the offset, without making them."""
         return bisect_left(
             self.green.children, offset - self.offset, key=lambda placed: placed.green.start + placed.offset
         )

@@ -13,7 +13,6 @@ it.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -21,15 +20,14 @@ from waza_language_server.analysis.problem import Edit, Fix
 from waza_language_server.syntax import explain
 from waza_language_server.syntax.events import MAX_DEPTH, ReadError, Reading, read
 from waza_language_server.syntax.fault import SyntaxFault
+from waza_language_server.syntax.grouping import Grouping, has_keys, line_kind, significant, usual_of
 from waza_language_server.syntax.lines import Line, dash_at, key_at, split_lines
 from waza_language_server.syntax.nodes import Green, Placed
 from waza_language_server.text.span import Span
 
 _MAX_FAULTS = 100
-_MAX_JOINED_LINES = 40
 _WORD_COLON = re.compile(r"([A-Za-z_][\w.-]*):(?=[^\s/])")
 _WORD = re.compile(r"[\w.-]+[ \t]*(?=#|$)")
-_COMMENT = re.compile(r"[ \t]+#")
 
 
 @dataclass(slots=True)
@@ -77,6 +75,7 @@ def repair_block(text: str, error: ReadError | None) -> tuple[Placed | None, Rep
 class _Reader:
     def __init__(self, text: str) -> None:
         self.text = text
+        self.lines = Grouping(text)
         self.out = Repaired()
 
     def finish(self, error: ReadError | None) -> Repaired:
@@ -91,7 +90,7 @@ class _Reader:
 
     def block(self, lines: Sequence[Line], parent: int, depth: int) -> Placed | None:
         """Read the lines of one value; None when there is nothing but blanks and comments."""
-        lines = _significant_ends(lines)
+        lines = significant(lines)
         if not lines:
             return None
         span = Span(lines[0].content, lines[-1].end)
@@ -103,22 +102,10 @@ class _Reader:
             if lines[0].tabbed:
                 self.tab(lines[0])
             return self.take(reading, base)
-        kind = self.block_kind(lines)
+        kind = self.lines.block_kind(lines)
         if kind:
             return self.collection(kind, lines, parent, depth)
         return self.value(lines[0].content, lines[-1].end, reading.error)
-
-    def block_kind(self, lines: Sequence[Line]) -> str:
-        """Say whether lines look like a mapping or a list; empty when they are a single value."""
-        text = self.text
-        if text[lines[0].content] in "[{":
-            return ""
-        solid = [(_line_kind(text, line), line.column) for line in lines if not line.blank]
-        dash = min((column for kind, column in solid if kind == "dash"), default=None)
-        key = min((column for kind, column in solid if kind == "key"), default=None)
-        if solid[0][0] == "dash" or (dash is not None and (key is None or dash < key)):
-            return "sequence"
-        return "mapping" if key is not None else ""
 
     def collection(self, kind: str, lines: Sequence[Line], parent: int, depth: int) -> Placed:
         before, self.out.children, end, self.out.end = self.out.children, [], self.out.end, 0
@@ -138,8 +125,8 @@ class _Reader:
 
     def items(self, lines: Sequence[Line], parent: int, depth: int) -> None:
         """Read the items of one list into ``out.children``."""
-        groups = self.item_groups(_significant_ends(lines), parent)
-        usual = _usual([group[0].column for group in groups])
+        groups = self.lines.item_groups(significant(lines), parent)
+        usual = usual_of([group[0].column for group in groups])
         for group in groups:
             head = group[0]
             dash = dash_at(self.text, head.content)
@@ -149,46 +136,11 @@ class _Reader:
                 self.item(group, dash, depth)
             else:
                 self.fault(self.missing_dash(head))
-                prose = all(line.blank or _line_kind(self.text, line) == "word" for line in group)
+                prose = all(line.blank or line_kind(self.text, line) == "word" for line in group)
                 child = None if prose else self.block(group, parent, depth + 1)
                 if child is not None:
                     self.out.children.append(child)
-            self.out.end = max(self.out.end, _significant_ends(group)[-1].end)
-
-    def item_groups(self, lines: Sequence[Line], parent: int) -> list[list[Line]]:
-        groups = [[lines[0]]]
-        content, first_key = self.item_head(lines[0])
-        for line in lines[1:]:
-            if line.blank:
-                groups[-1].append(line)
-                continue
-            own = groups[-1][0].column
-            kind = _line_kind(self.text, line)
-            starts = parent < line.column < content and (
-                kind == "dash"
-                or (line.column <= own and kind != "junk")
-                or (first_key is not None and self.key_text(line) == first_key)
-            )
-            if starts:
-                groups.append([line])
-                content, first_key = self.item_head(line)
-            else:
-                groups[-1].append(line)
-        return groups
-
-    def item_head(self, line: Line) -> tuple[int, str | None]:
-        """Return the column where the content of an item stands and the first key in it."""
-        dash = dash_at(self.text, line.content)
-        if dash is None:
-            return line.column + 1, None
-        if dash.end() >= line.end:
-            return line.column + 1, None
-        inner = line.at(dash.end())
-        return inner.column, self.key_text(inner)
-
-    def key_text(self, line: Line) -> str | None:
-        match = key_at(self.text, line.content)
-        return match["key"].rstrip() if match else None
+            self.out.end = max(self.out.end, significant(group)[-1].end)
 
     def item(self, lines: Sequence[Line], dash: re.Match[str], depth: int) -> None:
         head = lines[0]
@@ -217,136 +169,14 @@ class _Reader:
 
     def entries(self, lines: Sequence[Line], parent: int, depth: int) -> None:
         """Read the entries of one mapping into ``out.children``."""
-        lines = _significant_ends(lines)
-        groups = self.entry_groups(lines)
-        usual = _usual([group[0].column for group in groups])
+        lines = significant(lines)
+        groups = self.lines.entry_groups(lines)
+        usual = usual_of([group[0].column for group in groups])
         for group in groups:
             head = group[0]
             self.check_start(head, usual, "the other keys of this mapping")
             self.entry(group, depth)
-            self.out.end = max(self.out.end, _significant_ends(group)[-1].end)
-
-    def entry_groups(self, lines: Sequence[Line]) -> list[list[Line]]:
-        usual = self.usual_column(lines)
-        groups: list[list[Line]] = []
-        until = -1
-        own, inner, state = 0, -1, ""
-        for index, line in enumerate(lines):
-            if groups:
-                belongs = line.blank or line.start < until
-                if not belongs:
-                    belongs = self.belongs(line, own, inner, state, usual)
-                    if belongs and own < line.column < inner:
-                        belongs = not self.is_nearer_outside(lines, index, own, inner)
-                if belongs:
-                    groups[-1].append(line)
-                    if inner < 0 and not line.blank:
-                        inner = line.column
-                    continue
-            groups.append([line])
-            own = usual if abs(line.column - usual) <= 1 else line.column
-            inner, state = -1, self.entry_state(line)
-            if state == "block":
-                own = line.column
-            until = self.open_until(line, lines) if state == "unclosed" else -1
-        return groups
-
-    def usual_column(self, lines: Sequence[Line]) -> int:
-        """Return the column where the keys of a mapping stand, given that any one may be off by a blank."""
-        first = lines[0].column
-        solid = [line for line in lines if not line.blank]
-        keys = [line.column for line in solid if _line_kind(self.text, line) == "key"]
-        usual = _usual([column for column in keys if column <= first] or [first])
-        opens = self.entry_state(lines[0]) == "empty" and len(solid) > 1 and solid[1].column == first + 1
-        if first and usual == first and keys.count(first) <= 1 and first + 1 in keys and not opens:
-            return first + 1
-        return usual
-
-    def belongs(self, line: Line, own: int, inner: int, state: str, usual: int) -> bool:
-        """Whether a line continues the entry at column ``own`` whose lines stand at ``inner``."""
-        column = line.column
-        kind = _line_kind(self.text, line)
-        if kind == "junk" and inner > own:
-            return True
-        if state == "block":
-            return column > own and not (line.tabbed and kind == "key")
-        if state == "empty":
-            if column <= own:
-                return kind == "dash" and column == own
-            return not (kind == "key" and column == usual)
-        if column <= own:
-            return kind == "junk" and state == "flow"
-        if kind == "key" and state == "value":
-            return column > own + 1
-        return True
-
-    def is_nearer_outside(self, lines: Sequence[Line], index: int, own: int, inner: int) -> bool:
-        """Whether a key between the columns of an entry and of its lines was meant as its sibling."""
-        line = lines[index]
-        if _line_kind(self.text, line) != "key":
-            return False
-        outwards, inwards = line.column - own, inner - line.column
-        if outwards != inwards:
-            return outwards < inwards
-        below = next((other for other in lines[index + 1 :] if not other.blank), None)
-        if self.entry_state(line) != "empty" or below is None or below.column != inner:
-            return False
-        # Where dashes stand at the column of their key, a dash below says nothing about the level of this
-        # key.
-        before = (other for other in lines[:index] if not other.blank and other.column == inner)
-        return _line_kind(self.text, below) != "dash" or all(
-            _line_kind(self.text, o) != "dash" for o in before
-        )
-
-    def entry_state(self, line: Line) -> str:
-        """Say what stands behind the colon.
-
-        Empty, block, flow, unclosed, value; or word when there is no colon.
-        """
-        match = key_at(self.text, line.content)
-        if match is None:
-            return "word"
-        value = self.inline_value(match.end(), line.end)
-        if value.start == value.end or re.fullmatch(r"&\S+|!\S*", self.text[value.start : value.end]):
-            return "empty"
-        head = self.text[value.start]
-        if head in "|>":
-            return "block"
-        if head in "[{":
-            return "flow"
-        if head in "\"'" and explain.is_unclosed(self.text, value.start, value.end):
-            return "unclosed"
-        return "value"
-
-    def inline_value(self, start: int, end: int) -> Span:
-        """Return the span of what stands on the line behind a colon, without a comment."""
-        while start < end and self.text[start] in " \t":
-            start += 1
-        if self.text.startswith("#", start):
-            return Span(start, start)
-        stop = start + len(self.text[start:end].rstrip())
-        if stop > start and self.text[start] not in "\"'":
-            comment = _COMMENT.search(self.text, start, stop)
-            stop = comment.start() if comment else stop
-        return Span(start, stop)
-
-    def open_until(self, head: Line, lines: Sequence[Line]) -> int:
-        """Return where a quote that spans lines ends for sure, or -1 when closing it there makes no sense."""
-        match = key_at(self.text, head.content)
-        if match is None:
-            return -1
-        quote = self.text[self.inline_value(match.end(), head.end).start]
-        tried = 0
-        for line in lines:
-            if line.start <= head.start or quote not in self.text[line.start : line.end]:
-                continue
-            pad = " " * head.column
-            if read(pad + self.text[head.content : line.next]).error is None:
-                return line.next
-            tried += 1
-            if tried == 3 or line.start - head.start > 200 * _MAX_JOINED_LINES:
-                return -1
-        return -1
+            self.out.end = max(self.out.end, significant(group)[-1].end)
 
     def entry(self, lines: Sequence[Line], depth: int) -> None:
         head = lines[0]
@@ -361,13 +191,13 @@ class _Reader:
             self.colonless(lines, depth)
             return
         key = self.key(match)
-        value = self.inline_value(match.end(), head.end)
-        state = self.entry_state(head)
-        below = _significant_ends(lines[1:])
+        value = self.lines.inline_value(match.end(), head.end)
+        state = self.lines.entry_state(head)
+        below = significant(lines[1:])
         child: Placed | None = None
         if state == "empty":
             child = self.block(below, self.parent_of(below, head), depth + 1)
-        elif state == "value" and below and _has_structure(self.text, below):
+        elif state == "value" and below and has_keys(self.text, below):
             self.fault(
                 SyntaxFault(
                     Span(value.start, value.end),
@@ -403,7 +233,7 @@ class _Reader:
     def colonless(self, lines: Sequence[Line], depth: int) -> None:
         """Handle a line where ``key:`` was expected."""
         head = lines[0]
-        below = _significant_ends(lines[1:])
+        below = significant(lines[1:])
         text = self.text
         line = Span(head.content, head.content + len(text[head.content : head.end].rstrip()))
         word = _WORD_COLON.match(text, head.content, head.end)
@@ -524,34 +354,3 @@ def _moved(error: ReadError | None, by: int) -> ReadError | None:
         return None
     context = error.context_at + by if error.context_at is not None else None
     return ReadError(error.problem, error.at + by, context, error.at_end)
-
-
-def _line_kind(text: str, line: Line) -> str:
-    """Say what a line looks like.
-
-    Dash, key, word (a key half typed, a value), or junk that begins none of these.
-    """
-    if dash_at(text, line.content):
-        return "dash"
-    if key_at(text, line.content):
-        return "key"
-    return "junk" if text[line.content] in "]}," else "word"
-
-
-def _has_structure(text: str, lines: Sequence[Line]) -> bool:
-    return any(not line.blank and _line_kind(text, line) == "key" for line in lines)
-
-
-def _usual(columns: Sequence[int]) -> int:
-    """Return the most common column, the first one on a tie."""
-    return Counter(columns).most_common(1)[0][0]
-
-
-def _significant_ends(lines: Sequence[Line]) -> Sequence[Line]:
-    """Return the lines without blanks and comments at both ends."""
-    start, end = 0, len(lines)
-    while start < end and lines[start].blank:
-        start += 1
-    while end > start and lines[end - 1].blank:
-        end -= 1
-    return lines[start:end]

@@ -16,7 +16,7 @@ def drawn(text: str) -> str:
 
 def _caret(fault: SyntaxFault) -> Caret:
     assert fault.code in FAULT_CODES
-    return Caret(fault.span, f"{fault.code}: {fault.message}")
+    return Caret(fault.span, fault.message)
 
 
 def repaired(text: str) -> str:
@@ -25,10 +25,25 @@ def repaired(text: str) -> str:
     return apply(text, fault.fixes[0].edits)
 
 
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("a: b: c\n", "yaml-syntax"),
+        ("a:\n  b: 1\n   c: 2\n", "yaml-indentation"),
+        ("a:\n\tb: 1\n", "yaml-tab"),
+        ('a: "\\d"\n', "yaml-escape"),
+        ("a: *b\n", "unknown-anchor"),
+        ("a: 1\n---\nb: 2\n", "several-documents"),
+    ],
+)
+def test_every_kind_of_fault_has_its_code(text: str, code: str) -> None:
+    assert [fault.code for fault in parse(text).errors] == [code]
+
+
 def test_an_open_quote() -> None:
     assert drawn('name: "x\nskill: y\n') == snapshot("""\
 name: "x
-      ^^ yaml-syntax: The quote opened here is never closed; end the text with `"`.
+      ^^ The quote opened here is never closed; end the text with `"`.
 skill: y
 """)
 
@@ -36,7 +51,7 @@ skill: y
 def test_an_open_single_quote() -> None:
     assert drawn("name: 'x\nskill: y\n") == snapshot("""\
 name: 'x
-      ^^ yaml-syntax: The quote opened here is never closed; end the text with `'`.
+      ^^ The quote opened here is never closed; end the text with `'`.
 skill: y
 """)
 
@@ -44,21 +59,21 @@ skill: y
 def test_text_behind_a_quote() -> None:
     assert drawn('name: "x" y\n') == snapshot("""\
 name: "x" y
-          ^ yaml-syntax: The quoted text ends before this; put the whole value in quotes, or double the quotes inside it.
+          ^ The quoted text ends before this; put the whole value in quotes, or double the quotes inside it.
 """)
 
 
 def test_a_colon_in_a_value() -> None:
     assert drawn("prompt: Explain: the loop\n") == snapshot("""\
 prompt: Explain: the loop
-        ^^^^^^^^^^^^^^^^^ yaml-syntax: A value with `: ` inside is read as a key of its own; put the value in quotes.
+        ^^^^^^^^^^^^^^^^^ A value with `: ` inside is read as a key of its own; put the value in quotes.
 """)
 
 
 def test_an_escape_that_yaml_does_not_know() -> None:
     assert drawn('- "\\d+"\n') == snapshot("""\
 - "\\d+"
-   ^^ yaml-escape: `\\d` means nothing in double quotes; put the text in single quotes or write `\\\\d`.
+   ^^ `\\d` means nothing in double quotes; put the text in single quotes or write `\\\\d`.
 """)
 
 
@@ -66,14 +81,14 @@ def test_a_tab() -> None:
     assert drawn("config:\n\tmodel: x\n") == snapshot("""\
 config:
     model: x
-^^^^ yaml-tab: This line is indented with a tab; use spaces.
+^^^^ This line is indented with a tab; use spaces.
 """)
 
 
 def test_an_open_bracket() -> None:
     assert drawn("tags: [a, b\nname: x\n") == snapshot("""\
 tags: [a, b
-      ^^^^^ yaml-syntax: The `[` opened here is never closed; add a `]`.
+      ^^^^^ The `[` opened here is never closed; add a `]`.
 name: x
 """)
 
@@ -81,7 +96,7 @@ name: x
 def test_text_behind_a_bracket() -> None:
     assert drawn("tags: [a] b\n") == snapshot("""\
 tags: [a] b
-          ^ yaml-syntax: The value from `[` to `]` ends before this; quote it all or start a new line.
+          ^ The value from `[` to `]` ends before this; quote it all or start a new line.
 """)
 
 
@@ -89,14 +104,14 @@ def test_a_bracket_that_closes_nothing() -> None:
     assert drawn("tags: a]\nname: ]\n") == snapshot("""\
 tags: a]
 name: ]
-      ^ yaml-syntax: This `]` closes nothing; put the value in quotes.
+      ^ This `]` closes nothing; put the value in quotes.
 """)
 
 
 def test_a_missing_space_after_a_colon() -> None:
     assert drawn("name:x\nskill: y\n") == snapshot("""\
 name:x
-^^^^^ yaml-syntax: A space is missing after `name:`; write one before the value.
+^^^^^ A space is missing after `name:`; write one before the value.
 skill: y
 """)
 
@@ -104,7 +119,7 @@ skill: y
 def test_a_missing_colon() -> None:
     assert drawn("config\n  model: x\n") == snapshot("""\
 config
-^^^^^^ yaml-syntax: A colon is missing here; write `config:`.
+^^^^^^ A colon is missing here; write `config:`.
   model: x
 """)
 
@@ -113,7 +128,7 @@ def test_a_half_typed_key() -> None:
     assert drawn("name: x\nski\ntasks: []\n") == snapshot("""\
 name: x
 ski
-^^^ yaml-syntax: A key is expected here; write `ski: ` and a value.
+^^^ A key is expected here; write `ski: ` and a value.
 tasks: []
 """)
 
@@ -123,7 +138,7 @@ def test_a_line_that_does_not_line_up() -> None:
 graders:
   - name: x
      type: y
-     ^^^^^^^ yaml-indentation: This line does not line up with the other keys of this mapping; indent it by 4 spaces.
+     ^^^^^^^ This line does not line up with the other keys of this mapping; indent it by 4 spaces.
     weight: 1
 """)
 
@@ -133,7 +148,7 @@ def test_an_item_that_does_not_line_up() -> None:
 tasks:
   - a: 1
    - b
-   ^^^ yaml-indentation: This line does not line up with the other items of this list; indent it by 2 spaces.
+   ^^^ This line does not line up with the other items of this list; indent it by 2 spaces.
   - c
 """)
 
@@ -143,7 +158,7 @@ def test_a_key_of_the_file_that_is_indented() -> None:
 config:
   model: x
  tasks:
- ^^^^^^ yaml-indentation: This line does not line up with the other keys of the file; do not indent it.
+ ^^^^^^ This line does not line up with the other keys of the file; do not indent it.
   - a
 """)
 
@@ -152,7 +167,7 @@ def test_an_item_among_keys() -> None:
     assert drawn("name: x\n- y\n") == snapshot("""\
 name: x
 - y
-^^^ yaml-syntax: A list item cannot stand among keys; indent it below the key it belongs to.
+^^^ A list item cannot stand among keys; indent it below the key it belongs to.
 """)
 
 
@@ -161,14 +176,14 @@ def test_an_item_without_a_dash() -> None:
 graders:
   - name: x
   name: y
-  ^^^^^^^ yaml-syntax: A list item starts with a dash; write `- ` before this.
+  ^^^^^^^ A list item starts with a dash; write `- ` before this.
 """)
 
 
 def test_a_value_and_lines_below_it() -> None:
     assert drawn("config: x\n  model: y\n") == snapshot("""\
 config: x
-        ^ yaml-syntax: A key has either a value on its line or lines below it; move this value or delete it.
+        ^ A key has either a value on its line or lines below it; move this value or delete it.
   model: y
 """)
 
@@ -183,7 +198,7 @@ def test_a_stray_character() -> None:
 a:
   - b
   }- c
-  ^ yaml-syntax: This `}` does not belong here; delete it.
+  ^ This `}` does not belong here; delete it.
 """)
 
 
@@ -200,7 +215,7 @@ def test_a_duplicate_key_of_the_file() -> None:
 name: x
 tasks: []
 name: y
-^^^^ duplicate-key: `name` is set twice in this mapping; keep one of the two.
+^^^^ `name` is set twice in this mapping; keep one of the two.
 """)
 
 
@@ -211,7 +226,7 @@ def test_the_merge_key_may_repeat() -> None:
 def test_an_alias_without_an_anchor() -> None:
     assert drawn("a: *b\nc: &b 1\nd: *b\n") == snapshot("""\
 a: *b
-   ^^ unknown-anchor: No anchor `&b` stands before this alias; put the value in quotes if it is text.
+   ^^ No anchor `&b` stands before this alias; put the value in quotes if it is text.
 c: &b 1
 d: *b
 """)
@@ -222,7 +237,7 @@ def test_a_second_document() -> None:
 ---
 name: x
 ---
-^^^ several-documents: A file holds one document; what follows this line is ignored, so move it to a file of its own.
+^^^ A file holds one document; what follows this line is ignored, so move it to a file of its own.
 name: y
 """)
 
@@ -235,7 +250,7 @@ def test_one_document_with_markers_is_fine(text: str) -> None:
 def test_a_line_break_that_is_none() -> None:
     assert drawn("name: a\u2028b\n") == snapshot("""\
 name: a�b
-       ^ control-character: Here is a line separator (U+2028), which readers take for a line break; delete it.
+       ^ Here is a line separator (U+2028), which readers take for a line break; delete it.
 """)
 
 

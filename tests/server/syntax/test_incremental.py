@@ -7,7 +7,8 @@ import pytest
 
 from tests.server.syntax.outline import outline
 from waza_language_server.project.document import Document
-from waza_language_server.syntax.events import read
+from waza_language_server.syntax import pieces
+from waza_language_server.syntax.events import Reading, read
 from waza_language_server.syntax.nodes import Green
 from waza_language_server.syntax.pieces import read_whole
 from waza_language_server.syntax.tree import Tree, parse
@@ -161,3 +162,23 @@ def test_a_document_is_parsed_once_and_shares_its_items_with_the_next_version() 
     third = second.replaced(SUITE.replace("g7", "h8"), 3)
     assert (third.version, third.kind, third.uri) == (3, "eval", first.uri)
     assert sum(a is b for a, b in zip(items(first.tree), items(third.tree), strict=True)) == 49
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "most"),
+    [("g20\n", "g20x\n", 1), ("name: x\n", "name: xy\n", 1), ("  - name: g20\n", "  -\n  - name: g20\n", 3)],
+)
+def test_an_edit_reads_the_touched_piece_alone(
+    old: str, new: str, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = parse(SUITE)
+    texts: list[str] = []
+
+    def counting_read(text: str) -> Reading:
+        texts.append(text)
+        return read(text)
+
+    monkeypatch.setattr(pieces, "read", counting_read)
+    parse(SUITE.replace(old, new, 1), before)
+    assert 1 <= len(texts) <= most
+    assert sum(map(len, texts)) < 100

@@ -1,0 +1,46 @@
+"""How the author lays out a file: line breaks, indentation, where the dashes of a list stand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from waza_language_server.syntax.frames import column_of
+from waza_language_server.syntax.nodes import Node
+from waza_language_server.syntax.tree import Tree
+
+
+def line_break(text: str) -> str:
+    """Return how the lines of a text end."""
+    return "\r\n" if "\r\n" in text else "\n"
+
+
+def indent_step(tree: Tree) -> int:
+    """Return by how much the file indents a mapping below its key; 2 when it has none."""
+    for node in _some_nodes(tree):
+        for entry in node.entries:
+            below = entry.value
+            if below.kind == "mapping" and below.style == "block":
+                step = column_of(tree.text, below.span.start) - column_of(tree.text, entry.key.span.start)
+                if step > 0:
+                    return step
+    return 2
+
+
+def list_indent(tree: Tree) -> int:
+    """Return by how much the file indents the dashes of a list below its key; 2 when it has none."""
+    for node in _some_nodes(tree):
+        for entry in node.entries:
+            below = entry.value
+            if below.kind == "sequence" and below.style == "block":
+                return column_of(tree.text, below.span.start) - column_of(tree.text, entry.key.span.start)
+    return 2
+
+
+def _some_nodes(tree: Tree) -> Iterable[Node]:
+    """Yield the mappings near the top, enough to see the style of a file."""
+    level = [tree.root] if tree.root is not None else []
+    for _ in range(4):
+        yield from level
+        level = [
+            child for node in level[:20] for child in (*(e.value for e in node.entries), *node.items[:5])
+        ]
