@@ -44,7 +44,8 @@ def did_change_folders(ls: WazaServer, _params: types.DidChangeWorkspaceFoldersP
 
 
 def refresh_scores(ls: WazaServer) -> None:
-    """Ask the client for inlay hints and lenses again: there are new results."""
+    """Read the results again and ask the client for inlay hints and lenses again: there are new scores."""
+    ls.session.project.scores.forget()
     if ls.abilities.refreshes_inlay_hints:
         ls.workspace_inlay_hint_refresh(None)
     if ls.abilities.refreshes_code_lenses:
