@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from waza_language_server.features.completion_item import Completion, CompletionKind, Place
 from waza_language_server.features.completion_python import python_items
 from waza_language_server.features.shape_text import value_text
+from waza_language_server.project.claim import CONFIG_NAMES, TRIGGER_NAMES
 from waza_language_server.project.uris import path_of
 
 if TYPE_CHECKING:
@@ -75,7 +76,9 @@ def _task_globs(place: Place) -> Iterator[Completion]:
     if path is None:
         return
     folders: dict[str, set[str]] = {}
-    tasks = [file for file in _yaml_files(place, path.parent, 3) if place.project.claim(file) == "task"]
+    others = {*place.project.eval_names(path), *TRIGGER_NAMES, *CONFIG_NAMES}
+    files = (file for file in _yaml_files(place, path.parent, 3) if file.name not in others)
+    tasks = [file for file in files if _looks_like_task(place, file)]
     for file in tasks:
         relative = _relative(file, path.parent)
         parent = str(PurePosixPath(relative).parent)
@@ -156,6 +159,11 @@ def _yaml_files(place: Place, folder: Path, depth: int) -> Iterator[Path]:
                     found += 1
                     yield here / name
         level = below
+
+
+def _looks_like_task(place: Place, file: Path) -> bool:
+    said = place.project.outline(file)
+    return bool(said.id or said.name) and not said.patterns and said.skill is None
 
 
 def _files(count: int) -> str:

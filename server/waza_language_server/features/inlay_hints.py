@@ -16,7 +16,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from waza_language_server.features.score_text import check_label, fenced, score_label, score_story
-from waza_language_server.project.outline import grader_entries
+from waza_language_server.project.outline import grader_lists
 
 if TYPE_CHECKING:
     from waza_engine.results.reading import CheckResult
@@ -48,22 +48,40 @@ def inlay_hints(
     if root is None or document.kind not in {"eval", "task"}:
         return ()
     found: list[InlayHint] = []
-    for entry in _entries(root):
-        if span is not None and (entry.span.end < span.start or entry.span.start > span.end):
-            continue
-        score = project.scores.of_grader(document, project, entry)
+    scores = project.scores.of_document(document, project)
+    for entry in _entries(root, span):
+        score = scores.of_grader(entry)
         if score is not None:
             found += _hints_of(document, entry, score, now)
     kept = [hint for hint in found if span is None or span.contains(hint.offset)]
     return tuple(sorted(kept, key=lambda hint: hint.offset))
 
 
-def _entries(root: Node) -> Iterator[Node]:
-    yield from grader_entries(root)
-    tasks = root.get("tasks")
-    for item in tasks.target.items if tasks is not None else ():
-        if item.kind == "mapping":
-            yield from grader_entries(item)
+def _entries(root: Node, span: Span | None) -> Iterator[Node]:
+    yield from _graders_of(root, span)
+    for task in _within(root.get("tasks"), span):
+        if task.kind == "mapping":
+            yield from _graders_of(task, span)
+
+
+def _graders_of(holder: Node, span: Span | None) -> Iterator[Node]:
+    for list_of_graders in grader_lists(holder):
+        for entry in _within(list_of_graders, span):
+            if entry.target.kind == "mapping":
+                yield entry.target
+
+
+def _within(items: Node | None, span: Span | None) -> Iterator[Node]:
+    """Yield the items of a list that touch a span; the others are not even looked at."""
+    if items is None or items.kind != "sequence":
+        return
+    first, last = 0, len(items.green.children)
+    if span is not None:
+        first, last = max(0, items.children_before(span.start) - 1), items.children_before(span.end + 1)
+    for index in range(first, last):
+        item = items.get(index)
+        if item is not None:
+            yield item
 
 
 def _hints_of(document: Document, entry: Node, score: Score, now: datetime | None) -> Iterator[InlayHint]:

@@ -117,8 +117,8 @@ def _first_line(root: Node) -> Span | None:
 
 
 def _start(item: Node) -> Span:
-    entries = item.entries
-    return entries[0].key.span if entries else Span(item.span.start, item.span.start)
+    key = item.at(item.span.start)
+    return key.span if key.kind == "scalar" else Span(item.span.start, item.span.start)
 
 
 def _word(node: Node | None) -> str | None:

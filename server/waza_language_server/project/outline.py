@@ -124,10 +124,17 @@ def pattern_of(node: Node) -> str:
 
 def grader_entries(root: Node) -> Iterator[Node]:
     """Yield the grader entries of a file; also inline in ``expected.graders`` and in checkpoints."""
-    yield from _mappings(root.get("graders"))
-    yield from _mappings(root.get("expected", "graders"))
-    for checkpoint in _mappings(root.get("checkpoints")):
-        yield from _mappings(checkpoint.get("graders"))
+    for list_of_graders in grader_lists(root):
+        yield from _mappings(list_of_graders)
+
+
+def grader_lists(root: Node) -> Iterator[Node]:
+    """Yield the lists in which graders stand, in a file or in a task that is written inline."""
+    places = [root.get("graders"), root.get("expected", "graders")]
+    places += [checkpoint.get("graders") for checkpoint in _mappings(root.get("checkpoints"))]
+    for place in places:
+        if place is not None:
+            yield place.target
 
 
 def _graders(root: Node) -> list[Node]:

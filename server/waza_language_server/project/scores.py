@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -100,55 +100,19 @@ class Scores:
         """Look at the disk again: a result file has changed."""
         self._results.clear()
 
-    def of_grader(self, document: Document, project: Project, entry: Node) -> Score | None:
-        """Return the score of a grader entry of this document, None when it was never graded."""
+    def of_document(self, document: Document, project: Project) -> DocumentScores:
+        """Return the scores of a document's graders, to be asked for one by one."""
         path = path_of(document.uri)
-        name = entry.get("name")
-        if path is None or name is None or not name.target.value.strip():
-            return None
-        found = [
-            score
-            for suite in project.suites_of(path)
-            if (score := self._of_suite(suite, document, path, project, entry, name.target.value.strip()))
-        ]
-        return max(found, key=lambda score: score.outcomes[0].result.timestamp, default=None)
+        suites = project.suites_of(path) if path is not None else ()
+        task = (outline_of(document).id or path.stem) if path and document.kind == "task" else None
+        runs = tuple((suite, run) for suite in suites if (run := self.results(suite.path)) is not None)
+        return DocumentScores(self, project, path, task, runs)
 
-    def _of_suite(
-        self, suite: Suite, document: Document, path: Path, project: Project, entry: Node, name: str
-    ) -> Score | None:
-        run = self.results(suite.path)
-        if run is None:
-            return None
-        task_id = _inline_task(entry)
-        if document.kind == "task":
-            task_id = outline_of(document).id or path.stem
-        overridden = _tasks_with_own(project, suite, name) if task_id is None else frozenset[str]()
-        outcomes = tuple(
-            self._outcome(path, run, task, task.graders[name], entry, suite)
-            for task in run.tasks.values()
-            if name in task.graders and task.id not in overridden and task_id in {None, task.id}
-        )
-        return Score(name, run, outcomes) if outcomes else None
+    def of_grader(self, document: Document, project: Project, entry: Node) -> Score | None:
+        """Return the score of one grader entry of this document, None when it was never graded."""
+        return self.of_document(document, project).of_grader(entry)
 
-    def _outcome(
-        self, path: Path, run: RunResult, task: TaskResult, result: GraderResult, entry: Node, suite: Suite
-    ) -> Outcome:
-        then = self._values_then(path, result.timestamp)
-        if then is None:
-            return Outcome(task, result, "the file was changed after the run")
-        place = _inline_task(entry) or ""
-        graded = then.get(f"{place}::{result.name}")
-        model = suite.outline.model
-        stale = ""
-        if graded != entry.to_python():
-            stale = "the grader was changed after the run"
-        elif then.get(place) != _inputs(entry):
-            stale = "the task was changed after the run"
-        elif result.timestamp == run.timestamp and model and run.model and run.model != model:
-            stale = f"it was recorded with the model {run.model}"
-        return Outcome(task, result, stale, graded)
-
-    def _values_then(self, path: Path, moment: datetime) -> Values | None:
+    def values_then(self, path: Path, moment: datetime) -> Values | None:
         """Return what the file said at a moment; None when it was written later and nobody looked before."""
         known = self._graded.get((path, moment))
         if known is None:
@@ -161,6 +125,86 @@ class Scores:
                 return None
             known = self._graded[path, moment] = _values(root) if root is not None else {}
         return known
+
+
+class DocumentScores:
+    """The scores of one version of one document: what its graders share is looked up once."""
+
+    def __init__(
+        self,
+        scores: Scores,
+        project: Project,
+        path: Path | None,
+        task: str | None,
+        runs: Sequence[tuple[Suite, RunResult]],
+    ) -> None:
+        self._scores = scores
+        self._project = project
+        self._path = path
+        self._task = task
+        self._runs = runs
+        self._own: dict[Path, dict[str, set[str]]] = {}
+
+    def of_grader(self, entry: Node) -> Score | None:
+        """Return the score of a grader entry, None when it was never graded."""
+        name = entry.get("name") if self._runs else None
+        if self._path is None or name is None or not name.target.value.strip():
+            return None
+        found = [
+            score
+            for suite, run in self._runs
+            if (score := self._of_suite(self._path, suite, run, entry, name.target.value.strip()))
+        ]
+        return max(found, key=lambda score: score.outcomes[0].result.timestamp, default=None)
+
+    def _of_suite(self, path: Path, suite: Suite, run: RunResult, entry: Node, name: str) -> Score | None:
+        task_id = self._task if self._task is not None else _inline_task(entry)
+        if task_id is not None:
+            task = run.tasks.get(task_id)
+            tasks = [task] if task is not None else []
+        else:
+            tasks = [task for task in run.tasks.values() if task.id not in self._overriding(suite, name)]
+        place = _inline_task(entry) or ""
+        now = _Written(path, place, entry.to_python(), _inputs(entry), suite.outline.model)
+        outcomes = tuple(
+            self._outcome(run, task, task.graders[name], now) for task in tasks if name in task.graders
+        )
+        return Score(name, run, outcomes) if outcomes else None
+
+    def _overriding(self, suite: Suite, name: str) -> set[str]:
+        """Return the tasks with an own grader of this name: its result has replaced the suite's."""
+        known = self._own.get(suite.path)
+        if known is None:
+            known = self._own[suite.path] = {}
+            for task in self._project.tasks_of(suite).value:
+                for grader in task.outline.graders:
+                    known.setdefault(grader.name, set()).add(task.id)
+        return known.get(name, set())
+
+    def _outcome(self, run: RunResult, task: TaskResult, result: GraderResult, now: _Written) -> Outcome:
+        then = self._scores.values_then(now.path, result.timestamp)
+        if then is None:
+            return Outcome(task, result, "the file was changed after the run")
+        graded = then.get(f"{now.place}::{result.name}")
+        stale = ""
+        if graded != now.grader:
+            stale = "the grader was changed after the run"
+        elif then.get(now.place) != now.inputs:
+            stale = "the task was changed after the run"
+        elif result.timestamp == run.timestamp and now.model and run.model and run.model != now.model:
+            stale = f"it was recorded with the model {run.model}"
+        return Outcome(task, result, stale, graded)
+
+
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """What is written now: a grader, the inputs of its task, the model of the suite."""
+
+    path: Path
+    place: str
+    grader: Json
+    inputs: Json
+    model: str | None
 
 
 def _tools_in(path: Path) -> tuple[str, ...]:
@@ -208,9 +252,3 @@ def _inputs(entry: Node) -> Json:
     steps = entry.path[:2] if entry.path[:1] == ("tasks",) else ()
     node = entry.root.get(*steps, "inputs")
     return node.to_python() if node is not None else None
-
-
-def _tasks_with_own(project: Project, suite: Suite, name: str) -> frozenset[str]:
-    """Return the tasks that have a grader of this name themselves: its result has replaced the suite's."""
-    tasks = project.tasks_of(suite).value
-    return frozenset(task.id for task in tasks if any(own.name == name for own in task.outline.graders))
