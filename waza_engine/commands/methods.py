@@ -230,7 +230,7 @@ def _get_task(params: Params) -> Answer:
 def _task_answer(task: SuiteTask) -> Answer:
     if task.task is None:
         raise JsonRpcException(task.error, VALIDATION_FAILED)
-    written = task.task.model_dump(mode="json", by_alias=True, exclude_unset=True)
+    written = task.task.model_dump(mode="json", by_alias=True, exclude_defaults=True)
     return {**written, "id": task.id, "name": task.name, "path": str(task.path)}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import queue
 import signal
 import sys
 import threading
@@ -49,18 +50,19 @@ def run_command(request: RunRequest, output: Path | None, output_format: str, *,
 def _run(prepared: PreparedRun, listener: Callable[[RunEvent], None]) -> RunReport:
     """Run in a thread of its own, so that Ctrl-C reaches us at once on every system."""
     cancellation = RunCancellation()
-    reports: list[RunReport] = []
-    work = threading.Thread(target=lambda: reports.append(prepared.run(listener, cancellation)), daemon=True)
+    reports: queue.SimpleQueue[RunReport] = queue.SimpleQueue()
+    work = threading.Thread(target=lambda: reports.put(prepared.run(listener, cancellation)), daemon=True)
     signal.signal(signal.SIGTERM, _interrupt)
     work.start()
-    while work.is_alive():
+    while True:
         try:
-            work.join(0.2)
+            return reports.get(timeout=0.2)
+        except queue.Empty:
+            continue
         except KeyboardInterrupt:
             if cancellation.requested:
                 os._exit(INTERRUPTED)
             cancellation.request()
-    return reports[0]
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:

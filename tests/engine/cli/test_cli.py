@@ -1,0 +1,178 @@
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.engine.suites import HANGS, task, write_suite
+from waza_engine.results.reading import latest_results
+
+GREETS = "- {type: text, name: greets, config: {contains: [hello]}}\n"
+EXAMPLE = Path(__file__).parents[3] / "examples" / "code-explainer"
+
+
+def engine(*arguments: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "waza_engine", *map(str, arguments)]
+    environment = {**os.environ, "PYTHONUTF8": "1"}
+    return subprocess.run(
+        command, capture_output=True, encoding="utf-8", timeout=120, check=False, env=environment
+    )
+
+
+def test_exit_code_0_when_every_task_passes(tmp_path: Path) -> None:
+    found = engine("run", write_suite(tmp_path, {"a": task("a")}, graders=GREETS))
+    assert (found.returncode, found.stderr) == (0, "")
+    assert "✓ a  1.00" in found.stdout
+    assert "1 of 1 tasks passed" in found.stdout
+
+
+def test_exit_code_1_when_a_task_fails_and_its_grader_says_why(tmp_path: Path) -> None:
+    found = engine("run", write_suite(tmp_path, {"a": task("a", prompt="Bye")}, graders=GREETS))
+    assert found.returncode == 1
+    assert "✗ greets  0.00" in found.stdout
+    assert "hello" in found.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["gone.yaml"], "gone.yaml"),
+        (["."], "there is no eval.yaml"),
+        (["suite", "--task", "nope"], "No task matches"),
+        (["suite", "--grader", "nope"], "No grader is called"),
+        (["suite", "--executor", "nope"], "not an executor"),
+        (["suite", "--trials", "0"], "trials"),
+        (["suite", "--format", "xml"], "xml"),
+        ([], "EVAL"),
+    ],
+)
+def test_exit_code_2_when_nothing_can_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], said: str
+) -> None:
+    write_suite(tmp_path / "suite", {"a": task("a")}, graders=GREETS)
+    monkeypatch.chdir(tmp_path)
+    found = engine("run", *arguments)
+    assert found.returncode == 2
+    assert said in found.stderr
+    assert "Traceback" not in found.stderr
+
+
+def test_exit_code_2_when_a_task_file_is_broken_and_the_others_run(tmp_path: Path) -> None:
+    found = engine("run", write_suite(tmp_path, {"a": task("a"), "b": "id: ["}, graders=GREETS))
+    assert found.returncode == 2
+    assert "✓ a" in found.stdout
+    assert "b.yaml:" in found.stdout
+
+
+def test_a_missed_metric_is_exit_code_1(tmp_path: Path) -> None:
+    path = write_suite(
+        tmp_path, {"a": task("a")}, more="metrics: [{name: trigger_accuracy, threshold: 1.5}]\n"
+    )
+    (tmp_path / "trigger_tests.yaml").write_text(
+        "skill: writer\nshould_trigger_prompts: [{prompt: Write!}]\n"
+    )
+    found = engine("run", path)
+    assert found.returncode == 1
+    assert "trigger_accuracy is 1.00, below 1.5" in found.stdout
+
+
+def test_json_is_the_result_document_and_nothing_else(tmp_path: Path) -> None:
+    found = engine("run", write_suite(tmp_path, {"a": task("a")}, graders=GREETS), "--format", "json")
+    assert json.loads(found.stdout)["tasks"][0]["status"] == "passed"
+
+
+def test_jsonl_is_one_event_a_line(tmp_path: Path) -> None:
+    found = engine("run", write_suite(tmp_path, {"a": task("a")}, graders=GREETS), "--format", "jsonl")
+    events = [json.loads(line) for line in found.stdout.splitlines()]
+    assert (events[0]["kind"], events[-1]["kind"]) == ("run_started", "ended")
+
+
+def test_a_copy_of_the_results_goes_where_it_is_asked_for(tmp_path: Path) -> None:
+    path = write_suite(tmp_path, {"a": task("a")}, graders=GREETS)
+    assert engine("run", path, "-o", tmp_path / "out" / "r.json").returncode == 0
+    assert json.loads((tmp_path / "out" / "r.json").read_text())["eval_name"] == "suite"
+
+
+def test_trials_tasks_and_graders_can_be_chosen(tmp_path: Path) -> None:
+    path = write_suite(tmp_path, {"a": task("a"), "b": task("b")}, graders=GREETS)
+    options = ("--task", "b", "--grader", "greets", "--trials", "2", "--model", "m", "--format", "json")
+    document = json.loads(engine("run", path, *options).stdout)
+    assert document["config"] | {"timeout_sec": 0} == {
+        "runs_per_test": 2,
+        "model_id": "m",
+        "engine_type": "mock",
+        "timeout_sec": 0,
+    }
+    assert [(found["test_id"], len(found["runs"])) for found in document["tasks"]] == [("b", 2)]
+
+
+def test_warnings_go_to_standard_error(tmp_path: Path) -> None:
+    odd = "- {type: text, name: greets, config: {contains: [hello], contians: [x]}}\n"
+    found = engine("run", write_suite(tmp_path, {"a": task("a")}, graders=odd))
+    assert "contians" in found.stderr
+    assert found.returncode == 0
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_interrupting_ends_cleanly_and_keeps_what_was_finished(
+    tmp_path: Path, number: signal.Signals
+) -> None:
+    path = write_suite(tmp_path, {"a": task("a"), "b": task("b", f"graders:\n{HANGS}")})
+    command = [sys.executable, "-m", "waza_engine", "run", str(path), "--format", "jsonl"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        for line in process.stdout:
+            if b'"output"' in line and b'"b"' in line:
+                break
+        time.sleep(0.5)
+        children = psutil.Process(process.pid).children(recursive=True)
+        assert children
+        started = time.monotonic()
+        process.send_signal(number)
+        last = process.stdout.read().splitlines()[-1]
+        assert process.wait(10) == 130
+        assert time.monotonic() - started < 2.0
+        assert process.stderr.read() == b""
+    assert json.loads(last)["status"] == "canceled"
+    assert not psutil.wait_procs(children, timeout=2)[1]
+    found = latest_results(tmp_path)
+    assert found is not None
+    assert list(found.tasks) == ["a"]
+
+
+def test_the_example_runs_with_the_mock_executor(tmp_path: Path) -> None:
+    found = engine("run", EXAMPLE, "-o", tmp_path / "r.json")
+    assert found.returncode == 1
+    document = json.loads((tmp_path / "r.json").read_text())
+    assert [task["status"] for task in document["tasks"]].count("failed") == 1
+    assert document["trigger_metrics"]["accuracy"] == 1
+    partial = [v["score"] for t in document["tasks"] for r in t["runs"] for v in r["validations"].values()]
+    assert any(0 < score < 1 for score in partial)
+
+
+def test_the_version_and_the_help_need_no_models() -> None:
+    for argument in ("--version", "--help"):
+        code = (
+            "import sys; from waza_engine.cli import main\n"
+            f"sys.argv = ['waza-engine', {argument!r}]\n"
+            "try: main()\nexcept SystemExit: pass\n"
+            "assert 'pydantic' not in sys.modules and 'yaml' not in sys.modules"
+        )
+        found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+        assert found.returncode == 0, found.stderr
+        assert "waza-engine" in found.stdout
+
+
+def test_the_schemas_are_written(tmp_path: Path) -> None:
+    assert engine("schema", "--out", tmp_path).returncode == 0
+    assert (tmp_path / "eval.schema.json").is_file()
+    assert "eval.schema.json" in json.loads(engine("schema").stdout)

@@ -1,0 +1,190 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.engine.suites import run, task, write_suite
+from waza_engine.results.reading import RunResult, latest_results, results_of
+
+GRADERS = """\
+- {type: text, name: greets, config: {contains: [hello, goodbye]}}
+- {type: human, name: review}
+- {type: nonsense, name: broken}
+"""
+UPSTREAM: dict[str, Any] = {
+    "eval_id": "run-1",
+    "skill": "writer",
+    "eval_name": "suite",
+    "timestamp": "2026-07-01T10:00:00.123456789+02:00",
+    "config": {"runs_per_test": 2, "model_id": "m", "engine_type": "copilot-sdk", "timeout_sec": 60},
+    "summary": {"total_tests": 1},
+    "metrics": None,
+    "tasks": [
+        {
+            "test_id": "a",
+            "display_name": "A",
+            "status": "failed",
+            "stats": {"avg_score": 0.75},
+            "runs": [
+                {
+                    "status": "passed",
+                    "validations": {"g": {"type": "text", "score": 1, "passed": True, "feedback": "ok"}},
+                },
+                {
+                    "status": "failed",
+                    "validations": {"g": {"type": "text", "score": 0.5, "passed": False, "feedback": "no"}},
+                },
+                {"status": "error", "validations": None, "error_msg": "broke", "transcript": None},
+            ],
+        }
+    ],
+}
+PYTHON_ERA: dict[str, Any] = {
+    "eval_id": "suite-1",
+    "skill": "writer",
+    "eval_name": "suite",
+    "timestamp": "2026-01-01T00:00:00",
+    "config": {"model": "m", "executor": "mock"},
+    "summary": {"total_tasks": 1},
+    "tasks": [
+        {
+            "id": "a",
+            "name": "A",
+            "status": "partial",
+            "aggregate": {"mean_score": 0.5},
+            "trials": [
+                {
+                    "status": "timeout",
+                    "error": "too slow",
+                    "grader_results": {
+                        "g": {"type": "code", "score": 0.5, "passed": False, "message": "half"},
+                        "h": {"type": "human", "score": 0, "passed": False, "details": {"status": "pending"}},
+                    },
+                }
+            ],
+        }
+    ],
+}
+
+
+def read(tmp_path: Path, document: object) -> RunResult | None:
+    path = tmp_path / "result.json"
+    path.write_text(json.dumps(document))
+    return results_of(path)
+
+
+def test_nothing_was_ever_run(tmp_path: Path) -> None:
+    assert latest_results(tmp_path) is None
+    assert latest_results(tmp_path / "gone") is None
+
+
+def test_each_grader_has_its_mean_its_trials_and_its_checks(tmp_path: Path) -> None:
+    run(write_suite(tmp_path, {"a": task("a")}, graders=GRADERS), trials=2)
+    found = latest_results(tmp_path)
+    assert found is not None
+    assert (found.eval_file, found.executor, found.status, found.complete) == (
+        "eval.yaml",
+        "mock",
+        "failed",
+        True,
+    )
+    assert (found.tasks["a"].status, found.tasks["a"].trials, found.tasks["a"].passed_trials) == (
+        "failed",
+        2,
+        0,
+    )
+    graders = found.tasks["a"].graders
+    greets = graders["greets"]
+    assert (greets.status, greets.score, greets.scores, greets.passed) == ("graded", 0.5, (0.5, 0.5), False)
+    assert "goodbye" in greets.feedback
+    assert [(check.path, check.passed, check.passed_trials) for check in greets.checks] == [
+        (("contains", 0), True, 2),
+        (("contains", 1), False, 0),
+    ]
+    assert (graders["review"].status, graders["broken"].status) == ("pending", "error")
+
+
+def test_a_run_of_one_task_or_grader_replaces_only_that(tmp_path: Path) -> None:
+    one = "- {type: text, name: one, config: {contains: [hello]}}\n"
+    graders = one + one.replace("one", "two")
+    path = write_suite(tmp_path, {"a": task("a"), "b": task("b")}, graders=graders)
+    run(path)
+    two = "name: two, config: {contains: ["
+    path.write_text(path.read_text().replace(f"{two}hello", f"{two}x"))
+    run(path, tasks=["a"], graders=["two"])
+    found = latest_results(tmp_path)
+    assert found is not None
+    scores = {(t.id, g.name): g.score for t in found.tasks.values() for g in t.graders.values()}
+    assert scores == {("a", "one"): 1.0, ("a", "two"): 0.0, ("b", "one"): 1.0, ("b", "two"): 1.0}
+
+
+def test_results_of_upstream_are_read(tmp_path: Path) -> None:
+    found = read(tmp_path, UPSTREAM)
+    assert found is not None
+    assert (found.model, found.executor, found.timestamp.microsecond) == ("m", "copilot-sdk", 123456)
+    assert found.tasks["a"].graders["g"].scores == (1.0, 0.5)
+    assert found.tasks["a"].graders["g"].feedback == "no"
+    assert found.tasks["a"].error == "broke"
+
+
+def test_results_of_the_python_era_are_read(tmp_path: Path) -> None:
+    found = read(tmp_path, PYTHON_ERA)
+    assert found is not None
+    assert (found.model, found.executor) == ("m", "mock")
+    assert (found.tasks["a"].status, found.tasks["a"].score, found.tasks["a"].error) == (
+        "failed",
+        0.5,
+        "too slow",
+    )
+    assert found.tasks["a"].graders["g"].feedback == "half"
+    assert found.tasks["a"].graders["h"].status == "pending"
+
+
+def test_results_beside_the_suite_are_found(tmp_path: Path) -> None:
+    (tmp_path / "results" / "deep").mkdir(parents=True)
+    (tmp_path / "results" / "deep" / "m.json").write_text(json.dumps(UPSTREAM))
+    found = latest_results(tmp_path)
+    assert found is not None
+    assert list(found.tasks) == ["a"]
+
+
+def test_of_two_suites_in_one_directory_each_has_its_own(tmp_path: Path) -> None:
+    path = write_suite(tmp_path, {"a": task("a")}, graders=GRADERS)
+    run(path)
+    other = path.with_name("other.yaml")
+    other.write_text(path.read_text().replace("name: greets", "name: waves"))
+    run(other)
+    mine = latest_results(tmp_path, eval_file="eval.yaml")
+    assert mine is not None
+    assert "waves" not in mine.tasks["a"].graders
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{",
+        "[]",
+        "null",
+        "3",
+        '{"tasks": 3}',
+        '{"eval_name": "x", "tasks": [null, 3, {"runs": 3}]}',
+        "[" * 100_000,
+    ],
+)
+def test_a_file_that_is_no_result_never_raises(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "result.json"
+    path.write_text(text)
+    results_of(path)
+    assert latest_results(tmp_path) is None or text.startswith('{"eval_name"')
+
+
+def test_reading_is_light() -> None:
+    heavy = "('pydantic', 'yaml', 'psutil')"
+    code = f"import sys, waza_engine.results.reading; sys.exit(any(m in sys.modules for m in {heavy}))"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

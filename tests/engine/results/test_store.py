@@ -1,0 +1,203 @@
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from tests.engine.suites import run, task, write_suite
+from waza_engine.results.history import read_history
+from waza_engine.results.outcomes import RunHeader, TaskOutcome
+from waza_engine.results.places import results_directory
+from waza_engine.results.reading import latest_results
+from waza_engine.results.recovery import recover_journals
+from waza_engine.results.store import ResultsError, ResultStore, write_atomically
+
+GREETS = "- {type: text, name: greets, config: {contains: [hello]}}\n"
+
+
+def header() -> RunHeader:
+    return RunHeader(
+        run_id="run-1",
+        started=datetime(2026, 7, 1, 12, 0, tzinfo=UTC),
+        eval_file="eval.yaml",
+        eval_name="suite",
+        skill="writer",
+        executor="mock",
+        model="",
+        judge_model="",
+        trials_per_task=1,
+        timeout_seconds=20,
+    )
+
+
+def names(suite: Path) -> list[str]:
+    return sorted(path.name for path in results_directory(suite).iterdir())
+
+
+def test_a_run_leaves_one_document_and_a_line_of_history(tmp_path: Path) -> None:
+    report, _ = run(write_suite(tmp_path, {"a": task("a")}, graders=GREETS))
+    assert report.results_file is not None
+    assert names(tmp_path) == [report.results_file.name, "history.jsonl"]
+    assert [(entry.file, entry.tasks) for entry in read_history(tmp_path)] == [
+        (report.results_file.name, {"a": 1.0})
+    ]
+
+
+def test_the_document_has_the_keys_that_upstream_reads(tmp_path: Path) -> None:
+    report, _ = run(write_suite(tmp_path, {"a": task("a")}, graders=GREETS), trials=2)
+    assert report.results_file is not None
+    document = json.loads(report.results_file.read_text())
+    assert next(iter(document)) == "schemaVersion"
+    assert document["schemaVersion"] == "1.2"
+    assert (document["eval_name"], document["skill"], document["metrics"]) == ("suite", "writer", {})
+    assert document["config"] == {
+        "runs_per_test": 2,
+        "model_id": "",
+        "engine_type": "mock",
+        "timeout_sec": 20,
+    }
+    found = document["tasks"][0]
+    assert (found["test_id"], found["display_name"], found["status"]) == ("a", "Task a", "passed")
+    assert found["stats"]["bootstrap_ci"] == {
+        "lower": 1.0,
+        "upper": 1.0,
+        "mean": 1.0,
+        "confidence_level": 0.95,
+        "num_bootstraps": 10000,
+    }
+    first = found["runs"][0]
+    assert {
+        "run_number",
+        "attempts",
+        "status",
+        "duration_ms",
+        "validations",
+        "session_digest",
+    } <= first.keys()
+    assert first["session_digest"] == {
+        "tool_call_count": 0,
+        "tools_used": [],
+        "errors": [],
+        "session_id": "mock-session-1",
+    }
+    verdict = first["validations"]["greets"]
+    assert (verdict["identifier"], verdict["type"], verdict["score"], verdict["weight"]) == (
+        "greets",
+        "text",
+        1.0,
+        1.0,
+    )
+    assert verdict["checks"] == [{"path": ["contains", 0], "passed": True}]
+    assert datetime.fromisoformat(document["timestamp"]).tzinfo is not None
+
+
+def test_the_results_keep_themselves_out_of_git(tmp_path: Path) -> None:
+    run(write_suite(tmp_path, {"a": task("a")}))
+    assert (tmp_path / ".waza" / ".gitignore").read_text() == "*\n"
+
+
+def test_a_file_is_replaced_in_one_step_or_not_at_all(tmp_path: Path) -> None:
+    path = tmp_path / "result.json"
+    write_atomically(path, b"old")
+    write_atomically(path, b"new")
+    assert path.read_bytes() == b"new"
+    assert [found.name for found in tmp_path.iterdir()] == ["result.json"]
+
+
+def test_a_folder_that_cannot_be_made_is_a_clear_error(tmp_path: Path) -> None:
+    (tmp_path / ".waza").write_text("a file in the way")
+    with pytest.raises(ResultsError, match=r"Results cannot be written to .*\.waza"):
+        ResultStore(tmp_path, header()).open()
+
+
+def test_a_run_whose_results_cannot_be_written_still_says_what_it_found(tmp_path: Path) -> None:
+    path = write_suite(tmp_path, {"a": task("a")}, graders=GREETS)
+    (tmp_path / ".waza").write_text("a file in the way")
+    report, events = run(path)
+    assert (report.results_file, report.outcome.tasks[0].status) == (None, "passed")
+    assert "cannot be written" in report.write_error
+    assert (events[-1].kind, events[-1].status) == ("ended", "error")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="file size limits are POSIX")
+def test_a_full_disk_is_a_clear_error_and_earlier_results_stay_readable(tmp_path: Path) -> None:
+    path = write_suite(tmp_path, {"a": task("a"), "b": task("b")}, graders=GREETS)
+    run(path)
+    before = latest_results(tmp_path)
+    # A limit on the size of files fails the same writes as a full disk, in the middle of the document.
+    code = (
+        "import resource, sys; from waza_engine.cli import main;"
+        " resource.setrlimit(resource.RLIMIT_FSIZE, (1500, 1500));"
+        f" sys.argv = ['waza-engine', 'run', {os.fspath(path)!r}]; main()"
+    )
+    found = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert found.returncode == 2
+    assert "Results cannot be written to" in found.stderr
+    assert "Traceback" not in found.stderr
+    after = latest_results(tmp_path)
+    assert before is not None
+    assert after is not None
+    assert after.tasks["a"].score == before.tasks["a"].score == 1.0
+    assert not [name for name in names(tmp_path) if name.endswith(".tmp")]
+
+
+def test_a_journal_shows_finished_tasks_while_the_run_goes_on(tmp_path: Path) -> None:
+    store = ResultStore(tmp_path, header())
+    store.open()
+    store.add(TaskOutcome("a", "A", "passed"))
+    found = latest_results(tmp_path)
+    assert found is not None
+    assert (found.complete, list(found.tasks)) == (False, ["a"])
+
+
+def test_a_torn_last_line_loses_only_itself(tmp_path: Path) -> None:
+    store = ResultStore(tmp_path, header())
+    store.open()
+    store.add(TaskOutcome("a", "A", "passed"))
+    with store.journal_path.open("ab") as journal:
+        journal.write(b'{"task": {"test_id": "b", "sta')
+    found = latest_results(tmp_path)
+    assert found is not None
+    assert list(found.tasks) == ["a"]
+
+
+def test_the_journal_of_a_dead_process_becomes_a_document(tmp_path: Path) -> None:
+    store = ResultStore(tmp_path, header())
+    store.open()
+    store.add(TaskOutcome("a", "A", "passed"))
+    lines = store.journal_path.read_bytes().splitlines()
+    first = json.loads(lines[0]) | {"process": {"pid": 2**22 + 1, "started": 0}}
+    store.journal_path.write_bytes(b"\n".join([json.dumps(first).encode(), *lines[1:], b""]))
+    assert recover_journals(tmp_path) == [store.path]
+    document = json.loads(store.path.read_text())
+    assert (document["summary"]["total_tests"], document["tasks"][0]["test_id"]) == (1, "a")
+    assert document["metadata"]["engine"]["status"] == "error"
+    assert not store.journal_path.exists()
+
+
+def test_the_journal_of_a_living_process_is_left_alone(tmp_path: Path) -> None:
+    store = ResultStore(tmp_path, header())
+    store.open()
+    store.add(TaskOutcome("a", "A", "passed"))
+    assert recover_journals(tmp_path) == []
+    assert store.journal_path.exists()
+
+
+def test_two_runs_of_one_suite_at_the_same_time_keep_apart(tmp_path: Path) -> None:
+    path = write_suite(tmp_path, {"a": task("a"), "b": task("b")}, graders=GREETS)
+    threads = [threading.Thread(target=run, args=(path,)) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    documents = [name for name in names(tmp_path) if name.endswith(".json")]
+    assert len(documents) == 4
+    assert len(read_history(tmp_path)) == 4

@@ -1,0 +1,264 @@
+from __future__ import annotations
+
+import json
+import os
+import threading
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.engine.suites import CONFIG, HANGS, only_task, only_trial, run, task, verdicts, write_suite
+from waza_engine.runs.cancellation import RunCancellation
+from waza_engine.runs.events import RunEvent
+from waza_engine.runs.run import RunRequest, prepare
+from waza_engine.runs.suite import SuiteError
+
+GREETS = "- {type: text, name: greets, config: {contains: [hello]}}\n"
+FAILS = "- {type: text, name: fails, config: {contains: [goodbye]}}\n"
+
+
+def config(text: str) -> str:
+    return CONFIG.replace("}", f", {text}}}")
+
+
+def test_a_task_passes_when_its_graders_pass(tmp_path: Path) -> None:
+    report, _ = run(write_suite(tmp_path, {"a": task("a")}, graders=GREETS))
+    assert report.outcome.status == "completed"
+    assert only_task(report).status == "passed"
+    assert only_trial(report).output == "Mock response for: Say hello\nTask: Task a"
+
+
+def test_the_graders_of_the_suite_come_before_those_of_the_task(tmp_path: Path) -> None:
+    report, _ = run(write_suite(tmp_path, {"a": task("a", f"graders:\n{FAILS}")}, graders=GREETS))
+    assert [(name, found.passed) for name, found in verdicts(report).items()] == [
+        ("greets", True),
+        ("fails", False),
+    ]
+    assert only_task(report).status == "failed"
+    assert report.outcome.summary.aggregate_score == 0.5
+
+
+def test_a_broken_grader_spoils_nothing_but_its_own_score(tmp_path: Path) -> None:
+    broken = "- {type: file, name: broken, config: {}}\n- {type: nonsense, name: unknown}\n"
+    report, _ = run(write_suite(tmp_path, {"a": task("a")}, graders=GREETS + broken))
+    found = verdicts(report)
+    assert (found["greets"].status, found["greets"].score) == ("graded", 1.0)
+    assert (found["broken"].status, found["broken"].score) == ("error", 0.0)
+    assert "nonsense" in found["unknown"].feedback
+    assert only_task(report).status == "error"
+    assert report.outcome.summary.errors == 1
+
+
+def test_a_review_to_come_is_pending_and_decides_nothing(tmp_path: Path) -> None:
+    report, events = run(
+        write_suite(tmp_path, {"a": task("a")}, graders=GREETS + "- {type: human, name: review}\n")
+    )
+    assert verdicts(report)["review"].status == "pending"
+    assert only_task(report).status == "passed"
+    assert report.outcome.summary.aggregate_score == 1.0
+    assert [event.status for event in events if event.grader == "review"] == ["pending"]
+
+
+def test_a_task_with_nothing_but_reviews_is_told_as_pending(tmp_path: Path) -> None:
+    report, events = run(write_suite(tmp_path, {"a": task("a")}, graders="- {type: human, name: review}\n"))
+    assert only_task(report).status == "skipped"
+    assert [event.kind for event in events if event.task == "a"][-1] == "pending"
+    assert report.outcome.status == "completed"
+
+
+def test_a_broken_task_file_is_an_error_of_that_task_alone(tmp_path: Path) -> None:
+    path = write_suite(tmp_path, {"a": "id: a\ninputs: [", "b": task("b")}, graders=GREETS)
+    report, _ = run(path)
+    assert [(found.id, found.status) for found in report.outcome.tasks] == [("a", "error"), ("b", "passed")]
+    assert str(tmp_path / "tasks" / "a.yaml") in report.outcome.tasks[0].error
+
+
+def test_graders_without_a_name_are_called_by_their_type(tmp_path: Path) -> None:
+    unnamed = "- {type: text, config: {contains: [hello]}}\n- {type: text, config: {contains: [nope]}}\n"
+    report, _ = run(write_suite(tmp_path, {"a": task("a")}, graders=unnamed))
+    assert {name: found.passed for name, found in verdicts(report).items()} == {"text": True, "text-2": False}
+
+
+def test_of_two_graders_with_one_name_the_later_counts_and_a_warning_says_so(tmp_path: Path) -> None:
+    same = "graders:\n- {type: text, name: greets, config: {contains: [nope]}}\n"
+    report, events = run(write_suite(tmp_path, {"a": task("a", same)}, graders=GREETS))
+    assert {name: found.passed for name, found in verdicts(report).items()} == {"greets": False}
+    assert any("only the later one counts" in (event.message or "") for event in events)
+
+
+def test_expectations_of_the_answer_are_graded_too(tmp_path: Path) -> None:
+    lists = "output_contains: [HELLO, world], output_not_contains: [mock], output_contains_any: [x, task]"
+    report, _ = run(write_suite(tmp_path, {"a": task("a", f"expected: {{{lists}}}")}))
+    assert {name: (v.score, v.passed) for name, v in verdicts(report).items()} == {
+        "_output_contains": (0.5, False),
+        "_output_not_contains": (0.0, False),
+        "_output_contains_any": (1.0, True),
+    }
+
+
+def test_every_trial_is_run_and_counted(tmp_path: Path) -> None:
+    report, events = run(write_suite(tmp_path, {"a": task("a")}, graders=GREETS), trials=3)
+    assert [trial.number for trial in only_task(report).trials] == [1, 2, 3]
+    assert [event.completed for event in events if event.kind == "passed" and event.trial] == [1, 2, 3]
+
+
+def test_a_failed_trial_is_tried_again_and_a_broken_one_is_not(tmp_path: Path) -> None:
+    broken = "graders:\n- {type: nonsense, name: unknown}\n"
+    tasks = {"a": task("a", f"graders:\n{FAILS}"), "b": task("b", broken), "c": task("c")}
+    report, _ = run(write_suite(tmp_path, tasks, config=config("max_attempts: 3")))
+    assert [found.trials[0].attempts for found in report.outcome.tasks] == [3, 1, 1]
+
+
+def test_fail_fast_skips_what_has_not_started(tmp_path: Path) -> None:
+    tasks = {"a": task("a"), "b": task("b", f"graders:\n{FAILS}"), "c": task("c")}
+    report, events = run(write_suite(tmp_path, tasks, config=config("fail_fast: true")))
+    assert [found.status for found in report.outcome.tasks] == ["passed", "failed", "skipped"]
+    assert [event.task for event in events if event.kind == "skipped"] == ["c"]
+
+
+def test_tasks_run_at_the_same_time_and_are_reported_in_their_order(tmp_path: Path) -> None:
+    naps = HANGS.replace("time.sleep(60)", "time.sleep(0.5)")
+    tasks = {name: task(name, f"graders:\n{naps}") for name in "abcd"}
+    started = time.monotonic()
+    report, _ = run(write_suite(tmp_path, tasks, config=config("parallel: true, workers: 4")))
+    assert time.monotonic() - started < 1.9
+    assert [found.id for found in report.outcome.tasks] == ["a", "b", "c", "d"]
+
+
+def test_follow_ups_continue_the_session_and_the_last_answer_counts(tmp_path: Path) -> None:
+    text = "id: a\nname: A\ninputs: {prompt: First, follow_up_prompts: [Second, Third]}\n"
+    trial = only_trial(run(write_suite(tmp_path, {"a": text}))[0])
+    assert trial.output.startswith("Mock response for: Third")
+    assert trial.session == "mock-session-1"
+
+
+def test_a_checkpoint_that_stops_ends_the_conversation_with_an_error(tmp_path: Path) -> None:
+    text = """\
+        id: a
+        inputs: {prompt: First, follow_up_prompts: [Second]}
+        checkpoints:
+          - after_turn: 1
+            on_failure: stop
+            graders: [{type: text, name: greets, config: {contains: [hello]}}]
+    """
+    trial = only_trial(run(write_suite(tmp_path, {"a": text}))[0])
+    assert trial.status == "error"
+    assert trial.output.startswith("Mock response for: First")
+    assert [(c.after_turn, c.status, c.stopped) for c in trial.checkpoints] == [(1, "failed", True)]
+
+
+def test_only_the_asked_tasks_run(tmp_path: Path) -> None:
+    path = write_suite(tmp_path, {name: task(name) for name in ("one", "two", "three")})
+    assert [found.id for found in run(path, tasks=["t*"])[0].outcome.tasks] == ["three", "two"]
+    assert [found.id for found in run(path, tasks=["Task one"])[0].outcome.tasks] == ["one"]
+    with pytest.raises(SuiteError, match="four"):
+        run(path, tasks=["four"])
+
+
+def test_only_the_asked_graders_run(tmp_path: Path) -> None:
+    path = write_suite(tmp_path, {"a": task("a", "expected: {output_contains: [x]}")}, graders=GREETS + FAILS)
+    assert list(verdicts(run(path, graders=["greets"])[0])) == ["greets"]
+    assert list(verdicts(run(path, graders=["_output_contains"])[0])) == ["_output_contains"]
+    with pytest.raises(SuiteError, match="greets"):
+        run(path, graders=["greet"])
+
+
+def test_hooks_run_around_the_suite_and_its_tasks(tmp_path: Path) -> None:
+    note = tmp_path / "note.py"
+    note.write_text("import sys, pathlib\npathlib.Path(sys.argv[1]).open('a').write(sys.argv[2] + ' ')\n")
+    log = tmp_path / "log"
+    hooks = "hooks:\n" + "".join(
+        f"  {name}: [{{command: python3 {note} {log} {name}}}]\n"
+        for name in ("before_run", "after_run", "before_task", "after_task")
+    )
+    run(write_suite(tmp_path, {"a": task("a")}, more=hooks))
+    assert log.read_text().split() == ["before_run", "before_task", "after_task", "after_run"]
+
+
+def test_a_hook_that_must_not_fail_ends_the_run_or_the_task(tmp_path: Path) -> None:
+    hook = "[{command: python3 -c exit(3), error_on_fail: true}]"
+    report, events = run(write_suite(tmp_path, {"a": task("a")}, more=f"hooks: {{before_run: {hook}}}\n"))
+    assert (report.outcome.status, list(report.outcome.tasks)) == ("error", [])
+    assert "exited with 3" in (events[-1].message or "")
+    report, _ = run(write_suite(tmp_path, {"a": task("a")}, more=f"hooks: {{before_task: {hook}}}\n"))
+    assert (only_task(report).status, list(only_task(report).trials)) == ("failed", [])
+
+
+def test_trigger_prompts_are_tried_and_decide_by_their_threshold(tmp_path: Path) -> None:
+    metric = "metrics: [{name: trigger_accuracy, threshold: 0.9}]\n"
+    path = write_suite(tmp_path, {"a": task("a")}, more=metric)
+    (tmp_path / "trigger_tests.yaml").write_text(
+        "skill: writer\nshould_trigger_prompts: [{prompt: Write!}]\n"
+    )
+    outcome = run(path)[0].outcome
+    assert outcome.trigger_metrics is not None
+    assert outcome.trigger_metrics.accuracy == 1.0
+    assert [(metric.name, metric.passed) for metric in outcome.metrics] == [("trigger_accuracy", True)]
+
+
+def test_a_broken_trigger_file_is_an_error_after_the_tasks_ran(tmp_path: Path) -> None:
+    path = write_suite(tmp_path, {"a": task("a")})
+    (tmp_path / "trigger_tests.yaml").write_text("skil: writer\n")
+    report, _ = run(path)
+    assert report.outcome.status == "error"
+    assert "trigger_tests.yaml" in report.outcome.message
+    assert only_task(report).status == "passed"
+
+
+def test_the_stream_starts_with_the_run_and_ends_with_its_end(tmp_path: Path) -> None:
+    _, events = run(write_suite(tmp_path, {"a": task("a")}, graders=GREETS))
+    assert [event.kind for event in events] == [
+        "run_started",
+        "enqueued",
+        "started",
+        "output",
+        "graded",
+        "passed",
+        "passed",
+        "ended",
+    ]
+    assert [event.sequence for event in events] == list(range(1, 9))
+    assert events[-1].results_file is not None
+    assert json.loads(Path(events[-1].results_file).read_text())["tasks"][0]["test_id"] == "a"
+
+
+def test_cancelling_ends_everything_at_once_and_keeps_what_was_finished(tmp_path: Path) -> None:
+    tasks = {"a": task("a"), "b": task("b", f"graders:\n{HANGS}"), "c": task("c")}
+    cancellation, events = RunCancellation(), list[RunEvent]()
+
+    def listen(event: RunEvent) -> None:
+        events.append(event)
+        if event.kind == "output" and event.task == "b":
+            threading.Timer(0.5, cancellation.request).start()
+
+    before = set(psutil.Process().children(recursive=True))
+    report = prepare(RunRequest(write_suite(tmp_path, tasks))).run(listen, cancellation)
+    assert report.outcome.status == "canceled"
+    assert events[-1].status == "canceled"
+    assert [found.id for found in report.outcome.tasks] == ["a"]
+    time.sleep(0.3)
+    assert set(psutil.Process().children(recursive=True)) - before == set()
+
+
+def test_cancelling_does_not_wait_for_a_hanging_assertion(tmp_path: Path) -> None:
+    forever = """\
+- type: code
+  name: hangs
+  config: {assertions: ["re.match('(a+)+$', 'a' * 60 + 'b')"]}
+"""
+    cancellation = RunCancellation()
+    prepared = prepare(RunRequest(write_suite(tmp_path, {"a": task("a")}, graders=forever)))
+    threading.Timer(1.0, cancellation.request).start()
+    started = time.monotonic()
+    assert prepared.run(lambda _: None, cancellation).outcome.status == "canceled"
+    assert time.monotonic() - started < 3.0
+
+
+def test_workspaces_are_gone_afterwards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", os.fspath(temporary))
+    run(write_suite(tmp_path / "suite", {"a": task("a"), "b": task("b", f"graders:\n{FAILS}")}))
+    assert list(temporary.iterdir()) == []

@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.engine.suites import CONFIG, task, write_suite
+from waza_engine.runs.globs import PatternError, expand, name_matches
+from waza_engine.runs.suite import SuiteError, load_suite
+from waza_engine.spec.problems import SuiteFileError
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    for name in ("b.yaml", "a.yaml", "c.txt", "deep/x.yaml", "deep/er/y.yaml", ".hidden.yaml", "B.yaml"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("pattern", "names"),
+    [
+        ("*.yaml", [".hidden.yaml", "B.yaml", "a.yaml", "b.yaml"]),
+        ("[ab].yaml", ["a.yaml", "b.yaml"]),
+        ("[^a].yaml", ["B.yaml", "b.yaml"]),
+        ("[a-b].yaml", ["a.yaml", "b.yaml"]),
+        ("?.yaml", ["B.yaml", "a.yaml", "b.yaml"]),
+        ("**/*.yaml", ["deep/x.yaml"]),
+        ("*/er/*.yaml", ["deep/er/y.yaml"]),
+        ("./deep/../a.yaml", ["a.yaml"]),
+        ("/a.yaml", ["a.yaml"]),
+        ("gone.yaml", []),
+        ("", []),
+    ],
+)
+def test_patterns_match_within_one_directory_level_and_sorted(
+    tree: Path, pattern: str, names: list[str]
+) -> None:
+    assert [path.relative_to(tree).as_posix() for path in expand(tree, pattern)] == names
+
+
+def test_a_pattern_may_climb(tree: Path) -> None:
+    assert expand(tree / "deep", "../a.yaml") == [tree / "a.yaml"]
+
+
+@pytest.mark.parametrize("pattern", ["[", "[a", "[]", "[b-a]", "a[-x]"])
+def test_a_pattern_that_cannot_be_read_is_refused(tree: Path, pattern: str) -> None:
+    with pytest.raises(PatternError):
+        expand(tree, pattern)
+
+
+def test_a_name_pattern_does_not_cross_slashes() -> None:
+    assert name_matches("a*", "abc")
+    assert not name_matches("a*", "a/b")
+    assert name_matches("a[*]c", "a*c")
+
+
+def test_tasks_come_in_the_order_of_the_patterns_and_twice_when_matched_twice(tmp_path: Path) -> None:
+    path = write_suite(tmp_path, {"b": task("b"), "a": task("a")})
+    path.write_text(path.read_text().replace("['tasks/*.yaml']", "[tasks/b.yaml, 'tasks/*.yaml']"))
+    suite = load_suite(path)
+    assert [found.id for found in suite.tasks] == ["b", "a", "b"]
+    assert any("occurs twice" in warning for warning in suite.warnings)
+
+
+def test_tasks_may_be_written_inside_the_eval_file(tmp_path: Path) -> None:
+    path = tmp_path / "eval.yaml"
+    path.write_text(
+        f"name: s\n{CONFIG}tasks:\n  - {{id: inside, inputs: {{prompt: Hi}}}}\n  - task_files: ['t/*.yaml']\n"
+    )
+    (tmp_path / "t").mkdir()
+    (tmp_path / "t" / "x.yaml").write_text(task("x"))
+    assert [found.id for found in load_suite(path).tasks] == ["inside", "x"]
+
+
+def test_disabled_tasks_are_left_out(tmp_path: Path) -> None:
+    path = write_suite(tmp_path, {"a": task("a", "enabled: false"), "b": task("b")})
+    assert [found.id for found in load_suite(path).tasks] == ["b"]
+
+
+def test_a_task_without_an_id_is_called_by_its_file(tmp_path: Path) -> None:
+    suite = load_suite(write_suite(tmp_path, {"explain": "inputs: {prompt: Hi}\n"}))
+    assert (suite.tasks[0].id, suite.tasks[0].name) == ("explain", "explain")
+
+
+def test_a_suite_without_any_task_says_what_it_looked_for(tmp_path: Path) -> None:
+    with pytest.raises(SuiteError, match=r"tasks/\*\.yaml"):
+        load_suite(write_suite(tmp_path, {}))
+
+
+def test_a_dataset_is_refused_with_a_reason(tmp_path: Path) -> None:
+    with pytest.raises(SuiteError, match="tasks_from"):
+        load_suite(write_suite(tmp_path, {"a": task("a")}, more="tasks_from: data.csv\n"))
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", "name: [", "name: x\n", "config: 3\n", "\0", "name: s\nconfig: {trials_per_task: 0}\n"]
+)
+def test_an_eval_file_that_cannot_be_used_says_where(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "eval.yaml"
+    path.write_text(text)
+    with pytest.raises((SuiteFileError, SuiteError), match=r"eval\.yaml"):
+        load_suite(path)

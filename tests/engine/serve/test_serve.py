@@ -1,0 +1,220 @@
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.engine.serve.client import Engine
+from tests.engine.suites import HANGS, task, write_suite
+from waza_engine.results.reading import latest_results
+
+GREETS = "- {type: text, name: greets, config: {contains: [hello]}}\n"
+HANGING = f"graders:\n{HANGS}"
+PARENT = """\
+- type: program
+  name: hangs
+  config:
+    command: python3
+    args: [-c, "import subprocess, time; subprocess.Popen(['sleep', '60']); time.sleep(60)"]
+    timeout: 60
+"""
+
+
+@pytest.fixture
+def engine() -> Iterator[Engine]:
+    with Engine() as started:
+        yield started
+
+
+def gone(processes: list[psutil.Process]) -> bool:
+    return not psutil.wait_procs(processes, timeout=2)[1]
+
+
+def test_a_run_is_answered_first_and_tells_its_events_until_it_ends(engine: Engine, tmp_path: Path) -> None:
+    path = write_suite(tmp_path, {"a": task("a"), "b": task("b")}, graders=GREETS)
+    run_id = engine.run(path, tasks=["a"])
+    events = engine.events_until("ended")
+    assert {event["run_id"] for event in events} == {run_id}
+    assert [event["sequence"] for event in events] == list(range(1, len(events) + 1))
+    assert [event["kind"] for event in events if event.get("task") == "a"] == [
+        "enqueued",
+        "started",
+        "output",
+        "graded",
+        "passed",
+        "passed",
+    ]
+    ended = events[-1]
+    assert (ended["status"], ended["completed"], ended["total"]) == ("completed", 1, 1)
+    assert json.loads(Path(ended["results_file"]).read_text())["tasks"][0]["test_id"] == "a"
+    assert engine.request("run.status", run_id=run_id)["result"] == {
+        "id": run_id,
+        "status": "completed",
+        "results_file": ended["results_file"],
+    }
+
+
+def test_a_run_that_fails_says_so(engine: Engine, tmp_path: Path) -> None:
+    path = write_suite(tmp_path, {"a": task("a", prompt="Bye")}, graders=GREETS)
+    engine.run(path)
+    assert engine.events_until("ended")[-1]["status"] == "failed"
+
+
+@pytest.mark.parametrize(
+    "grader",
+    [
+        HANGS,
+        "- {type: code, name: hangs, config: {assertions: [\"re.match('(a+)+$', 'a' * 60 + 'b')\"]}}\n",
+        PARENT,
+    ],
+    ids=["program", "assertion", "program with a child"],
+)
+def test_cancelling_ends_a_run_within_two_seconds_and_leaves_no_process(
+    engine: Engine, tmp_path: Path, grader: str
+) -> None:
+    run_id = engine.run(write_suite(tmp_path, {"a": task("a", f"graders:\n{grader}")}))
+    engine.events_until("output")
+    time.sleep(0.7)
+    processes = engine.descendants()
+    assert processes
+    started = time.monotonic()
+    assert engine.request("run.cancel", run_id=run_id)["result"] == {"canceled": True}
+    assert engine.events_until("ended")[-1]["status"] == "canceled"
+    assert time.monotonic() - started < 2.0
+    assert gone(processes)
+    assert engine.request("run.status", run_id=run_id)["result"]["status"] == "canceled"
+    assert engine.request("run.cancel", run_id=run_id)["result"] == {"canceled": False}
+
+
+def test_cancelling_one_run_leaves_the_other_alone(engine: Engine, tmp_path: Path) -> None:
+    nap = HANGS.replace("sleep(60)", "sleep(2)")
+    hanging = engine.run(write_suite(tmp_path / "one", {"a": task("a", HANGING)}))
+    napping = engine.run(write_suite(tmp_path / "two", {"b": task("b", f"graders:\n{nap}")}))
+    engine.events_until("output", run_id=napping)
+    engine.request("run.cancel", run_id=hanging)
+    ends = dict[str, str]()
+    while len(ends) < 2:
+        event = engine.next_event()
+        if event["kind"] == "ended":
+            ends[event["run_id"]] = event["status"]
+    assert ends == {hanging: "canceled", napping: "completed"}
+
+
+def test_the_end_of_input_cancels_everything_within_two_seconds(tmp_path: Path) -> None:
+    engine = Engine()
+    engine.run(write_suite(tmp_path, {"a": task("a"), "b": task("b", HANGING)}))
+    engine.events_until("output", task="b")
+    time.sleep(0.5)
+    processes = engine.descendants()
+    assert processes
+    assert engine.close() < 2.0
+    assert engine.process.returncode == 0
+    assert gone(processes)
+    found = latest_results(tmp_path)
+    assert found is not None
+    assert (found.status, list(found.tasks)) == ("canceled", ["a"])
+
+
+def test_a_killed_engine_leaves_readable_results_and_the_next_run_makes_them_whole(tmp_path: Path) -> None:
+    path = write_suite(tmp_path, {"a": task("a"), "b": task("b", HANGING)}, graders=GREETS)
+    engine = Engine()
+    engine.run(path)
+    engine.events_until("output", task="b")
+    processes = engine.descendants()
+    engine.process.kill()
+    engine.process.wait()
+    for process in processes:
+        process.kill()
+    found = latest_results(tmp_path)
+    assert found is not None
+    assert (found.complete, found.tasks["a"].graders["greets"].score) == (False, 1.0)
+    with Engine() as again:
+        again.run(path, tasks=["a"])
+        again.events_until("ended")
+    documents = sorted((tmp_path / ".waza" / "results").glob("*.json"))
+    assert [json.loads(path.read_text())["tasks"][0]["test_id"] for path in documents] == ["a", "a"]
+    assert not list((tmp_path / ".waza" / "results").glob("*.partial.jsonl"))
+
+
+def test_what_a_suite_prints_never_reaches_the_wire(engine: Engine, tmp_path: Path) -> None:
+    noisy = HANGS.replace("import time; time.sleep(60)", "print('noise')")
+    engine.run(write_suite(tmp_path, {"a": task("a", f"graders:\n{noisy}")}))
+    engine.events_until("ended")
+    assert all(json.loads(line)["jsonrpc"] == "2.0" for line in engine.lines)
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "identifier"),
+    [
+        ("no json", -32700, None),
+        ("[" * 100_000, -32700, None),
+        ("[]", -32600, None),
+        ("3", -32600, None),
+        ('{"id": 1, "method": "eval.list"}', -32600, 1),
+        ('{"jsonrpc": "1.0", "id": 2, "method": "eval.list"}', -32600, 2),
+        ('{"jsonrpc": "2.0", "id": 3, "method": 4}', -32600, 3),
+        ('{"jsonrpc": "2.0", "id": 4, "method": "eval.fly"}', -32601, 4),
+        ('{"jsonrpc": "2.0", "id": 5, "method": "eval.run", "params": [1]}', -32602, 5),
+        ('{"jsonrpc": "2.0", "id": 6, "method": "eval.run", "params": {}}', -32602, 6),
+        ('{"jsonrpc": "2.0", "id": 7, "method": "eval.run", "params": {"path": 3}}', -32602, 7),
+        ('{"jsonrpc": "2.0", "id": 8, "method": "eval.run", "params": {"path": "/gone.yaml"}}', -32000, 8),
+        ('{"jsonrpc": "2.0", "id": 9, "method": "run.status", "params": {"run_id": "gone"}}', -32602, 9),
+        ('{"jsonrpc": "2.0", "id": "x", "method": "run.cancel", "params": {"run_id": "gone"}}', -32602, "x"),
+    ],
+)
+def test_a_bad_message_gets_its_code_and_the_next_one_an_answer(
+    engine: Engine, line: str, code: int, identifier: object, tmp_path: Path
+) -> None:
+    engine.write(line)
+    answer = engine.next_message()
+    assert (answer["id"], answer["error"]["code"]) == (identifier, code)
+    assert engine.request("eval.list", dir=str(tmp_path))["result"] == {"evals": []}
+
+
+def test_a_suite_that_cannot_be_loaded_is_refused_with_the_place(engine: Engine, tmp_path: Path) -> None:
+    path = tmp_path / "eval.yaml"
+    path.write_text("name: x\nconfig: {trials_per_task: none}\n")
+    error = engine.request("eval.run", path=str(path))["error"]
+    assert error["code"] == -32001
+    assert "eval.yaml:2" in error["message"]
+    empty = write_suite(tmp_path / "empty", {})
+    assert engine.request("eval.run", path=str(empty))["error"]["code"] == -32001
+
+
+def test_notifications_and_blank_lines_are_never_answered(engine: Engine, tmp_path: Path) -> None:
+    engine.write("")
+    engine.write('{"jsonrpc": "2.0", "method": "eval.fly"}')
+    engine.write('{"jsonrpc": "2.0", "id": 99, "result": null}')
+    assert engine.request("eval.list", dir=str(tmp_path))["result"] == {"evals": []}
+    assert len(engine.lines) == 1
+
+
+def test_suites_and_tasks_are_listed_and_described(engine: Engine, tmp_path: Path) -> None:
+    path = write_suite(tmp_path / "deep", {"a": task("a"), "b": "id: ["}, graders=GREETS)
+    assert engine.request("eval.list", dir=str(tmp_path))["result"] == {
+        "evals": [{"path": str(path), "name": "suite", "skill": "writer"}]
+    }
+    described = engine.request("eval.get", path=str(path))["result"]
+    assert (described["name"], described["graders"]) == ("suite", [{"name": "greets", "type": "text"}])
+    assert described["config"]["engine_type"] == "mock"
+    tasks = engine.request("task.list", path=str(path))["result"]["tasks"]
+    assert tasks == [{"id": "a", "name": "Task a"}, {"id": "b", "name": "b"}]
+    assert engine.request("task.get", path=str(path), task_id="a")["result"]["inputs"] == {
+        "prompt": "Say hello"
+    }
+    assert engine.request("task.get", path=str(path), task_id="z")["error"]["code"] == -32602
+    assert engine.request("task.get", path=str(path), task_id="b")["error"]["code"] == -32001
+
+
+def test_validating_names_every_mistake(engine: Engine, tmp_path: Path) -> None:
+    path = write_suite(tmp_path, {"a": task("a"), "b": "id: ["}, graders="- {type: nonsense, name: odd}\n")
+    result = engine.request("eval.validate", path=str(path))["result"]
+    assert result["valid"] is False
+    assert any("b.yaml" in error for error in result["errors"])
+    assert any("nonsense" in error for error in result["errors"])
+    good = write_suite(tmp_path / "good", {"a": task("a")}, graders=GREETS)
+    assert engine.request("eval.validate", path=str(good))["result"] == {"valid": True}

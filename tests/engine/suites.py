@@ -1,0 +1,65 @@
+"""Small suites on disk, and running them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from textwrap import dedent
+
+from waza_engine.results.outcomes import TaskOutcome, TrialOutcome, Validation
+from waza_engine.runs.cancellation import RunCancellation
+from waza_engine.runs.events import RunEvent
+from waza_engine.runs.run import RunReport, RunRequest, prepare
+
+CONFIG = "config: {trials_per_task: 1, timeout_seconds: 20, executor: mock}\n"
+HANGS = """\
+- type: program
+  name: hangs
+  config: {command: python3, args: [-c, 'import time; time.sleep(60)'], timeout: 60}
+"""
+
+
+def write_suite(
+    directory: Path,
+    tasks: Mapping[str, str],
+    *,
+    graders: str = "",
+    config: str = CONFIG,
+    more: str = "",
+) -> Path:
+    """Write an eval file with graders as YAML items and tasks as name → YAML; return its path."""
+    (directory / "tasks").mkdir(parents=True, exist_ok=True)
+    for name, text in tasks.items():
+        (directory / "tasks" / f"{name}.yaml").write_text(dedent(text), "utf-8")
+    listed = f"graders:\n{dedent(graders)}" if graders else ""
+    path = directory / "eval.yaml"
+    text = f"name: suite\nskill: writer\n{config}tasks: ['tasks/*.yaml']\n{listed}{dedent(more)}"
+    path.write_text(text, "utf-8")
+    return path
+
+
+def task(identifier: str, more: str = "", prompt: str = "Say hello") -> str:
+    """Return a task file with a prompt; ``more`` are further top-level keys."""
+    return f"id: {identifier}\nname: Task {identifier}\ninputs: {{prompt: {prompt}}}\n{dedent(more)}"
+
+
+def run(path: Path, **options: object) -> tuple[RunReport, list[RunEvent]]:
+    """Run a suite to its end; ``options`` are those of ``RunRequest``."""
+    events: list[RunEvent] = []
+    report = prepare(RunRequest(path, **options)).run(events.append, RunCancellation())  # type: ignore[arg-type]
+    return report, events
+
+
+def only_task(report: RunReport) -> TaskOutcome:
+    assert len(report.outcome.tasks) == 1
+    return report.outcome.tasks[0]
+
+
+def only_trial(report: RunReport) -> TrialOutcome:
+    found = only_task(report)
+    assert len(found.trials) == 1, found.error
+    return found.trials[0]
+
+
+def verdicts(report: RunReport) -> dict[str, Validation]:
+    return dict(only_trial(report).validations or {})
