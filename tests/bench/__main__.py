@@ -48,17 +48,22 @@ def main(
     sizes = graders or [10, 100, 1000, 10_000]
     ours: dict[int, Samples] = {}
     theirs: dict[int, Samples] = {}
+    floor: list[float] = []
     with Progress(transient=True) as progress, tempfile.TemporaryDirectory() as folder:
         work = progress.add_task("sessions", total=len(sizes) * rounds * 2)
         for size in sizes:
             suite = _write_suite(Path(folder) / str(size), size)
             ours[size], theirs[size] = Samples(), Samples()
             for _ in range(rounds):
+                floor.append(_start_ms([sys.executable, str(HERE / "empty_server.py")], suite))
                 _session(own, suite, size, {}, ours[size])
                 progress.advance(work)
                 _session(peer, suite, size, _peer_settings(suite), theirs[size])
                 progress.advance(work)
     typer.echo(_table(sizes, ours, theirs))
+    typer.echo(
+        f"\nAn empty pygls server starts in {_median(floor):.0f} ms: no server on this library can be faster."
+    )
 
 
 def _session(command: list[str], suite: Path, size: int, settings: dict[str, Any], samples: Samples) -> None:
@@ -91,6 +96,12 @@ def _session(command: list[str], suite: Path, size: int, settings: dict[str, Any
         samples.memory.append(client.memory_mib())
     finally:
         client.close()
+
+
+def _start_ms(command: list[str], suite: Path) -> float:
+    client = Client(command, suite, {})
+    client.close()
+    return client.start.wall_ms
 
 
 def _table(sizes: list[int], ours: dict[int, Samples], theirs: dict[int, Samples]) -> str:
