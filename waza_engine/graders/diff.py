@@ -11,7 +11,7 @@ from waza_engine.graders.base import Check, Grader, GradingContext, Verdict, ver
 from waza_engine.graders.config import Given, GraderConfig
 from waza_engine.graders.fields import ListOf, PlainText, Switch, TextList
 from waza_engine.graders.file import read_workspace_file
-from waza_engine.graders.paths import is_there, leads_outside, workspace_path
+from waza_engine.graders.paths import from_working_directory, is_there, leads_outside, workspace_path
 from waza_engine.graders.registry import register
 
 
@@ -197,7 +197,10 @@ class DiffGrader(Grader[DiffConfig]):
         root = suite
         if fixtures is not None and is_there(fixtures / written):
             root = fixtures
-        return root / written, root if self.config.update_snapshots else None
+        if self.config.update_snapshots:
+            return root / written, root
+        place = root / written
+        return place if is_there(place) else from_working_directory(suite, written), None
 
 
 def _fragment_complaint(fragment: str, text: str) -> str:

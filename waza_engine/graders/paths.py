@@ -56,10 +56,11 @@ def beside_suite(suite_directory: Path, written: str) -> Path:
 
 
 def from_working_directory(suite_directory: Path, written: str) -> Path:
-    """Return a path from the working directory when something is there, else from the eval file's directory.
+    """Return what is there: from the working directory, beside the eval file, or from a directory above it.
 
-    Public suites write the paths of skills and grading programs from the repository root, where upstream is
-    started.
+    Public suites write the paths of skills, snapshots and grading programs from the repository root, where
+    upstream is started; an editor starts the engine elsewhere. Without any of them: beside the eval file.
     """
-    here = Path.cwd() / written
-    return here if is_there(here) else suite_directory / written
+    beside = suite_directory / written
+    places = (Path.cwd() / written, beside, *(above / written for above in suite_directory.parents))
+    return next((place for place in places if is_there(place)), beside)

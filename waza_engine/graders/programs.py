@@ -9,19 +9,19 @@ from waza_engine.graders.base import GradingContext
 
 
 def starting_directory(context: GradingContext, arguments: Sequence[str]) -> Path:
-    """Return the working directory, or the eval file's folder when a named file lies only there.
+    """Return the working directory, or the folder at or above the eval file where a named file lies only.
 
     Public suites write program paths from the repository root; a suite that is run from elsewhere still finds
     its own.
     """
     here = Path.cwd()
+    suite = context.suite_directory
     for argument in arguments:
         if not argument or argument.startswith("-") or Path(argument).is_absolute() or "\0" in argument:
             continue
-        if _is_file(here / argument):
-            return here
-        if _is_file(context.suite_directory / argument):
-            return context.suite_directory
+        for folder in (here, suite, *suite.parents):
+            if _is_file(folder / argument):
+                return folder
     return here
 
 

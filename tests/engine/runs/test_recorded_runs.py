@@ -1,4 +1,4 @@
-"""Public suites give upstream's scores and verdicts under the mock executor, but for the named differences."""
+"""Public suites give upstream's scores and verdicts under the mock executor, with named exceptions."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def test_every_trial_has_the_same_status_but_for_the_named_differences(replays: 
 
 
 def compared_trials(replays: list[Replay]) -> Iterator[tuple[dict[str, Any], TrialOutcome]]:
-    """Yield the recorded tasks beside our trials. UNKNOWN_TYPES: a recorded run error has no graders to compare."""
+    """Yield the recorded tasks beside our trials; a recorded run error (UNKNOWN_TYPES) has no graders."""
     for found in replays:
         if found.outcome is None or found.record["load_error"]:
             continue
@@ -148,7 +148,7 @@ def difference(
         return NO_JUDGE
     if theirs["type"] == "prompt":
         return NO_JUDGE
-    if lacks_fixture(task, trial) or (ours is not None and "snapshot" in ours.feedback):
+    if lacks_fixture(task, trial):
         return NO_FIXTURE
     if ours is None:
         return ""
@@ -160,5 +160,5 @@ def difference(
 
 
 def lacks_fixture(task: dict[str, Any], trial: TrialOutcome) -> bool:
-    """Tell whether a file that the task gives to the agent is not in the sample: the answer is shorter then."""
+    """Tell whether a file for the agent is not in the sample: the answer is shorter then."""
     return "error" in task or len(trial.output) < task["final_output_length"]

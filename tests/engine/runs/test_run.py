@@ -262,3 +262,26 @@ def test_workspaces_are_gone_afterwards(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr("tempfile.tempdir", os.fspath(temporary))
     run(write_suite(tmp_path / "suite", {"a": task("a"), "b": task("b", f"graders:\n{FAILS}")}))
     assert list(temporary.iterdir()) == []
+
+
+def test_paths_written_from_the_repository_root_are_found_wherever_the_run_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    suite = tmp_path / "repository" / "evals" / "writer"
+    graders = """\
+        - {type: program, name: grades, config: {command: python3, args: [evals/writer/grade.py]}}
+        - type: diff
+          name: kept
+          config: {expected_files: [{path: note.txt, snapshot: evals/writer/fixtures/note.txt}]}
+    """
+    text = "id: a\ninputs: {prompt: Look, files: [{path: note.txt}]}\n"
+    path = write_suite(suite, {"a": text}, graders=graders)
+    (suite / "fixtures").mkdir()
+    (suite / "fixtures" / "note.txt").write_text("kept\n")
+    (suite / "grade.py").write_text("print('well done')\n")
+    for start in (tmp_path / "repository", tmp_path, suite):
+        monkeypatch.chdir(start)
+        assert {name: v.passed for name, v in verdicts(run(path)[0]).items()} == {
+            "grades": True,
+            "kept": True,
+        }
