@@ -117,6 +117,26 @@ class Editor(LanguageClient):
         params = types.InlayHintParams(types.TextDocumentIdentifier(uri), everywhere)
         return list(await self.text_document_inlay_hint_async(params) or ())
 
+    async def hover(self, uri: str, line: int, character: int) -> types.Hover | None:
+        """Return the explanation at a position."""
+        document, position = types.TextDocumentIdentifier(uri), types.Position(line, character)
+        return await self.text_document_hover_async(types.HoverParams(document, position))
+
+    async def complete(self, uri: str, line: int, character: int) -> list[types.CompletionItem]:
+        """Return what can be written at a position."""
+        document, position = types.TextDocumentIdentifier(uri), types.Position(line, character)
+        answer = await self.text_document_completion_async(types.CompletionParams(document, position))
+        return list(answer.items if isinstance(answer, types.CompletionList) else answer or ())
+
+    async def actions(self, uri: str, line: int) -> list[types.CodeAction]:
+        """Return the quick fixes on a line."""
+        everything = types.Range(types.Position(line, 0), types.Position(line + 1, 0))
+        params = types.CodeActionParams(
+            types.TextDocumentIdentifier(uri), everything, types.CodeActionContext([])
+        )
+        found = await self.text_document_code_action_async(params) or ()
+        return [action for action in found if isinstance(action, types.CodeAction)]
+
     async def command(self, name: str, *arguments: Any, token: str | None = None) -> Any:
         """Execute a command of the server."""
         params = types.ExecuteCommandParams(name, list(arguments), work_done_token=token)
@@ -156,6 +176,7 @@ async def editing(
     name: EditorName = "visual-studio-code",
     *,
     pulls: bool = False,
+    snippets: bool = True,
     encodings: Sequence[types.PositionEncodingKind] | None = None,
     options: dict[str, Any] | None = None,
     log_of_errors: bool = False,
@@ -175,6 +196,8 @@ async def editing(
         related_information=True, version_support=True
     )
     capabilities.workspace.diagnostics = types.DiagnosticWorkspaceClientCapabilities(refresh_support=pulls)
+    if not snippets:
+        capabilities.text_document.completion = types.CompletionClientCapabilities()
     editor = Editor(pulls=pulls)
     await editor.start_io(*SERVER)
     root = uri_of(folder)

@@ -82,6 +82,16 @@ async def test_only_the_newest_of_many_edits_is_judged(suite: Path) -> None:
         assert editor.publications[uri] < 60
 
 
+async def test_a_request_does_not_wait_for_the_diagnostics_of_a_large_file(suite: Path) -> None:
+    grader = "  - type: text\n    name: g{n}\n    config:\n      contains: [hello]\n"
+    text = SUITE + "".join(grader.format(n=n) for n in range(4000))
+    async with editing(suite.parent) as editor:
+        uri = editor.open(suite, text)
+        await editor.hover(uri, 5, 4)
+        assert uri not in editor.diagnostics
+        assert await editor.pushed(uri, 1) == []
+
+
 async def test_several_changes_in_one_message_build_on_each_other(suite: Path) -> None:
     async with editing(suite.parent) as editor:
         uri = editor.open(suite)

@@ -9,7 +9,7 @@ Architecture invariant: ``diagnose`` never raises. A rule that fails is left out
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
@@ -54,13 +54,31 @@ def diagnose(
 
     ``project`` adds what other files say; without it only the document itself is judged.
     """
-    problems = list(_problems_of(document, project, catalog))
-    length = len(document.text)
-    problems = [problem for problem in problems if problem.span.end <= length]
+    steps = diagnose_in_steps(document, project, catalog)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            return end.value
+
+
+def diagnose_in_steps(
+    document: Document, project: Project | None = None, catalog: Catalog | None = None
+) -> Generator[None, None, tuple[Problem, ...]]:
+    """Do the same with a pause after every grader entry, where the caller may do something else or stop."""
+    problems: list[Problem] = []
+    for problem in _problems_of(document, project, catalog):
+        if problem is None:
+            yield
+        elif problem.span.end <= len(document.text):
+            problems.append(problem)
     return tuple(sorted(dict.fromkeys(problems), key=lambda problem: (problem.span, problem.code)))
 
 
-def _problems_of(document: Document, project: Project | None, catalog: Catalog | None) -> Iterator[Problem]:
+def _problems_of(
+    document: Document, project: Project | None, catalog: Catalog | None
+) -> Iterator[Problem | None]:
+    """Yield the problems, and None where a pause is welcome."""
     tree = document.tree
     for fault in tree.errors:
         severity = _FAULT_SEVERITY.get(fault.code, "error")
@@ -78,6 +96,7 @@ def _problems_of(document: Document, project: Project | None, catalog: Catalog |
     yield from _guarded("patterns", lambda: _patterns_outside_graders(tree, kind, catalog))
     for entry in graders:
         yield from grader_problems(tree, kind, catalog, entry)
+        yield None
     yield from _guarded("grader names", lambda: duplicate_names(tree.text, graders))
     if project is not None:
         yield from _guarded("references", lambda: reference_problems(document, project))

@@ -1,25 +1,27 @@
-"""When diagnostics are computed: at once after an edit, between messages, for the newest text only.
+"""When diagnostics are computed: at once after an edit, in slices between messages, for the newest text only.
 
-There is no debounce. An edit drops the work on the text before it. The edited document comes first; the other
-open documents, which may refer to it, follow when the typing pauses.
+There is no debounce, and no request waits longer than a slice behind the work. An edit drops the work on the
+text before it. The edited document comes first; the others, which may refer to it, follow when the typing pauses.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from typing import TYPE_CHECKING
 
-from waza_language_server.analysis.diagnose import diagnose
+from waza_language_server.analysis.diagnose import diagnose_in_steps
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Generator
 
     from waza_language_server.analysis.problem import Problem
     from waza_language_server.project.document import Document
     from waza_language_server.project.index import Project
     from waza_language_server.protocol.session import Session
 
+SLICE_SECONDS = 0.005
 NEIGHBOURS_AFTER_SECONDS = 0.25
 
 log = logging.getLogger(__name__)
@@ -38,18 +40,39 @@ class Diagnostics:
         self._session = session
         self._publish = publish
         self._known: dict[str, tuple[Document, Project, tuple[Problem, ...]]] = {}
-        self._published: set[str] = set()
+        self._published: dict[str, tuple[Document, tuple[Problem, ...]]] = {}
         self._work: dict[str, asyncio.Task[None]] = {}
         self._neighbours: asyncio.TimerHandle | None = None
 
     def problems(self, document: Document) -> tuple[Problem, ...]:
-        """Return the problems of a snapshot with what is known of the project now."""
+        """Return the problems of a snapshot with what is known of the project now, at once."""
+        return _finish(self._steps(document))
+
+    async def newest_problems(self, uri: str) -> tuple[Document, tuple[Problem, ...]] | None:
+        """Return the newest snapshot of a document and its problems, None when it is not ours.
+
+        The work pauses for other messages; when one of them brings a newer text, it starts again with that.
+        """
+        while (document := self._session.document(uri)) is not None:
+            steps = self._steps(document)
+            while self._session.is_current(document):
+                pause_at = time.perf_counter() + SLICE_SECONDS
+                try:
+                    while time.perf_counter() < pause_at:
+                        next(steps)
+                except StopIteration as end:
+                    return document, end.value
+                await asyncio.sleep(0)
+        return None
+
+    def _steps(self, document: Document) -> Generator[None, None, tuple[Problem, ...]]:
         project = self._session.project
         known = self._known.get(document.uri)
         if known is not None and known[0] is document and known[1] is project:
             return known[2]
-        problems = diagnose(document, project)
-        self._known[document.uri] = (document, project, problems)
+        problems = yield from diagnose_in_steps(document, project)
+        if self._session.is_current(document):
+            self._known[document.uri] = (document, project, problems)
         return problems
 
     def edited(self, uri: str) -> None:
@@ -94,22 +117,25 @@ class Diagnostics:
     async def _compute_and_publish(self, uri: str) -> None:
         # Messages that wait are taken first: there may be a newer text among them.
         await asyncio.sleep(0)
-        document = self._session.document(uri)
-        if document is None:
+        newest = await self.newest_problems(uri)
+        if newest is None:
             self._clear(uri)
-            return
-        known = self._known.get(uri)
-        problems = self.problems(document)
-        if known is not None and known[0] is document and known[2] == problems and uri in self._published:
-            return
-        assert self._publish is not None
-        self._publish(uri, document, problems)
-        self._published.add(uri)
+        elif self._published.get(uri) != newest:
+            assert self._publish is not None
+            self._published[uri] = newest
+            self._publish(uri, *newest)
 
     def _clear(self, uri: str) -> None:
-        if uri in self._published and self._publish is not None:
-            self._published.discard(uri)
+        if self._published.pop(uri, None) is not None and self._publish is not None:
             self._publish(uri, None, ())
+
+
+def _finish(steps: Generator[None, None, tuple[Problem, ...]]) -> tuple[Problem, ...]:
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            return end.value
 
 
 def _log_failure(task: asyncio.Task[None]) -> None:

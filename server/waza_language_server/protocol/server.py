@@ -153,7 +153,7 @@ class WazaServer(LanguageServer):
         options = types.DiagnosticOptions(
             inter_file_dependencies=True, workspace_diagnostics=False, identifier="waza"
         )
-        self.feature(types.TEXT_DOCUMENT_DIAGNOSTIC, options)(_on_demand("diagnostics.pull"))
+        self.feature(types.TEXT_DOCUMENT_DIAGNOSTIC, options)(_on_demand_async("diagnostics.pull"))
 
     def _refuse(self, message: Message, code: int, reason: str) -> None:
         if "id" in message and "method" in message:

@@ -27,10 +27,10 @@ def publisher(ls: WazaServer) -> Callable[[str, Document | None, tuple[Problem, 
     return publish
 
 
-def pull(ls: WazaServer, params: types.DocumentDiagnosticParams) -> types.DocumentDiagnosticReport:
+async def pull(ls: WazaServer, params: types.DocumentDiagnosticParams) -> types.DocumentDiagnosticReport:
     """Answer with the problems of a document, or that they are those of the last time."""
-    document = ls.session.document(params.text_document.uri)
-    diagnostics = [] if document is None else _convert(ls, document, ls.diagnostics.problems(document))
+    newest = await ls.diagnostics.newest_problems(params.text_document.uri)
+    diagnostics = [] if newest is None else _convert(ls, *newest)
     result_id = f"{hash(repr(diagnostics)):x}"
     if params.previous_result_id == result_id:
         return types.RelatedUnchangedDocumentDiagnosticReport(result_id)

@@ -1,0 +1,148 @@
+"""Completion, hover, quick fixes and lenses as they travel to clients with different abilities."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from lsprotocol import types
+
+from tests.protocol.editor import editing, write_suite
+from waza_language_server.text.line_index import LineIndex
+
+SUITE = """\
+name: explains
+skill: explainer
+config: {trials_per_task: 1, timeout_seconds: 60, executor: mock, model: none}
+tasks: ["tasks/*.yaml"]
+graders:
+  - type: text
+    name: greets
+    config:
+      containz: ["😀", hello]
+"""
+TASK = "id: one\nname: One\ninputs:\n  prompt: Say hello\n"
+
+
+@pytest.fixture
+def suite(tmp_path: Path) -> Path:
+    return write_suite(tmp_path, SUITE, one=TASK)
+
+
+def apply(text: str, edits: Sequence[types.TextEdit], encoding: str = "utf-16") -> str:
+    """Return the text after edits, as a client applies them."""
+    lines = LineIndex(text)
+
+    def offset(position: types.Position) -> int:
+        return lines.offset(position.line, position.character, encoding)  # type: ignore[arg-type]
+
+    for edit in sorted(edits, key=lambda edit: offset(edit.range.start), reverse=True):
+        text = text[: offset(edit.range.start)] + edit.new_text + text[offset(edit.range.end) :]
+    return text
+
+
+def edits_of(action: types.CodeAction, uri: str) -> list[types.TextEdit]:
+    """Return the edits of a quick fix, with or without a version."""
+    assert action.edit is not None
+    if action.edit.changes is not None:
+        return list(action.edit.changes[uri])
+    (change,) = action.edit.document_changes or ()
+    assert isinstance(change, types.TextDocumentEdit)
+    assert change.text_document.uri == uri
+    return [edit for edit in change.edits if isinstance(edit, types.TextEdit)]
+
+
+async def test_a_quick_fix_repairs_what_it_says(suite: Path) -> None:
+    async with editing(suite.parent) as editor:
+        uri = editor.open(suite)
+        action = (await editor.actions(uri, 8))[0]
+        assert action.kind == types.CodeActionKind.QuickFix
+        assert action.diagnostics is not None
+        assert action.diagnostics[0].code == "unknown-key"
+        repaired = apply(SUITE, edits_of(action, uri))
+        assert repaired == SUITE.replace("containz", "contains")
+        editor.replace(uri, 2, repaired)
+        assert await editor.pushed(uri, 2) == []
+
+
+async def test_a_quick_fix_names_the_version_it_is_for(suite: Path) -> None:
+    async with editing(suite.parent) as editor:
+        uri = editor.open(suite, version=3)
+        action = (await editor.actions(uri, 8))[0]
+        assert action.edit is not None
+        (change,) = action.edit.document_changes or ()
+        assert isinstance(change, types.TextDocumentEdit)
+        assert change.text_document.version == 3
+
+
+@pytest.mark.parametrize("only", [["refactor"], ["source.fixAll"], []])
+async def test_other_kinds_of_actions_are_not_answered_with_fixes(suite: Path, only: list[str]) -> None:
+    async with editing(suite.parent) as editor:
+        uri = editor.open(suite)
+        place = types.Range(types.Position(8, 8), types.Position(8, 8))
+        context = types.CodeActionContext([], only=[types.CodeActionKind(kind) for kind in only])
+        params = types.CodeActionParams(types.TextDocumentIdentifier(uri), place, context)
+        assert not await editor.text_document_code_action_async(params)
+
+
+async def test_completion_replaces_what_was_typed(suite: Path) -> None:
+    text = SUITE.replace("    name: greets\n", "    name: greets\n    wei\n")
+    async with editing(suite.parent) as editor:
+        uri = editor.open(suite, text)
+        (item,) = [item for item in await editor.complete(uri, 7, 7) if item.label == "weight"]
+        assert isinstance(item.text_edit, types.TextEdit)
+        assert item.text_edit.range == types.Range(types.Position(7, 4), types.Position(7, 7))
+        assert item.documentation is not None
+
+
+async def test_a_client_with_snippets_gets_a_whole_grader_with_places_to_fill_in(suite: Path) -> None:
+    async with editing(suite.parent) as editor:
+        uri = editor.open(suite, SUITE + "  - ")
+        items = [item for item in await editor.complete(uri, 9, 4) if "text" in item.label]
+        assert any(item.insert_text_format == types.InsertTextFormat.Snippet for item in items)
+
+
+async def test_a_client_without_snippets_gets_text_at_the_right_columns(suite: Path) -> None:
+    text = SUITE + "  - "
+    async with editing(suite.parent, snippets=False) as editor:
+        uri = editor.open(suite, text)
+        items = await editor.complete(uri, 9, 4)
+        assert all(item.insert_text_format is None for item in items)
+        several = [item for item in items if item.text_edit and "\n" in item.text_edit.new_text]
+        assert several
+        for item in several:
+            assert isinstance(item.text_edit, types.TextEdit)
+            written = apply(text, [item.text_edit])
+            editor.replace(uri, (version := item.label.__hash__() % 10**6 + 2), written)
+            codes = {diagnostic.code for diagnostic in await editor.pushed(uri, version)}
+            assert not codes & {"yaml-syntax", "unknown-key", "wrong-type"}, written
+
+
+async def test_hover_explains_and_says_what_it_explains(suite: Path) -> None:
+    async with editing(suite.parent) as editor:
+        hover = await editor.hover(editor.open(suite), 7, 6)
+        assert hover is not None
+        assert isinstance(hover.contents, types.MarkupContent)
+        assert hover.contents.kind == types.MarkupKind.Markdown
+        assert hover.range is not None
+        assert hover.range.start.line == 7
+
+
+async def test_lenses_stand_above_what_they_run(suite: Path) -> None:
+    async with editing(suite.parent) as editor:
+        lenses = await editor.lenses(editor.open(suite))
+        assert [(lens.range.start.line, lens.command and lens.command.title) for lens in lenses] == [
+            (0, "▶ Run suite"),
+            (5, "▶ Run grader"),
+        ]
+
+
+@pytest.mark.parametrize("name", ["neovim", "emacs", "visual-studio-code"])
+async def test_every_editor_is_served(suite: Path, name: str) -> None:
+    async with editing(suite.parent, name) as editor:  # type: ignore[arg-type]
+        uri = editor.open(suite)
+        assert [diagnostic.code for diagnostic in await editor.pushed(uri, 1)] == ["unknown-key"]
+        assert await editor.hover(uri, 0, 1)
+        assert await editor.complete(uri, 6, 4)
+        assert apply(SUITE, edits_of((await editor.actions(uri, 8))[0], uri)) != SUITE
