@@ -238,6 +238,8 @@ def _deleted(text: str, mapping: Node, entry: Entry) -> Edits:
     start = entry.key.span.start
     if not text[line_start_of(text, start) : start].strip():
         return (Edit(_whole_lines(text, entry.span), ""),)
+    if index + 1 == len(entries):
+        return ()
     # The first entry stands behind the dash of an item: the next one takes its place, unless a comment is
     # between.
     following = entries[index + 1].key.span.start
