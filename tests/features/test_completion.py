@@ -98,6 +98,22 @@ def test_nothing_is_offered_in_comments(source: str) -> None:
     assert labels(source) == []
 
 
+BESIDE = [
+    "graders:\n <CURSOR> - type: text\n",
+    "graders:\n  <CURSOR>- type: text\n",
+    "config:\n<CURSOR>  executor: mock\n",
+    "config:\n  executor: <CURSOR>'mock'\n",
+    "config:\n  executor: 'mock'<CURSOR>\n",
+    "tasks:\n  -<CURSOR> 'tasks/*.yaml'\n",
+    "graders:\n- type: code\n  config:\n    assertions:\n    - ><CURSOR>-\n      len(output)\n",
+]
+
+
+@pytest.mark.parametrize("source", BESIDE)
+def test_nothing_is_offered_right_beside_other_text(source: str) -> None:
+    assert labels(source) == []
+
+
 # Graders.
 
 

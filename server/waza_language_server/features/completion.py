@@ -48,6 +48,10 @@ def complete(
     if cursor.role == "none":
         return Completions()
     place = Place(document, project, catalog, offset, cursor)
+    written = document.text[cursor.replace.start : cursor.replace.end]
+    if place.outside_text or "\n" in written or "\r" in written:
+        # Editors take completions within one line only.
+        return Completions()
     holder = shape_at(document.kind, cursor.container_path, document.tree.root, catalog)
     if holder is None:
         return Completions()

@@ -84,6 +84,25 @@ class Place:
         return before if before in {'"', "'"} else ""
 
     @property
+    def outside_text(self) -> bool:
+        """Whether the cursor stands right beside something written, which a value would break."""
+        cursor = self.cursor
+        node = cursor.node
+        if node is not None and node.style in {"literal", "folded"}:
+            header = "\n" not in self.text[node.span.start : self.offset]
+            return header or (not cursor.prefix and self.text[self.offset : self.offset + 1] == " ")
+        if self.quote:
+            typed = self.text[cursor.replace.start : self.offset]
+            closed = typed.replace("\\" + self.quote, "").replace(self.quote * 2, "").endswith(self.quote)
+            return closed and len(cursor.replace) == len(typed)
+        if cursor.in_flow or cursor.prefix:
+            return False
+        rest = self.text[self.offset :].split("\n", 1)[0].strip()
+        if cursor.role == "value" or (len(cursor.replace) and not rest.startswith("- ")):
+            return rest[:1] in {'"', "'"}
+        return bool(rest) and not rest.startswith("#")
+
+    @property
     def follows_colon(self) -> bool:
         """Whether a colon stands behind what is replaced: then only the key itself is written."""
         rest = self.text[self.cursor.replace.end :].lstrip(" \t")
