@@ -30,6 +30,13 @@ def engine() -> Iterator[Engine]:
         yield started
 
 
+@pytest.fixture(scope="module")
+def lasting_engine() -> Iterator[Engine]:
+    """One engine for the tests that leave nothing behind in it."""
+    with Engine() as started:
+        yield started
+
+
 def gone(processes: list[psutil.Process]) -> bool:
     return not psutil.wait_procs(processes, timeout=2)[1]
 
@@ -167,12 +174,12 @@ def test_what_a_suite_prints_never_reaches_the_wire(engine: Engine, tmp_path: Pa
     ],
 )
 def test_a_bad_message_gets_its_code_and_the_next_one_an_answer(
-    engine: Engine, line: str, code: int, identifier: object, tmp_path: Path
+    lasting_engine: Engine, line: str, code: int, identifier: object, tmp_path: Path
 ) -> None:
-    engine.write(line)
-    answer = engine.next_message()
+    lasting_engine.write(line)
+    answer = lasting_engine.next_message()
     assert (answer["id"], answer["error"]["code"]) == (identifier, code)
-    assert engine.request("eval.list", dir=str(tmp_path))["result"] == {"evals": []}
+    assert lasting_engine.request("eval.list", dir=str(tmp_path))["result"] == {"evals": []}
 
 
 def test_a_suite_that_cannot_be_loaded_is_refused_with_the_place(engine: Engine, tmp_path: Path) -> None:
