@@ -171,7 +171,7 @@ class _Builder:
         top = self.stack.pop()
         children = tuple(top.children)
         if not top.flow:
-            end = children[-1].green.end if children else top.start
+            end = max((child.green.end for child in children[-2:]), default=top.start)
         style: Style = "flow" if top.flow else "block"
         if top.kind == "mapping":
             if len(children) > 2:

@@ -38,7 +38,7 @@ _SIGNIFICANT = re.compile(r"(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\r|\n))*[ \t]*(?=[^\s
 _LEADING_TAB = re.compile(r"(?:\A|(?<=[\r\n]))[ ]*\t")
 _MARKER = re.compile(r"(?:\A|(?<=\n)|(?<=\r))(?:---|\.\.\.)(?=[ \t\r\n]|\Z)")
 _MARKER_BEHIND_BREAK = re.compile(r"\n(?:---|\.\.\.)(?=[ \t\r\n]|\Z)")
-_BOUNDARY = re.compile(r"\n(?:[^\s#\]}|>@`%&*!-]|[|>@`%&*!](?! )|-(?![ \t\r\n]|\Z))")
+_BOUNDARY = re.compile(r"\n(?:[^\s#\]}|>@`%&*-]|[|>@`%&*](?! )|-(?![ \t\r\n]|\Z))")
 """A line at column 0 that may begin an entry. Closing brackets and indicators before a blank never do."""
 _BELOW = re.compile(r"[^\r\n]*(?:\r\n|\n)(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\n))*([ ]{2,})")
 _OUTCAST = re.compile(

@@ -143,8 +143,11 @@ def read_entry(text: str) -> Piece:
     """Read ``key: value`` at column 0."""
     reading = read(text)
     root = reading.root
-    if reading.error is None and (root is None or (root.kind, root.style) == ("mapping", "block")):
-        return _strict(text, reading, root.children if root else (), root.end if root else 0)
+    # A mapping that starts elsewhere has properties of its own, which concern the whole document.
+    start = int(text.startswith(" "))
+    shape = (root.kind, root.style, root.start) if root is not None else None
+    if reading.error is None and root is not None and shape == ("mapping", "block", start):
+        return _strict(text, reading, root.children, root.end)
     repaired = repair_entries(text, reading.error)
     return _repaired(text, repaired, reading)
 
@@ -244,7 +247,7 @@ def _strict_or_open(text: str, kind: str) -> Piece | None:
     if reading.error is not None:
         return Piece(text, (), 0, open=True) if reading.error.at_end else None
     root = reading.root
-    if root is None or (root.kind, root.style) != (kind, "block"):
+    if root is None or (root.kind, root.style) != (kind, "block") or (kind == "mapping" and root.start):
         return None
     return _strict(text, reading, root.children, root.end)
 
