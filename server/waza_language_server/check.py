@@ -1,4 +1,4 @@
-"""Checks files on disk with the same rules as the editor; the command ``check`` and continuous integration use it."""
+"""Checks files on disk by the rules of the editor: for the command ``check``, and so for build servers."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Report:
 
 
 def check_paths(paths: Iterable[Path]) -> Iterator[Report]:
-    """Yield a report for every file of a suite among and below the paths, and for files that cannot be checked."""
+    """Yield a report for every suite file among and below the paths, and for files that cannot be checked."""
     project = Project()
     seen: set[Path] = set()
     for path in paths:
@@ -72,8 +72,8 @@ def check_paths(paths: Iterable[Path]) -> Iterator[Report]:
 def files_below(folder: Path) -> Iterator[Path]:
     """Yield the YAML files below a folder in a stable order.
 
-    Hidden folders, ``node_modules`` and ``vendor`` are left out, except ``.github``, where skills live. A folder
-    that was seen under another name (a link into itself, say) is not entered again.
+    Hidden folders, ``node_modules`` and ``vendor`` are left out, except ``.github``, where skills live. A
+    folder that was seen under another name (a link into itself, say) is not entered again.
     """
     entered: set[Path] = set()
     waiting = [folder]

@@ -1,4 +1,4 @@
-"""The terminal commands: ``check`` prints what an editor would underline, ``show`` draws it into the source."""
+"""The terminal commands: ``check`` prints what an editor would underline, ``show`` draws it."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ class Format(StrEnum):
 
 @application.command()
 def check(
-    paths: Annotated[list[Path], typer.Argument(help="Files, and folders that are searched for suite files.")],
-    output: Annotated[Format, typer.Option("--format", help="text for people, json for programs.")] = Format.text,
+    paths: Annotated[list[Path], typer.Argument(help="Files, and folders to search for suite files.")],
+    output: Annotated[Format, typer.Option("--format", help="For people or for programs.")] = Format.text,
 ) -> None:
-    """Print the problems of suite files. The exit code is 1 when there is an error among them, 2 on bad use."""
+    """Print the problems of suite files; exit with 1 when there is an error, with 2 on bad use."""
     missing = [path for path in paths if not path.exists()]
     for path in missing:
         typer.echo(f"{path} does not exist.", err=True)

@@ -1,4 +1,4 @@
-"""Draws a file as an editor would show it: problems under the lines, lenses above them, scores at their ends."""
+"""Draws a file as an editor would show it: problems below lines, lenses above, scores at their ends."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from pathlib import Path
 from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.check import open_document
 from waza_language_server.features.annotated_source import Hint, Lens, annotate_source, carets_of
+from waza_language_server.features.code_lens import code_lenses
 from waza_language_server.features.inlay_hints import inlay_hints
-from waza_language_server.features.runnables import runnables
 from waza_language_server.project.index import Project
 
 
@@ -20,6 +20,6 @@ def show_file(path: Path) -> str | None:
         return None
     project = project.with_document(document)
     marks = carets_of(diagnose(document, project))
-    marks += [Lens(runnable.span.start, runnable.label) for runnable in runnables(document, project)]
+    marks += [Lens(lens.span.start, lens.title) for lens in code_lenses(document, project)]
     marks += [Hint(hint.offset, hint.label) for hint in inlay_hints(document, project)]
     return annotate_source(document.text, marks)

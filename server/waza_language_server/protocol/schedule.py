@@ -1,7 +1,7 @@
 """When diagnostics are computed: at once after an edit, in slices between messages, for the newest text only.
 
 There is no debounce, and no request waits longer than a slice behind the work. An edit drops the work on the
-text before it. The edited document comes first; the others, which may refer to it, follow when the typing pauses.
+text before it. The edited document comes first; the others, which may refer to it, follow when typing pauses.
 """
 
 from __future__ import annotations
