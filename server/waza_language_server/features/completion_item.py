@@ -100,7 +100,8 @@ class Place:
         rest = self.text[self.offset :].split("\n", 1)[0].strip()
         if cursor.role == "value" or (len(cursor.replace) and not rest.startswith("- ")):
             return rest[:1] in {'"', "'"}
-        return bool(rest) and not rest.startswith("#")
+        before = self.text[self._line_start(self.offset) : self.offset]
+        return bool(rest) and not (rest.startswith("#") and before.strip())
 
     @property
     def follows_colon(self) -> bool:
