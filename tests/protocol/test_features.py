@@ -76,7 +76,19 @@ async def test_a_quick_fix_names_the_version_it_is_for(suite: Path) -> None:
         assert change.text_document.version == 3
 
 
-@pytest.mark.parametrize("only", [["refactor"], ["source.fixAll"], []])
+async def test_all_safe_fixes_are_one_action_when_it_is_asked_for(suite: Path) -> None:
+    async with editing(suite.parent) as editor:
+        uri = editor.open(suite)
+        place = types.Range(types.Position(0, 0), types.Position(0, 0))
+        context = types.CodeActionContext([], only=[types.CodeActionKind.SourceFixAll])
+        params = types.CodeActionParams(types.TextDocumentIdentifier(uri), place, context)
+        (action,) = list(await editor.text_document_code_action_async(params) or ())
+        assert isinstance(action, types.CodeAction)
+        assert action.kind == types.CodeActionKind.SourceFixAll
+        assert apply(SUITE, edits_of(action, uri)) == SUITE.replace("containz", "contains")
+
+
+@pytest.mark.parametrize("only", [["refactor"], ["source.organizeImports"], []])
 async def test_other_kinds_of_actions_are_not_answered_with_fixes(suite: Path, only: list[str]) -> None:
     async with editing(suite.parent) as editor:
         uri = editor.open(suite)

@@ -15,7 +15,8 @@ from waza_language_server.text.line_index import LineIndex
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from waza_language_server.analysis.problem import Edit, Fix, Problem, Related
+    from waza_language_server.analysis.problem import Edit, Problem, Related
+    from waza_language_server.features.code_actions import CodeAction
     from waza_language_server.features.code_lens import CodeLens
     from waza_language_server.features.completion import Completion, Completions
     from waza_language_server.features.hover import Hover
@@ -102,14 +103,14 @@ class Converter:
         items = [self._completion(item) for item in completions.items]
         return types.CompletionList(completions.incomplete, items)
 
-    def code_action(self, problem: Problem, fix: Fix, project: Project) -> types.CodeAction:
-        """Return a fix with the problem that it repairs."""
+    def code_action(self, action: CodeAction, project: Project) -> types.CodeAction:
+        """Return a change with the problems that it repairs."""
         return types.CodeAction(
-            fix.title,
-            types.CodeActionKind.QuickFix,
-            diagnostics=[self.diagnostic(problem, project)],
-            is_preferred=fix.preferred if self._abilities.knows_preferred_actions else None,
-            edit=self.workspace_edit(fix.edits),
+            action.title,
+            types.CodeActionKind(action.kind),
+            diagnostics=[self.diagnostic(problem, project) for problem in action.problems],
+            is_preferred=action.preferred if self._abilities.knows_preferred_actions else None,
+            edit=self.workspace_edit(action.edits),
         )
 
     def diagnostic(self, problem: Problem, project: Project) -> types.Diagnostic:

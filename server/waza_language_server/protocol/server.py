@@ -302,7 +302,10 @@ _FEATURES: tuple[tuple[str, str, Any], ...] = (
     (
         types.TEXT_DOCUMENT_CODE_ACTION,
         "code_action.code_action",
-        types.CodeActionOptions(code_action_kinds=[types.CodeActionKind.QuickFix], resolve_provider=False),
+        types.CodeActionOptions(
+            code_action_kinds=[types.CodeActionKind.QuickFix, types.CodeActionKind.SourceFixAll],
+            resolve_provider=False,
+        ),
     ),
     (types.TEXT_DOCUMENT_CODE_LENS, "code_lens.code_lens", types.CodeLensOptions()),
     (types.TEXT_DOCUMENT_INLAY_HINT, "inlay_hint.inlay_hint", types.InlayHintOptions()),
