@@ -1,0 +1,107 @@
+"""Every feature answers in every state of the text: random edits of real files, and no exception."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+from tests.shared_corpus import SUITES, suite_files
+from waza_language_server.analysis.diagnose import diagnose
+from waza_language_server.features.code_actions import code_actions, fix_all
+from waza_language_server.features.code_lens import code_lenses
+from waza_language_server.features.completion import Completion, complete
+from waza_language_server.features.hover import hover
+from waza_language_server.features.inlay_hints import inlay_hints
+from waza_language_server.project.document import Document
+from waza_language_server.project.index import Project
+from waza_language_server.project.uris import uri_of
+from waza_language_server.syntax.tree import parse
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+TYPED = [
+    '"',
+    "'",
+    "[",
+    "{",
+    ":",
+    "\t",
+    "- ",
+    "\n  ",
+    "|",
+    "#",
+    "&a",
+    "*a",
+    "\0",
+    "\r\n",
+    "é😀",
+    "\u2028",
+    "---\n",
+    "",
+]
+
+
+def files() -> list[Path]:
+    examples = [path for path in sorted(EXAMPLES.rglob("*.yaml")) if ".waza" not in path.parts]
+    return examples + suite_files()[::40]
+
+
+@pytest.mark.parametrize("path", files(), ids=lambda path: f"{path.parent.parent.name}/{path.name}")
+@pytest.mark.parametrize("edits", [0, 1, 2])
+def test_every_feature_answers_within_the_text(path: Path, edits: int) -> None:
+    project = Project((EXAMPLES, SUITES))
+    kind = project.claim(path)
+    if kind is None:
+        pytest.skip("not a suite file")
+    chance = random.Random(f"{path.name} {edits}")
+    text = path.read_bytes().decode()
+    for _ in range(edits):
+        at = chance.randrange(len(text) + 1)
+        text = text[:at] + chance.choice(TYPED) + text[at + chance.choice([0, 0, 1, 5, 40]) :]
+    document = Document(uri_of(path), 1, text, kind)
+    project = project.with_document(document)
+    for lens in code_lenses(document, project):
+        assert 0 <= lens.span.start <= lens.span.end <= len(text)
+    assert all(0 <= hint.offset <= len(text) for hint in inlay_hints(document, project))
+    for offset in chance.sample(range(len(text) + 1), min(20, len(text) + 1)):
+        _check_completion(document, project, offset, chance, typed_on=edits > 0)
+        explained = hover(document, project, offset)
+        assert explained is None or 0 <= explained.span.start <= explained.span.end <= len(text)
+
+
+@pytest.mark.parametrize("path", files()[::3], ids=lambda path: f"{path.parent.parent.name}/{path.name}")
+def test_fixes_are_found_for_every_problem_without_an_exception(path: Path) -> None:
+    project = Project((EXAMPLES, SUITES))
+    kind = project.claim(path)
+    if kind is None:
+        pytest.skip("not a suite file")
+    chance = random.Random(path.name)
+    text = path.read_bytes().decode()
+    at = chance.randrange(len(text))
+    document = Document(uri_of(path), 1, text[:at] + text[at + 1 :], kind)
+    problems = diagnose(document, project.with_document(document))
+    for problem in problems[:5]:
+        code_actions(document, project, problem.span, problems)
+    fix_all(document, project, problems)
+
+
+def _check_completion(
+    document: Document, project: Project, offset: int, chance: random.Random, *, typed_on: bool
+) -> None:
+    found = complete(document, project, offset).items
+    assert len(found) <= 200
+    for item in chance.sample(found, min(3, len(found))):
+        span = item.edit.span
+        assert span.start <= offset <= span.end
+        assert "\n" not in document.text[span.start : span.end]
+        if not typed_on and item.kind != "key":
+            errors = parse(_with(document.text, item)).errors
+            assert len(errors) <= len(document.tree.errors), (item.label, offset)
+
+
+def _with(text: str, item: Completion) -> str:
+    span = item.edit.span
+    before = text[text.rfind("\n", 0, span.start) + 1 : span.start]
+    indent = before[: len(before) - len(before.lstrip(" "))]
+    return text[: span.start] + item.text_without_places.replace("\n", f"\n{indent}") + text[span.end :]
