@@ -13,8 +13,7 @@ CONTEXT_NAMES: Mapping[str, str] = MappingProxyType(
         "output": "The agent's final answer, as text.",
         "outcome": "A dict that is always empty in current runs; use `outcome.get('status')` if at all.",
         "transcript": "The events of the session, dicts with `type` and, by type, `content` or `message`.",
-        "tool_calls": "The tool calls in order, dicts with `name`, `arguments`, `success`, `id` and maybe"
-        " `result`.",
+        "tool_calls": "The tool calls, dicts with `name`, `arguments`, `success`, `id` and maybe `result`.",
         "errors": "The transcript events whose type or content contains the text `error`, a list of dicts.",
         "duration_ms": "How long the run took, in milliseconds, a whole number.",
     }

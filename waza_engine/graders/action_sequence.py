@@ -31,9 +31,8 @@ class ActionSequenceConfig(GraderConfig):
     )
     matching_mode: Literal["exact_match", "in_order_match", "any_order_match"] = Field(
         description=(
-            "`exact_match`: these calls and no others, in this order. `in_order_match`: in this order,"
-            " others may stand"
-            " between. `any_order_match`: all of them, as often as listed, in any order."
+            "`exact_match`: these calls and no others, in this order. `in_order_match`: in this order, "
+            "others may stand between. `any_order_match`: all of them, as often as listed, in any order."
         ),
         examples=["in_order_match"],
     )

@@ -31,11 +31,9 @@ class CodeConfig(GraderConfig):
 
     assertions: AssertionList = Field(
         description=(
-            "Expressions that must be true, evaluated in order. Names: `output`, `outcome`, `transcript`,"
-            " `tool_calls`,"
-            " `errors`, `duration_ms`; functions (Python): `len`, `any`, `all`, `re`, `str`, `int`, `float`,"
-            " `bool`,"
-            " `list`, `dict`."
+            "Expressions that must be true, evaluated in order. "
+            "Names: `output`, `outcome`, `transcript`, `tool_calls`, `errors`, `duration_ms`; "
+            "functions (Python): `len`, `any`, `all`, `re`, `str`, `int`, `float`, `bool`, `list`, `dict`."
         ),
         examples=[["len(output) > 100", "'function' in output.lower()"]],
         min_length=1,

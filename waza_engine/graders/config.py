@@ -169,11 +169,12 @@ def _unknown_key(model: type[GraderConfig], key: object) -> str:
 
 def _takes_null(field: FieldInfo | None) -> bool:
     """Tell whether a key without a value is as good as no key: not if required, nor for a choice of words."""
-    return field is not None and not field.is_required() and not _is_choice(field.annotation)
+    return field is not None and not field.is_required() and not is_choice(field.annotation)
 
 
-def _is_choice(annotation: object) -> bool:
-    return get_origin(annotation) is Literal or any(_is_choice(part) for part in get_args(annotation))
+def is_choice(annotation: object) -> bool:
+    """Tell whether a value is one of a few words: null is none of them."""
+    return get_origin(annotation) is Literal or any(is_choice(part) for part in get_args(annotation))
 
 
 def _write_once(schema: dict[str, Any], *, nullable: bool) -> None:

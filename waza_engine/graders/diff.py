@@ -27,9 +27,8 @@ class ExpectedFile(GraderConfig):
     snapshot: PlainText | None = Field(
         default=None,
         description=(
-            "A file with exactly the wanted content: relative to `context_dir`, else to the fixtures, else"
-            " to the eval"
-            " file."
+            "A file with exactly the wanted content: "
+            "relative to `context_dir`, else to the fixtures, else to the eval file."
         ),
         examples=["snapshots/main.py"],
         json_schema_extra={"x-waza-kind": "path.suite"},
@@ -37,9 +36,8 @@ class ExpectedFile(GraderConfig):
     contains: TextList = Field(
         default=(),
         description=(
-            "Fragments of the file: `+text` or `text` must be in it, `-text` must not. Blanks around the"
-            " fragment do not"
-            " count; to look for a leading `+` or `-`, double the sign."
+            "Fragments of the file: `+text` or `text` must be in it, `-text` must not. "
+            "Blanks around the fragment do not count; to look for a leading `+` or `-`, double the sign."
         ),
         examples=[["+def new_function():", "-def old_function():"]],
     )
@@ -63,9 +61,8 @@ class DiffConfig(GraderConfig):
     context_dir: PlainText | None = Field(
         default=None,
         description=(
-            "The folder of the snapshots, relative to the eval file; snapshots must lie inside it. Default:"
-            " the fixtures"
-            " folder, then the folder of the eval file."
+            "The folder of the snapshots, relative to the eval file; snapshots must lie inside it. "
+            "Default: the fixtures folder, then the folder of the eval file."
         ),
         examples=["snapshots"],
         json_schema_extra={"x-waza-kind": "path.suite"},

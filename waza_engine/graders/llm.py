@@ -19,9 +19,8 @@ class LlmConfig(GraderConfig):
     rubric: PlainText | None = Field(
         default=None,
         description=(
-            "What the judge rates from 1 to 5: the text, or a file with it. Without one it rates"
-            " correctness, completeness"
-            " and quality."
+            "What the judge rates from 1 to 5: the text, or a file with it. "
+            "Without one it rates correctness, completeness and quality."
         ),
         examples=["Rate the correctness of the answer from 1 to 5."],
         json_schema_extra={"x-waza-kind": "prompt.text"},

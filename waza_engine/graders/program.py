@@ -31,9 +31,8 @@ class ProgramConfig(GraderConfig):
     timeout: WholeNumber | None = Field(
         default=None,
         description=(
-            "The longest run allowed, in seconds. Default: `graders.programTimeout` of `.waza.yaml`, else"
-            " 30; zero and less"
-            " mean the default."
+            "The longest run allowed, in seconds. "
+            "Default: `graders.programTimeout` of `.waza.yaml`, else 30; zero and less mean the default."
         ),
         examples=[60],
     )

@@ -19,9 +19,8 @@ class PromptConfig(GraderConfig):
     prompt: PlainText | None = Field(
         default=None,
         description=(
-            "What the judge is told. It answers by calling `set_waza_grade_pass` or `set_waza_grade_fail`,"
-            " as often as there"
-            " are criteria."
+            "What the judge is told. It answers by calling `set_waza_grade_pass` or `set_waza_grade_fail`, "
+            "as often as there are criteria."
         ),
         examples=[
             "Is the explanation correct? Call set_waza_grade_pass, or set_waza_grade_fail with your reason."
@@ -31,9 +30,8 @@ class PromptConfig(GraderConfig):
     rubric: PlainText | None = Field(
         default=None,
         description=(
-            "A rubric: its text, a file (`.md` or `.yaml`), or a built-in name (`groundedness`,"
-            " `helpfulness`,"
-            " `instruction-following`, `refusal-correctness`, `tool-use-appropriateness`)."
+            "A rubric: its text, a file (`.md` or `.yaml`), or a built-in name (`groundedness`, "
+            "`helpfulness`, `instruction-following`, `refusal-correctness`, `tool-use-appropriateness`)."
         ),
         examples=["Rate the correctness from 1 to 5.", "rubrics/quality.md"],
         json_schema_extra={"x-waza-kind": "prompt.text"},
@@ -69,8 +67,8 @@ class PromptConfig(GraderConfig):
     score_type: Literal["normalized", "raw"] | None = Field(
         default=None,
         description=(
-            "Rating form: `normalized` (the default) turns a rating of 1 to 5 into 0 to 1; `raw` is 0 to 1"
-            " already."
+            "Rating form: "
+            "`normalized` (the default) turns a rating of 1 to 5 into 0 to 1; `raw` is 0 to 1 already."
         ),
     )
     response_format: Literal["json", "text"] | None = Field(
@@ -82,16 +80,14 @@ class PromptConfig(GraderConfig):
         Conflict(
             ("prompt",),
             ("threshold", "score_type", "response_format"),
-            "`threshold`, `score_type` and `response_format` rate with a `rubric` and have no effect on a"
-            " `prompt`; write"
-            " `rubric` in place of `prompt`, or leave them out",
+            "`threshold`, `score_type` and `response_format` rate with a `rubric` "
+            "and have no effect on a `prompt`; write `rubric` in place of `prompt`, or leave them out",
         ),
         Conflict(
             ("continue_session", "mode"),
             ("threshold", "score_type", "response_format"),
-            "`continue_session` and `mode` belong to a judge with verdict tools and cannot stand beside"
-            " `threshold`,"
-            " `score_type` or `response_format`",
+            "`continue_session` and `mode` belong to a judge with verdict tools "
+            "and cannot stand beside `threshold`, `score_type` or `response_format`",
         ),
     )
     misspellings: ClassVar = {

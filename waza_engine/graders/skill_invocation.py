@@ -33,9 +33,8 @@ class SkillInvocationConfig(GraderConfig):
     mode: Literal["exact_match", "in_order", "any_order"] | None = Field(
         default=None,
         description=(
-            "`exact_match`: these skills and no others, in this order. `in_order`: in this order, others may"
-            " stand"
-            " between. `any_order`: all of them, as often as listed. Needed with `required_skills`."
+            "`exact_match`: these skills and no others, in this order. `in_order`: in this order, others "
+            "may stand between. `any_order`: all of them, as often as listed. Needed with `required_skills`."
         ),
         examples=["in_order"],
     )

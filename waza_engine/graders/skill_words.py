@@ -10,42 +10,13 @@ import yaml
 
 from waza_engine.graders.letter_case import lowered
 
-_STOP_WORDS = frozenset(
-    [
-        "the",
-        "and",
-        "for",
-        "with",
-        "this",
-        "that",
-        "from",
-        "into",
-        "your",
-        "you",
-        "are",
-        "was",
-        "were",
-        "what",
-        "where",
-        "how",
-        "why",
-        "not",
-        "can",
-        "should",
-        "using",
-        "about",
-        "have",
-        "has",
-        "had",
-        "but",
-        "all",
-        "any",
-        "too",
-        "out",
-        "get",
-        "let",
-    ]
-)
+# fmt: off
+_STOP_WORDS = frozenset([
+    "the", "and", "for", "with", "this", "that", "from", "into", "your", "you", "are", "was", "were",
+    "what", "where", "how", "why", "not", "can", "should", "using", "about", "have", "has", "had", "but",
+    "all", "any", "too", "out", "get", "let",
+])
+# fmt: on
 _USE_FOR, _NOT_FOR = "USE FOR:", "DO NOT USE FOR:"
 _LABELS = (_NOT_FOR, _USE_FOR, "INVOKES:", "FOR SINGLE OPERATIONS:")
 _NOTE = re.compile(r"\s*\([^)]*\)\s*$")
@@ -121,9 +92,7 @@ def use_for_phrases(description: str) -> tuple[str, ...]:
         ends = [end for label in _LABELS if (end := upper.find(label, start)) >= 0]
         section = flat[start : min(ends, default=len(flat))].strip().rstrip(".").strip()
         quoted = [match.strip() for match in _QUOTED.findall(section)]
-        phrases += quoted or [
-            re.sub(r"\s*\([^)]*\)\s*$", "", part).strip().rstrip(".") for part in section.split(",")
-        ]
+        phrases += quoted or [_NOTE.sub("", part).strip().rstrip(".") for part in section.split(",")]
     return tuple(phrase for phrase in phrases if phrase)
 
 

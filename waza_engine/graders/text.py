@@ -40,18 +40,16 @@ class TextConfig(GraderConfig):
     regex_match: PatternList = Field(
         default=(),
         description=(
-            "Regular expressions (RE2) that must match somewhere in the answer. Upper and lower case differ"
-            " unless the"
-            " pattern starts with `(?i)`."
+            "Regular expressions (RE2) that must match somewhere in the answer. "
+            "Upper and lower case differ unless the pattern starts with `(?i)`."
         ),
         examples=[["https?://\\S+", "(?i)resource group: .+"]],
     )
     regex_not_match: PatternList = Field(
         default=(),
         description=(
-            "Regular expressions (RE2) that must not match anywhere in the answer. Upper and lower case"
-            " differ unless"
-            " the pattern starts with `(?i)`."
+            "Regular expressions (RE2) that must not match anywhere in the answer. "
+            "Upper and lower case differ unless the pattern starts with `(?i)`."
         ),
         examples=[["(?i)fatal error|crashed"]],
     )

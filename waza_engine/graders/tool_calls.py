@@ -52,9 +52,8 @@ class ExpectedCall(GraderConfig):
 
     tool: PlainText = Field(
         description=(
-            "A regular expression (RE2) for the tool's name, found anywhere in it; upper and lower case are"
-            " the same."
-            " Write `^bash$` for exactly that tool."
+            "A regular expression (RE2) for the tool's name, found anywhere in it; "
+            "upper and lower case are the same. Write `^bash$` for exactly that tool."
         ),
         examples=["^bash$"],
         pattern=r"\S",
@@ -128,9 +127,8 @@ class ToolCallsConfig(GraderConfig):
         Conflict(
             ("required", "forbidden"),
             ("required_tools", "forbidden_tools", "min_calls", "expect"),
-            "`required` and `forbidden` (patterns) cannot stand beside `required_tools`, `forbidden_tools`,"
-            " `min_calls`"
-            " or `expect`; write two graders",
+            "`required` and `forbidden` (patterns) cannot stand beside `required_tools`, "
+            "`forbidden_tools`, `min_calls` or `expect`; write two graders",
         ),
     )
     not_greater: ClassVar = {"min_calls": "max_calls"}

@@ -31,9 +31,8 @@ class ToolPattern(GraderConfig):
 
     tool: PlainText = Field(
         description=(
-            "A regular expression (RE2) for the tool's name, found anywhere in it; upper and lower case are"
-            " the same."
-            " Write `^rm$` for exactly that tool."
+            "A regular expression (RE2) for the tool's name, found anywhere in it; "
+            "upper and lower case are the same. Write `^rm$` for exactly that tool."
         ),
         examples=["^bash$"],
         pattern=r"\S",
@@ -89,26 +88,24 @@ class ToolConstraintConfig(GraderConfig):
     expect_tools: ToolEntries = Field(
         default=(),
         description=(
-            "Tools that must be used. A text is an exact tool name; a block has patterns for one call."
-            " Upstream takes"
-            " blocks only."
+            "Tools that must be used. "
+            "A text is an exact tool name; a block has patterns for one call. Upstream takes blocks only."
         ),
         examples=[[{"tool": "^bash$", "command_pattern": "azd\\s+up"}]],
     )
     reject_tools: ToolEntries = Field(
         default=(),
         description=(
-            "Tools that must not be used. A text is an exact tool name; a block has patterns for one call."
-            " Upstream takes"
-            " blocks only."
+            "Tools that must not be used. "
+            "A text is an exact tool name; a block has patterns for one call. Upstream takes blocks only."
         ),
         examples=[[{"tool": "^bash$", "command_pattern": "rm\\s+-rf"}]],
     )
     allow_only: ToolNameList | None = Field(
         default=None,
         description=(
-            "The only tools that may be used, by name; upper and lower case are the same. An empty list"
-            " allows none."
+            "The only tools that may be used, by name; upper and lower case are the same. "
+            "An empty list allows none."
         ),
         examples=[["view", "grep"]],
     )

@@ -26,9 +26,8 @@ class TriggerConfig(GraderConfig):
 
     skill_path: PlainText = Field(
         description=(
-            "The `SKILL.md` or the folder of the skill: relative to the working directory (usually the"
-            " repository), else to"
-            " the eval file."
+            "The `SKILL.md` or the folder of the skill: "
+            "relative to the working directory (usually the repository), else to the eval file."
         ),
         examples=["skills/azure-deploy"],
         pattern=r"\S",

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args, get_origin
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from waza_engine.graders.config import GraderConfig
+from waza_engine.graders.config import GraderConfig, is_choice
 
 if TYPE_CHECKING:
     from pydantic import GetJsonSchemaHandler
@@ -29,7 +29,7 @@ class Block(GraderConfig):
         schema = super().__get_pydantic_json_schema__(core, handler)
         block = handler.resolve_ref_schema(schema)
         for name, field in cls.model_fields.items():
-            if not field.is_required() and not _is_choice(field.annotation):
+            if not field.is_required() and not is_choice(field.annotation):
                 block["properties"][field.alias or name]["x-waza-nullable"] = True
         properties = block["properties"]
         names = dict.fromkeys((*cls.first_keys, *properties))
@@ -37,8 +37,3 @@ class Block(GraderConfig):
         if cls.rules:
             block["allOf"] = [*block.get("allOf", []), *(dict(rule) for rule in cls.rules)]
         return schema
-
-
-def _is_choice(annotation: object) -> bool:
-    """Tell whether a value is one of a few words: null is none of them."""
-    return get_origin(annotation) is Literal or any(_is_choice(part) for part in get_args(annotation))

@@ -45,15 +45,15 @@ class EvalConfig(Block):
 
     trials_per_task: Annotated[WholeNumber, Positive] = Field(
         description=(
-            "How many times each task runs. More trials show whether a result is stable: a task that passes "
-            "only in some of them is *flaky*."
+            "How many times each task runs. "
+            "More trials show whether a result is stable: a task that passes only in some of them is *flaky*."
         ),
         examples=[1, 3, 5],
     )
     timeout_seconds: Annotated[WholeNumber, Positive] = Field(
         description=(
-            "Time limit of one agent call, in seconds. A task may set its own `timeout_seconds`; every "
-            "follow-up prompt gets the full time again."
+            "Time limit of one agent call, in seconds. "
+            "A task may set its own `timeout_seconds`; every follow-up prompt gets the full time again."
         ),
         examples=[60, 300],
     )
@@ -81,8 +81,8 @@ class EvalConfig(Block):
     workers: Annotated[WholeNumber, severity("warning", minimum=0)] = Field(
         default=0,
         description=(
-            "How many tasks run at the same time when `parallel` is `true`. `0` chooses: the number of "
-            "processors, at most 8 and never more than there are tasks."
+            "How many tasks run at the same time when `parallel` is `true`. "
+            "`0` chooses: the number of processors, at most 8 and never more than there are tasks."
         ),
         examples=[4],
     )
@@ -113,47 +113,47 @@ class EvalConfig(Block):
     required_skills: SkillNameList = Field(
         default=(),
         description=(
-            "Skills that must be found in `skill_directories` before any task starts. Each entry is the "
-            "`name` in the frontmatter of a `SKILL.md` that lies directly in one of those directories."
+            "Skills that must be found in `skill_directories` before any task starts. Each entry "
+            "is the `name` in the frontmatter of a `SKILL.md` that lies directly in one of those directories."
         ),
         examples=[["code-explainer"]],
     )
     disabled_skills: Annotated[tuple[Text, ...], ListOf("skill.name")] = Field(
         default=(),
         description=(
-            'Skills to leave out: a directory of `skill_directories` or its base name. `"*"` loads no skill '
-            "at all, which shows what the agent can do without them."
+            "Skills to leave out: a directory of `skill_directories` or its base name. "
+            '`"*"` loads no skill at all, which shows what the agent can do without them.'
         ),
         examples=[["*"]],
     )
     inject_skill_body: Switch = Field(
         default=True,
         description=(
-            "Put the whole text of the tested skill into the agent's instructions. `false` gives only its "
-            "name and description, so that the agent has to decide by itself to load it."
+            "Put the whole text of the tested skill into the agent's instructions. `false` "
+            "gives only its name and description, so that the agent has to decide by itself to load it."
         ),
     )
     instruction_files: FixtureList = Field(
         default=(),
         description=(
-            "Files below the fixture directory that are copied into every workspace and added to the "
-            "agent's instructions. A file that cannot be read ends the trial with an error."
+            "Files below the fixture directory that are copied into every workspace "
+            "and added to the agent's instructions. A file that cannot be read ends the trial with an error."
         ),
         examples=[["AGENTS.md"]],
     )
     mcp_servers: AnyMap = Field(
         default_factory=dict[str, object],
         description=(
-            "MCP servers for the agent, by name. `type` is `stdio` (the default, with `command` and "
-            "`args`), `http` or `sse` (with `url`). A mock of the same name in `mcp_mocks` takes its place."
+            "MCP servers for the agent, by name. `type` is `stdio` (the default, with `command` and `args`), "
+            "`http` or `sse` (with `url`). A mock of the same name in `mcp_mocks` takes its place."
         ),
         examples=[{"files": {"type": "stdio", "command": "npx", "args": ["mcp-files"]}}],
     )
     first_event_timeout_seconds: Annotated[WholeNumber, NotNegative] = Field(
         default=0,
         description=(
-            "Give up when the agent sends no event within this many seconds after a prompt. `0` switches "
-            "the check off."
+            "Give up when the agent sends no event within this many seconds after a prompt. "
+            "`0` switches the check off."
         ),
         examples=[30],
     )

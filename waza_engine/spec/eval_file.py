@@ -111,8 +111,8 @@ class EvalFile(Block):
         default="1.2",
         alias="schemaVersion",
         description=(
-            "The version of the file format. Only needed to ask for an older one: `mcp_mocks` needs 1.1, "
-            "`adversarial` 1.2."
+            "The version of the file format. "
+            "Only needed to ask for an older one: `mcp_mocks` needs 1.1, `adversarial` 1.2."
         ),
         examples=["1.2"],
     )
@@ -128,8 +128,8 @@ class EvalFile(Block):
     version: Annotated[Text, Shown({"type": "string", "x-waza-severity": "warning"})] = Field(
         default="",
         description=(
-            "The version of the suite, free text. Quote it: an unquoted `1.10` is the number 1.1 to other "
-            "tools."
+            "The version of the suite, free text. "
+            "Quote it: an unquoted `1.10` is the number 1.1 to other tools."
         ),
         examples=["1.0"],
     )
@@ -160,8 +160,8 @@ class EvalFile(Block):
     ] = Field(
         default=(),
         description=(
-            "The task files: paths or patterns relative to `eval.yaml`. `*`, `?` and `[…]` match within one "
-            "directory; `**` is no more than `*`. A file matched twice is loaded twice."
+            "The task files: paths or patterns relative to `eval.yaml`. `*`, `?` and `[…]` "
+            "match within one directory; `**` is no more than `*`. A file matched twice is loaded twice."
         ),
         examples=[["tasks/*.yaml"]],
     )
@@ -201,8 +201,8 @@ class EvalFile(Block):
     baseline: Switch = Field(
         default=False,
         description=(
-            "Run everything a second time without skills and report what the skill adds. Needs "
-            "`skill_directories` or `required_skills`."
+            "Run everything a second time without skills and report what the skill adds. "
+            "Needs `skill_directories` or `required_skills`."
         ),
     )
     mcp_mocks: Annotated[ListOfBlocks[McpMock], AfterValidator(without_duplicates)] = Field(

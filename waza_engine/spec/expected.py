@@ -131,9 +131,8 @@ class Expected(Block):
     ] = Field(
         default=(),
         description=(
-            "Graders of this task: the name of a grader of `eval.yaml` (which applies to every task "
-            "anyway), or a whole grader. Upstream ignores this key; `graders` of the task is understood by "
-            "both."
+            "Graders of this task: the name of a grader of `eval.yaml` (which applies to every task anyway), "
+            "or a whole grader. Upstream ignores this key; `graders` of the task is understood by both."
         ),
         examples=[["format_check"]],
     )

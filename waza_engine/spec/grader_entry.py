@@ -15,12 +15,12 @@ from waza_engine.spec.block import Block
 from waza_engine.spec.values import AnyMap, kind, severity
 
 NAME_DESCRIPTION = (
-    "The grader's name: its key in the results and in the editor's scores. A later grader with the same "
-    "name replaces the result of an earlier one, task graders included, so every name should occur once."
+    "The grader's name: its key in the results and in the editor's scores. A later grader with the "
+    "same name replaces the result of an earlier one, task graders included, so every name should occur once."
 )
 WEIGHT_DESCRIPTION = (
-    "How much the grader counts in the weighted score: `3` counts three times, `0.5` half. A weight of zero "
-    "or below counts as 1. The weight never decides whether a trial passes: all graders must pass."
+    "How much the grader counts in the weighted score: `3` counts three times, `0.5` half. A weight "
+    "of zero or below counts as 1. The weight never decides whether a trial passes: all graders must pass."
 )
 
 

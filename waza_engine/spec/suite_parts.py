@@ -21,9 +21,9 @@ class Metric(Block):
     name: Text = Field(
         default="",
         description=(
-            "Which figure. `trigger_accuracy` is the share of trigger prompts answered rightly; below its "
-            "`threshold` the run fails. `task_completion` and `behavior_quality` are the usual names of the "
-            "others."
+            "Which figure. `trigger_accuracy` is the share of trigger prompts answered rightly; "
+            "below its `threshold` the run fails. "
+            "`task_completion` and `behavior_quality` are the usual names of the others."
         ),
         examples=["trigger_accuracy", "task_completion", "behavior_quality"],
     )
@@ -53,8 +53,8 @@ class Hook(Block):
 
     command: Annotated[RequiredText, kind("command")] = Field(
         description=(
-            "The command with its arguments, split at white space and started **without a shell**: quotes, "
-            "pipes and `$VARIABLES` have no meaning. Write `sh script.sh` when you need them."
+            "The command with its arguments, split at white space and started **without a shell**: "
+            "quotes, pipes and `$VARIABLES` have no meaning. Write `sh script.sh` when you need them."
         ),
         examples=["python prepare.py"],
     )
@@ -145,8 +145,8 @@ class McpMock(Block):
     fixtures: Annotated[Text, kind("path.suite")] = Field(
         default="",
         description=(
-            "Directory of JSON files, relative to `eval.yaml`, searched through all levels. Each file is "
-            "one tool named after the file, or holds `tools`."
+            "Directory of JSON files, relative to `eval.yaml`, searched through all levels. "
+            "Each file is one tool named after the file, or holds `tools`."
         ),
         examples=["mocks/github"],
     )

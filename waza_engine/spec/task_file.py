@@ -57,8 +57,8 @@ class TaskKeys(Block):
     golden: Switch = Field(
         default=False,
         description=(
-            "A task that must always pass: the `gate` command fails when it does not. A run treats it like "
-            "any other."
+            "A task that must always pass: the `gate` command fails when it does not. "
+            "A run treats it like any other."
         ),
     )
     tags: TextList = Field(
@@ -67,8 +67,8 @@ class TaskKeys(Block):
     context_dir: Annotated[Text, kind("path.suite")] = Field(
         default="",
         description=(
-            "The directory in which this task's `inputs.files` are found, instead of `fixtures` beside "
-            "`eval.yaml`. Upstream takes it relative to the directory in which the run was started."
+            "The directory in which this task's `inputs.files` are found, instead of `fixtures` "
+            "beside `eval.yaml`. Upstream takes it relative to the directory in which the run was started."
         ),
         examples=["evals/my-skill/fixtures"],
     )
@@ -80,8 +80,8 @@ class TaskKeys(Block):
     first_event_timeout_seconds: Annotated[WholeNumber, NotNegative] | None = Field(
         default=None,
         description=(
-            "Give up when no event arrives within this many seconds, instead of the suite's value. `0` "
-            "switches the check off."
+            "Give up when no event arrives within this many seconds, instead of the suite's value. "
+            "`0` switches the check off."
         ),
         examples=[30],
     )

@@ -39,8 +39,8 @@ class InputFile(Block):
     path: Annotated[Text, kind("path.fixture")] = Field(
         default="",
         description=(
-            "The file's path in the workspace. Without `content` it is copied from the same path below the "
-            "fixture directory (`fixtures` beside `eval.yaml`, or `context_dir`)."
+            "The file's path in the workspace. Without `content` it is copied from "
+            "the same path below the fixture directory (`fixtures` beside `eval.yaml`, or `context_dir`)."
         ),
         examples=["src/app.py"],
     )
@@ -128,8 +128,8 @@ class TaskInputs(Block):
     prompt: Annotated[Text, kind("prompt.text")] = Field(
         default="",
         description=(
-            "What the agent is asked, sent as it stands. A path such as `./src` in it needs `files` (or "
-            "another source of files): upstream refuses the trial otherwise."
+            "What the agent is asked, sent as it stands. A path such as `./src` in it needs `files` "
+            "(or another source of files): upstream refuses the trial otherwise."
         ),
         examples=["Explain what this function does."],
     )
@@ -156,8 +156,8 @@ class TaskInputs(Block):
     context: AnyMap = Field(
         default_factory=dict[str, Any],
         description=(
-            "Free facts about the task. `fixture` has a meaning: a file or directory, relative to "
-            "`eval.yaml`, that is copied into the workspace."
+            "Free facts about the task. `fixture` has a meaning: "
+            "a file or directory, relative to `eval.yaml`, that is copied into the workspace."
         ),
         examples=[{"fixture": "fixtures/app"}],
     )
