@@ -83,6 +83,11 @@ def test_a_prompt_is_block_text() -> None:
     assert taken("id: a\ninputs:\n  <CURSOR>", "prompt", "task") == "id: a\ninputs:\n  prompt: |\n    "
 
 
+def test_a_prompt_of_a_trigger_test_is_one_line() -> None:
+    source = "skill: x\nshould_trigger_prompts:\n  - <CURSOR>"
+    assert taken(source, "prompt", "trigger_tests").endswith("\n  - prompt: ")
+
+
 def test_inside_brackets_only_the_key_is_written() -> None:
     assert taken("config: {executor: mock, <CURSOR>}\n", "skill_directories") == (
         "config: {executor: mock, skill_directories: }\n"
@@ -228,6 +233,7 @@ def test_every_whole_grader_reads_as_written() -> None:
         ("config:\n  executor: <CURSOR>\n", ["mock", "copilot-sdk"]),
         ("config:\n  parallel: <CURSOR>\n", ["true", "false"]),
         ("config: {fail_fast: <CURSOR>", ["true", "false"]),
+        ("config:\n  group_by: <CURSOR>\n", ["model"]),
         (
             "graders:\n  - type: skill_invocation\n    config:\n      mode: <CURSOR>\n",
             ["exact_match", "in_order", "any_order"],

@@ -40,6 +40,9 @@ def key_items(place: Place, holder: Shape, *, new_item: bool = False) -> Iterato
 def _value(place: Place, holder: Shape, name: str, shape: Shape) -> str:
     if place.cursor.in_flow:
         return ": "
+    if shape.kind == "prompt.text" and place.document.kind == "trigger_tests":
+        # The prompts of trigger tests are single sentences.
+        return ": $1"
     if holder.kind == "grader" and name == "config" and holder.snippet:
         skipped = [key for key in holder.properties if key != "config"]
         sample = grader_snippet(holder.snippet, place.layout, without=skipped)

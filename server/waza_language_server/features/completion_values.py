@@ -33,7 +33,7 @@ def value_items(place: Place, shape: Shape, key: str) -> Iterator[Completion]:
 
 def _listed(place: Place, shape: Shape) -> Iterator[Completion]:
     """Yield the values that the schema names: all that are allowed, or else the default and the examples."""
-    values = [value for value in shape.enum if value is not None]
+    values = [value for value in shape.enum if value not in {None, ""}]
     detail = "default"
     if not values and "boolean" in shape.types and "string" not in shape.types:
         values = [True, False]

@@ -54,7 +54,7 @@ class Layout:
 def value_snippet(shape: Shape, layout: Layout) -> str:
     """Return what to write behind the colon of a key."""
     if shape.enum and shape.kind != "grader.type":
-        return f" {_choice([value_text(value) for value in shape.enum if value is not None])}"
+        return f" {_choice([value_text(value) for value in shape.enum if value not in {None, ''}])}"
     branch = _main_branch(shape)
     types = branch.types - {"null"}
     if "string" in types or not types:
@@ -157,7 +157,7 @@ def _first_keys(shape: Shape) -> list[tuple[str, Shape]]:
 
 def _short_value(shape: Shape, number: int) -> str:
     if shape.enum and shape.kind != "grader.type":
-        choices = _choice([value_text(value) for value in shape.enum if value is not None])
+        choices = _choice([value_text(value) for value in shape.enum if value not in {None, ""}])
         return " " + choices.replace("${1|", f"${{{number}|")
     types = _main_branch(shape).types
     if "array" in types and "string" not in types:
