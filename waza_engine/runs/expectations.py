@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from waza_engine.graders.base import Check
+from waza_engine.graders.letter_case import lowered
 from waza_engine.results.outcomes import Validation
 from waza_engine.spec.expected import Expected
 
@@ -14,19 +15,19 @@ NAMES = (CONTAINS, NOT_CONTAINS, CONTAINS_ANY)
 
 def expectations(expected: Expected, output: str) -> Iterator[Validation]:
     """Yield the verdict of each list that is not empty. Texts are compared without regard to case."""
-    answer = output.lower()
+    answer = lowered(output)
     if expected.output_contains:
         yield _all_hold(
             CONTAINS,
             expected.output_contains,
-            lambda text: text.lower() in answer,
+            lambda text: lowered(text) in answer,
             lambda text: f"the answer does not contain `{text}`",
         )
     if expected.output_not_contains:
         yield _all_hold(
             NOT_CONTAINS,
             expected.output_not_contains,
-            lambda text: text.lower() not in answer,
+            lambda text: lowered(text) not in answer,
             lambda text: f"the answer contains `{text}`",
         )
     if expected.output_contains_any:
@@ -53,7 +54,7 @@ def _all_hold(
 
 
 def _any_holds(texts: Sequence[str], answer: str) -> Validation:
-    hit = next((text for text in texts if text.lower() in answer), None)
+    hit = next((text for text in texts if lowered(text) in answer), None)
     listed = ", ".join(f"`{text}`" for text in texts)
     feedback = f"the answer contains none of {listed}" if hit is None else f"The answer contains `{hit}`"
     return Validation(
