@@ -10,7 +10,9 @@ SHARED = Path(__file__).resolve().parents[2] / "shared"
 SUITES = SHARED / "corpus" / "suites"
 VERDICTS = SHARED / "verdicts"
 
-needs_corpus = pytest.mark.skipif(not SUITES.is_dir(), reason="the sample suites are not beside this checkout")
+needs_corpus = pytest.mark.skipif(
+    not SUITES.is_dir(), reason="the sample suites are not beside this checkout"
+)
 
 
 def suite_files(*names: str) -> list[Path]:

@@ -1,7 +1,7 @@
 """Grade an explanation by its words: ``explanation_quality.py WORD…`` reads the answer on standard input.
 
-Exit code 0 when the answer has a title line and at least one of the words, 1 otherwise. What is printed becomes the
-grader's feedback.
+Exit code 0 when the answer has at least one of the words, 1 otherwise. What is printed becomes the grader's
+feedback.
 """
 
 import sys

@@ -15,7 +15,6 @@ from functools import lru_cache
 from keyword import iskeyword
 
 from waza_engine.assertions.names import ALL_NAMES, CONTEXT_NAMES, FUNCTION_NAMES
-
 from waza_language_server.analysis import assertion_statements
 from waza_language_server.analysis.assertion_javascript import LITERALS, as_python, javascript_marks
 from waza_language_server.analysis.assertion_scopes import NameUse, Resolution, resolve_names
