@@ -26,7 +26,6 @@ ENGINE_MODULES_FOR_THE_SERVER = {
 RUNS_CODE = {
     "eval",
     "exec",
-    "compile",
     "__import__",
     "system",
     "popen",

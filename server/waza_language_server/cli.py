@@ -39,7 +39,10 @@ def _serve(arguments: list[str]) -> int:
     logging.getLogger("pygls").setLevel(logging.CRITICAL)
     # Looking for garbage among the thousands of classes of the protocol library costs a sixth of the start.
     gc.disable()
-    from waza_language_server.protocol.server import start
+    from waza_language_server.protocol.quick_start import kept_compilations
+
+    with kept_compilations():
+        from waza_language_server.protocol.server import start
 
     return start(port)
 

