@@ -237,7 +237,7 @@ def test_every_edit_reads_as_intended_and_loses_no_other_comment(windows: bool) 
         if tree.root is None or tree.errors:
             continue
         value, comments = oracle(text)
-        for _ in range(6):
+        for _ in range(12):
             target = random_target(tree, randomness)
             if target is None or target.value.parent is None:
                 continue

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.project.files import opened, project_with, put
+from tests.server.project.files import opened, project_with, put
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.references import reference_problems
 from waza_language_server.features.annotated_source import annotate_source, carets_of

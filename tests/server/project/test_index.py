@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.project.files import EVAL, opened, project_with, put, small_suite
+from tests.server.project.files import EVAL, opened, project_with, put, small_suite
 from waza_language_server.project.index import Project
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.server.features.completing import completions, item, labels, taken
+from tests.server.features.results import grade, write_results
 
-from tests.features.completing import completions, item, labels, taken
-from tests.features.results import grade, write_results
-from tests.project.files import EVAL, put, small_suite
+from tests.server.project.files import EVAL, put, small_suite
 from waza_language_server.syntax.tree import parse
 
 # Keys.

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.project.files import EVAL, opened, project_with, put, small_suite
+from tests.server.project.files import EVAL, opened, project_with, put, small_suite
 from waza_language_server.features.annotated_source import Lens, annotate_source
 from waza_language_server.features.code_lens import code_lenses
 from waza_language_server.features.runnables import runnables
