@@ -19,7 +19,7 @@ from waza_language_server.project.index import Project
 from waza_language_server.project.uris import uri_of
 from waza_language_server.syntax.tree import parse
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
+EXAMPLES = Path(__file__).parents[3] / "examples"
 TYPED = [
     '"',
     "'",
