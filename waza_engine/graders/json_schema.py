@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from typing import Any, ClassVar, NoReturn
 
@@ -60,7 +61,8 @@ class JsonSchemaGrader(Grader[JsonSchemaConfig]):
 
     - The whole answer must be JSON: no sentence around it, no code fence. Set `extract_json: true` when there
       may be one.
-    - Draft 2020-12, unless the schema names another with `$schema`. `format` is not checked.
+    - Draft 2020-12, unless the schema names another with `$schema`. `format` is checked by draft 7 and older
+      ones only.
     - A `$ref` may point into the schema or to a file beside it; nothing is fetched from the network.
     - A schema that cannot be read or is invalid is an error of the suite, not of the agent.
     """
@@ -101,22 +103,29 @@ class JsonSchemaGrader(Grader[JsonSchemaConfig]):
 
     def _compiled(self, context: GradingContext) -> CompiledSchema:
         if self.config.inline is not None:
-            return compile_schema(self.config.inline)
+            return compile_schema(self.config.inline, base=context.suite_directory / "schema.json")
         path = beside_suite(context.suite_directory, self.config.schema_file or "")
         return compile_schema(read_schema(path), base=path)
 
 
 def _parse(text: str) -> Any:
-    return json.loads(text, parse_constant=_refuse_constant)
+    return json.loads(text, parse_constant=_refuse_constant, parse_float=_finite)
 
 
 def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is no JSON number")
 
 
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if math.isinf(number):
+        raise ValueError(f"the number {digits} is too large")
+    return number
+
+
 def _extract(text: str) -> Any:
     """Return the only JSON object or array in a text. Raises ``ValueError`` unless there is exactly one."""
-    decoder = json.JSONDecoder(parse_constant=_refuse_constant)
+    decoder = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=_finite)
     values: list[Any] = []
     position = 0
     while opening := re.compile(r"[{\[]").search(text, position):

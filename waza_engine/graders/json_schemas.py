@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, cast
 from urllib.parse import urlsplit
@@ -20,11 +20,22 @@ import referencing
 import referencing.exceptions
 import referencing.jsonschema
 
-from waza_engine.graders.patterns import PatternError, compiled_pattern, found
+from waza_engine.graders.json_schema_keywords import (
+    FORMAT_CHECKER,
+    PATTERN_CHECKER,
+    SchemaError,
+    adapted,
+)
 
-
-class SchemaError(ValueError):
-    """The schema cannot be used; the text says why, in one sentence."""
+_ASSERTING_FORMATS = frozenset(
+    [
+        jsonschema.Draft3Validator,
+        jsonschema.Draft4Validator,
+        jsonschema.Draft6Validator,
+        jsonschema.Draft7Validator,
+    ]
+)
+_UNRESOLVED = "the schema refers to `{}`, which is not in it and is never fetched"
 
 
 class CompiledSchema:
@@ -40,9 +51,7 @@ class CompiledSchema:
                 self._validator.iter_errors(value), key=lambda error: [str(part) for part in error.path]
             )
         except (referencing.exceptions.Unresolvable, referencing.exceptions.NoSuchResource) as error:
-            raise SchemaError(
-                f"the schema refers to `{error.ref}`, which is not in it and is never fetched"
-            ) from None
+            raise SchemaError(_UNRESOLVED.format(error.ref)) from None
         except RecursionError:
             raise SchemaError("the schema refers to itself without end") from None
         return [f"{error.json_path}: {_shortened(error.message)}" for error in errors]
@@ -53,18 +62,17 @@ class CompiledSchema:
 
 
 def compile_schema(schema: Mapping[str, Any] | bool, *, base: Path | None = None) -> CompiledSchema:
-    """Check a schema and prepare it. ``base`` is the file it was read from. Raises ``SchemaError``.
+    """Check a schema and prepare it. Raises ``SchemaError``, also for a reference that leads nowhere.
 
-    Draft 2020-12 unless ``$schema`` names another; formats are not asserted.
+    ``base`` is the file that relative references start from. Draft 2020-12 unless ``$schema`` names another;
+    formats are asserted by draft 7 and older ones, as these specify.
     """
-    if base is not None:
-        return _compiled(schema, base)
-    return _compiled_text(json.dumps(schema, default=str))
+    return _compiled_text(json.dumps(schema, default=str), base)
 
 
 @functools.lru_cache(maxsize=256)
-def _compiled_text(text: str) -> CompiledSchema:
-    return _compiled(json.loads(text), None)
+def _compiled_text(text: str, base: Path | None) -> CompiledSchema:
+    return _compiled(json.loads(text), base)
 
 
 def _compiled(schema: Mapping[str, Any] | bool, base: Path | None) -> CompiledSchema:
@@ -78,19 +86,38 @@ def _compiled(schema: Mapping[str, Any] | bool, base: Path | None) -> CompiledSc
     ):
         raise SchemaError(f"`$schema: {named}` is not a known JSON Schema dialect")
     try:
-        dialect.check_schema(schema, format_checker=_PATTERN_CHECKER)
+        dialect.check_schema(schema, format_checker=PATTERN_CHECKER)
     except jsonschema.SchemaError as error:
         raise SchemaError(
             f"the schema is invalid at {error.json_path}: {_shortened(error.message)}"
         ) from None
     except RecursionError:
         raise SchemaError("the schema is nested too deeply") from None
-    bounded = cast("Any", jsonschema.validators).extend(dialect, _BOUNDED_KEYWORDS)
+    upstream_like = adapted(dialect)
     registry: Any = referencing.Registry(retrieve=_retrieve_beside(base))  # pyright: ignore
     contents: Any = schema
     if base is not None and isinstance(schema, Mapping) and "$id" not in schema:
         contents = {"$id": base.resolve().as_uri(), **schema}
-    return CompiledSchema(bounded(contents, registry=registry))
+    specification = referencing.jsonschema.specification_with(dialect.META_SCHEMA["$schema"])
+    _check_references(contents, specification, registry)
+    formats = FORMAT_CHECKER if dialect in _ASSERTING_FORMATS else None
+    return CompiledSchema(upstream_like(contents, registry=registry, format_checker=formats))
+
+
+def _check_references(contents: Any, specification: Any, registry: Any) -> None:
+    """Raise ``SchemaError`` for a ``$ref`` that leads nowhere, whether a value ever meets it or not."""
+    root = specification.create_resource(contents)
+    waiting = [(root, registry.resolver_with_root(root))]
+    while waiting:
+        resource, resolver = waiting.pop()
+        contents = resource.contents
+        reference = cast("Mapping[str, Any]", contents).get("$ref") if isinstance(contents, Mapping) else None
+        if isinstance(reference, str):
+            try:
+                resolver.lookup(reference)
+            except referencing.exceptions.Unresolvable:
+                raise SchemaError(_UNRESOLVED.format(reference)) from None
+        waiting += [(below, resolver.in_subresource(below)) for below in resource.subresources()]
 
 
 def read_schema(path: Path) -> Mapping[str, Any] | bool:
@@ -124,44 +151,6 @@ def _retrieve_beside(base: Path | None) -> Callable[[str], Any]:
         )
 
     return retrieve
-
-
-def _pattern(_validator: Any, pattern: str, instance: object, _schema: object) -> Iterator[Any]:
-    if not isinstance(instance, str):
-        return
-    try:
-        matched = found(pattern, instance)
-    except PatternError as error:
-        raise SchemaError(str(error)) from None
-    if not matched:
-        yield jsonschema.ValidationError(f"{instance!r} does not match {pattern!r}")
-
-
-def _pattern_properties(
-    validator: Any, patterns: Mapping[str, Any], instance: object, _schema: object
-) -> Iterator[Any]:
-    if not isinstance(instance, dict):
-        return
-    for pattern, subschema in patterns.items():
-        for key, value in cast("dict[str, Any]", instance).items():
-            try:
-                applies = found(pattern, key)
-            except PatternError as error:
-                raise SchemaError(str(error)) from None
-            if applies:
-                yield from validator.descend(value, subschema, path=key, schema_path=pattern)
-
-
-def _is_pattern(value: object) -> bool:
-    if isinstance(value, str):
-        compiled_pattern(value)
-    return True
-
-
-# Patterns in a schema are those of the graders, not those of Python.
-_PATTERN_CHECKER = jsonschema.FormatChecker(formats=())
-_PATTERN_CHECKER.checks("regex", raises=PatternError)(_is_pattern)
-_BOUNDED_KEYWORDS = {"pattern": _pattern, "patternProperties": _pattern_properties}
 
 
 def _shortened(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Lower case as upstream has it: letter by letter, each with one lower form."""
+"""Lower and upper case as upstream has them: letter by letter, each with one other form."""
 
 from __future__ import annotations
 
@@ -8,3 +8,10 @@ def lowered(text: str) -> str:
     if text.isascii():
         return text.lower()
     return "".join("i" if letter == "\u0130" else letter.lower() for letter in text)
+
+
+def uppered(text: str) -> str:
+    """Return the text in upper case, as long as before: ``ß`` stays ``ß``."""
+    if text.isascii():
+        return text.upper()
+    return "".join(upper if len(upper := letter.upper()) == 1 else letter for letter in text)

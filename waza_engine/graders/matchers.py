@@ -131,10 +131,26 @@ def given_arguments(call: ToolCall) -> dict[str, Any]:
 
 
 def text_of(value: object) -> str:
-    """Return text as it is, null as nothing, other values as compact JSON."""
+    """Return text as it is, null as nothing, other values as compact JSON with sorted keys."""
     if isinstance(value, str):
         return value
-    return "" if value is None else json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
+    if value is None:
+        return ""
+    return json.dumps(
+        _with_whole_numbers(value), ensure_ascii=False, separators=(",", ":"), sort_keys=True, default=str
+    )
+
+
+def _with_whole_numbers(value: Any) -> Any:
+    """Return JSON data in which ``42.0`` is ``42``, as upstream writes it."""
+    if isinstance(value, float):
+        return int(value) if value.is_integer() and abs(value) < 1e21 else value
+    if isinstance(value, Mapping):
+        block = cast("Mapping[str, Any]", value)
+        return {key: _with_whole_numbers(item) for key, item in block.items()}
+    if isinstance(value, list | tuple):
+        return [_with_whole_numbers(item) for item in cast("Sequence[Any]", value)]
+    return value
 
 
 def equal(wanted: object, value: object) -> bool:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any, cast
 
-import yaml
-
-from waza_engine.graders.letter_case import lowered
+from waza_engine.graders.letter_case import lowered, uppered
+from waza_engine.spec.skill_file import SkillFile
 
 # fmt: off
 _STOP_WORDS = frozenset([
@@ -51,38 +49,17 @@ def words(text: str) -> frozenset[str]:
     )
 
 
-def read_skill_words(text: str) -> SkillWords:
-    """Return the words of a SKILL.md. Raises ``ValueError`` when its frontmatter is broken."""
-    name, description, body = split_skill(text)
-    phrases = use_for_phrases(description)
-    about = description[: _position(description, _NOT_FOR)]
-    return SkillWords(words(" ".join((name, about, body, *phrases))), phrases)
-
-
-def split_skill(text: str) -> tuple[str, str, str]:
-    """Return name, description and body. Raises ``ValueError`` for a blank or broken file."""
-    if not text.strip():
-        raise ValueError("the file is empty")
-    if not text.startswith("---"):
-        return "", "", text
-    lines = text.split("\n")
-    end = next((number for number, line in enumerate(lines[1:], 1) if line.startswith("---")), None)
-    if end is None:
-        raise ValueError("the frontmatter is not closed with `---`")
-    try:
-        frontmatter: Any = yaml.safe_load("\n".join(lines[1:end])) or {}
-    except yaml.YAMLError:
-        raise ValueError("the frontmatter is not valid YAML") from None
-    if not isinstance(frontmatter, dict):
-        raise ValueError("the frontmatter must consist of `key: value` lines")
-    fields = cast("dict[str, Any]", frontmatter)
-    return str(fields.get("name") or ""), str(fields.get("description") or ""), "\n".join(lines[end + 1 :])
+def skill_words(skill: SkillFile) -> SkillWords:
+    """Return the words of a skill; what its description says after ``DO NOT USE FOR:`` does not count."""
+    phrases = use_for_phrases(skill.description)
+    about = skill.description[: _position(skill.description, _NOT_FOR)]
+    return SkillWords(words(" ".join((skill.name, about, skill.body, *phrases))), phrases)
 
 
 def use_for_phrases(description: str) -> tuple[str, ...]:
     """Return the phrases after ``USE FOR:``; when some are quoted, only the quoted ones count."""
     flat = description.replace("\r", " ").replace("\n", " ")
-    upper = flat.upper()
+    upper = uppered(flat)
     phrases: list[str] = []
     start = 0
     while (found := upper.find(_USE_FOR, start)) >= 0:
@@ -97,5 +74,5 @@ def use_for_phrases(description: str) -> tuple[str, ...]:
 
 
 def _position(text: str, label: str) -> int:
-    found = text.upper().find(label)
+    found = uppered(text).find(label)
     return found if found >= 0 else len(text)

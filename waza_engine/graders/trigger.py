@@ -13,7 +13,9 @@ from waza_engine.graders.config import GraderConfig
 from waza_engine.graders.fields import Number, PlainText
 from waza_engine.graders.paths import from_working_directory, is_folder
 from waza_engine.graders.registry import register
-from waza_engine.graders.skill_words import SkillWords, read_skill_words, words
+from waza_engine.graders.skill_words import SkillWords, skill_words, words
+from waza_engine.spec.problems import SuiteFileError
+from waza_engine.spec.skill_file import load_skill_file
 
 
 def _trimmed(mode: object) -> object:
@@ -121,8 +123,8 @@ def _skill_words(path: Path, written: str) -> SkillWords:
         skill = _cached_words(path, modified)
     except OSError as error:
         raise GraderError(f"`config.skill_path`: {written} cannot be read: {error.strerror}") from None
-    except ValueError as error:
-        raise GraderError(f"`config.skill_path`: {written}: {error}") from None
+    except SuiteFileError as error:
+        raise GraderError(f"`config.skill_path`: {written}, line {error.line}: {error.message}") from None
     if not skill.keywords:
         raise GraderError(f"`config.skill_path`: {written} has no words to compare with")
     return skill
@@ -130,4 +132,4 @@ def _skill_words(path: Path, written: str) -> SkillWords:
 
 @functools.lru_cache(maxsize=256)
 def _cached_words(path: Path, _modified: int) -> SkillWords:
-    return read_skill_words(path.read_text("utf-8", "replace"))
+    return skill_words(load_skill_file(path))

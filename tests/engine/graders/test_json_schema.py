@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,17 @@ NAME = {"type": "object", "required": ["name"]}
         ({"pattern": r"^\pL+\z"}, '"äé"', (1.0, True)),
         ({"patternProperties": {"^x": {"type": "string"}}}, '{"x1": 1}', (0.0, False)),
         ({"format": "email"}, '"not an address"', (1.0, True)),
+        ({"multipleOf": 0.1}, "0.3", (1.0, True)),
+        ({"multipleOf": 0.1}, "0.35", (0.0, False)),
+        ({"multipleOf": 2}, "4.0", (1.0, True)),
+        ({"multipleOf": 2}, "true", (1.0, True)),
+        ({"const": 1}, "1.0", (1.0, True)),
+        ({"const": 1}, "true", (0.0, False)),
+        ({"uniqueItems": True}, "[1, true, 1.5]", (1.0, True)),
+        ({"uniqueItems": True}, "[1, 1.0]", (0.0, False)),
+        ({}, "1e400", (0.0, False)),
+        ({}, "\ufeff{}", (0.0, False)),
+        ({}, "\u00a01", (0.0, False)),
     ],
 )
 def test_json_schema(schema: dict[str, Any], output: str, expected: tuple[float, bool]) -> None:
@@ -87,3 +99,47 @@ def test_a_schema_that_refers_to_itself_is_an_error() -> None:
 def test_schemas_that_cannot_be_used(config: dict[str, Any], words: list[str]) -> None:
     with refused(*words):
         grade("json_schema", config, output="{}")
+
+
+DRAFT_7 = "http://json-schema.org/draft-07/schema#"
+
+
+@pytest.mark.parametrize(
+    ("value_format", "good", "bad"),
+    [
+        ("email", "a@example.org", "not an address"),
+        ("date", "2020-02-29", "2020-13-01"),
+        ("date-time", "2020-02-29T12:00:00Z", "2020-02-29 12:00"),
+        ("ipv4", "127.0.0.1", "127.0.0.256"),
+        ("uri", "https://example.org/a?b#c", "example.org"),
+        ("regex", r"^\pL+\z", "("),
+    ],
+)
+def test_older_drafts_check_formats(value_format: str, good: str, bad: str) -> None:
+    schema = {"$schema": DRAFT_7, "format": value_format}
+    assert result(grade("json_schema", {"schema": schema}, output=json.dumps(good))) == (1.0, True)
+    assert result(grade("json_schema", {"schema": schema}, output=json.dumps(bad))) == (0.0, False)
+    assert result(grade("json_schema", {"schema": {"format": value_format}}, output=json.dumps(bad))) == (
+        1.0,
+        True,
+    )
+
+
+def test_a_whole_number_is_an_integer_in_every_draft() -> None:
+    schema = {"$schema": "http://json-schema.org/draft-04/schema#", "type": "integer"}
+    assert result(grade("json_schema", {"schema": schema}, output="1.0")) == (1.0, True)
+
+
+def test_a_reference_that_leads_nowhere_is_an_error_even_if_no_value_meets_it() -> None:
+    schema = {"properties": {"x": {"$ref": "#/$defs/none"}}}
+    with refused("refers to `#/$defs/none`"):
+        grade("json_schema", {"schema": schema}, output="{}")
+    named_so = {"properties": {"$ref": {"type": "string"}}, "enum": [{"$ref": "#/none"}]}
+    assert result(grade("json_schema", {"schema": named_so}, output='{"$ref": "#/none"}')) == (1.0, True)
+
+
+def test_an_inline_schema_may_refer_to_a_file_beside_the_eval(tmp_path: Path) -> None:
+    suite = folder(tmp_path, {"schemas/name.json": '{"type": "string"}'})
+    config = {"schema": {"$ref": "schemas/name.json"}}
+    assert result(grade("json_schema", config, output='"x"', suite_directory=suite)) == (1.0, True)
+    assert result(grade("json_schema", config, output="1", suite_directory=suite)) == (0.0, False)

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from tests.engine.graders.grading import folder, grade, refused, result
-from waza_engine.graders.skill_words import read_skill_words, use_for_phrases, words
+from waza_engine.graders.skill_words import skill_words, use_for_phrases, words
+from waza_engine.spec.skill_file import load_skill_file
 
 SKILL = """\
 ---
@@ -51,8 +52,9 @@ def test_relevance(suite: Path, prompt: str, relevance: float) -> None:
     assert trigger(suite, prompt, "negative") == (1.0 - relevance, relevance < 0.6)
 
 
-def test_the_skill_has_eleven_keywords() -> None:
-    assert len(read_skill_words(SKILL).keywords) == 11
+def test_the_skill_has_eleven_keywords(suite: Path) -> None:
+    skill = load_skill_file(suite / "skills/azure-deploy/SKILL.md")
+    assert len(skill_words(skill).keywords) == 11
 
 
 def test_the_threshold_is_inclusive(suite: Path) -> None:
@@ -96,7 +98,7 @@ def test_triggers_that_cannot_be_graded(suite: Path, config: dict[str, Any], wor
 
 @pytest.mark.parametrize(
     ("text", "complaint"),
-    [("", "empty"), ("---\nname: x\n", "not closed"), ("---\na: [\n---\n", "not valid YAML")],
+    [("", "empty"), ("---\nname: x\n", "no closing line"), ("---\na: [\n---\n", "line 3")],
 )
 def test_a_broken_skill_file_is_an_error(tmp_path: Path, text: str, complaint: str) -> None:
     folder(tmp_path, {"SKILL.md": text})
@@ -111,6 +113,13 @@ def test_phrases() -> None:
         "ship it",
     )
     assert use_for_phrases("nothing here") == ()
+    assert use_for_phrases("Straße. USE FOR: paving, DO NOT USE FOR: x") == ("paving",)
+
+
+def test_a_name_is_text_as_it_is_written(tmp_path: Path) -> None:
+    suite = folder(tmp_path, {"SKILL.md": "---\nname: yes\ndescription: 007\n---\n"})
+    config = {"skill_path": "SKILL.md", "mode": "positive"}
+    assert result(grade("trigger", config, prompt="yes 007", suite_directory=suite)) == (1.0, True)
 
 
 def test_words() -> None:
