@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from waza_language_server.analysis.problem import Fix, Problem
+from waza_language_server.analysis.problem import Edit, Fix, Problem
 from waza_language_server.analysis.spelling import listed, nearest
 from waza_language_server.analysis.subject import Subject
 from waza_language_server.schema.catalog import Catalog
@@ -31,14 +31,28 @@ _OTHER_NAMES = {
     "files": "file",
     "json": "json_schema",
     "schema": "json_schema",
+    "is_json": "json_schema",
+    "equals": "text",
+    "icontains": "text",
+    "includes": "text",
+    "match": "text",
+    "matches": "text",
+    "regexp": "text",
+    "re": "text",
+    "javascript": "code",
+    "assert": "code",
+    "llm_rubric": "prompt",
+    "g_eval": "prompt",
+    "bash": "program",
+    "exec": "program",
 }
 """What people call a type, in other tools and in older versions."""
 
 
 def unknown_type(subject: Subject, node: Node, written: str) -> Problem:
     """Return the problem of a type that does not exist, with what was probably meant."""
-    current = _current_types(subject.catalog)
-    meant = _OTHER_NAMES.get(written.lower()) or nearest(written, (*current, *subject.catalog.grader_types))
+    current = current_types(subject.catalog)
+    meant = _meant_type(subject.catalog, subject.node, written)
     guess = f"did you mean `{meant}`? The types are" if meant is not None else "the types are"
     message = f"There is no grader type `{written}`; {guess} {listed(current, 'and')}."
     fixes: tuple[Fix, ...] = ()
@@ -50,6 +64,8 @@ def unknown_type(subject: Subject, node: Node, written: str) -> Problem:
 def missing_type(subject: Subject, node: Node | None) -> Problem:
     """Return the problem of an entry without a type, with the types that its options fit."""
     entry = subject.node
+    if node is None and (elsewhere := _type_elsewhere(subject)) is not None:
+        return elsewhere
     message = "This grader has no `type`; without one a run cannot grade."
     guesses = list(_types_that_fit(subject.catalog, entry))
     fixes: list[Fix] = []
@@ -63,26 +79,69 @@ def missing_type(subject: Subject, node: Node | None) -> Problem:
     return Problem("missing-grader-type", span, message, "error", tuple(fixes))
 
 
+def _type_elsewhere(subject: Subject) -> Problem | None:
+    """Return the problem of a type under a misspelt key, or among the options; None when there is none."""
+    entry = subject.node
+    for each in entry.entries:
+        key = each.key.value
+        if key in subject.root.top.properties or each.value.target.kind != "scalar":
+            continue
+        value = each.value.target.value
+        known = value in subject.catalog.grader_types
+        if known or (nearest(key, ["type"]) is not None and value):
+            message = f"This grader has no key `{key}`; did you mean `type`? Without it the run fails."
+            fix = Fix("Change to `type`", (Edit(each.key.span, "type"),), preferred=True)
+            return Problem("unknown-key", each.key.span, message, "error", (fix,))
+    config = entry.get("config")
+    inner = config.target.entry("type") if config is not None and config.kind == "mapping" else None
+    if inner is None or inner.value.target.value not in subject.catalog.grader_types:
+        return None
+    message = "`type` belongs beside `config`, not under it. Without it the run fails."
+    return Problem("misplaced-key", inner.key.span, message)
+
+
+def _meant_type(catalog: Catalog, entry: Node, written: str) -> str | None:
+    """Return the type that was probably meant: one spelt alike, another tool's name, what the options fit."""
+    plain = written.lower().replace("-", "_")
+    alike = nearest(written, (*current_types(catalog), *catalog.grader_types))
+    if alike is not None and alike.replace("_", "") == plain.replace("_", ""):
+        return alike
+    fitting = list(_types_by_options(catalog, entry))
+    other = _OTHER_NAMES.get(plain)
+    for guess in (other, alike):
+        if guess is not None and (guess in fitting or not fitting):
+            return guess
+    return fitting[0] if len(fitting) == 1 else other or alike
+
+
 def _types_that_fit(catalog: Catalog, entry: Node) -> Iterator[str]:
     """Yield up to three types that know most of the options given; ``code`` for none (an older default)."""
+    fitting = list(_types_by_options(catalog, entry))
+    if fitting:
+        yield from fitting[:3]
+    elif not _options(entry):
+        yield "code"
+
+
+def _types_by_options(catalog: Catalog, entry: Node) -> Iterator[str]:
+    """Yield the types that know most of the options given, those out of use only when no other does."""
+    options = _options(entry)
+    current = current_types(catalog)
+    for names in (current, [name for name in catalog.grader_types if name not in current]):
+        scored = [(len(options & catalog.options_of(name)), name) for name in names]
+        best = max((hits for hits, _ in scored), default=0)
+        if best:
+            yield from (name for hits, name in scored if hits == best)
+            return
+
+
+def _options(entry: Node) -> set[str]:
     config = entry.get("config")
     options = {each.key.value for each in (config.target.entries if config is not None else entry.entries)}
-    options -= {"name", "weight", "config"}
-    scored: list[tuple[int, str]] = []
-    for name in _current_types(catalog):
-        shape = catalog.grader(name)
-        known = shape.properties["config"].shape.branch("mapping") if shape is not None else None
-        hits = len(options & known.properties.keys()) if known is not None else 0
-        if hits:
-            scored.append((hits, name))
-    if not scored:
-        yield "code"
-        return
-    best = max(hits for hits, _ in scored)
-    yield from [name for hits, name in sorted(scored, key=lambda each: each[1]) if hits == best][:3]
+    return options - {"name", "weight", "config"}
 
 
-def _current_types(catalog: Catalog) -> tuple[str, ...]:
+def current_types(catalog: Catalog) -> tuple[str, ...]:
     """Return the types that are not deprecated, in alphabetical order."""
     shapes = ((name, catalog.grader(name)) for name in catalog.grader_types)
     return tuple(name for name, shape in shapes if shape is not None and not shape.deprecated)

@@ -12,6 +12,7 @@ from waza_engine.spec.scalars import resolve_scalar
 from waza_language_server.analysis.problem import Fix, Problem
 from waza_language_server.analysis.spelling import listed
 from waza_language_server.analysis.subject import Subject
+from waza_language_server.analysis.unknown_keys import UnknownKey
 from waza_language_server.schema.shape import Shape
 from waza_language_server.syntax.edits import insert_entry
 from waza_language_server.syntax.nodes import Entry, Node
@@ -44,6 +45,10 @@ def nothing_given(subject: Subject, mapping: Node, shape: Shape, keys: Sequence[
     """Return the problem of a mapping in which nothing has an effect."""
     lack = "checks nothing: give" if subject.is_grader else "needs"
     message = f"{_capital(subject.name_of(mapping))} {lack} at least one of {listed(keys)}."
+    given = [entry for entry in mapping.entries if entry.key.value in keys]
+    if len(given) == 1:
+        message = f"`{given[0].key.value}` is empty, and {message[:1].lower()}{message[1:]}"
+        return Problem("nothing-checked", subject.value_span(given[0].value), message, "error")
     fixes = tuple(_insertions(subject, mapping, shape, keys[:3]))
     return Problem("nothing-checked", subject.anchor_of_missing(mapping), message, "error", fixes)
 
@@ -54,10 +59,14 @@ def exactly_one(subject: Subject, mapping: Node, keys: Sequence[str]) -> Problem
     return Problem("exactly-one-key", subject.anchor_of_missing(mapping), message, "error")
 
 
-def recommended_keys(subject: Subject, mapping: Node, shape: Shape) -> Iterator[Problem]:
-    """Yield the keys that are better given; one of severity ``error`` is left to the schema itself."""
+def recommended_keys(
+    subject: Subject, mapping: Node, shape: Shape, unknown: Sequence[UnknownKey]
+) -> Iterator[Problem]:
+    """Yield the keys that are better given, unless an unknown key was meant to be the one."""
     for advice in shape.recommended:
-        if mapping.entry(advice.key) is None:
+        if mapping.entry(advice.key) is None and not any(
+            each.stands_for(mapping, advice.key) for each in unknown
+        ):
             message = f"`{advice.key}` is missing in {subject.name_of(mapping)}: {advice.why.rstrip('.')}."
             fixes = tuple(_insertions(subject, mapping, shape, (advice.key,)))
             span = subject.anchor_of_missing(mapping)
@@ -70,16 +79,38 @@ def _insertions(subject: Subject, mapping: Node, shape: Shape, keys: Sequence[st
         if known is None or mapping.kind != "mapping" or mapping.entry(key) is not None:
             continue
         after = _place(mapping, shape, key)
-        value = _free_name(mapping) if known.shape.kind == "grader.name" else sample_text(known.shape)
+        if known.shape.kind == "grader.name":
+            value = _free_name(mapping)
+        elif subject.is_grader and key == "config" and (example := _example_config(shape)):
+            pairs = [f"{name}: {_flow_text(option)}" for name, option in example.items()]
+            flow = mapping.style == "flow"
+            value = f"{{{', '.join(pairs)}}}" if flow else "".join(f"\n  {pair}" for pair in pairs)
+        else:
+            value = _sample_text(known.shape, flow=mapping.style == "flow")
         inserted = partial(insert_entry, subject.tree, mapping, key, value, after)
         yield Fix(f"Insert `{key}`", inserted)
 
 
-def sample_text(shape: Shape) -> str:
-    """Return a value to start from, as YAML on one line: an allowed value, an example, or a placeholder."""
+def _sample_text(shape: Shape, *, flow: bool) -> str:
+    """Return a value to start from: an allowed value, an example, the needed keys, or a placeholder."""
+    block = shape.branch("mapping")
+    needed = (*block.required, *block.at_least_one[:1], *block.exactly_one[:1])
+    if needed and "object" in block.types:
+        pairs = [
+            f"{key}: {_sample_text(block.properties[key].shape, flow=True)}"
+            for key in dict.fromkeys(needed)
+            if key in block.properties
+        ]
+        return f"{{{', '.join(pairs)}}}" if flow else "".join(f"\n  {pair}" for pair in pairs)
     for value in (*shape.enum, *shape.examples, *([shape.default] if shape.default else [])):
         return _flow_text(value)
     return next((_SAMPLES[name] for name in _SAMPLES if name in shape.types), "TODO")
+
+
+def _example_config(grader: Shape) -> dict[str, object]:
+    """Return the options of the first example of a grader type; none when it has no example."""
+    examples = cast("Iterator[dict[str, object]]", iter(grader.examples))
+    return cast("dict[str, object]", next((each["config"] for each in examples if "config" in each), {}))
 
 
 def _place(mapping: Node, shape: Shape, key: str) -> Entry | None:
@@ -125,8 +156,9 @@ def _flow_text(value: object) -> str:
 
 def _hint(shape: Shape) -> str:
     """Return what to write, in one sentence: the allowed values, or what the value means."""
-    if shape.enum and len(shape.enum) <= 8:
-        return f"write {listed(shape.enum)}."
+    choices = [value for value in shape.enum if value != ""]
+    if choices and len(choices) <= 8:
+        return f"write {listed(choices)}."
     line = shape.description.strip().splitlines()[0] if shape.description.strip() else ""
     if not line[:1].isalpha():
         return ""

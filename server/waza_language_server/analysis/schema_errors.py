@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 from waza_language_server.analysis import missing_keys, wrong_values
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.subject import Subject
-from waza_language_server.analysis.unknown_keys import UnknownKey, unknown_key
+from waza_language_server.analysis.unknown_keys import UnknownKey, same_place, unknown_key
 from waza_language_server.schema.shape import Shape
 from waza_language_server.syntax.nodes import Node
 
@@ -33,25 +33,25 @@ class _Collected:
     )
 
 
-def explained(subject: Subject, errors: Iterable[ValidationError]) -> Iterator[Problem]:
-    """Yield a problem for each mistake behind the validator's errors."""
+def explained(
+    subject: Subject, errors: Iterable[ValidationError]
+) -> tuple[tuple[Problem, ...], tuple[UnknownKey, ...]]:
+    """Return a problem for each mistake behind the validator's errors, and the unknown keys among them."""
     collected = _Collected()
     for error in errors:
         _explain(subject, error, collected)
-    yield from _weighed(collected)
+    return tuple(_weighed(collected)), tuple(collected.unknown)
 
 
 def _weighed(collected: _Collected) -> Iterator[Problem]:
     """Yield the problems, a missing key and its misspelling as one.
 
-    A misspelt or misplaced key that leaves its mapping without a needed key, or without any effect, is the
+    A misspelt or misplaced key that leaves a mapping without a needed key, or without any effect, is the
     error; what it leaves missing is not said twice.
     """
     grave: dict[int, str] = {}
     for mapping, key, problem in collected.missing:
-        culprits = [
-            u for u in collected.unknown if _same(u.mapping, mapping) and key in {*u.meant[:1], *u.meant[-1:]}
-        ]
+        culprits = [each for each in collected.unknown if each.stands_for(mapping, key)]
         grave.update((id(culprit), "Without it the run fails.") for culprit in culprits)
         if not culprits:
             yield problem
@@ -74,34 +74,23 @@ def _culprits(unknown: list[UnknownKey], mapping: Node, keys: tuple[str, ...]) -
 
     A block of options in which no word is known at all has only itself to blame.
     """
-    here = [each for each in unknown if _same(each.mapping, mapping)]
-    meant = [each for each in here if set(each.meant) & set(keys)]
-    meant += [each for each in unknown if _leads_to(each, mapping) and each.meant[-1] in keys]
+    meant = [each for each in unknown if any(each.stands_for(mapping, key) for key in keys)]
     if not meant and mapping.step == "config":
-        meant = [each for each in here if not each.meant]
+        meant = [each for each in unknown if same_place(each.mapping, mapping) and not each.meant]
     yield from meant
-
-
-def _same(one: Node, other: Node) -> bool:
-    return one.span == other.span and one.kind == other.kind
-
-
-def _leads_to(unknown: UnknownKey, mapping: Node) -> bool:
-    """Whether the key belongs into this mapping, which is a child of the one it stands in."""
-    if len(unknown.meant) < 2:
-        return False
-    child = unknown.mapping.get(unknown.meant[0])
-    return child is not None and _same(child.target, mapping)
 
 
 def _explain(subject: Subject, error: ValidationError, collected: _Collected) -> None:
     node = subject.find(error.instance_path)
-    if subject.tree.broken(node):
+    if subject.tree.broken(node) or subject.disturbed(node):
         return
     keyword = str(error.schema_path[-1]) if error.schema_path else ""
     shape = subject.root.lookup(error.schema_path[:-1])
     details = cast("Any", error.kind)
     if error.instance is None and (shape.nullable or _holder_nullable(subject, node)):
+        return
+    if shape.enum and {"type": node.kind == "scalar", "enum": not shape.fits(node.kind)}.get(keyword):
+        # The validator says both: of the wrong type, and none of the allowed values.
         return
     match keyword:
         case "additionalProperties" | "unevaluatedProperties":
@@ -109,7 +98,8 @@ def _explain(subject: Subject, error: ValidationError, collected: _Collected) ->
                 if entry.key.value in details.unexpected and not subject.tree.broken(entry.key):
                     collected.unknown.append(unknown_key(subject, node, _whole(subject, node, shape), entry))
         case "required":
-            _explain_missing(subject, node, shape, details.property, collected)
+            if not subject.may_lack(node):
+                _explain_missing(subject, node, shape, details.property, collected)
         case "anyOf" | "oneOf":
             _explain_alternatives(subject, node, shape, error, collected)
         case "not":
@@ -130,6 +120,8 @@ def _explain_alternatives(
     subject: Subject, node: Node, shape: Shape, error: ValidationError, collected: _Collected
 ) -> None:
     if shape.at_least_one:
+        if subject.may_lack(node):
+            return
         problem = missing_keys.nothing_given(subject, node, shape, shape.at_least_one)
         collected.nothing.append((node, shape.at_least_one, problem))
         return

@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable, Sequence
+
+_DENIALS = frozenset({"not", "no", "never", "forbidden", "reject", "exclude", "excludes", "without"})
+_PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
+_SLIP = 0.85
+"""Likeness, 0 to 1, of a word and the same word with a letter or two wrong."""
 
 
 def nearest(written: str, known: Iterable[str]) -> str | None:
@@ -19,8 +25,25 @@ def nearest(written: str, known: Iterable[str]) -> str | None:
     if target in plain:
         return plain[target]
     cutoff = 0.6 if len(target) > 4 else 0.7
-    close = difflib.get_close_matches(target, list(plain), n=1, cutoff=cutoff)
-    return plain[close[0]] if close else None
+    close = difflib.get_close_matches(target, list(plain), n=3, cutoff=cutoff)
+    swapped = [word for word in close if sorted(word) == sorted(target)]
+    return next((plain[word] for word in (*swapped, *close)), None)
+
+
+def nearest_in_sense(written: str, known: Iterable[str], *, surely: bool = False) -> str | None:
+    """Return the nearest known word that does not say the opposite.
+
+    ``must_contain`` is not meant for ``must_not_match``; only a slip of one or two letters is trusted across
+    a "not". With ``surely`` such a slip is asked for in every case.
+    """
+    words = list(dict.fromkeys(known))
+    alike = [word for word in words if _denies(word) == _denies(written)]
+    close = nearest(written, words if surely else alike)
+    slip = nearest(written, words)
+    for word in (slip, close):
+        if word is not None and _likeness(written, word) >= _SLIP:
+            return word
+    return None if surely else close
 
 
 def listed(words: Sequence[object], conjunction: str = "or") -> str:
@@ -29,6 +52,15 @@ def listed(words: Sequence[object], conjunction: str = "or") -> str:
     if len(quoted) <= 1:
         return "".join(quoted)
     return f"{', '.join(quoted[:-1])} {conjunction} {quoted[-1]}"
+
+
+def _likeness(one: str, other: str) -> float:
+    return difflib.SequenceMatcher(None, _plain(one), _plain(other)).ratio()
+
+
+def _denies(word: str) -> bool:
+    """Whether a name asks for the absence of something."""
+    return bool(_DENIALS & {part.lower() for part in _PARTS.findall(word)})
 
 
 def _plain(word: str) -> str:

@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import cast
 
+from waza_engine.spec.scalars import resolve_scalar
 from waza_language_server.analysis import deprecations, missing_keys, wrong_values
 from waza_language_server.analysis.grader_types import missing_type, unknown_type
 from waza_language_server.analysis.plain_values import document_value, entry_value
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.schema_errors import explained
 from waza_language_server.analysis.subject import Subject
+from waza_language_server.analysis.unknown_keys import UnknownKey
 from waza_language_server.schema.catalog import Catalog, SchemaName
 from waza_language_server.schema.locate import grader_type, type_node
 from waza_language_server.schema.shape import Shape
@@ -34,10 +36,12 @@ def document_problems(tree: Tree, kind: SchemaName, catalog: Catalog) -> Iterato
     subject = Subject(tree, kind, catalog, tree.root, root)
     value = document_value(tree.root.target, root.top)
     validator = catalog.document_validator(kind)
+    unknown: tuple[UnknownKey, ...] = ()
     if not validator.is_valid(value):
-        yield from explained(subject, validator.iter_errors(value))
+        problems, unknown = explained(subject, validator.iter_errors(value))
+        yield from problems
     for node, shape in outside_graders(tree.root, root.top):
-        yield from _advice(subject, node, shape)
+        yield from _advice(subject, node, shape, unknown)
 
 
 def grader_problems(
@@ -52,11 +56,13 @@ def grader_problems(
     subject = Subject(tree, kind, catalog, entry, root, is_grader=True)
     value = entry_value(entry)
     validator = catalog.grader_validator(written)
+    unknown: tuple[UnknownKey, ...] = ()
     if validator is not None and not validator.is_valid(value):
-        yield from explained(subject, validator.iter_errors(value))
+        problems, unknown = explained(subject, validator.iter_errors(value))
+        yield from problems
     yield from deprecations.deprecated_type(subject, root.top)
     for node, shape in located:
-        yield from _advice(subject, node, shape)
+        yield from _advice(subject, node, shape, unknown)
 
 
 def _untyped(
@@ -67,7 +73,8 @@ def _untyped(
     node = type_node(entry)
     if tree.broken(entry):
         return
-    if written:
+    blank = node is not None and node.style == "plain" and resolve_scalar(node.value) is None
+    if written and not blank:
         yield unknown_type(subject, cast("Node", node), written)
     elif node is not None and node.kind != "scalar":
         yield wrong_values.wrong_type(subject, node, any_root.top.properties["type"].shape, ("string",))
@@ -95,13 +102,13 @@ def outside_graders(root: Node, top: Shape) -> Iterator[tuple[Node, Shape]]:
             stack.extend((item, items) for item in node.items)
 
 
-def _advice(subject: Subject, node: Node, shape: Shape) -> Iterator[Problem]:
+def _advice(subject: Subject, node: Node, shape: Shape, unknown: Sequence[UnknownKey]) -> Iterator[Problem]:
     """Yield what is no mistake and still worth saying."""
     if node.kind == "scalar":
         yield from wrong_values.typed_as_text(subject, node, shape)
     elif node.kind == "mapping":
-        if shape.recommended and not subject.tree.broken(node):
-            yield from missing_keys.recommended_keys(subject, node, shape)
+        if shape.recommended and not subject.tree.broken(node) and not subject.may_lack(node):
+            yield from missing_keys.recommended_keys(subject, node, shape, unknown)
         if shape.not_greater:
             yield from wrong_values.reversed_bounds(subject, node, shape)
         yield from deprecations.deprecated_keys(subject, node, shape)

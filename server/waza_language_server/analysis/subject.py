@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from waza_language_server.schema.catalog import Catalog, SchemaName
 from waza_language_server.schema.locate import shape_at
 from waza_language_server.schema.shape import SchemaRoot, Shape
+from waza_language_server.syntax.fault import STRUCTURAL_CODES, SyntaxFault
 from waza_language_server.syntax.nodes import Entry, Node
 from waza_language_server.syntax.tree import Tree
 from waza_language_server.text.span import Span
@@ -54,6 +55,46 @@ class Subject:
     def shape_at(self, node: Node) -> Shape | None:
         """Return the shape of any node of the document."""
         return shape_at(self.document_kind, node.path, node.root, self.catalog)
+
+    def disturbed(self, node: Node) -> bool:
+        """Whether text between a key and its value could not be read, so that the value is a guess."""
+        holder = self.entry(node)
+        return holder is not None and any(
+            holder.key.span.end <= fault.span.start < node.span.start for fault in self._unreadable()
+        )
+
+    def may_lack(self, mapping: Node) -> bool:
+        """Whether a key that seems to be missing in a mapping may stand in text that could not be read."""
+        faults = list(self._unreadable())
+        if not faults:
+            return False
+        holder = self.entry(mapping)
+        start = holder.key.span.end if holder is not None else 0
+        if isinstance(mapping.step, int):
+            start = mapping.span.start
+        end = self._end_of_block(mapping)
+        values = [
+            entry.value.span for entry in mapping.entries if entry.value.kind in {"mapping", "sequence"}
+        ]
+        return any(
+            start <= fault.span.start < end
+            and not any(span.start <= fault.span.start < span.end for span in values)
+            for fault in faults
+        )
+
+    def _unreadable(self) -> Iterator[SyntaxFault]:
+        return (fault for fault in self.tree.errors if fault.code in STRUCTURAL_CODES)
+
+    def _end_of_block(self, node: Node) -> int:
+        """Return where the next thing after a node starts; a grader is looked at up to its own end."""
+        while (parent := node.parent) is not None:
+            if self.is_grader and node.span == self.node.span:
+                return node.span.end
+            behind = [each.span.start for each in parent.children() if each.span.start > node.span.end]
+            if behind:
+                return min(behind)
+            node = parent
+        return len(self.text) + 1
 
     def anchor_of_missing(self, mapping: Node) -> Span:
         """Return where to report a missing key: at the ``type``, the key that holds it, the first key."""

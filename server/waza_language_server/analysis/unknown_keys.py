@@ -7,9 +7,12 @@ from dataclasses import dataclass
 from functools import partial
 
 from waza_engine.spec.scalars import resolve_scalar
+from waza_language_server.analysis.grader_types import current_types
 from waza_language_server.analysis.problem import Edit, Fix, Problem
-from waza_language_server.analysis.spelling import nearest
+from waza_language_server.analysis.spelling import listed, nearest_in_sense
 from waza_language_server.analysis.subject import Subject
+from waza_language_server.analysis.wrong_values import as_list
+from waza_language_server.schema.locate import grader_type
 from waza_language_server.schema.shape import Shape
 from waza_language_server.syntax.edits import delete_entry, insert_entry, move_entry_into
 from waza_language_server.syntax.nodes import Entry, Node
@@ -20,11 +23,26 @@ _EVERYWHERE = frozenset({"name", "id", "description", "type", "tags", "value", "
 
 @dataclass(frozen=True, slots=True)
 class UnknownKey:
-    """An unknown key and where it should stand, as a path from its own mapping; empty when unknown."""
+    """An unknown key of ``mapping`` and where it should stand: at the path ``meant`` from ``home``.
+
+    ``home`` is the mapping itself or one further up; ``meant`` is empty when nobody knows.
+    """
 
     problem: Problem
     mapping: Node
+    home: Node
     meant: tuple[str, ...]
+
+    def stands_for(self, mapping: Node, key: str) -> bool:
+        """Whether this key leaves ``key`` missing in a mapping, or the block in which it would stand."""
+        if not self.meant:
+            return False
+        if same_place(self.home, mapping):
+            return self.meant[0] == key
+        if len(self.meant) < 2 or self.meant[-1] != key:
+            return False
+        child = self.home.get(self.meant[0])
+        return child is not None and same_place(child.target, mapping)
 
 
 def unknown_key(subject: Subject, mapping: Node, shape: Shape, entry: Entry) -> UnknownKey:
@@ -38,27 +56,60 @@ def unknown_key(subject: Subject, mapping: Node, shape: Shape, entry: Entry) -> 
         above = _level_above(subject, mapping, entry)
         if above is not None:
             return _moved_up(subject, mapping, shape, entry, above)
-        right = nearest(
-            key, (name for name, known in shape.properties.items() if _may_hold(known.shape, entry.value))
+        owners = _types_with_option(subject, mapping, key)
+        right = nearest_in_sense(
+            key,
+            (name for name, known in shape.properties.items() if _may_hold(known.shape, entry.value)),
+            surely=bool(owners),
         )
-    if right is None:
-        return _stray(subject, mapping, shape, entry)
+        if right is None:
+            return _stray(subject, mapping, shape, entry, owners)
     message = f"{subject.name_of(mapping)} has no key `{key}`; did you mean `{right}`?"
     fixes: list[Fix] = []
     if mapping.entry(right) is None:
-        fixes.append(Fix(f"Change to `{right}`", (Edit(entry.key.span, right),), preferred=True))
+        fixes.append(Fix(f"Change to `{right}`", _renaming(subject, shape, entry, right), preferred=True))
     else:
         fixes += _deletion(subject, entry)
     problem = Problem("unknown-key", entry.key.span, _capital(message), shape.unknown_keys, tuple(fixes))
-    return UnknownKey(problem, mapping, (right,))
+    return UnknownKey(problem, mapping, mapping, (right,))
 
 
-def _stray(subject: Subject, mapping: Node, shape: Shape, entry: Entry) -> UnknownKey:
+def same_place(one: Node, other: Node) -> bool:
+    """Whether two nodes of one tree are the same."""
+    return one.span == other.span and one.kind == other.kind
+
+
+def _renaming(subject: Subject, shape: Shape, entry: Entry, right: str) -> tuple[Edit, ...]:
+    """Return the edits that rename a key; a single value becomes a list where the right key wants one."""
+    edits = (Edit(entry.key.span, right),)
+    known = shape.properties.get(right)
+    value = entry.value
+    if known is None or value.kind != "scalar" or not len(value.span) or not known.shape.wants_list:
+        return edits
+    listed = as_list(subject, value, known.shape)
+    return (*edits, listed) if listed is not None else edits
+
+
+def _types_with_option(subject: Subject, mapping: Node, key: str) -> tuple[str, ...]:
+    """Return the other grader types that have this option; nothing outside a grader's ``config``."""
+    if not subject.is_grader or mapping.step != "config":
+        return ()
+    return tuple(name for name in current_types(subject.catalog) if key in subject.catalog.options_of(name))
+
+
+def _stray(
+    subject: Subject, mapping: Node, shape: Shape, entry: Entry, owners: tuple[str, ...]
+) -> UnknownKey:
     message = f"{subject.name_of(mapping)} has no key `{entry.key.value}`"
+    written = grader_type(subject.node) if subject.is_grader and mapping.step == "config" else None
+    if written is not None:
+        message = f"a `{written}` grader has no option `{entry.key.value}`"
+    if owners:
+        message += f" (one of {listed(owners[:3], 'and')} graders)"
     effect = "; it has no effect." if shape.unknown_keys != "error" else "; a run refuses it."
     fixes = tuple(_deletion(subject, entry))
     problem = Problem("unknown-key", entry.key.span, _capital(message + effect), shape.unknown_keys, fixes)
-    return UnknownKey(problem, mapping, ())
+    return UnknownKey(problem, mapping, mapping, ())
 
 
 def _deletion(subject: Subject, entry: Entry) -> Iterator[Fix]:
@@ -94,19 +145,20 @@ def _moved_down(
         moved = partial(move_entry_into, subject.tree, entry, mapping, child)
         fixes.append(Fix(f"Move under `{child}`", moved, preferred=True))
     problem = Problem("misplaced-key", entry.key.span, message, shape.unknown_keys, tuple(fixes))
-    return UnknownKey(problem, mapping, (child, right))
+    return UnknownKey(problem, mapping, mapping, (child, right))
 
 
 def _level_above(subject: Subject, mapping: Node, entry: Entry) -> Node | None:
     """Return the nearest mapping above that knows the key and does not have it."""
     key = entry.key.value
     above = mapping.parent
-    while above is not None and key not in _EVERYWHERE:
+    while above is not None:
         if above.kind == "mapping":
             shape = subject.shape_at(above)
             known = shape.properties.get(key) if shape is not None else None
-            if known is not None and known.shape.fits(entry.value.target.kind):
-                return above if above.entry(key) is None else None
+            if shape is not None and known is not None and known.shape.fits(entry.value.target.kind):
+                missed = key not in _EVERYWHERE or key in {*shape.required, *_advised(shape)}
+                return above if missed and above.entry(key) is None else None
         if subject.is_grader and above.span == subject.node.span:
             return None
         above = above.parent
@@ -120,7 +172,11 @@ def _moved_up(subject: Subject, mapping: Node, shape: Shape, entry: Entry, above
     title = "Move to the top of the file" if at_top else f"Move into {subject.name_of(above)}"
     fixes = (Fix(title, partial(_move_up, subject, mapping, entry, above), preferred=True),)
     problem = Problem("misplaced-key", entry.key.span, message, shape.unknown_keys, fixes)
-    return UnknownKey(problem, mapping, ())
+    return UnknownKey(problem, mapping, above, (entry.key.value,))
+
+
+def _advised(shape: Shape) -> Iterator[str]:
+    return (advice.key for advice in shape.recommended)
 
 
 def _move_up(subject: Subject, mapping: Node, entry: Entry, above: Node) -> tuple[Edit, ...]:
@@ -164,6 +220,8 @@ def _may_hold(shape: Shape, value: Node) -> bool:
     node = value.target
     if node.kind != "scalar" or not len(node.span):
         return node.kind != "mapping" or shape.fits("mapping")
+    if not shape.takes_text(node.value):
+        return False
     return not shape.types or bool(shape.types & {"string"}) or _typed(node) == bool(shape.fits("scalar"))
 
 

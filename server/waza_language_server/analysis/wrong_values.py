@@ -29,7 +29,13 @@ _SWITCHES = {"yes": "true", "on": "true", "y": "true", "no": "false", "off": "fa
 
 def wrong_type(subject: Subject, node: Node, shape: Shape, expected: Sequence[str]) -> Problem:
     """Return the problem of a value of another type than the schema wants."""
-    if "string" in expected and node.kind == "scalar" and node.style == "plain" and node.value:
+    if (
+        "string" in expected
+        and node.kind == "scalar"
+        and node.style == "plain"
+        and node.value
+        and shape.takes_text(node.value)
+    ):
         return _unquoted(node, shape.severity or "error")
     wanted = _types_text(expected)
     message = f"{_subject_of(subject, node)} must be {wanted}, not {_found_text(node)}."
@@ -39,6 +45,7 @@ def wrong_type(subject: Subject, node: Node, shape: Shape, expected: Sequence[st
 
 def not_allowed(subject: Subject, node: Node, shape: Shape, allowed: Sequence[object]) -> Problem:
     """Return the problem of a value that is none of the allowed ones."""
+    allowed = [value for value in allowed if value != ""]
     meant = nearest(node.value, [str(value) for value in allowed]) if node.kind == "scalar" else None
     guess = f"did you mean `{meant}`? It" if meant is not None else "it"
     message = f"{_subject_of(subject, node)} cannot be `{_shown(node)}`; {guess} must be {listed(allowed)}."
@@ -93,6 +100,8 @@ def typed_as_text(subject: Subject, node: Node, shape: Shape) -> Iterator[Proble
     value = resolve_scalar(node.value)
     if value is None or isinstance(value, str) or shape.enum or shape.kind == "python.assertion":
         return
+    if isinstance(value, bool) and "boolean" not in shape.types:
+        return
     if not {"string", "number"} <= shape.types or shape.types & {"array", "object"}:
         return
     yield _unquoted(node, "information")
@@ -132,11 +141,12 @@ def _type_fixes(subject: Subject, node: Node, shape: Shape, expected: Sequence[s
         yield Fix(f"Write `{switch}`", (Edit(node.span, switch),), preferred=True)
     elif "integer" in expected and isinstance(value, float) and abs(value) < 1e15:
         yield Fix(f"Change to `{int(value)}`", (Edit(node.span, str(int(value))),))
-    elif "array" in expected and (edit := _as_list(subject, node, shape)) is not None:
+    elif "array" in expected and (edit := as_list(subject, node, shape)) is not None:
         yield Fix("Make it a list", (edit,), preferred=True)
 
 
-def _as_list(subject: Subject, node: Node, shape: Shape) -> Edit | None:
+def as_list(subject: Subject, node: Node, shape: Shape) -> Edit | None:
+    """Return the edit that makes a value on one line the only item of a list; None where that cannot be."""
     items = shape.branch("sequence").items
     holder = subject.entry(node)
     text = subject.text

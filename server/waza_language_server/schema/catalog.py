@@ -35,6 +35,7 @@ class Catalog:
         self._documents: dict[str, SchemaRoot] = {}
         self._graders: dict[str, SchemaRoot] = {}
         self._validators: dict[tuple[str, str], Validator] = {}
+        self._options: dict[str, frozenset[str]] = {}
 
     @cached_property
     def grader_types(self) -> tuple[str, ...]:
@@ -65,6 +66,15 @@ class Catalog:
         if name not in self._graders:
             self._graders[name] = SchemaRoot(self._read(f"graders/{name}.schema.json"))
         return self._graders[name]
+
+    def options_of(self, name: str) -> frozenset[str]:
+        """Return the keys under ``config`` of a grader type; none for an unknown type."""
+        if name not in self._options:
+            shape = self.grader(name)
+            config = shape.properties.get("config") if shape is not None else None
+            known = config.shape.branch("mapping").properties if config is not None else ()
+            self._options[name] = frozenset(known)
+        return self._options[name]
 
     @property
     def any_grader(self) -> Shape:

@@ -7,6 +7,7 @@ them refers to a document.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -202,6 +203,21 @@ class Shape:
         if isinstance(additional, Mapping):
             return self._root.shape(cast("JsonSchema", additional))
         return None
+
+    @property
+    def wants_list(self) -> bool:
+        """Whether only a list is meant, not a single value; an empty value counts as neither."""
+        return self.types - {"null"} == frozenset({"array"})
+
+    def takes_text(self, text: str) -> bool:
+        """Whether a text may be meant; only the pattern and the list of allowed values are looked at."""
+        if self.enum and text not in self.enum:
+            return False
+        pattern = self.schema.get("pattern")
+        branches = [branch for branch in self.branches if "string" in branch.types]
+        if branches:
+            return any(branch.takes_text(text) for branch in branches)
+        return pattern is None or re.search(pattern, text) is not None
 
     @property
     def open(self) -> bool:

@@ -21,6 +21,11 @@ tasks: [tasks/*.yaml]
 """
 
 
+def graders(text: str) -> str:
+    """Return a task with these grader entries."""
+    return f"{TASK}graders:\n{text}"
+
+
 def problems(text: str, kind: DocumentKind = "task") -> tuple[Problem, ...]:
     return diagnose(Document("untitled:test", 0, text, kind))
 

@@ -1,0 +1,96 @@
+"""The type of a grader: unknown, missing, out of use."""
+
+from __future__ import annotations
+
+from tests.server.analysis.drawing import drawn, fixed, graders, problems
+
+
+def test_an_unknown_type_is_one_problem_on_its_value() -> None:
+    text = graders("  - type: tekst\n    name: a\n    config:\n      contains: [done]\n      whatever: 1\n")
+    assert drawn(text, fixes=True) == (
+        "\n"
+        "⋯\n"
+        "  - type: tekst\n"
+        "          ^^^^^ error unknown-grader-type: There is no grader type `tekst`; did you mean `text`"
+        "? The types are `action_sequence`, `behavior`, `code`, `diff`, `file`, `human`, `human_calibrat"
+        "ion`, `json_schema`, `program`, `prompt`, `skill_invocation`, `text`, `tool_calls`, `tool_const"
+        "raint` and `trigger`.\n"
+        "            = fix: Change to `text`\n"
+    )
+
+
+def test_a_missing_type_is_reported_on_the_entry() -> None:
+    text = graders("  - name: a\n    config:\n      contains: [done]\n")
+    assert (
+        drawn(text, fixes=True)
+        == """
+⋯
+  - name: a
+    ^^^^ error missing-grader-type: This grader has no `type`; without one a run cannot grade.
+      = fix: Insert `type: text`
+"""
+    )
+
+
+def test_an_empty_type_is_reported_at_the_key() -> None:
+    text = graders("  - name: a\n    type:\n    config:\n      contains: [done]\n")
+    assert (
+        drawn(text, fixes=True)
+        == """
+⋯
+    type:
+    ^^^^ error missing-grader-type: This grader has no `type`; without one a run cannot grade.
+      = fix: Insert `type: text`
+"""
+    )
+
+
+def test_an_older_type_is_converted_with_its_options() -> None:
+    text = graders(
+        "  - type: keyword\n    name: a\n    config:\n      keywords: [x]\n      must_not_contain: [y]\n"
+    )
+    assert fixed(text, "deprecated-grader-type") == graders(
+        "  - type: text\n    name: a\n    config:\n      contains: [x]\n      not_contains: [y]\n"
+    )
+
+
+def test_an_older_type_with_options_that_have_no_counterpart_is_left_alone() -> None:
+    text = graders(
+        "  - type: keyword\n    name: a\n    config:\n      keywords: [x]\n      must_contain: [y]\n"
+    )
+    (problem,) = (problem for problem in problems(text) if problem.code == "deprecated-grader-type")
+    assert problem.fixes == ()
+
+
+def test_a_misspelt_type_key_is_renamed() -> None:
+    text = graders("  - tyoe: text\n    name: a\n    config:\n      contains: [done]\n")
+    assert (
+        drawn(text, fixes=True)
+        == """
+⋯
+  - tyoe: text
+    ^^^^ error unknown-key: This grader has no key `tyoe`; did you mean `type`? Without it the run fails.
+      = fix: Change to `type`
+"""
+    )
+
+
+def test_a_type_among_the_options_is_misplaced() -> None:
+    text = graders("  - name: a\n    config:\n      type: text\n      contains: [done]\n")
+    (problem,) = problems(text)
+    assert problem.message == "`type` belongs beside `config`, not under it. Without it the run fails."
+
+
+def test_a_null_type_is_a_missing_one() -> None:
+    text = graders("  - name: a\n    type: null\n    config:\n      contains: [done]\n")
+    assert problems(fixed(text, "missing-grader-type")) == ()
+
+
+def test_the_options_tell_which_type_another_tools_name_means() -> None:
+    text = graders("  - name: a\n    type: custom\n    config:\n      assertions: ['output']\n")
+    assert "did you mean `code`?" in drawn(text)
+
+
+def test_an_inserted_config_checks_something() -> None:
+    text = graders("  - type: code\n    name: a\n")
+    assert problems(fixed(text, "missing-key")) == ()

@@ -1,0 +1,64 @@
+"""Keys that are not there or have no value."""
+
+from __future__ import annotations
+
+from tests.server.analysis.drawing import EVAL, TASK, drawn, fixed, graders, problems
+
+
+def test_a_missing_config_is_reported_at_the_first_key() -> None:
+    text = "name: demo\nskill: demo\ntasks: [a.yaml]\n"
+    assert drawn(text, "eval", fixes=True) == (
+        "\n"
+        "name: demo\n"
+        "^^^^ error missing-key: `config` is missing in the file: how the suite runs: trials, time limit"
+        ", executor, model.\n"
+        "  = fix: Insert `config`\n"
+    )
+
+
+def test_a_key_without_value_is_missing() -> None:
+    text = EVAL.replace("executor: mock", "executor:")
+    assert (
+        drawn(text, "eval", fixes=True)
+        == """
+⋯
+  executor:
+  ^^^^^^^^ error empty-value: `executor` has no value: write `mock` or `copilot-sdk`.
+"""
+    )
+
+
+def test_an_optional_key_without_value_is_fine() -> None:
+    text = TASK + ("tags:\ndescription:\n")
+    assert problems(text) == ()
+
+
+def test_an_empty_config_is_an_error() -> None:
+    text = graders("  - type: text\n    name: a\n    config:\n")
+    assert drawn(text, fixes=True) == (
+        "\n"
+        "⋯\n"
+        "    config:\n"
+        "    ^^^^^^ error empty-value: `config` has no value: what must and must not appear in the answe"
+        "r; every item of every list is one check.\n"
+    )
+
+
+def test_an_inserted_key_stands_where_the_documentation_lists_it() -> None:
+    text = graders("  - config:\n      contains: [done]\n    type: text\n")
+    assert fixed(text, "recommended-key") == graders(
+        "  - config:\n      contains: [done]\n    type: text\n    name: text_check\n"
+    )
+
+
+def test_an_empty_key_that_leaves_nothing_to_check_is_marked_itself() -> None:
+    text = graders("  - type: text\n    name: a\n    config:\n      contains:\n")
+    (problem,) = problems(text)
+    assert text[problem.span.start : problem.span.end] == "contains"
+    assert problem.message.startswith("`contains` is empty, and `config` checks nothing")
+
+
+def test_nothing_is_missing_where_a_line_could_not_be_read() -> None:
+    assert [problem.code for problem in problems(TASK.replace("id: t", "id t"))] == ["yaml-syntax"]
+    text = EVAL.replace("  executor: mock", "  executor mock")
+    assert [problem.code for problem in problems(text, "eval")] == ["yaml-syntax"]

@@ -1,0 +1,238 @@
+"""A key that a mapping does not know is one problem on that key: a slip, or at home somewhere else."""
+
+from __future__ import annotations
+
+from tests.server.analysis.drawing import EVAL, TASK, drawn, fixed, graders, problems
+
+
+def test_a_misspelt_option_is_one_problem_on_its_key() -> None:
+    text = graders("  - type: text\n    name: a\n    config:\n      contians: [done]\n")
+    assert drawn(text, fixes=True) == (
+        "\n"
+        "⋯\n"
+        "      contians: [done]\n"
+        "      ^^^^^^^^ error unknown-key: `config` has no key `contians`; did you mean `contains`? With"
+        "out it nothing is checked.\n"
+        "        = fix: Change to `contains`\n"
+    )
+
+
+def test_a_misspelt_option_beside_a_right_one_is_a_warning() -> None:
+    text = graders(
+        "  - type: text\n    name: a\n    config:\n      contains: [done]\n      not_contain: [error]\n"
+    )
+    assert (
+        drawn(text, fixes=True)
+        == """
+⋯
+      not_contain: [error]
+      ^^^^^^^^^^^ warning unknown-key: `config` has no key `not_contain`; did you mean `not_contains`?
+        = fix: Change to `not_contains`
+"""
+    )
+
+
+def test_options_beside_type_belong_under_config() -> None:
+    text = graders("  - type: text\n    name: a\n    contains: [done]\n")
+    assert (
+        drawn(text, fixes=True)
+        == """
+⋯
+    contains: [done]
+    ^^^^^^^^ error misplaced-key: `contains` belongs under `config`. Without it the run fails.
+      = fix: Move under `config`
+"""
+    )
+
+
+def test_should_trigger_belongs_under_expected() -> None:
+    text = TASK + "should_trigger: true\n"
+    assert (
+        drawn(text, fixes=True)
+        == """
+⋯
+should_trigger: true
+^^^^^^^^^^^^^^ warning misplaced-key: `should_trigger` belongs under `expected`.
+  = fix: Move under `expected`
+"""
+    )
+
+
+def test_a_key_too_deep_says_where_it_belongs() -> None:
+    text = TASK + ("  expected:\n    output_contains: [a]\n")
+    assert (
+        drawn(text, fixes=True)
+        == """
+⋯
+  expected:
+  ^^^^^^^^ warning misplaced-key: `expected` belongs at the top of the file, not under `inputs`.
+    = fix: Move to the top of the file
+"""
+    )
+
+
+def test_a_root_prompt_belongs_under_inputs() -> None:
+    text = "id: t\nname: T\nprompt: Go\n"
+    assert (
+        drawn(text, fixes=True)
+        == """
+⋯
+prompt: Go
+^^^^^^ error misplaced-key: `prompt` belongs under `inputs`. Without it the run fails.
+  = fix: Move under `inputs`
+"""
+    )
+
+
+def test_timeout_is_called_timeout_seconds() -> None:
+    text = EVAL.replace("timeout_seconds: 60", "timeout: 60")
+    assert drawn(text, "eval", fixes=True) == (
+        "\n"
+        "⋯\n"
+        "  timeout: 60\n"
+        "  ^^^^^^^ error unknown-key: `config` has no key `timeout`; did you mean `timeout_seconds`? Wit"
+        "hout it the run fails.\n"
+        "    = fix: Change to `timeout_seconds`\n"
+    )
+
+
+def test_unknown_keys_of_trigger_tests_are_errors() -> None:
+    text = "skill: a\nshould_trigger_prompts:\n  - prompt: Go\n    note: x\n"
+    assert (
+        drawn(text, "trigger_tests", fixes=True)
+        == """
+⋯
+    note: x
+    ^^^^ error unknown-key: This item of `should_trigger_prompts` has no key `note`; a run refuses it.
+      = fix: Delete `note`
+"""
+    )
+
+
+def test_prompts_in_camel_case() -> None:
+    text = "skill: a\nshouldTriggerPrompts:\n  - prompt: Go\n"
+    assert drawn(text, "trigger_tests", fixes=True) == (
+        "\n"
+        "⋯\n"
+        "shouldTriggerPrompts:\n"
+        "^^^^^^^^^^^^^^^^^^^^ error unknown-key: The file has no key `shouldTriggerPrompts`; did you mea"
+        "n `should_trigger_prompts`?\n"
+        "  = fix: Change to `should_trigger_prompts`\n"
+    )
+
+
+def test_an_unknown_key_of_the_project_config_is_an_error() -> None:
+    text = "defaults:\n  modle: m\n"
+    assert (
+        drawn(text, "project_config", fixes=True)
+        == """
+⋯
+  modle: m
+  ^^^^^ error unknown-key: `defaults` has no key `modle`; did you mean `model`?
+    = fix: Change to `model`
+"""
+    )
+
+
+def test_a_moved_key_keeps_its_comments_and_leaves_no_empty_mapping() -> None:
+    text = (
+        "id: t\n"
+        "name: T\n"
+        "inputs:\n"
+        "  prompt: Go\n"
+        "expected:\n"
+        "  output_contains: [a]\n"
+        "  golden: true  # must always pass\n"
+    )
+    assert fixed(text, "misplaced-key") == (
+        "id: t\n"
+        "name: T\n"
+        "inputs:\n"
+        "  prompt: Go\n"
+        "golden: true  # must always pass\n"
+        "expected:\n"
+        "  output_contains: [a]\n"
+    )
+
+
+def test_an_option_of_another_type_names_that_type() -> None:
+    text = graders(
+        "  - type: code\n    name: a\n    config:\n      assertions: ['output']\n      max_tool_calls: 3\n"
+    )
+    assert (
+        drawn(text, fixes=True)
+        == """
+⋯
+      max_tool_calls: 3
+      ^^^^^^^^^^^^^^ warning unknown-key: A `code` grader has no option `max_tool_calls` (one of `behavior` graders); it has no effect.
+        = fix: Delete `max_tool_calls`
+"""  # noqa: E501
+    )
+
+
+def test_a_needed_key_one_level_too_high_is_said_once() -> None:
+    text = EVAL.replace("  timeout_seconds: 60\n", "").replace("config:", "timeout_seconds: 60\nconfig:")
+    assert (
+        drawn(text, "eval", fixes=True)
+        == """
+⋯
+timeout_seconds: 60
+^^^^^^^^^^^^^^^ error misplaced-key: `timeout_seconds` belongs under `config`. Without it the run fails.
+  = fix: Move under `config`
+"""
+    )
+    assert problems(fixed(text, "misplaced-key", "eval"), "eval") == ()
+
+
+def test_a_needed_key_one_level_too_deep_is_said_once() -> None:
+    text = EVAL.replace("tasks: [tasks/*.yaml]\n", "").replace("config:", "config:\n  tasks: [tasks/*.yaml]")
+    assert (
+        drawn(text, "eval", fixes=True)
+        == """
+⋯
+  tasks: [tasks/*.yaml]
+  ^^^^^ error misplaced-key: `tasks` belongs at the top of the file, not under `config`. Without it nothing is checked.
+    = fix: Move to the top of the file
+"""  # noqa: E501
+    )
+    assert problems(fixed(text, "misplaced-key", "eval"), "eval") == ()
+
+
+def test_a_misspelt_key_that_is_only_advised_is_said_once() -> None:
+    text = TASK.replace("id: t", "Id: t")
+    assert (
+        drawn(text, fixes=True)
+        == """
+Id: t
+^^ warning unknown-key: The file has no key `Id`; did you mean `id`?
+  = fix: Change to `id`
+"""
+    )
+
+
+def test_a_name_under_the_wrong_mapping_moves_where_one_is_missing() -> None:
+    text = TASK.replace("name: T\n", "") + "  name: T\n"
+    (problem,) = problems(text)
+    assert problem.message == "`name` belongs at the top of the file, not under `inputs`."
+
+
+def test_a_renamed_key_takes_a_list_when_its_new_name_does() -> None:
+    text = graders("  - type: text\n    name: a\n    config:\n      pattern: 'a+' # twice\n")
+    repaired = fixed(text, "unknown-key")
+    assert repaired == graders(
+        "  - type: text\n    name: a\n    config:\n      regex_match:\n        - 'a+' # twice\n"
+    )
+    assert problems(repaired) == ()
+
+
+def test_no_key_is_taken_for_its_opposite() -> None:
+    text = graders(
+        "  - type: text\n    name: a\n    config:\n      contains: [a]\n      exclude_match: [b]\n"
+    )
+    (problem,) = problems(text)
+    assert [fix.title for fix in problem.fixes if fix.preferred] != ["Change to `regex_match`"]
+
+
+def test_swapped_letters_are_nearer_than_a_missing_one() -> None:
+    text = graders("  - type: prompt\n    name: a\n    config:\n      prompt: Good?\n      modle: m\n")
+    assert "did you mean `model`?" in drawn(text)

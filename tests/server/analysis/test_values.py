@@ -1,0 +1,175 @@
+"""A value of the wrong type, none of the allowed ones or beyond its limits is one problem on that value."""
+
+from __future__ import annotations
+
+from tests.server.analysis.drawing import EVAL, TASK, drawn, fixed, graders, problems
+
+
+def test_text_where_a_number_is_due() -> None:
+    text = EVAL.replace("trials_per_task: 1", 'trials_per_task: "1"')
+    assert (
+        drawn(text, "eval", fixes=True)
+        == """
+⋯
+  trials_per_task: "1"
+                   ^^^ error wrong-type: `trials_per_task` must be a whole number, not text.
+                     = fix: Remove the quotes
+"""
+    )
+
+
+def test_a_fraction_where_a_whole_number_is_due() -> None:
+    text = EVAL.replace("trials_per_task: 1", "trials_per_task: 1.5")
+    assert (
+        drawn(text, "eval", fixes=True)
+        == """
+⋯
+  trials_per_task: 1.5
+                   ^^^ error wrong-type: `trials_per_task` must be a whole number, not `1.5`.
+                     = fix: Change to `1`
+"""
+    )
+
+
+def test_yes_where_a_switch_is_due() -> None:
+    text = TASK + "enabled: yes\n"
+    assert (
+        drawn(text, fixes=True)
+        == """
+⋯
+enabled: yes
+         ^^^ error wrong-type: `enabled` must be `true` or `false`, not text.
+           = fix: Write `true`
+"""
+    )
+
+
+def test_text_where_a_list_is_due() -> None:
+    text = EVAL.replace("tasks: [tasks/*.yaml]", "tasks: tasks/*.yaml")
+    assert (
+        drawn(text, "eval", fixes=True)
+        == """
+⋯
+tasks: tasks/*.yaml
+       ^^^^^^^^^^^^ error wrong-type: `tasks` must be a list, not text.
+         = fix: Make it a list
+"""
+    )
+
+
+def test_an_unquoted_version_is_a_warning() -> None:
+    text = EVAL + "version: 1.0\n"
+    assert (
+        drawn(text, "eval", fixes=True)
+        == """
+⋯
+version: 1.0
+         ^^^ warning unquoted-text: `1.0` is a number in YAML, and text is meant; put it in quotes.
+           = fix: Put it in quotes
+"""
+    )
+
+
+def test_a_number_in_a_list_of_text_is_information() -> None:
+    text = graders("  - {type: text, name: a, config: {contains: [42, true]}}\n")
+    assert drawn(text, fixes=True) == (
+        "\n"
+        "⋯\n"
+        "  - {type: text, name: a, config: {contains: [42, true]}}\n"
+        "                                              ^^ information unquoted-text: `42` is a number in"
+        " YAML, and text is meant; put it in quotes.\n"
+        "                                                = fix: Put it in quotes\n"
+        "                                                  ^^^^ information unquoted-text: `true` is a b"
+        "oolean in YAML, and text is meant; put it in quotes.\n"
+        "                                                    = fix: Put it in quotes\n"
+    )
+
+
+def test_an_unknown_executor_is_a_warning() -> None:
+    text = EVAL.replace("executor: mock", "executor: claude")
+    assert drawn(text, "eval", fixes=True) == (
+        "\n"
+        "⋯\n"
+        "  executor: claude\n"
+        "            ^^^^^^ warning value-not-allowed: `executor` cannot be `claude`; it must be `mock` "
+        "or `copilot-sdk`.\n"
+        "              = fix: Change to `mock`\n"
+        "              = fix: Change to `copilot-sdk`\n"
+    )
+
+
+def test_only_the_chosen_form_is_explained() -> None:
+    text = graders(
+        "  - type: diff\n"
+        "    name: a\n"
+        "    config:\n"
+        "      expected_files:\n"
+        "        - path: a.txt\n"
+        "          contain: [x]\n"
+    )
+    assert drawn(text, fixes=True) == (
+        "\n"
+        "⋯\n"
+        "          contain: [x]\n"
+        "          ^^^^^^^ error unknown-key: This item of `expected_files` has no key `contain`; did yo"
+        "u mean `contains`? Without it nothing is checked.\n"
+        "            = fix: Change to `contains`\n"
+    )
+
+
+def test_a_grader_that_is_text() -> None:
+    text = graders("  - text\n")
+    assert (
+        drawn(text, fixes=True)
+        == """
+⋯
+  - text
+    ^^^^ error wrong-type: Every item of `graders` must be a mapping of keys, not text.
+"""
+    )
+
+
+def test_graders_that_are_a_mapping() -> None:
+    text = graders("  type: text\n  name: a\n")
+    assert (
+        drawn(text, fixes=True)
+        == """
+⋯
+  type: text
+  ^^^^^^^^^^ error wrong-type: `graders` must be a list, not a mapping.
+"""
+    )
+
+
+def test_a_file_that_is_a_list() -> None:
+    text = "- a\n- b\n"
+    assert (
+        drawn(text, fixes=True)
+        == """
+- a
+^^^ error wrong-type: The file must be a mapping of keys, not a list.
+"""
+    )
+
+
+def test_a_list_is_made_of_text_at_the_right_indentation() -> None:
+    text = graders("  - type: text\n    name: a\n    config:\n      contains: done  # soon\n")
+    assert fixed(text, "wrong-type") == graders(
+        "  - type: text\n    name: a\n    config:\n      contains:\n        - done  # soon\n"
+    )
+
+
+def test_a_list_where_one_of_a_few_words_is_due_is_one_problem() -> None:
+    text = EVAL.replace("mock", "[]")
+    assert [problem.code for problem in problems(text, "eval")] == ["wrong-type"]
+
+
+def test_a_number_where_one_of_a_few_words_is_due_is_one_problem() -> None:
+    text = "skill: s\nshould_trigger_prompts:\n  - prompt: Go\n    confidence: 1\n"
+    (problem,) = problems(text, "trigger_tests")
+    assert problem.message == "`confidence` cannot be `1`; it must be `high` or `medium`."
+
+
+def test_quotes_are_not_offered_where_the_text_would_be_wrong_too() -> None:
+    text = EVAL + "schemaVersion: true\n"
+    assert "Put it in quotes" not in drawn(text, "eval", fixes=True)
