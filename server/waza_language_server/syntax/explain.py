@@ -16,6 +16,8 @@ from waza_language_server.text.span import Span
 _DOUBLE_BODY = re.compile(
     r'"(?:[^"\\]|\\(?:[0abt\tnvfre "/\\N_LP]|x[0-9a-fA-F]{2}|u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|\r\n|\r|\n))*'
 )
+_LOOSE_DOUBLE = re.compile(r'"(?:[^"\\]|\\.)*"')
+_QUOTE_IN_FLOW = re.compile(r'(?<=[\s\[{,:])"')
 _SINGLE_BODY = re.compile(r"'(?:[^']|'')*")
 _ESCAPE_IN_DOUBLE = re.compile(r'\\(["\\])')
 _COLON_IN_PLAIN = re.compile(r":(?=[ \t]|$)", re.MULTILINE)
@@ -101,17 +103,20 @@ def _explain_double(text: str, start: int, end: int) -> SyntaxFault:
         return _unclosed(text, start, end, '"')
     if text[stop] == '"':
         return _text_behind_quote(text, start, stop + 1, end)
+    return _wrong_escape(text, start, stop, text.rfind('"', stop, _end_of_line(text, start, end)))
+
+
+def _wrong_escape(text: str, start: int, stop: int, closing: int) -> SyntaxFault:
+    """Say that the backslash at ``stop`` escapes nothing. The text is quoted from ``start`` to ``closing``."""
     shown = text[stop : stop + 2]
-    line_end = _end_of_line(text, start, end)
     fixes: list[Fix] = []
-    closing = text.rfind('"', stop, line_end)
     if closing > stop:
         inner = _ESCAPE_IN_DOUBLE.sub(r"\1", text[start + 1 : closing])
         single = Edit(Span(start, closing + 1), quoted(inner))
         fixes.append(Fix("Use single quotes, which keep backslashes as they are", (single,), preferred=True))
     fixes.append(Fix("Double the backslash", (Edit(Span(stop, stop), "\\"),)))
     message = f"`{shown}` means nothing in double quotes; put the text in single quotes or write `\\{shown}`."
-    return SyntaxFault(Span(stop, min(stop + 2, end)), message, "yaml-escape", fixes=tuple(fixes))
+    return SyntaxFault(Span(stop, stop + len(shown)), message, "yaml-escape", fixes=tuple(fixes))
 
 
 def _explain_single(text: str, start: int, end: int) -> SyntaxFault:
@@ -144,6 +149,11 @@ def _text_behind_quote(text: str, start: int, closed: int, end: int) -> SyntaxFa
 
 
 def _explain_flow(text: str, start: int, end: int, error: ReadError | None) -> SyntaxFault:
+    for opening in _QUOTE_IN_FLOW.finditer(text, start, end):
+        body = _DOUBLE_BODY.match(text, opening.start(), end)
+        quoted_text = _LOOSE_DOUBLE.match(text, opening.start(), end)
+        if body and quoted_text and text[body.end()] == "\\":
+            return _wrong_escape(text, opening.start(), body.end(), quoted_text.end() - 1)
     unclosed, strange, _ = _scan_flow(text, start, end)
     if strange is not None:
         return _odd_bracket(text, strange)

@@ -32,6 +32,7 @@ def repaired(text: str) -> str:
         ("a:\n  b: 1\n   c: 2\n", "yaml-indentation"),
         ("a:\n\tb: 1\n", "yaml-tab"),
         ('a: "\\d"\n', "yaml-escape"),
+        ('a: ["x", "\\d", "y"]\n', "yaml-escape"),
         ("a: *b\n", "unknown-anchor"),
         ("a: 1\n---\nb: 2\n", "several-documents"),
     ],
