@@ -107,7 +107,7 @@ def _explain_double(text: str, start: int, end: int) -> SyntaxFault:
 
 
 def _wrong_escape(text: str, start: int, stop: int, closing: int) -> SyntaxFault:
-    """Say that the backslash at ``stop`` escapes nothing. The text is quoted from ``start`` to ``closing``."""
+    """Say that the backslash at ``stop`` escapes nothing. The quotes stand at ``start`` and ``closing``."""
     shown = text[stop : stop + 2]
     fixes: list[Fix] = []
     if closing > stop:
