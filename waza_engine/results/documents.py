@@ -34,7 +34,7 @@ _KNOWN_ARGUMENTS = ("path", "file_text", "command", "description", "skill")
 def run_document(outcome: RunOutcome) -> Json:
     """Return the whole document (reference waza.md §7.1, waza_0_38.md §8.1)."""
     document = header_document(outcome.header)
-    document["summary"] = _summary(outcome.summary, outcome.usage)
+    document["summary"] = summary_document(outcome.summary, outcome.usage)
     document["metrics"] = {
         metric.name: {
             "identifier": metric.name,
@@ -92,11 +92,53 @@ def task_document(task: TaskOutcome) -> Json:
                 **_given(golden=task.golden),
                 "status": task.status,
                 "runs": [_trial(trial) for trial in task.trials],
-                **({"stats": _statistics(task.statistics)} if task.statistics else {}),
+                **({"stats": statistics_document(task.statistics)} if task.statistics else {}),
                 **_given(error_msg=task.error, file=task.file),
             }
         ),
     )
+
+
+def validation_document(validation: Validation) -> Json:
+    """Return a verdict as it stands under its name in ``validations``."""
+    checks = [
+        {"path": list(check.path), "passed": check.passed, **_given(message=check.message)}
+        for check in validation.checks
+    ]
+    return {
+        "identifier": validation.name,
+        "type": validation.type,
+        "score": validation.score,
+        "weight": effective_weight(validation.weight),
+        "passed": validation.passed,
+        "feedback": validation.feedback,
+        **_given(details=dict(validation.details), checks=checks),
+        **({"status": validation.status} if validation.status != "graded" else {}),
+        "duration_ms": validation.duration_ms,
+    }
+
+
+def statistics_document(statistics: TaskStatistics) -> Json:
+    """Return the ``stats`` of a task."""
+    figures = asdict(statistics)
+    del figures["interval"]
+    if statistics.interval is not None:
+        figures["bootstrap_ci"] = _interval(statistics.interval)
+        figures["is_significant"] = statistics.interval.is_significant
+    return figures
+
+
+def summary_document(summary: SuiteSummary, usage: Usage | None) -> Json:
+    """Return the ``summary`` of a run."""
+    figures = asdict(summary)
+    del figures["interval"]
+    if summary.interval is not None:
+        interval = summary.interval
+        figures["statistics"] = {
+            "bootstrap_ci": _interval(interval),
+            "is_significant": interval.is_significant,
+        }
+    return {**figures, **_given(usage=_usage(usage))}
 
 
 def plain(value: Any) -> Any:
@@ -124,7 +166,7 @@ def _trial(trial: TrialOutcome) -> Json:
         "duration_ms": trial.duration_ms,
         "validations": None
         if validations is None
-        else {name: _validation(v) for name, v in validations.items()},
+        else {name: validation_document(v) for name, v in validations.items()},
         "session_digest": _session_digest(trial),
         **_given(transcript=list(trial.events)),
         "final_output": trial.output,
@@ -141,29 +183,11 @@ def _trial(trial: TrialOutcome) -> Json:
     }
 
 
-def _validation(validation: Validation) -> Json:
-    checks = [
-        {"path": list(check.path), "passed": check.passed, **_given(message=check.message)}
-        for check in validation.checks
-    ]
-    return {
-        "identifier": validation.name,
-        "type": validation.type,
-        "score": validation.score,
-        "weight": effective_weight(validation.weight),
-        "passed": validation.passed,
-        "feedback": validation.feedback,
-        **_given(details=dict(validation.details), checks=checks),
-        **({"status": validation.status} if validation.status != "graded" else {}),
-        "duration_ms": validation.duration_ms,
-    }
-
-
 def _checkpoint(checkpoint: CheckpointOutcome) -> Json:
     return {
         "after_turn": checkpoint.after_turn,
         "status": checkpoint.status,
-        "validations": {name: _validation(v) for name, v in checkpoint.validations.items()},
+        "validations": {name: validation_document(v) for name, v in checkpoint.validations.items()},
         **_given(stopped=checkpoint.stopped),
     }
 
@@ -214,27 +238,6 @@ def _tool_events(trial: TrialOutcome) -> list[Json]:
 
 def _usage(usage: Usage | None) -> Json | None:
     return None if usage is None else {key: value for key, value in asdict(usage).items() if value}
-
-
-def _statistics(statistics: TaskStatistics) -> Json:
-    figures = asdict(statistics)
-    del figures["interval"]
-    if statistics.interval is not None:
-        figures["bootstrap_ci"] = _interval(statistics.interval)
-        figures["is_significant"] = statistics.interval.is_significant
-    return figures
-
-
-def _summary(summary: SuiteSummary, usage: Usage | None) -> Json:
-    figures = asdict(summary)
-    del figures["interval"]
-    if summary.interval is not None:
-        interval = summary.interval
-        figures["statistics"] = {
-            "bootstrap_ci": _interval(interval),
-            "is_significant": interval.is_significant,
-        }
-    return {**figures, **_given(usage=_usage(usage))}
 
 
 def _interval(interval: Interval) -> Json:

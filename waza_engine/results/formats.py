@@ -23,13 +23,12 @@ def read_result(path: Path) -> RunResult | None:
     document = read_document(path)
     if document is None:
         return None
-    if "total_tasks" in _block(document, "summary"):
-        document = _modern(document)
+    document = todays_layout(document)
     if not document.get("eval_name") and not _block(document, "summary").get("total_tests"):
         return None
     config, engine = _block(document, "config"), _block(_block(document, "metadata"), "engine")
     timestamp = moment(document.get("timestamp"))
-    tasks = [_task(task, timestamp) for task in _blocks(document.get("tasks"))]
+    tasks = [task_result(task, timestamp) for task in _blocks(document.get("tasks"))]
     return RunResult(
         path=path,
         timestamp=timestamp,
@@ -58,6 +57,11 @@ def read_document(path: Path) -> Block | None:
     return cast("Block", document) if isinstance(document, Mapping) else None
 
 
+def todays_layout(document: Block) -> Block:
+    """Return a document of the Python era in today's layout, any other as it is."""
+    return _modern(document) if "total_tasks" in _block(document, "summary") else document
+
+
 def moment(text: object) -> datetime:
     """Return a time stamp with its zone (UTC when it has none).
 
@@ -70,22 +74,8 @@ def moment(text: object) -> datetime:
     return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 
-def _from_journal(content: bytes) -> Block | None:
-    """Return the document so far. The last line may be torn: the process was killed while it wrote."""
-    entries: list[Block] = []
-    for line in content.split(b"\n"):
-        try:
-            entry: object = json.loads(line)
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(entry, Mapping):
-            entries.append(cast("Block", entry))
-    if not entries or "eval_id" not in entries[0]:
-        return None
-    return {**entries[0], "tasks": [entry["task"] for entry in entries[1:] if "task" in entry]}
-
-
-def _task(task: Block, timestamp: datetime) -> TaskResult:
+def task_result(task: Block, timestamp: datetime) -> TaskResult:
+    """Return an element of ``tasks`` over all its trials."""
     runs = _blocks(task.get("runs"))
     by_grader: dict[str, list[Block]] = {}
     for run in runs:
@@ -105,6 +95,21 @@ def _task(task: Block, timestamp: datetime) -> TaskResult:
         timestamp=timestamp,
         error=_text(task.get("error_msg")) or next((error for error in errors if error), ""),
     )
+
+
+def _from_journal(content: bytes) -> Block | None:
+    """Return the document so far. The last line may be torn: the process was killed while it wrote."""
+    entries: list[Block] = []
+    for line in content.split(b"\n"):
+        try:
+            entry: object = json.loads(line)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(entry, Mapping):
+            entries.append(cast("Block", entry))
+    if not entries or "eval_id" not in entries[0]:
+        return None
+    return {**entries[0], "tasks": [entry["task"] for entry in entries[1:] if "task" in entry]}
 
 
 def _grader(name: str, validations: Sequence[Block], timestamp: datetime) -> GraderResult:
@@ -180,7 +185,15 @@ def _modern_trial(trial: Block) -> Block:
         if isinstance(result, Mapping)
     }
     status = {"timeout": "error"}.get(_text(trial.get("status")), trial.get("status"))
-    return {"status": status, "validations": validations, "error_msg": trial.get("error")}
+    return {
+        "run_number": trial.get("trial_id"),
+        "status": status,
+        "duration_ms": trial.get("duration_ms"),
+        "validations": validations,
+        "transcript": trial.get("transcript"),
+        "final_output": trial.get("output"),
+        "error_msg": trial.get("error"),
+    }
 
 
 def _block(value: Block, key: str) -> Block:
