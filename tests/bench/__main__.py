@@ -61,9 +61,7 @@ def main(
                 _session(peer, suite, size, _peer_settings(suite), theirs[size])
                 progress.advance(work)
     typer.echo(_table(sizes, ours, theirs))
-    typer.echo(
-        f"\nAn empty pygls server starts in {_median(floor):.0f} ms: no server on this library can be faster."
-    )
+    typer.echo(f"\nAn empty server on the same protocol library starts in {_median(floor):.0f} ms.")
 
 
 def _session(command: list[str], suite: Path, size: int, settings: dict[str, Any], samples: Samples) -> None:

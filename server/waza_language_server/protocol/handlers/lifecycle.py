@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 
 from lsprotocol import types
@@ -10,6 +12,8 @@ from waza_language_server.protocol.capabilities import resolve_abilities
 
 if TYPE_CHECKING:
     from waza_language_server.protocol.server import WazaServer
+
+LOAD_AFTER_SECONDS = 0.5
 
 
 def initialize(ls: WazaServer, params: types.InitializeParams) -> None:
@@ -22,11 +26,15 @@ def initialize(ls: WazaServer, params: types.InitializeParams) -> None:
 
 
 async def initialized(ls: WazaServer, _params: types.InitializedParams) -> None:
-    """Ask to be told when files change."""
+    """Ask to be told when files change, and load the features once the first documents were looked at."""
     if ls.abilities.watches_files:
         from waza_language_server.protocol.handlers.watched_files import watch_files
 
         await watch_files(ls)
+    await asyncio.sleep(LOAD_AFTER_SECONDS)
+    for feature in ("completion", "hover", "code_action", "code_lens", "inlay_hint"):
+        import_module(f"waza_language_server.protocol.handlers.{feature}")
+        await asyncio.sleep(0)
 
 
 async def shutdown(ls: WazaServer, _params: None) -> None:
