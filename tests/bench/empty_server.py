@@ -1,4 +1,4 @@
-"""A pygls server that does nothing: the floor under every start time of ours."""
+"""A pygls server that does nothing, to compare our start with."""
 
 from pygls.lsp.server import LanguageServer
 
