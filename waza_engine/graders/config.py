@@ -57,11 +57,30 @@ class Conflict:
     why: str
 
 
+@dataclass(frozen=True, slots=True)
+class Discouraged:
+    """Keys without effect beside others, which is worth a warning. ``why`` completes "… has no effect: "."""
+
+    keys: tuple[str, ...]
+    beside: tuple[str, ...]
+    why: str
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """The rule as an annotation for editors."""
+        return {
+            "keys": list(self.keys),
+            "beside": list(self.beside),
+            "severity": "warning",
+            "why": self.why,
+        }
+
+
 class GraderConfig(BaseModel):
     """Base of every grader's ``config`` block, and of the blocks inside it.
 
-    Unknown keys are refused, unless the validation context has a list ``unknown_keys``: then they are left
-    out and their names are appended to it (upstream 0.38 runs such a file and logs a line). ``unknown_keys =
+    What has no effect is left out and described in the list ``warnings`` of the validation context (upstream
+    0.38 runs such a file and logs a line). Without such a list unknown keys are refused. ``unknown_keys =
     "error"`` marks the blocks where upstream refuses them too.
     """
 
@@ -69,6 +88,7 @@ class GraderConfig(BaseModel):
 
     at_least_one: ClassVar[Mapping[str, Given]] = {}
     conflicts: ClassVar[tuple[Conflict, ...]] = ()
+    discouraged: ClassVar[tuple[Discouraged, ...]] = ()
     exactly_one: ClassVar[tuple[str, ...]] = ()
     needs: ClassVar[Mapping[str, str]] = {}
     not_greater: ClassVar[Mapping[str, str]] = {}
@@ -84,11 +104,16 @@ class GraderConfig(BaseModel):
             return value
         block = dict(cast("Mapping[Any, Any]", value))
         fields = {field.alias or name: field for name, field in cls.model_fields.items()}
-        context = cast("Mapping[str, Any]", info.context or {})
-        if cls.unknown_keys == "warning" and "unknown_keys" in context:
-            unknown = [key for key in block if key not in fields]
-            context["unknown_keys"].extend(_unknown_key(cls, key) for key in unknown)
-            block = {key: item for key, item in block.items() if key in fields}
+        warnings = cast("dict[str, list[str]]", info.context or {}).get("warnings")
+        if warnings is not None:
+            if cls.unknown_keys == "warning":
+                warnings += [_unknown_key(cls, key) for key in block if key not in fields]
+                block = {key: item for key, item in block.items() if key in fields}
+            warnings += [
+                f"`{key}` has no effect beside `{other}`: {rule.why}"
+                for rule in cls.discouraged
+                for key, other in _without_effect(rule, block)
+            ]
         if not cls.null_is_absent:
             return block
         return {
@@ -141,6 +166,8 @@ class GraderConfig(BaseModel):
             block["x-waza-misspellings"] = dict(cls.misspellings)
         if cls.recommended:
             block["x-waza-recommended"] = [dict(entry) for entry in cls.recommended]
+        if cls.discouraged:
+            block["x-waza-discouraged"] = [rule.schema for rule in cls.discouraged]
         if cls.at_least_one:
             block["x-waza-at-least-one"] = list(cls.at_least_one)
             block["anyOf"] = [_given(key, rule) for key, rule in cls.at_least_one.items()]
@@ -161,6 +188,12 @@ def one_of(keys: Sequence[str] | Mapping[str, Any]) -> str:
     return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} or {quoted[-1]}"
 
 
+def _without_effect(rule: Discouraged, block: Mapping[Any, Any]) -> list[tuple[str, str]]:
+    """Return the keys that are given and have no effect, each with the first key that is to blame."""
+    other = next((key for key in rule.beside if block.get(key)), None)
+    return [(key, other) for key in rule.keys if block.get(key) is not None] if other is not None else []
+
+
 def _unknown_key(model: type[GraderConfig], key: object) -> str:
     meant = model.misspellings.get(str(key))
     hint = f"; write `{meant}`" if meant else ""
@@ -168,8 +201,12 @@ def _unknown_key(model: type[GraderConfig], key: object) -> str:
 
 
 def _takes_null(field: FieldInfo | None) -> bool:
-    """Tell whether a key without a value is as good as no key: not if required, nor for a choice of words."""
-    return field is not None and not field.is_required() and not is_choice(field.annotation)
+    """Tell whether a key without a value is as good as no key: not if required, nor where a word is due."""
+    return (
+        field is not None
+        and not field.is_required()
+        and (field.default is None or not is_choice(field.annotation))
+    )
 
 
 def is_choice(annotation: object) -> bool:
@@ -182,11 +219,16 @@ def _write_once(schema: dict[str, Any], *, nullable: bool) -> None:
     if schema.get("default", ...) is None:
         del schema["default"]
     branches = cast("list[dict[str, Any]]", schema.get("anyOf", []))
-    if len(branches) == 2 and branches[1] == {"type": "null"}:
+    optional = len(branches) == 2 and branches[1] == {"type": "null"}
+    if optional:
         del schema["anyOf"]
         schema.update({**branches[0], **schema})
-    if nullable and isinstance(schema.get("type"), str) and "enum" not in schema and "const" not in schema:
-        schema["type"] = [schema["type"], "null"]
+    if not nullable or "type" not in schema or "const" in schema or ("enum" in schema and not optional):
+        return
+    types = schema["type"]
+    schema["type"] = [*([types] if isinstance(types, str) else types), "null"]
+    if "enum" in schema:
+        schema["enum"] = [*schema["enum"], None]
 
 
 def _given(key: str, rule: Given) -> dict[str, Any]:
@@ -201,4 +243,4 @@ def _exclusion(conflict: Conflict) -> dict[str, Any]:
 
 
 def _implication(key: str, needed: str) -> dict[str, Any]:
-    return {"if": _given(key, Given.LISTED), "then": {"required": [needed]}}
+    return {"if": _given(key, Given.LISTED), "then": _given(needed, Given.PRESENT)}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 from pydantic import BeforeValidator, Field
@@ -15,6 +16,11 @@ from pydantic import BeforeValidator, Field
 if TYPE_CHECKING:
     from pydantic import GetJsonSchemaHandler
     from pydantic_core import CoreSchema
+
+SWITCH_WORDS: Mapping[str, bool] = MappingProxyType(
+    {"y": True, "Y": True, "yes": True, "on": True, "n": False, "N": False, "no": False, "off": False}
+)
+"""The words of YAML 1.1 that upstream's decoder takes where a boolean is due, and no others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +46,21 @@ class AsWritten:
     def __get_pydantic_json_schema__(self, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
         """Return the schema that agrees with ``plain_text``."""
         return {**handler(core), "type": ["string", "number", "boolean"]}
+
+
+@dataclass(frozen=True, slots=True)
+class AsSwitch:
+    """Annotation: ``true`` or ``false``, or one of the words that upstream's decoder takes for them."""
+
+    def __get_pydantic_json_schema__(self, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        """Return the schema that agrees with ``_switch``; ``x-waza-kind`` says that text is second choice."""
+        return {
+            **handler(core),
+            "type": ["boolean", "string"],
+            "pattern": f"^({'|'.join(SWITCH_WORDS)})$",
+            "x-waza-kind": "switch",
+            "x-waza-message": "must be `true` or `false`",
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +96,11 @@ def _whole_number(value: object) -> object:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
+def _switch(value: object) -> object:
+    """Return the boolean that upstream's decoder makes of a word where a boolean is due."""
+    return SWITCH_WORDS.get(value, value) if isinstance(value, str) else value
+
+
 Text: TypeAlias = Annotated[str, BeforeValidator(plain_text), Field(strict=True), AsWritten()]
 TextList: TypeAlias = Annotated[tuple[Text, ...], ListOf()]
 PatternList: TypeAlias = Annotated[tuple[Text, ...], ListOf("regex")]
@@ -84,6 +110,6 @@ WorkspacePathList: TypeAlias = Annotated[tuple[Text, ...], ListOf("path.workspac
 AssertionList: TypeAlias = Annotated[tuple[Text, ...], ListOf("python.assertion")]
 WholeNumber: TypeAlias = Annotated[int, Field(strict=True), BeforeValidator(_whole_number)]
 Limit: TypeAlias = Annotated[int, Field(strict=True, ge=0), BeforeValidator(_whole_number)]
-Switch: TypeAlias = Annotated[bool, Field(strict=True)]
+Switch: TypeAlias = Annotated[bool, Field(strict=True), BeforeValidator(_switch), AsSwitch()]
 PlainText: TypeAlias = Annotated[str, Field(strict=True)]
 Number: TypeAlias = Annotated[float, Field(strict=True)]

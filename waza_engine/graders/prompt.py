@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from waza_engine.graders.base import Grader, GradingContext, Verdict
-from waza_engine.graders.config import Conflict, Given, GraderConfig
+from waza_engine.graders.config import Discouraged, Given, GraderConfig
 from waza_engine.graders.fields import Number, PlainText, Switch
 from waza_engine.graders.judges import no_judge
 from waza_engine.graders.registry import register
@@ -76,18 +76,11 @@ class PromptConfig(GraderConfig):
     )
 
     at_least_one: ClassVar = {"prompt": Given.WRITTEN, "rubric": Given.WRITTEN}
-    conflicts: ClassVar = (
-        Conflict(
-            ("prompt",),
+    discouraged: ClassVar = (
+        Discouraged(
             ("threshold", "score_type", "response_format"),
-            "`threshold`, `score_type` and `response_format` rate with a `rubric` "
-            "and have no effect on a `prompt`; write `rubric` in place of `prompt`, or leave them out",
-        ),
-        Conflict(
-            ("continue_session", "mode"),
-            ("threshold", "score_type", "response_format"),
-            "`continue_session` and `mode` belong to a judge with verdict tools "
-            "and cannot stand beside `threshold`, `score_type` or `response_format`",
+            ("prompt", "continue_session", "mode"),
+            "it belongs to the rating form, which has a `rubric` and none of the others",
         ),
     )
     misspellings: ClassVar = {
@@ -102,7 +95,7 @@ class PromptConfig(GraderConfig):
 
 @register
 class PromptGrader(Grader[PromptConfig]):
-    """Asks a second model to judge the run. There are two forms, which cannot be mixed.
+    """Asks a second model to judge the run. There are two forms; what does not belong to one has no effect.
 
     **Verdict form** (`prompt`, or a named or Markdown `rubric`): the judge calls `set_waza_grade_pass` or
     `set_waza_grade_fail`, once or for every criterion. Score = passes / all verdicts; it passes when there is

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from waza_engine.graders.base import Grader
-from waza_engine.graders.config import one_of
+from waza_engine.graders.config import Discouraged, one_of
 from waza_engine.graders.registry import grader_types
 
 _INTRODUCTION = """\
@@ -111,10 +111,15 @@ def _notes(grader: type[Grader[Any]]) -> list[str]:
     if grader.config_model.at_least_one:
         notes.append(f"Give at least one of {one_of(grader.config_model.at_least_one)}.")
     notes += [f"{conflict.why[0].upper()}{conflict.why[1:]}." for conflict in grader.config_model.conflicts]
+    notes += [_without_effect(rule) for rule in grader.config_model.discouraged]
     if grader.entry_keys:
         keys = " and ".join(f"`{key}`" for key in grader.entry_keys)
         notes.append(f"{keys} may also stand beside `type`; inside `config` wins.")
     return notes
+
+
+def _without_effect(rule: Discouraged) -> str:
+    return f"No effect beside {one_of(rule.beside)}: {one_of(rule.keys)}."
 
 
 def _options(schema: Mapping[str, Any], definitions: Mapping[str, Any], prefix: str) -> Iterator[Option]:
@@ -147,11 +152,13 @@ def _blocks(
 
 def _type_name(value: Mapping[str, Any], definitions: Mapping[str, Any]) -> str:
     if "enum" in value:
-        return " or ".join(f"`{choice}`" for choice in value["enum"])
+        return " or ".join(f"`{choice}`" for choice in value["enum"] if choice is not None)
     if "$ref" in value:
         return "block"
     if "anyOf" in value:
         return " or ".join(_type_name(branch, definitions) for branch in value["anyOf"])
+    if value.get("x-waza-kind") == "switch":
+        return _SIMPLE_TYPES["boolean"]
     kinds = [kind for kind in _as_list(value.get("type", ())) if kind != "null"]
     if kinds == ["array"]:
         return f"list of {_type_name(value['items'], definitions)}"

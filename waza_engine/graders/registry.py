@@ -96,23 +96,23 @@ def create(entry: object) -> AnyGrader:
     if written is not None and not isinstance(written, Mapping):
         raise GraderError("`config` must be a block of options, one `key: value` a line")
     config = dict(cast("Mapping[str, Any]", written or {}))
-    unknown: list[str] = []
+    warnings: list[str] = []
     for key in grader.entry_keys:
         beside = _read(entry, key)
         if config.get(key) is None and beside is not None:
             config[key] = beside
         elif beside is not None and beside != config[key]:
-            unknown.append(f"`{key}` beside `type` has no effect: the one inside `config` counts")
-    built = grader("" if name is None else str(name), _validated(grader.config_model, config, unknown))
-    built.warnings = tuple(unknown)
+            warnings.append(f"`{key}` beside `type` has no effect: the one inside `config` counts")
+    built = grader("" if name is None else str(name), _validated(grader.config_model, config, warnings))
+    built.warnings = tuple(warnings)
     return built
 
 
-def _validated(model: type[GraderConfig], config: Mapping[str, Any], unknown: list[str]) -> GraderConfig:
+def _validated(model: type[GraderConfig], config: Mapping[str, Any], warnings: list[str]) -> GraderConfig:
     try:
-        return model.model_validate(config, context={"unknown_keys": unknown})
+        return model.model_validate(config, context={"warnings": warnings})
     except ValidationError as error:
-        ignored = f" ({'; '.join(unknown)})" if unknown else ""
+        ignored = f" ({'; '.join(warnings)})" if warnings else ""
         raise GraderError(explain(error, config) + ignored) from None
 
 

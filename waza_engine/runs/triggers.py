@@ -29,8 +29,7 @@ def run_triggers(
 ) -> Iterator[TriggerOutcome]:
     """Yield what happened to each prompt. Raises ``CancelledRunError``."""
     for should, prompts in ((True, tests.should_trigger_prompts), (False, tests.should_not_trigger_prompts)):
-        for written in prompts:
-            prompt = written if isinstance(written, TriggerPrompt) else TriggerPrompt(prompt=written)
+        for prompt in prompts:
             yield _tried(prompt, should, tests.skill, suite, executor, model, cancellation)
 
 

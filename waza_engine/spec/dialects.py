@@ -13,7 +13,6 @@ from waza_engine.spec.eval_file import EvalFile
 from waza_engine.spec.grader_entry import GraderEntry
 from waza_engine.spec.task_file import TaskElement, TaskFile
 from waza_engine.spec.task_inputs import InputFile, TaskInputs
-from waza_engine.spec.trigger_tests import TriggerPrompt, TriggerTests
 
 _INCLUDE = "include:"
 _ENTRY_KEYS = ("assertions", "rubric", "model", "script")
@@ -67,16 +66,6 @@ def canonical_grader(entry: GraderEntry, *, default_type: str = "") -> GraderEnt
     )
 
 
-def canonical_triggers(tests: TriggerTests) -> TriggerTests:
-    """Return the tests with every prompt as a block."""
-    return tests.model_copy(
-        update={
-            "should_trigger_prompts": tuple(_prompt(item) for item in tests.should_trigger_prompts),
-            "should_not_trigger_prompts": tuple(_prompt(item) for item in tests.should_not_trigger_prompts),
-        }
-    )
-
-
 def _canonical_element(element: TaskElement) -> TaskElement:
     return (
         element if element.inputs is None else element.model_copy(update=_task_parts(element, element.inputs))
@@ -105,10 +94,6 @@ def _task_parts(task: TaskFile | TaskElement, inputs: TaskInputs) -> dict[str, A
 def _checkpoint(checkpoint: Checkpoint) -> Checkpoint:
     graders = tuple(canonical_grader(entry, default_type="code") for entry in checkpoint.graders)
     return checkpoint.model_copy(update={"graders": graders})
-
-
-def _prompt(item: str | TriggerPrompt) -> TriggerPrompt:
-    return TriggerPrompt(prompt=item) if isinstance(item, str) else item
 
 
 def _without_include(pattern: str) -> str:

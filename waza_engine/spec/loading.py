@@ -16,7 +16,7 @@ from typing import Any, TypeVar, cast, get_args
 from pydantic import ValidationError
 
 from waza_engine.graders.config import GraderConfig
-from waza_engine.spec.dialects import canonical_eval, canonical_task, canonical_triggers
+from waza_engine.spec.dialects import canonical_eval, canonical_task
 from waza_engine.spec.eval_file import EvalFile
 from waza_engine.spec.explain import Location, location_of, place_name, sentence
 from waza_engine.spec.problems import SuiteFileError, SuiteFileWarning
@@ -45,8 +45,7 @@ def load_task_file(path: Path) -> tuple[TaskFile, Warnings]:
 
 def load_trigger_tests(path: Path) -> tuple[TriggerTests, Warnings]:
     """Return the trigger prompts, and what in the file has no effect. Raises ``SuiteFileError``."""
-    tests, warnings = _load(TriggerTests, read_yaml_file(path))
-    return canonical_triggers(tests), warnings
+    return _load(TriggerTests, read_yaml_file(path))
 
 
 def load_project_config(directory: Path) -> tuple[ProjectConfig, Warnings]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal, TypeAlias
+from typing import Annotated, ClassVar, Literal
 
-from pydantic import Discriminator, Field, Tag
+from pydantic import Field, model_validator
 
 from waza_engine.graders.config import Given
-from waza_engine.graders.fields import Alternatives, ListOf, Switch, Text, text_or_block
+from waza_engine.graders.fields import Switch, Text
 from waza_engine.spec.block import Block
-from waza_engine.spec.values import RequiredText, kind
+from waza_engine.spec.values import ListOfBlocks, RequiredText, kind
 
 
 class TriggerPrompt(Block):
@@ -17,6 +17,13 @@ class TriggerPrompt(Block):
 
     unknown_keys: ClassVar[Literal["warning", "error"]] = "error"
     misspellings: ClassVar = {"text": "prompt", "input": "prompt", "why": "reason", "rationale": "reason"}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _refuse_plain_text(cls, value: object) -> object:
+        if isinstance(value, str):
+            raise ValueError("must be a block; write `- prompt: …` instead of the text alone")
+        return value
 
     prompt: Annotated[RequiredText, kind("prompt.text")] = Field(
         description="What a user would write.", examples=["Explain this code to me"]
@@ -37,19 +44,6 @@ class TriggerPrompt(Block):
             "x-waza-inert": "The list in which the prompt stands decides.",
         },
     )
-
-
-TriggerPrompts: TypeAlias = Annotated[
-    tuple[
-        Annotated[
-            Annotated[RequiredText, Tag("text")] | Annotated[TriggerPrompt, Tag("block")],
-            Discriminator(text_or_block),
-            Alternatives("prompt.text"),
-        ],
-        ...,
-    ],
-    ListOf(texts=False),
-]
 
 
 class TriggerTests(Block):
@@ -74,12 +68,12 @@ class TriggerTests(Block):
     skill: Annotated[RequiredText, kind("skill.name")] = Field(
         description="The skill, spelt exactly as the agent reports it.", examples=["code-explainer"]
     )
-    should_trigger_prompts: TriggerPrompts = Field(
+    should_trigger_prompts: ListOfBlocks[TriggerPrompt] = Field(
         default=(),
         description="Prompts for which the skill must be used.",
         examples=[[{"prompt": "Explain this code to me"}]],
     )
-    should_not_trigger_prompts: TriggerPrompts = Field(
+    should_not_trigger_prompts: ListOfBlocks[TriggerPrompt] = Field(
         default=(),
         description="Prompts for which it must not be used.",
         examples=[[{"prompt": "What is the weather today?"}]],

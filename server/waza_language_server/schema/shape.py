@@ -75,7 +75,9 @@ class Shape:
             return (
                 frozenset({"string"}) if all(isinstance(value, str) for value in self.enum) else frozenset()
             )
-        return frozenset([named] if isinstance(named, str) else named)
+        types = frozenset([named] if isinstance(named, str) else named)
+        # A switch also takes a few words, which nobody is meant to write.
+        return types - {"string"} if self.kind == "switch" else types
 
     @property
     def default(self) -> Any:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.engine.graders.grading import grade, refused
+from waza_engine.graders.registry import create
 
 
 @pytest.mark.parametrize(
@@ -45,11 +46,6 @@ def test_judges_never_guess(type_name: str, config: dict[str, Any] | None) -> No
     [
         ({}, ["nothing to check", "`prompt` or `rubric`"]),
         ({"prompt": ""}, ["nothing to check"]),
-        ({"prompt": "p", "threshold": 0.5}, ["`threshold`", "have no effect on a `prompt`"]),
-        (
-            {"rubric": "r", "score_type": "raw", "continue_session": True},
-            ["`continue_session`", "cannot stand beside"],
-        ),
         ({"rubric": "r", "threshold": 2}, ["`config.threshold` must not be above 1"]),
         ({"prompt": "p", "mode": "both"}, ["`config.mode` is `both`"]),
     ],
@@ -62,3 +58,19 @@ def test_judges_that_cannot_be_asked(config: dict[str, Any], words: list[str]) -
 def test_a_comparison_without_a_reference_is_an_error() -> None:
     with refused("`config.reference` is missing"):
         grade("llm_comparison", {})
+
+
+@pytest.mark.parametrize(
+    ("config", "without_effect"),
+    [
+        ({"prompt": "p", "threshold": 0.5, "score_type": "raw"}, ["`threshold`", "`score_type`"]),
+        ({"rubric": "r", "response_format": "json", "continue_session": True}, ["`response_format`"]),
+        ({"rubric": "r", "threshold": 0.5, "continue_session": False, "prompt": ""}, []),
+        ({"prompt": "p", "threshold": None}, []),
+    ],
+)
+def test_what_belongs_to_a_rating_has_no_effect_on_a_verdict(
+    config: dict[str, Any], without_effect: list[str]
+) -> None:
+    warnings = create({"type": "prompt", "name": "judge", "config": config}).warnings
+    assert [warning.partition(" has no effect beside ")[0] for warning in warnings] == without_effect

@@ -26,6 +26,7 @@ WRONG: list[Any] = [
     "",
     " ",
     "text",
+    "off",
     [],
     ["a"],
     [""],

@@ -9,7 +9,7 @@ from typing import Any
 Schema = dict[str, Any]
 
 VALUES: tuple[Any, ...] = (
-    *("text", "", " ", "../up", "/root", 0, 1, -1, 2, 1.0, 1.5, True, False, None),
+    *("text", "", " ", "yes", "../up", "/root", 0, 1, -1, 2, 1.0, 1.5, True, False, None),
     *(
         [],
         {},

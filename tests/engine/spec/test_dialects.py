@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from waza_engine.spec.dialects import canonical_eval, canonical_task, canonical_triggers, inline_task
+from waza_engine.spec.dialects import canonical_eval, canonical_task, inline_task
 from waza_engine.spec.eval_file import EvalFile
 from waza_engine.spec.task_file import TaskElement, TaskFile
-from waza_engine.spec.trigger_tests import TriggerTests
 from waza_engine.spec.yaml_reader import parse_yaml
 
 CONFIG = {"trials_per_task": 1, "timeout_seconds": 60, "executor": "mock"}
@@ -87,13 +86,3 @@ checkpoints: [{after_turn: 1, graders: [{name: b, assertions: ['1 == 1']}]}]
     assert named == "by_name"
     assert not isinstance(inline, str)
     assert inline.config == loaded.checkpoints[0].graders[0].config == {"assertions": ["1 == 1"]}
-
-
-def test_a_plain_trigger_prompt_becomes_a_block() -> None:
-    tests = canonical_triggers(
-        TriggerTests.model_validate(
-            {"skill": "s", "should_trigger_prompts": ["Hi", {"prompt": "Ho", "confidence": "medium"}]}
-        )
-    )
-    prompts = [item for item in tests.should_trigger_prompts if not isinstance(item, str)]
-    assert [(item.prompt, item.confidence) for item in prompts] == [("Hi", ""), ("Ho", "medium")]

@@ -108,6 +108,29 @@ def test_an_unknown_key_of_trigger_tests_is_an_error(write: Write) -> None:
     )
 
 
+def test_a_trigger_prompt_of_plain_text_is_an_error(write: Write) -> None:
+    path = write("skill: explainer\nshould_trigger_prompts:\n  - prompt: Explain\n  - Explain this\n")
+    assert error_of(load_trigger_tests, path) == (
+        "4: `should_trigger_prompts[1]` must be a block; write `- prompt: …` instead of the text alone"
+    )
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [("yes", True), ("on", True), ("Y", True), ("no", False), ("'off'", False), ("n", False), ("True", True)],
+)
+def test_a_switch_takes_the_words_that_upstream_takes(write: Write, written: str, meant: bool) -> None:
+    task, warnings = load_task_file(write(f"{TASK}golden: {written}\n"))
+    assert (task.golden, warnings) == (meant, ())
+
+
+@pytest.mark.parametrize("written", ["Yes", "ON", "maybe", "1", "''"])
+def test_a_switch_takes_no_other_word(write: Write, written: str) -> None:
+    assert error_of(load_task_file, write(f"{TASK}golden: {written}\n")).endswith(
+        "`golden` must be `true` or `false`"
+    )
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
