@@ -5,6 +5,8 @@ from __future__ import annotations
 from waza_language_server.analysis.rule import Rule
 
 _TASK = "id: t\nname: T\ninputs:\n  prompt: Go\n"
+_CHECKPOINTS = "checkpoints:\n"
+_CHECKS = "    graders:\n      - {type: text, name: c, config: {contains: [done]}}\n"
 _CONFIG = "config:\n  trials_per_task: 1\n  timeout_seconds: 60\n  executor: mock\n  model: m\n"
 _EVAL = f"name: demo\nskill: demo\n{_CONFIG}tasks: [tasks/*.yaml]\n"
 
@@ -197,6 +199,66 @@ STRUCTURE_RULES = (
             "  - type: text\n    name: c\n    config: {contains: [a]}\n"
             "  - type: text\n    name: c_2\n    config: {contains: [b]}\n"
         ),
+    ),
+    Rule(
+        "blank-in-tool-name",
+        "No tool has such a name",
+        "hint",
+        "`required_tools`, `forbidden_tools` and `expected_actions` compare whole names, so a command line "
+        "there never matches.",
+        _graders("  - type: behavior\n    name: c\n    config:\n      forbidden_tools: [rm -rf]\n"),
+        _graders("  - type: behavior\n    name: c\n    config:\n      forbidden_tools: [bash]\n"),
+        "Whether the tool or its command is meant is for the author to say.",
+    ),
+    Rule(
+        "duplicate-turn",
+        "Two checkpoints wait for the same turn",
+        "error",
+        "The task is not loaded.",
+        f"{_TASK}{_CHECKPOINTS}  - after_turn: 1\n{_CHECKS}  - after_turn: 1\n{_CHECKS}",
+        f"{_TASK}{_CHECKPOINTS}  - after_turn: 1\n{_CHECKS}",
+        "Merging two lists of graders is for the author to do.",
+    ),
+    Rule(
+        "turn-never-comes",
+        "The conversation never reaches the turn",
+        "error",
+        "Turn 1 is the prompt, every follow-up prompt is one more. A checkpoint behind the last turn keeps "
+        "the task from being loaded, unless a `responder` carries the conversation on.",
+        f"{_TASK}{_CHECKPOINTS}  - after_turn: 2\n{_CHECKS}",
+        f"{_TASK}{_CHECKPOINTS}  - after_turn: 1\n{_CHECKS}",
+        "Whether a follow-up is missing or the turn is wrong is for the author to say.",
+    ),
+    Rule(
+        "duplicate-mock-name",
+        "Two mock servers have the same name",
+        "error",
+        "The eval file is not loaded.",
+        _EVAL + "mcp_mocks:\n  - {name: a, fixtures: one}\n  - {name: a, fixtures: two}\n",
+        _EVAL + "mcp_mocks:\n  - {name: a, fixtures: one}\n  - {name: b, fixtures: two}\n",
+        "The agent calls a server by its name, which is for the author to choose.",
+        kind="eval",
+    ),
+    Rule(
+        "relative-path-in-prompt",
+        "The prompt names a relative path and there are no files",
+        "warning",
+        "Upstream stops a task whose prompt holds `./` when neither `inputs.files`, a context fixture nor "
+        "instruction files put anything into the workspace.",
+        "id: t\nname: T\ninputs:\n  prompt: Explain ./src/app.py\n",
+        "id: t\nname: T\ninputs:\n  prompt: Explain ./src/app.py\n  files:\n    - path: src/app.py\n",
+        "Which files are meant is for the author to say.",
+        files={"../eval.yaml": _EVAL},
+    ),
+    Rule(
+        "duplicate-task-id",
+        "Another task of the suite has the same id",
+        "warning",
+        "Results are kept by task id: the later result overwrites the earlier one.",
+        _TASK,
+        _TASK.replace("id: t", "id: u"),
+        "Which of the two tasks keeps its id is for the author to say.",
+        files={"../eval.yaml": _EVAL, "other.yaml": _TASK},
     ),
     Rule(
         "no-matching-tasks",

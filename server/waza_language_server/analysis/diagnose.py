@@ -13,7 +13,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
-from waza_language_server.analysis import structure
+from waza_language_server.analysis import eval_file, structure, task_file
 from waza_language_server.analysis.assertions import assertion_problems, javascript_meant
 from waza_language_server.analysis.grader_names import (
     NamedElsewhere,
@@ -26,6 +26,7 @@ from waza_language_server.analysis.grader_names import (
 from waza_language_server.analysis.patterns import pattern_problems
 from waza_language_server.analysis.problem import Problem, Severity
 from waza_language_server.analysis.references import reference_problems
+from waza_language_server.analysis.tool_names import tool_name_problems
 from waza_language_server.project.uris import path_of, uri_of
 from waza_language_server.schema.catalog import Catalog, SchemaName, default_catalog
 from waza_language_server.schema.locate import grader_shape, graders_in, located_below
@@ -94,12 +95,15 @@ def _problems_of(
         logger.exception("The schemas cannot be read; documents are checked for syntax only")
         return
     yield from _guarded("patterns", lambda: _patterns_outside_graders(tree, kind, catalog))
+    yield from _guarded("whole file", lambda: _whole_file(tree, kind))
     for entry in graders:
         yield from grader_problems(tree, kind, catalog, entry)
         yield None
     yield from _guarded("grader names", lambda: duplicate_names(tree.text, graders))
     if project is not None:
         yield from _guarded("references", lambda: reference_problems(document, project))
+        yield from _guarded("prompt", lambda: task_file.prompt_problems(document, project))
+        yield from _guarded("task id", lambda: task_file.id_problems(document, project))
         yield from _guarded("suite names", lambda: _names_of_suite(document, project, graders))
         yield from _guarded("grader references", lambda: _references(document, project, catalog))
 
@@ -124,6 +128,20 @@ def _patterns_outside_graders(tree: Tree, kind: SchemaName, catalog: Catalog) ->
                 yield from pattern_problems(tree.text, node, "warning")
 
 
+def _whole_file(tree: Tree, kind: SchemaName) -> Iterator[Problem]:
+    root = tree.root
+    if root is None:
+        return
+    if kind == "task":
+        yield from task_file.turn_problems(root)
+    elif kind == "eval":
+        yield from eval_file.row_problems(root)
+        yield from eval_file.mock_problems(root)
+        tasks = root.get("tasks")
+        for task in tasks.target.items if tasks is not None else ():
+            yield from task_file.turn_problems(task)
+
+
 def _check_grader(tree: Tree, kind: SchemaName, catalog: Catalog, entry: Node) -> Iterator[Problem]:
     located = tuple(located_below(entry, grader_shape(entry, catalog), catalog))
     yield from _guarded("grader", lambda: structure.grader_problems(tree, kind, catalog, entry, located))
@@ -137,6 +155,8 @@ def _value_problems(tree: Tree, entry: Node, located: Sequence[tuple[Node, Shape
             assertions.append(node)
         elif shape.kind == "regex":
             yield from pattern_problems(tree.text, node)
+        elif shape.kind == "tool.name":
+            yield from tool_name_problems(node)
     language = entry.get("config", "language")
     if assertions and (language is None or language.target.value in {"", "python"}):
         yield from javascript_meant(tree, entry, assertions)

@@ -110,7 +110,8 @@ def _sample_text(shape: Shape, *, flow: bool) -> str:
 def _example_config(grader: Shape) -> dict[str, object]:
     """Return the options of the first example of a grader type; none when it has no example."""
     examples = cast("Iterator[dict[str, object]]", iter(grader.examples))
-    return cast("dict[str, object]", next((each["config"] for each in examples if "config" in each), {}))
+    found = next((each["config"] for each in examples if "config" in each), None)
+    return cast("dict[str, object]", found or {})
 
 
 def _place(mapping: Node, shape: Shape, key: str) -> Entry | None:

@@ -67,6 +67,8 @@ def empty(subject: Subject, node: Node, shape: Shape, least: int = 1) -> Problem
     what = {"sequence": "item", "mapping": "key"}.get(node.kind, "character")
     amount = f"one {what}" if least == 1 else f"{least} {what}s"
     message = f"{_subject_of(subject, node)} is empty; it needs at least {amount}."
+    if node.items or node.entries or node.value:
+        message = f"{_subject_of(subject, node)} is too short; it needs at least {amount}."
     return Problem("empty-value", subject.value_span(node), message, shape.severity or "error")
 
 
@@ -76,7 +78,12 @@ def wrong_form(subject: Subject, node: Node, shape: Shape) -> Problem:
         "must not be blank" if not node.value.strip() else "does not have the right form"
     )
     message = f"{_subject_of(subject, node)} {rule.rstrip('.')}."
-    return Problem("wrong-form", subject.value_span(node), message, shape.severity or "error")
+    severity = shape.severity or "error"
+    if shape.kind == "switch":
+        message = f"{_subject_of(subject, node)} must be `true` or `false`, not text."
+        fixes = tuple(_type_fixes(subject, node, shape, ("boolean",)))
+        return Problem("wrong-type", subject.value_span(node), message, severity, fixes)
+    return Problem("wrong-form", subject.value_span(node), message, severity)
 
 
 def unfit(subject: Subject, node: Node, shape: Shape) -> Problem:

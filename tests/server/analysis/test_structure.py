@@ -27,6 +27,7 @@ def test_duplicate_names_point_at_the_other_place() -> None:
 
 def test_graders_of_different_checkpoints_may_share_a_name() -> None:
     text = TASK + (
+        "  follow_up_prompts: [More]\n"
         "checkpoints:\n"
         "  - name: one\n"
         "    after_turn: 1\n"

@@ -31,15 +31,19 @@ def test_a_fraction_where_a_whole_number_is_due() -> None:
     )
 
 
-def test_yes_where_a_switch_is_due() -> None:
-    text = TASK + "enabled: yes\n"
+def test_an_older_spelling_of_a_switch_is_fine() -> None:
+    assert problems(TASK + "enabled: yes\n") == ()
+
+
+def test_a_switch_in_quotes() -> None:
+    text = TASK + "enabled: 'true'\n"
     assert (
         drawn(text, fixes=True)
         == """
 ⋯
-enabled: yes
-         ^^^ error wrong-type: `enabled` must be `true` or `false`, not text.
-           = fix: Write `true`
+enabled: 'true'
+         ^^^^^^ error wrong-type: `enabled` must be `true` or `false`, not text.
+           = fix: Remove the quotes
 """
     )
 
@@ -173,3 +177,9 @@ def test_a_number_where_one_of_a_few_words_is_due_is_one_problem() -> None:
 def test_quotes_are_not_offered_where_the_text_would_be_wrong_too() -> None:
     text = EVAL + "schemaVersion: true\n"
     assert "Put it in quotes" not in drawn(text, "eval", fixes=True)
+
+
+def test_a_command_line_as_the_name_of_a_tool_is_a_hint() -> None:
+    text = graders("  - {type: behavior, name: b, config: {forbidden_tools: [bash, rm -rf]}}\n")
+    (problem,) = problems(text)
+    assert (problem.severity, text[problem.span.start : problem.span.end]) == ("hint", "rm -rf")

@@ -1,0 +1,138 @@
+"""What only a task as a whole can show: turns that never come, paths in a prompt, an id that is taken.
+
+Sources of the rules: reference waza_0_38.md §3.5 and §3.6. Whether a value has the right type is not asked
+here; a value that has not is passed over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from waza_engine.spec.scalars import resolve_scalar
+from waza_language_server.analysis.problem import Problem, Related
+from waza_language_server.project.uris import path_of, uri_of
+from waza_language_server.syntax.nodes import Node
+from waza_language_server.syntax.tree import parse
+from waza_language_server.text.scalar_map import ScalarMap
+from waza_language_server.text.span import Span
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from waza_language_server.project.document import Document
+    from waza_language_server.project.index import Project
+    from waza_language_server.project.suites import Suite
+
+_RELATIVE = "./"
+"""What upstream searches a prompt for; ``../`` holds it too."""
+
+
+def turn_problems(task: Node) -> Iterator[Problem]:
+    """Yield the checkpoints at a turn that another one has, or that the conversation never reaches."""
+    turns = list(_turns(task))
+    last = _last_turn(task)
+    first: dict[int, Node] = {}
+    for turn, node in turns:
+        earlier = first.setdefault(turn, node)
+        if earlier is not node:
+            message = f"Another checkpoint waits for turn {turn} too; put the graders of both into one."
+            related = (Related(earlier.span, "The other checkpoint is here."),)
+            yield Problem("duplicate-turn", node.span, message, "error", related=related)
+        elif last is not None and turn > last:
+            there = "there is only one turn" if last == 1 else f"there are only {last} turns"
+            message = (
+                f"Turn {turn} never comes: {there}; add `follow_up_prompts` or a `responder` to `inputs`."
+            )
+            yield Problem("turn-never-comes", node.span, message)
+
+
+def prompt_problems(document: Document, project: Project) -> Iterator[Problem]:
+    """Yield the relative path in the prompt of a task that brings no files, which upstream refuses.
+
+    The suites of the task must be known, because they may bring files too.
+    """
+    root, path = document.tree.root, path_of(document.uri)
+    prompt = root.get("inputs", "prompt") if root is not None else None
+    if document.kind != "task" or root is None or path is None or prompt is None:
+        return
+    prompt = prompt.target
+    at = prompt.value.find(_RELATIVE) if prompt.kind == "scalar" else -1
+    if at < 0 or _brings_files(root):
+        return
+    suites = project.suites_of(path)
+    if not suites or any(_suite_brings_files(project, suite.path) for suite in suites):
+        return
+    start = at - 1 if prompt.value[at - 1 : at] == "." else at
+    end = next((i for i in range(start, len(prompt.value)) if prompt.value[i].isspace()), len(prompt.value))
+    span = ScalarMap.of(document.text, prompt).source_span(start, end)
+    message = "The prompt names a relative path, but the task has no `files`; upstream refuses to run it."
+    yield Problem("relative-path-in-prompt", span, message, "warning")
+
+
+def id_problems(document: Document, project: Project) -> Iterator[Problem]:
+    """Yield the id of a task that another task of the same suite has."""
+    root, path = document.tree.root, path_of(document.uri)
+    node = root.get("id") if root is not None else None
+    if document.kind != "task" or path is None or node is None or not _word(node):
+        return
+    node = node.target
+    namesakes = (_namesake(project, suite, path, node.value) for suite in project.suites_of(path))
+    other = next((found for found in namesakes if found is not None), None)
+    if other is not None:
+        message = f"`{other.name}` has the id `{node.value}` too; one result overwrites the other."
+        related = (Related(_id_span(project, other), f"The other `{node.value}` is here.", uri_of(other)),)
+        yield Problem("duplicate-task-id", node.span, message, "warning", related=related)
+
+
+def _namesake(project: Project, suite: Suite, path: Path, task_id: str) -> Path | None:
+    tasks = project.tasks_of(suite)
+    return next((task.path for task in tasks.value if task.outline.id == task_id and task.path != path), None)
+
+
+def _id_span(project: Project, path: Path) -> Span:
+    opened = project.documents.get(path)
+    tree = opened.tree if opened is not None else parse(project.text(path).value)
+    node = tree.root.get("id") if tree.root is not None else None
+    return node.span if node is not None else Span(0, 0)
+
+
+def _turns(task: Node) -> Iterator[tuple[int, Node]]:
+    checkpoints = task.get("checkpoints")
+    for item in checkpoints.target.items if checkpoints is not None else ():
+        node = item.get("after_turn")
+        turn = (
+            resolve_scalar(node.target.value) if node is not None and node.target.kind == "scalar" else None
+        )
+        if node is not None and isinstance(turn, int) and not isinstance(turn, bool):
+            yield turn, node
+
+
+def _last_turn(task: Node) -> int | None:
+    """Return how many turns the conversation has; None when a responder decides or it cannot be told."""
+    inputs = task.get("inputs")
+    if inputs is None or inputs.target.kind != "mapping" or inputs.target.entry("<<"):
+        return None
+    if inputs.get("responder") is not None:
+        return None
+    follow_ups = inputs.get("follow_up_prompts")
+    return 1 + (len(follow_ups.target.items) if follow_ups is not None else 0)
+
+
+def _brings_files(task: Node) -> bool:
+    places = (("inputs", "files"), ("inputs", "context", "fixture"), ("instruction_files",), ("inputs", "<<"))
+    return any(_filled(task.get(*place)) for place in places)
+
+
+def _suite_brings_files(project: Project, path: Path) -> bool:
+    opened = project.documents.get(path)
+    tree = opened.tree if opened is not None else parse(project.text(path).value)
+    return tree.root is None or _filled(tree.root.get("config", "instruction_files"))
+
+
+def _filled(node: Node | None) -> bool:
+    return node is not None and bool(node.target.items or node.target.entries or _word(node))
+
+
+def _word(node: Node) -> str:
+    return node.target.value if node.target.kind == "scalar" else ""

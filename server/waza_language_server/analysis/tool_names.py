@@ -1,0 +1,23 @@
+"""Exact names of tools that no tool can have: a command line in place of a name.
+
+Names are compared as a whole (reference waza.md §8.3), so ``rm -rf`` in ``forbidden_tools`` forbids nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from waza_language_server.analysis.problem import Problem
+from waza_language_server.syntax.nodes import Node
+
+
+def tool_name_problems(node: Node) -> Iterator[Problem]:
+    """Yield the hint for a tool name with a blank in it."""
+    name = node.value.strip() if node.kind == "scalar" else ""
+    if any(character.isspace() for character in name):
+        shown = name if len(name) <= 40 else f"{name[:39]}…"
+        message = (
+            f"No tool is called `{shown}`, and names are compared as a whole; "
+            "`command_pattern` of a `tool_constraint` grader looks into commands."
+        )
+        yield Problem("blank-in-tool-name", node.span, message, "hint")

@@ -1,0 +1,86 @@
+"""What a task as a whole shows: turns that never come, paths without files, an id that is taken."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.server.analysis.drawing import EVAL, TASK, drawn, problems
+from waza_language_server.analysis.diagnose import diagnose
+from waza_language_server.project.document import Document
+from waza_language_server.project.index import Project
+from waza_language_server.project.uris import uri_of
+
+CHECKS = "    graders:\n      - {type: text, name: c, config: {contains: [done]}}\n"
+
+
+def codes_beside_suite(folder: Path, text: str, suite: str = EVAL, **others: str) -> list[str]:
+    (folder / "tasks").mkdir()
+    (folder / "eval.yaml").write_text(suite, encoding="utf-8")
+    for name, content in others.items():
+        (folder / "tasks" / f"{name}.yaml").write_text(content, encoding="utf-8")
+    path = folder / "tasks" / "task.yaml"
+    path.write_text(text, encoding="utf-8")
+    document = Document(uri_of(path), 0, text, "task")
+    return [problem.code for problem in diagnose(document, Project([folder]).with_document(document))]
+
+
+def test_two_checkpoints_at_one_turn() -> None:
+    text = f"{TASK}checkpoints:\n  - after_turn: 1\n{CHECKS}  - after_turn: 1\n{CHECKS}"
+    assert [problem.code for problem in problems(text)] == ["duplicate-turn"]
+
+
+def test_a_turn_that_never_comes() -> None:
+    text = f"{TASK}  follow_up_prompts: [More]\ncheckpoints:\n  - after_turn: 3\n{CHECKS}"
+    assert drawn(text) == (
+        "\n⋯\n"
+        "  - after_turn: 3\n"
+        "                ^ error turn-never-comes: Turn 3 never comes: there are only 2 turns; add "
+        "`follow_up_prompts` or a `responder` to `inputs`.\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "inputs",
+    [
+        "  follow_up_prompts: [More, Even more]\n",
+        "  responder: {instructions: Answer, max_followups: 1}\n",
+        "  <<: *shared\n",
+    ],
+)
+def test_a_turn_that_comes_or_may_come(inputs: str) -> None:
+    text = f"{TASK}{inputs}checkpoints:\n  - after_turn: 3\n{CHECKS}"
+    assert "turn-never-comes" not in {problem.code for problem in problems(text)}
+
+
+def test_a_relative_path_in_the_prompt_of_a_task_without_files(tmp_path: Path) -> None:
+    text = TASK.replace("Go", "Look at ./src and ../lib")
+    assert codes_beside_suite(tmp_path, text) == ["relative-path-in-prompt"]
+
+
+@pytest.mark.parametrize(
+    "extra",
+    ["  files: [{path: a.py}]\n", "  context: {fixture: demo}\n", "instruction_files: [AGENTS.md]\n"],
+)
+def test_a_relative_path_in_the_prompt_of_a_task_with_files(tmp_path: Path, extra: str) -> None:
+    text = TASK.replace("Go", "Look at ./src") + extra
+    assert codes_beside_suite(tmp_path, text) == []
+
+
+def test_a_relative_path_in_the_prompt_when_the_suite_brings_files(tmp_path: Path) -> None:
+    suite = EVAL.replace("  model: m\n", "  model: m\n  instruction_files: [AGENTS.md]\n")
+    assert codes_beside_suite(tmp_path, TASK.replace("Go", "Look at ./src"), suite) == []
+
+
+def test_nothing_is_said_about_a_relative_path_without_a_known_suite() -> None:
+    assert problems(TASK.replace("Go", "Look at ./src")) == ()
+
+
+def test_two_tasks_of_one_id(tmp_path: Path) -> None:
+    assert codes_beside_suite(tmp_path, TASK, other=TASK) == ["duplicate-task-id"]
+
+
+def test_tasks_of_two_suites_may_share_an_id(tmp_path: Path) -> None:
+    suite = EVAL.replace("tasks/*.yaml", "tasks/task.yaml")
+    assert codes_beside_suite(tmp_path, TASK, suite, other=TASK) == []
