@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 from lsprotocol import types
 
 from tests.protocol.editor import editing, write_suite
+from waza_language_server.project.uris import path_of
 from waza_language_server.text.line_index import LineIndex
 
 SUITE = """\
@@ -139,6 +141,18 @@ async def test_hover_explains_and_says_what_it_explains(suite: Path) -> None:
         assert hover.contents.kind == types.MarkupKind.Markdown
         assert hover.range is not None
         assert hover.range.start.line == 7
+
+
+async def test_a_grader_type_links_to_its_page(suite: Path) -> None:
+    async with editing(suite.parent) as editor:
+        hover = await editor.hover(editor.open(suite), 5, 10)
+        assert hover is not None
+        assert isinstance(hover.contents, types.MarkupContent)
+        link = re.search(r"\((file:.*graders\.md)#(\w+)\)", hover.contents.value)
+        assert link
+        page = path_of(link[1])
+        assert page is not None
+        assert f"## {link[2]}\n" in page.read_text("utf-8")
 
 
 async def test_lenses_stand_above_what_they_run(suite: Path) -> None:

@@ -26,11 +26,6 @@ GROUPS: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
 RULES: Mapping[str, Rule] = MappingProxyType({rule.code: rule for rules in GROUPS.values() for rule in rules})
 
 
-def documentation_anchor(code: str) -> str:
-    """Return the place of a code's paragraph, relative to the root of the project."""
-    return f"docs/diagnostics.md#{code}"
-
-
 def main() -> None:
     """Print the documentation page."""
     from waza_language_server.analysis.codes_page import diagnostics_page

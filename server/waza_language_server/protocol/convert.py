@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
+from waza_language_server.documentation import diagnostic_page
 from waza_language_server.project.uris import path_of
 from waza_language_server.text.line_index import LineIndex
 
@@ -123,6 +124,8 @@ class Converter:
             code=problem.code,
             source="waza",
         )
+        if abilities.opens_code_descriptions:
+            diagnostic.code_description = types.CodeDescription(diagnostic_page(problem.code))
         if problem.tag and abilities.shows_tags:
             diagnostic.tags = [_TAG[problem.tag]]
         if problem.related and abilities.shows_related_information:

@@ -11,9 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from waza_language_server.analysis.codes import GROUPS, RULES, documentation_anchor
+from waza_language_server.analysis.codes import GROUPS, RULES
 from waza_language_server.analysis.codes_page import diagnostics_page, problems_of
 from waza_language_server.analysis.rule import Rule
+from waza_language_server.documentation import diagnostic_page
+from waza_language_server.project.uris import path_of
 from waza_language_server.syntax.edits import apply
 from waza_language_server.syntax.fault import FAULT_CODES
 
@@ -43,8 +45,10 @@ def test_the_page_is_what_the_rules_say() -> None:
 
 @every_rule
 def test_the_page_has_the_paragraph_that_an_editor_links_to(rule: Rule) -> None:
-    path, anchor = documentation_anchor(rule.code).split("#")
-    assert f"### {anchor}\n" in (ROOT / path).read_text(encoding="utf-8")
+    page, anchor = diagnostic_page(rule.code).split("#")
+    path = path_of(page)
+    assert path is not None
+    assert f"### {anchor}\n" in path.read_text(encoding="utf-8")
 
 
 @every_rule

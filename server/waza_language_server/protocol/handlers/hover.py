@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from waza_language_server.documentation import documentation_folder
 from waza_language_server.features import hover as feature
 from waza_language_server.protocol.convert import Converter
 
@@ -19,5 +20,6 @@ def hover(ls: WazaServer, params: types.HoverParams) -> types.Hover | None:
     if document is None:
         return None
     convert = Converter(document, ls.session.encoding, ls.abilities)
-    found = feature.hover(document, ls.session.project, convert.offset(params.position))
+    offset = convert.offset(params.position)
+    found = feature.hover(document, ls.session.project, offset, documentation=documentation_folder())
     return None if found is None else convert.hover(found)
