@@ -154,6 +154,16 @@ STRUCTURE_RULES = (
         "Which of the two forms is meant is for the author to say.",
     ),
     Rule(
+        "key-without-effect",
+        "The key has no effect beside another",
+        "warning",
+        "It belongs to another form of the same block; a run leaves it out with a line in the log.",
+        _graders(
+            "  - type: prompt\n    name: c\n    config:\n      prompt: Is it good?\n      threshold: 0.5\n"
+        ),
+        _graders("  - type: prompt\n    name: c\n    config:\n      prompt: Is it good?\n"),
+    ),
+    Rule(
         "unknown-grader-type",
         "There is no such grader type",
         "error",

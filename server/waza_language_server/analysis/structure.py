@@ -11,6 +11,7 @@ from typing import cast
 
 from waza_engine.spec.scalars import resolve_scalar
 from waza_language_server.analysis import deprecations, missing_keys, wrong_values
+from waza_language_server.analysis.discouraged_keys import discouraged_keys
 from waza_language_server.analysis.grader_types import missing_type, unknown_type
 from waza_language_server.analysis.plain_values import document_value, entry_value
 from waza_language_server.analysis.problem import Problem
@@ -112,3 +113,4 @@ def _advice(subject: Subject, node: Node, shape: Shape, unknown: Sequence[Unknow
         if shape.not_greater:
             yield from wrong_values.reversed_bounds(subject, node, shape)
         yield from deprecations.deprecated_keys(subject, node, shape)
+        yield from discouraged_keys(subject, node, shape)

@@ -8,6 +8,7 @@ from functools import partial
 
 from waza_engine.spec.scalars import resolve_scalar
 from waza_language_server.analysis.grader_types import current_types
+from waza_language_server.analysis.one_pattern import OPTION, as_one_pattern, one_pattern
 from waza_language_server.analysis.problem import Edit, Fix, Problem
 from waza_language_server.analysis.spelling import listed, nearest_in_sense
 from waza_language_server.analysis.subject import Subject
@@ -48,6 +49,8 @@ class UnknownKey:
 def unknown_key(subject: Subject, mapping: Node, shape: Shape, entry: Entry) -> UnknownKey:
     """Return the problem of a key that the mapping does not know."""
     key = entry.key.value
+    if (pattern := one_pattern(shape, entry)) is not None:
+        return _alternatives(subject, mapping, shape, entry, pattern)
     right = shape.misspellings.get(key)
     if right is None:
         below = _level_below(subject, mapping, shape, entry)
@@ -72,6 +75,15 @@ def unknown_key(subject: Subject, mapping: Node, shape: Shape, entry: Entry) -> 
         fixes += _deletion(subject, entry)
     problem = Problem("unknown-key", entry.key.span, _capital(message), shape.unknown_keys, tuple(fixes))
     return UnknownKey(problem, mapping, mapping, (right,))
+
+
+def _alternatives(subject: Subject, mapping: Node, shape: Shape, entry: Entry, pattern: str) -> UnknownKey:
+    """Return the problem of a key that means "one of these", which one pattern can say."""
+    shown = pattern if len(pattern) <= 60 else f"{pattern[:59]}…"
+    message = f"{subject.name_of(mapping)} has no key `{entry.key.value}`; `{OPTION}: ['{shown}']` says it."
+    fixes = as_one_pattern(mapping, entry, pattern)
+    problem = Problem("unknown-key", entry.key.span, _capital(message), shape.unknown_keys, fixes)
+    return UnknownKey(problem, mapping, mapping, (OPTION,))
 
 
 def same_place(one: Node, other: Node) -> bool:

@@ -150,6 +150,27 @@ def _type_fixes(subject: Subject, node: Node, shape: Shape, expected: Sequence[s
         yield Fix(f"Change to `{int(value)}`", (Edit(node.span, str(int(value))),))
     elif "array" in expected and (edit := as_list(subject, node, shape)) is not None:
         yield Fix("Make it a list", (edit,), preferred=True)
+    elif (
+        "object" in expected
+        and (key := _only_text(shape))
+        and "\n" not in subject.text[node.span.start : node.span.end]
+    ):
+        yield Fix(f"Write `{key}: …`", (_as_block(subject, node, key),), preferred=True)
+
+
+def _only_text(shape: Shape) -> str | None:
+    """Return the key of a block that needs one text and nothing else."""
+    needed = shape.branch("mapping").required
+    if len(needed) != 1:
+        return None
+    known = shape.branch("mapping").properties.get(needed[0])
+    return needed[0] if known is not None and "string" in known.shape.types else None
+
+
+def _as_block(subject: Subject, node: Node, key: str) -> Edit:
+    in_flow = node.parent is not None and node.parent.style == "flow"
+    written = f"{key}: {subject.text[node.span.start : node.span.end]}"
+    return Edit(node.span, f"{{{written}}}" if in_flow else written)
 
 
 def as_list(subject: Subject, node: Node, shape: Shape) -> Edit | None:

@@ -44,6 +44,16 @@ class Recommendation:
     why: str
 
 
+@dataclass(frozen=True, slots=True)
+class Discouraged:
+    """Keys without effect beside one of some others, and why."""
+
+    keys: tuple[str, ...]
+    beside: tuple[str, ...]
+    severity: Severity
+    why: str
+
+
 class Shape:
     """One schema, its ``$ref`` followed. Two shapes of the same schema are the same object."""
 
@@ -163,6 +173,14 @@ class Shape:
         return tuple(
             Recommendation(entry["key"], entry.get("severity", "hint"), entry.get("why", ""))
             for entry in self.schema.get("x-waza-recommended", ())
+        )
+
+    @cached_property
+    def discouraged(self) -> tuple[Discouraged, ...]:
+        """Keys that are known and have no effect beside others."""
+        return tuple(
+            Discouraged(tuple(rule["keys"]), tuple(rule["beside"]), rule["severity"], rule["why"])
+            for rule in self.schema.get("x-waza-discouraged", ())
         )
 
     @property

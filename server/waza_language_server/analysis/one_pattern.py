@@ -1,0 +1,51 @@
+"""`match_any` and the like: no option of `text` means "one of these", but one pattern with ``|`` does."""
+
+from __future__ import annotations
+
+import re
+
+from waza_language_server.analysis.problem import Edit, Fix
+from waza_language_server.schema.shape import Shape
+from waza_language_server.syntax.nodes import Entry, Node
+from waza_language_server.text.span import Span
+
+OPTION = "regex_match"
+_PATTERNS = frozenset({"match_any", "must_match_any", "regex_match_any", "any_match", "regex_any"})
+_TEXTS = frozenset({"contains_any", "must_contain_any", "any_contains", "any_of"})
+_SPECIAL = re.compile(r"[\\.+*?()|\[\]{}^$]")
+
+
+def one_pattern(shape: Shape, entry: Entry) -> str | None:
+    """Return the pattern that holds when one of the listed patterns or texts does; None for other keys.
+
+    Texts are found whatever their case, as `contains` finds them.
+    """
+    key, texts = entry.key.value, _texts(entry.value)
+    if OPTION not in shape.properties or not texts:
+        return None
+    if key in _PATTERNS:
+        return _alternatives(texts)
+    if key in _TEXTS:
+        return "(?i)" + _alternatives([_SPECIAL.sub(r"\\\g<0>", text) for text in texts])
+    return None
+
+
+def as_one_pattern(mapping: Node, entry: Entry, pattern: str) -> tuple[Fix, ...]:
+    """Return the fix that writes the pattern in place of the entry; none when the mapping has patterns."""
+    if mapping.entry(OPTION) is not None or "\n" in pattern:
+        return ()
+    quoted = pattern.replace("'", "''")
+    edit = Edit(Span(entry.key.span.start, entry.value.span.end), f"{OPTION}: ['{quoted}']")
+    return (Fix(f"Write one pattern in `{OPTION}`", (edit,), preferred=True),)
+
+
+def _alternatives(patterns: list[str]) -> str:
+    return "|".join(f"(?:{pattern})" for pattern in patterns)
+
+
+def _texts(value: Node) -> list[str]:
+    """Return the items of a list of scalars, or a single scalar; nothing for all else."""
+    node = value.target
+    nodes = [item.target for item in node.items] if node.kind == "sequence" else [node]
+    simple = all(each.kind == "scalar" and each.value for each in nodes)
+    return [each.value for each in nodes] if simple else []
