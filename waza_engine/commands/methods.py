@@ -1,4 +1,4 @@
-"""The methods that an editor calls: list and describe suites, run them, follow and cancel runs."""
+"""The methods that an editor calls: list and describe suites, run them, follow runs, grade records again."""
 
 from __future__ import annotations
 
@@ -11,8 +11,11 @@ from typing import Any, cast
 
 from pylsp_jsonrpc.exceptions import JsonRpcException
 
+from waza_engine.commands.regraded import answer, graded
+from waza_engine.results.recordings import RecordingError
 from waza_engine.runs.cancellation import RunCancellation
 from waza_engine.runs.events import RunEvent
+from waza_engine.runs.regrading import RegradeRequest, prepare_regrading
 from waza_engine.runs.run import PreparedRun, RunRequest, prepare
 from waza_engine.runs.selection import select
 from waza_engine.runs.suite import Suite, SuiteError, SuiteTask, load_suite
@@ -44,6 +47,7 @@ class Methods:
         self._lock = threading.Lock()
         self._runs: dict[str, _Run] = {}
         self._waiting: set[str] = set()
+        self._regradings: set[RunCancellation] = set()
         self.table: dict[str, Callable[[Any], Callable[[], Answer]]] = {
             "eval.run": _guarded(self._run),
             "run.status": _guarded(self._status),
@@ -53,22 +57,23 @@ class Methods:
             "eval.validate": _guarded(_validate_eval),
             "task.list": _guarded(_list_tasks),
             "task.get": _guarded(_get_task),
+            "grader.grade": _guarded(self._grade),
         }
 
     @property
     def running(self) -> bool:
-        """Whether a run has not ended yet."""
+        """Whether a run, or grading one again, has not ended yet."""
         with self._lock:
-            return any(
-                run.status == "running" for name, run in self._runs.items() if name not in self._waiting
-            )
+            started = (run for name, run in self._runs.items() if name not in self._waiting)
+            return bool(self._regradings) or any(run.status == "running" for run in started)
 
     def cancel_all(self) -> None:
-        """Cancel every run."""
+        """Cancel every run, and whatever is being graded again."""
         with self._lock:
-            runs = list(self._runs.values())
-        for run in runs:
-            run.cancellation.request()
+            cancellations = [run.cancellation for run in self._runs.values()]
+            cancellations += self._regradings
+        for cancellation in cancellations:
+            cancellation.request()
 
     def answered(self, message: Mapping[str, Any]) -> None:
         """Start the run whose id was just sent: no event may come before the answer to ``eval.run``."""
@@ -124,6 +129,28 @@ class Methods:
         if running:
             run.cancellation.request()
         return {"canceled": running}
+
+    def _grade(self, params: Params) -> Answer:
+        """Grade a recorded run again; ``task`` is a pattern, ``grader`` a name."""
+        workspace, suite = params.get("workspace"), params.get("suite")
+        request = RegradeRequest(
+            record=_path(params, "record"),
+            suite=None if suite is None else _path(params, "suite"),
+            tasks=_one(params, "task"),
+            graders=_one(params, "grader"),
+            workspace=None if workspace is None else _path(params, "workspace"),
+        )
+        if request.suite is not None:
+            _must_exist(request.suite)
+        cancellation = RunCancellation()
+        with self._lock:
+            self._regradings.add(cancellation)
+        try:
+            regrading = _loaded(lambda: prepare_regrading(request))
+            return answer(regrading, graded(regrading, cancellation))
+        finally:
+            with self._lock:
+                self._regradings.discard(cancellation)
 
     def _known(self, run_id: str) -> _Run:
         with self._lock:
@@ -243,6 +270,8 @@ def _suite(params: Params) -> Suite:
 def _loaded(load: Callable[[], Any]) -> Any:
     try:
         return load()
+    except RecordingError as error:
+        raise JsonRpcException(str(error), INVALID_PARAMS) from None
     except (SuiteFileError, SuiteError) as error:
         raise JsonRpcException(str(error), VALIDATION_FAILED) from None
 
@@ -268,6 +297,11 @@ def _text(params: Params, key: str) -> str:
 
 def _optional_text(params: Params, key: str) -> str | None:
     return None if params.get(key) is None else _text(params, key)
+
+
+def _one(params: Params, key: str) -> tuple[str, ...]:
+    value = _optional_text(params, key)
+    return () if value is None else (value,)
 
 
 def _texts(params: Params, key: str) -> tuple[str, ...]:

@@ -1,0 +1,128 @@
+"""What grading a record again found, as programs read it: an object for answers, a document for the disk."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from waza_engine.executors.base import Cancellation
+from waza_engine.results.formats import moment, task_result
+from waza_engine.results.regraded import regraded_document, regraded_task, task_figures
+from waza_engine.results.scores import GraderResult, TaskResult
+from waza_engine.runs.regrading import RegradedTask, Regrading
+from waza_engine.scoring.statistics import mean
+
+Answer = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class TaskReport:
+    """A task graded again beside its record. ``score`` is the mean of its trials' weighted scores."""
+
+    task: RegradedTask
+    now: TaskResult
+    recorded: TaskResult
+    score: float
+
+    @property
+    def passed(self) -> bool:
+        """Whether the task passes, or has nothing that could fail."""
+        return self.now.status in ("passed", "skipped")
+
+
+def graded(
+    regrading: Regrading, cancellation: Cancellation, tell: Callable[[TaskReport], None] | None = None
+) -> list[TaskReport]:
+    """Grade every task; ``tell`` gets each one as it is done. Raises ``CancelledRunError``."""
+    reports: list[TaskReport] = []
+    timestamp = moment(regrading.recording.document.get("timestamp"))
+    for task in regrading.grade(cancellation):
+        trials = [(trial.recorded, trial.validations) for trial in task.trials]
+        written = regraded_task(task.recorded.document, trials, error=task.error)
+        figures = None if task.error else task_figures(written)
+        report = TaskReport(
+            task=task,
+            now=task_result(written, timestamp),
+            recorded=task_result(task.recorded.document, timestamp),
+            score=figures.avg_weighted_score if figures else 0.0,
+        )
+        reports.append(report)
+        if tell is not None:
+            tell(report)
+    return reports
+
+
+def answer(regrading: Regrading, reports: Sequence[TaskReport]) -> Answer:
+    """Return upstream's object (reference waza.md §6.1) and, per task, every grader with its checks.
+
+    Scores are 0..1; ``recorded`` is what the grader said in the run, null when it was not asked then.
+    """
+    return {
+        "record": str(regrading.recording.path),
+        "suite": str(regrading.suite.path),
+        "overall_score": mean([report.score for report in reports]),
+        "passed": all(report.passed for report in reports),
+        "warnings": list(regrading.warnings),
+        "tasks": {_key(report, reports): _task(report) for report in reports},
+    }
+
+
+def document(regrading: Regrading, reports: Sequence[TaskReport]) -> Answer:
+    """Return the record with the new verdicts; what was not graded again stays in it."""
+    request = regrading.request
+    new = {
+        id(report.task.recorded): regraded_task(
+            report.task.recorded.document,
+            [(trial.recorded, trial.validations) for trial in report.task.trials],
+            error=report.task.error,
+            kept=bool(request.graders),
+        )
+        for report in reports
+    }
+    tasks = [new.get(id(task), dict(task.document)) for task in regrading.recording.tasks]
+    return regraded_document(regrading.recording, tasks, task_patterns=request.tasks, graders=request.graders)
+
+
+def _key(report: TaskReport, reports: Sequence[TaskReport]) -> str:
+    """Return the id; of several tasks with one id the later ones get a number."""
+    twins = [other for other in reports if other.now.id == report.now.id]
+    position = next(index for index, other in enumerate(twins) if other is report)
+    return report.now.id if position == 0 else f"{report.now.id}-{position + 1}"
+
+
+def _task(report: TaskReport) -> Answer:
+    now = report.now
+    return {
+        "name": now.name,
+        "status": now.status,
+        "overall_score": report.score,
+        "passed": report.passed,
+        **({"error": now.error} if now.error else {}),
+        "grader_averages": {name: grader.score for name, grader in now.graders.items()},
+        "graders": {
+            name: _grader(grader, report.recorded.graders.get(name)) for name, grader in now.graders.items()
+        },
+    }
+
+
+def _grader(now: GraderResult, recorded: GraderResult | None) -> Answer:
+    return {
+        "type": now.type,
+        "status": now.status,
+        "score": now.score,
+        "passed": now.passed,
+        "feedback": now.feedback,
+        "scores": list(now.scores),
+        "checks": [
+            {
+                "path": list(check.path),
+                "passed": check.passed,
+                "passed_trials": check.passed_trials,
+                "trials": check.trials,
+                **({"message": check.message} if check.message else {}),
+            }
+            for check in now.checks
+        ],
+        "recorded": None if recorded is None else {"score": recorded.score, "passed": recorded.passed},
+    }

@@ -1,0 +1,270 @@
+"""Grading a recorded run again with the suite as it is now: no agent, no cost, seconds instead of hours.
+
+Every trial of the record that has an answer gets the graders and the ``expected`` block of its task. A trial
+that broke keeps its error, and what a checkpoint said counts as it did: its state is not in the record.
+
+Architecture invariant: no executor is made here, and nothing is written beside the suite.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextvars import copy_context
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from waza_engine.assertions.evaluator import AssertionEvaluator
+from waza_engine.executors.base import Cancellation
+from waza_engine.graders.base import GradingContext
+from waza_engine.graders.processes import ProcessScope, current_scope
+from waza_engine.results.outcomes import Validation
+from waza_engine.results.places import results_directory
+from waza_engine.results.recordings import RecordedTask, RecordedTrial, Recording, read_recording
+from waza_engine.runs.grading import BuiltGrader, grade, grade_expected
+from waza_engine.runs.selection import SelectedTask, select
+from waza_engine.runs.suite import Suite, SuiteError, load_suite
+from waza_engine.runs.trial import TrialTask
+from waza_engine.runs.workspace import WorkspaceError, fixture_directory, prompt_of
+from waza_engine.spec.loading import load_eval_file, load_project_config
+from waza_engine.spec.problems import SuiteFileError
+
+_EVAL_NAMES = ("eval.yaml", "eval.yml")
+_LEVELS = 6
+_WORKSPACE_TYPES = frozenset({"file", "diff"})
+_PROGRAM_TYPES = frozenset({"program", "script"})
+_NO_WORKSPACE = "the workspace of the run was not kept; name a directory with `--workspace`"
+
+
+@dataclass(frozen=True, slots=True)
+class RegradeRequest:
+    """What to grade again. ``tasks`` are globs on ids and names, ``graders`` exact names.
+
+    Without a ``suite`` it is found from the record. ``workspace`` stands for the directory in which the agent
+    of every trial worked.
+    """
+
+    record: Path
+    suite: Path | None = None
+    tasks: Sequence[str] = ()
+    graders: Sequence[str] = ()
+    workspace: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RegradedTrial:
+    """A recorded trial with its new verdicts: None when there was nothing to grade."""
+
+    recorded: RecordedTrial
+    validations: Mapping[str, Validation] | None
+
+
+@dataclass(frozen=True, slots=True)
+class RegradedTask:
+    """A recorded task with its new verdicts; ``error`` says why the task as it is now cannot grade."""
+
+    recorded: RecordedTask
+    name: str
+    trials: Sequence[RegradedTrial]
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Regrading:
+    """A recorded run, the suite that grades it again, and what joins them.
+
+    ``warnings`` name what has no effect and what does not fit. ``grade`` yields the tasks in the order of the
+    record.
+    """
+
+    request: RegradeRequest
+    recording: Recording
+    suite: Suite
+    warnings: Sequence[str]
+    _pairs: Sequence[tuple[RecordedTask, SelectedTask]]
+    _program_timeout_seconds: float
+
+    @property
+    def task_count(self) -> int:
+        """How many tasks are graded again."""
+        return len(self._pairs)
+
+    def grade(self, cancellation: Cancellation) -> Iterator[RegradedTask]:
+        """Yield each task with its new verdicts. Raises ``CancelledRunError``."""
+        processes = ProcessScope()
+        scope = copy_context()
+        scope.run(current_scope.set, processes)
+        with AssertionEvaluator() as assertions:
+            withdrawals = [cancellation.on_request(close) for close in (processes.close, assertions.close)]
+            try:
+                for recorded, selected in self._pairs:
+                    yield scope.run(self._task, recorded, selected, assertions, cancellation)
+            finally:
+                processes.close()
+                for withdraw in withdrawals:
+                    withdraw()
+
+    def _task(
+        self,
+        recorded: RecordedTask,
+        selected: SelectedTask,
+        assertions: AssertionEvaluator,
+        cancellation: Cancellation,
+    ) -> RegradedTask:
+        source, task = selected.source, selected.trial
+        if task is None:
+            return RegradedTask(recorded, source.name, (), source.error)
+        try:
+            prompt = prompt_of(task.spec, task.path)
+        except WorkspaceError as error:
+            return RegradedTask(recorded, source.name, (), str(error))
+        base = GradingContext(
+            prompt=prompt,
+            suite_directory=self.suite.directory,
+            fixtures_directory=fixture_directory(task.spec, self.suite.directory),
+            assertions=assertions,
+            program_timeout_seconds=self._program_timeout_seconds,
+        )
+        trials = [
+            RegradedTrial(trial, self._verdicts(trial, task, base, cancellation)) for trial in recorded.trials
+        ]
+        return RegradedTask(recorded, source.name, trials)
+
+    def _verdicts(
+        self, trial: RecordedTrial, task: TrialTask, base: GradingContext, cancellation: Cancellation
+    ) -> dict[str, Validation] | None:
+        if not trial.gradable:
+            return None
+        workspace = self.request.workspace or _kept_workspace(trial)
+        context = replace(
+            base,
+            output=trial.output,
+            transcript=tuple(trial.transcript),
+            tool_calls=None if trial.tool_calls is None else tuple(trial.tool_calls),
+            skill_invocations=tuple(trial.skill_invocations),
+            usage=trial.usage,
+            duration_ms=trial.duration_ms,
+            workspace=workspace,
+        )
+        graders = task.graders if workspace is not None else [_without_workspace(b) for b in task.graders]
+        found = {verdict.name: verdict for verdict in grade(graders, context, cancellation)}
+        if task.grade_expected:
+            expected = grade_expected(task.spec.expected, context, task.expected_names)
+            found |= {verdict.name: verdict for verdict in expected}
+        return found
+
+
+def prepare_regrading(request: RegradeRequest) -> Regrading:
+    """Read the record, load its suite and join their tasks by id.
+
+    Raises:
+        RecordingError: when the record cannot be used.
+        SuiteFileError: when the eval file cannot be used.
+        SuiteError: when the suite is not found, or has nothing to grade as asked.
+
+    """
+    workspace = request.workspace
+    if workspace is not None and not workspace.is_dir():
+        raise SuiteError(f"The workspace {workspace} is not a directory.")
+    recording = read_recording(request.record)
+    suite = load_suite(request.suite or _suite_of(recording))
+    selected, found = select(suite, request.tasks, request.graders)
+    pairs, unpaired = _joined(recording, selected)
+    warnings = [*suite.warnings, *found]
+    if not request.tasks and not request.graders:
+        warnings += unpaired
+    if not pairs:
+        wanted = "tasks asked for" if request.tasks or request.graders else "suite's tasks"
+        raise SuiteError(f"{recording.path} has none of the {wanted}; it is not a run of {suite.path}.")
+    if workspace is None:
+        warnings += _programs_without_workspace(pairs)
+    seconds = 30.0
+    try:
+        project, problems = load_project_config(suite.directory)
+        seconds = float(project.graders.program_timeout)
+        warnings += [str(problem) for problem in problems]
+    except SuiteFileError as error:
+        warnings.append(f"{error}; its defaults are used")
+    if workspace is not None:
+        request = replace(request, workspace=Path(os.path.abspath(workspace)))  # noqa: PTH100 - links stay
+    return Regrading(request, recording, suite, tuple(dict.fromkeys(warnings)), pairs, seconds)
+
+
+def regrade(request: RegradeRequest, cancellation: Cancellation) -> tuple[Regrading, list[RegradedTask]]:
+    """Grade a recorded run again. Raises what ``prepare_regrading`` raises, and ``CancelledRunError``."""
+    regrading = prepare_regrading(request)
+    return regrading, list(regrading.grade(cancellation))
+
+
+def eval_file_in(directory: Path) -> Path | None:
+    """Return the eval file of a directory, None when there is none."""
+    return next((directory / name for name in _EVAL_NAMES if (directory / name).is_file()), None)
+
+
+def _suite_of(recording: Recording) -> Path:
+    """Return the eval file that a record belongs to: beside its ``.waza``, or above it with its name."""
+    place = Path(os.path.abspath(recording.path))  # noqa: PTH100 - a linked record belongs where it lies
+    names = (recording.eval_file,) if recording.eval_file else _EVAL_NAMES
+    for folder in place.parents[:_LEVELS]:
+        # Where an engine put the record, its suite may have been renamed since; elsewhere the name must fit.
+        own = place.parent == results_directory(folder)
+        for name in names:
+            if (folder / name).is_file() and (own or _is_named(folder / name, recording.eval_name)):
+                return folder / name
+    known = f" `{recording.eval_name}`" if recording.eval_name else ""
+    raise SuiteError(f"The suite{known} of {recording.path} is not above it; name it with `--suite`.")
+
+
+def _is_named(eval_file: Path, name: str) -> bool:
+    try:
+        return bool(name) and load_eval_file(eval_file)[0].name == name
+    except SuiteFileError:
+        return False
+
+
+def _joined(
+    recording: Recording, selected: Sequence[SelectedTask]
+) -> tuple[list[tuple[RecordedTask, SelectedTask]], list[str]]:
+    """Return the tasks of the record beside those of the suite, and what has no partner.
+
+    Of several tasks with one id the first belongs to the first, the second to the second.
+    """
+    waiting: dict[str, list[SelectedTask]] = {}
+    for task in selected:
+        waiting.setdefault(task.source.id, []).append(task)
+    pairs: list[tuple[RecordedTask, SelectedTask]] = []
+    unpaired: list[str] = []
+    for task in recording.tasks:
+        if waiting.get(task.id):
+            pairs.append((task, waiting[task.id].pop(0)))
+        else:
+            unpaired.append(f"the suite has no task `{task.id}` any more; its record stays as it is")
+    left = [identifier for identifier, tasks in waiting.items() if tasks]
+    unpaired += [f"the task `{identifier}` was not recorded" for identifier in left]
+    return pairs, unpaired
+
+
+def _kept_workspace(trial: RecordedTrial) -> Path | None:
+    if not trial.workspace or "\0" in trial.workspace:
+        return None
+    place = Path(trial.workspace)
+    try:
+        return place if place.is_absolute() and place.is_dir() else None
+    except OSError:
+        return None
+
+
+def _without_workspace(built: BuiltGrader) -> BuiltGrader:
+    """Return a grader that says what it lacks: a missing directory is no failure of the agent."""
+    if built.grader is None or built.entry.type not in _WORKSPACE_TYPES:
+        return built
+    return replace(built, grader=None, error=_NO_WORKSPACE)
+
+
+def _programs_without_workspace(pairs: Sequence[tuple[RecordedTask, SelectedTask]]) -> Iterator[str]:
+    for recorded, selected in pairs:
+        if selected.trial is None or any(_kept_workspace(trial) for trial in recorded.trials):
+            continue
+        for built in selected.trial.graders:
+            if built.entry.type in _PROGRAM_TYPES:
+                yield f"grader `{built.name}` runs a program without the agent's files: {_NO_WORKSPACE}"
