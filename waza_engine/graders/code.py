@@ -75,6 +75,8 @@ class CodeGrader(Grader[CodeConfig]):
     - Inside a generator expression, a comprehension or a lambda only its own variables are visible: `any(word
       in output for word in ['a', 'b'])` fails. Write `'a' in output or 'b' in output`, or bind the name
       first: `any(word in output for output in [output] for word in ['a', 'b'])`.
+    - `arguments` of a tool call always has `path`, `file_text`, `command`, `description` and `skill`, empty
+      when absent, and nothing else. Look for other arguments in the `transcript`, or use `tool_calls`.
     - Other built-in functions (`sum`, `max`, `sorted`, `isinstance`, …) do not exist here.
     - `errors` also holds messages that merely mention an `error`, so `len(errors) == 0` fails easily.
     - With `language: javascript` the value of the last statement counts: `output.includes('done')`.
@@ -113,7 +115,10 @@ class CodeGrader(Grader[CodeConfig]):
 
 
 def assertion_context(context: GradingContext) -> dict[str, Any]:
-    """Return the names of reference waza.md §5.1; known arguments are always there, "" when absent."""
+    """Return the names of reference waza.md §5.1.
+
+    As upstream's, the arguments of a call are the known ones, "" when absent; others stand in the transcript.
+    """
     return {
         "output": context.output,
         "outcome": {},
@@ -125,7 +130,7 @@ def assertion_context(context: GradingContext) -> dict[str, Any]:
 
 
 def _tool_call(call: ToolCall) -> dict[str, Any]:
-    arguments = {**dict.fromkeys(_KNOWN_ARGUMENTS, ""), **call.arguments}
+    arguments = {name: call.arguments.get(name) or "" for name in _KNOWN_ARGUMENTS}
     data: dict[str, Any] = {"name": call.name, "arguments": arguments, "success": call.success}
     if call.id:
         data["id"] = call.id

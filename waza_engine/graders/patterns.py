@@ -15,6 +15,10 @@ from typing import Any, Protocol, cast
 import regex
 
 TIMEOUT_SECONDS = 2.0
+_MEMORY_BYTES = 64_000_000
+# Any byte, which only the C++ edition of RE2 knows.
+_ANY_BYTE = re.compile(r"(?<!\\)(?:\\\\)*\\C")
+_LITERAL_TEXT = re.compile(r"\\Q.*?(?:\\E|\Z)", re.DOTALL)
 _re2: Any = importlib.import_module("re2")  # it has no types
 
 
@@ -39,19 +43,23 @@ def found(pattern: str, text: str, *, ignore_case: bool = False) -> bool:
 @functools.lru_cache(maxsize=4096)
 def compiled_pattern(pattern: str, *, ignore_case: bool = False) -> _Compiled:
     """Return the compiled pattern. Raises ``PatternError`` when it is invalid in both dialects."""
-    try:
-        return cast("_Compiled", _re2.compile(pattern, _options(ignore_case)))
-    except (_re2.error, UnicodeEncodeError):
-        return _BoundedPattern(pattern, ignore_case)
+    compiled = _portable(pattern, ignore_case=ignore_case)
+    return _BoundedPattern(pattern, ignore_case) if compiled is None else compiled
 
 
 def is_portable(pattern: str) -> bool:
     """Tell whether upstream accepts the pattern as well (RE2 does)."""
+    return _portable(pattern, ignore_case=False) is not None
+
+
+def _portable(pattern: str, *, ignore_case: bool) -> _Compiled | None:
+    """Return the pattern compiled by RE2; None when it, or upstream's edition of it, refuses the pattern."""
+    if _ANY_BYTE.search(_LITERAL_TEXT.sub("", pattern)):
+        return None
     try:
-        _re2.compile(pattern, _options(ignore_case=False))
+        return cast("_Compiled", _re2.compile(pattern, _options(ignore_case)))
     except (_re2.error, UnicodeEncodeError):
-        return False
-    return True
+        return None
 
 
 class _BoundedPattern:
@@ -78,6 +86,7 @@ class _BoundedPattern:
 def _options(ignore_case: bool) -> Any:
     options = _re2.Options()
     options.log_errors = False
+    options.max_mem = _MEMORY_BYTES
     options.case_sensitive = not ignore_case
     return options
 

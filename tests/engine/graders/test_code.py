@@ -57,12 +57,12 @@ def test_numbers_and_booleans_are_read_as_upstream_reads_them(evaluator: Asserti
     assert failed_paths(verdict) == [("assertions", 0)]
 
 
-def test_the_known_arguments_of_a_tool_call_are_always_there(evaluator: AssertionEvaluator) -> None:
-    calls = (ToolCall("bash", {"command": "ls", "limit": 5}, id="c1", success=True),)
+def test_a_tool_call_has_the_known_arguments_and_no_others(evaluator: AssertionEvaluator) -> None:
+    calls = (ToolCall("bash", {"command": "ls", "path": None, "limit": 5}, id="c1", success=True),)
     verdict = code(
         evaluator,
         "tool_calls[0]['arguments']['path'] == ''",
-        "tool_calls[0]['arguments']['limit'] == 5",
+        "list(tool_calls[0]['arguments']) == ['path', 'file_text', 'command', 'description', 'skill']",
         "tool_calls[0]['id'] == 'c1'",
         "'result' not in tool_calls[0]",
         tool_calls=calls,

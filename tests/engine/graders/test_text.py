@@ -122,3 +122,17 @@ def test_keyword_checks_both_spellings_without_case() -> None:
     verdict = grade("keyword", config, output="deploy to azure with a PASSWORD")
     assert result(verdict) == (0.6667, False)
     assert failed_paths(verdict) == [("must_not_contain", 0)]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "output", "passed"),
+    [
+        pytest.param(r"\C", "a", False, id="any byte is refused"),
+        pytest.param(r"\\C", r"\C", True, id="a backslash and a letter"),
+        pytest.param(r"\Q\C\E", r"\C", True, id="literal text"),
+        pytest.param(r"^\pL{1000}$", "ä" * 1000, True, id="many letters of any script"),
+        pytest.param(r"(?i)^\x{212A}$", "k", True, id="letters that fold together"),
+    ],
+)
+def test_patterns_are_those_of_upstream(pattern: str, output: str, passed: bool) -> None:
+    assert grade("text", {"regex_match": [pattern]}, output=output).passed == passed
