@@ -24,8 +24,9 @@ from waza_language_server.analysis.grader_names import (
     unknown_names,
 )
 from waza_language_server.analysis.patterns import pattern_problems
-from waza_language_server.analysis.problem import Problem, Severity
+from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.references import reference_problems
+from waza_language_server.analysis.syntax_problems import syntax_problems
 from waza_language_server.analysis.tool_names import tool_name_problems
 from waza_language_server.project.uris import path_of, uri_of
 from waza_language_server.schema.catalog import Catalog, SchemaName, default_catalog
@@ -39,9 +40,6 @@ if TYPE_CHECKING:
 
     from waza_language_server.project.document import Document
     from waza_language_server.project.index import Project
-
-_FAULT_SEVERITY: dict[str, Severity] = {"control-character": "warning", "unknown-anchor": "error"}
-"""How bad a fault of the text is, where a run can still read the file."""
 
 logger = logging.getLogger(__name__)
 _failed: set[str] = set()
@@ -81,18 +79,22 @@ def _problems_of(
 ) -> Iterator[Problem | None]:
     """Yield the problems, and None where a pause is welcome."""
     tree = document.tree
-    for fault in tree.errors:
-        severity = _FAULT_SEVERITY.get(fault.code, "error")
-        yield Problem(fault.code, fault.span, fault.message, severity, fault.fixes, fault.related)
+    kind = document.kind
     try:
         catalog = catalog or default_catalog()
-        kind = document.kind
-        yield from _guarded("structure", lambda: structure.document_problems(tree, kind, catalog))
-        if tree.root is None:
-            return
-        graders = tuple(graders_in(tree.root, kind, catalog))
+        catalog.document_root(kind)
     except Exception:
         logger.exception("The schemas cannot be read; documents are checked for syntax only")
+        yield from _guarded("syntax", lambda: syntax_problems(tree, kind, None))
+        return
+    yield from _guarded("syntax", lambda: syntax_problems(tree, kind, catalog))
+    yield from _guarded("structure", lambda: structure.document_problems(tree, kind, catalog))
+    if tree.root is None:
+        return
+    try:
+        graders = tuple(graders_in(tree.root, kind, catalog))
+    except Exception:
+        logger.exception("The graders cannot be found; they are left unchecked")
         return
     yield from _guarded("patterns", lambda: _patterns_outside_graders(tree, kind, catalog))
     yield from _guarded("whole file", lambda: _whole_file(tree, kind))

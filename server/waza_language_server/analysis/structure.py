@@ -49,6 +49,9 @@ def grader_problems(
     tree: Tree, kind: SchemaName, catalog: Catalog, entry: Node, located: Sequence[tuple[Node, Shape]]
 ) -> Iterator[Problem]:
     """Yield the structural problems of one grader entry; ``located`` are its values with their shapes."""
+    if sum(each.key.value == "type" for each in entry.entries) > 1:
+        # The duplicate is said; which of the two types the options belong to is anyone's guess.
+        return
     written = grader_type(entry)
     root = catalog.grader_root(written) if written is not None else None
     if root is None or written is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.server.analysis.assertion_expressions import CONTEXT, MEASURED, MORE
+from tests.server.analysis.assertion_expressions import CONTEXT, MEANINGS, MEASURED, MORE
 from tests.server.analysis.interpreters import Evaluated, evaluate, interpreters
 from waza_language_server.analysis.assertion_findings import KNOWN_NAMES, Rewrite, assertion_findings
 
@@ -198,41 +198,3 @@ def _meaning(text: str) -> list[str]:
 
 def _outcomes_3_11() -> list[list[Evaluated]]:
     return evaluate(interpreters()["3.11"], [[text] for text in MORE], CONTEXT)
-
-
-MEANINGS = {
-    "assert len(output) > 0": ["len(output) > 0"],
-    "len(output) > 0\nTrue": ["len(output) > 0", "True"],
-    "output == true": ["output == True"],
-    "null": ["None"],
-    "output && errors": ["output and errors"],
-    "!errors": ["not errors"],
-    "output === 'x'": ["output == 'x'"],
-    "len(output > 0": ["len(output) > 0"],
-    "re.search('x', output": ["re.search('x', output)"],
-    "('a' in output or 'e' in output": ["'a' in output or 'e' in output"],
-    "len(output) > 0;": ["len(output) > 0"],
-    "return len(output) > 0": ["len(output) > 0"],
-    "import re; re.search('x', output)": ["re.search('x', output)"],
-    "x = len(output)\nx > 3 and x < 1000": ["3 < len(output) < 1000"],
-    "words = output.split()\nassert len(words) > 2\nassert 'to' in words": [
-        "len(output.split()) > 2",
-        "'to' in output.split()",
-    ],
-    "duration_ms = 1500": ["duration_ms == 1500"],
-    "assert any(k in output for k in ['Azure'])": ["any(k in output for k in ['Azure'])"],
-    "len(output) > 0 and\n  not errors": ["len(output) > 0 and not errors"],
-    "output.length > 3 && !output.includes('zzz')": ["len(output) > 3 and 'zzz' not in output"],
-    "tool_calls.some(t => t.name === 'bash') || false": ["any(t['name'] == 'bash' for t in tool_calls)"],
-    "tool_calls.filter(t => t.name === 'bash').length === 1": [
-        "len([t for t in tool_calls if t['name'] == 'bash']) == 1"
-    ],
-    "output.toLowerCase().includes('azure') && errors.length === 0": [
-        "'azure' in output.lower() and not errors"
-    ],
-    "!output.includes('zzz') === true": ["'zzz' not in output"],
-    "outptu == 'x'": ["output == 'x'"],
-    "none": ["None"],
-    "True == true": ["True"],
-}
-"""Where the text itself does not run with all of Python either: what its author meant."""

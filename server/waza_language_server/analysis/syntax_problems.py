@@ -1,0 +1,181 @@
+"""What cannot be read, as problems: one for each slip of the pen, however many lines it disturbs.
+
+A forgotten dash, or a line pushed out of its column, makes the lines around it unreadable in their turn. The
+reader of the text reports each of them; here a slip is repaired for trial, and the faults that go away with
+it are not said.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from waza_language_server.analysis.problem import Edit, Fix, Problem, Severity
+from waza_language_server.schema.catalog import Catalog, SchemaName
+from waza_language_server.schema.locate import shape_at
+from waza_language_server.syntax.edits import apply
+from waza_language_server.syntax.fault import SyntaxFault
+from waza_language_server.syntax.tree import Tree, parse
+from waza_language_server.text.line_index import LineIndex
+from waza_language_server.text.span import Span
+
+_SEVERITY: dict[str, Severity] = {"control-character": "warning", "unknown-anchor": "error"}
+"""How bad a fault is, where a run can still read the file."""
+_GLUED_DASH = re.compile(r"[ \t]*-(?=(?:[A-Za-z_]\w*:(?:[ \t]|$)|[\"'].*[\"'][ \t]*$))")
+_LEAD = re.compile(r"( *)(?:- +)*(\S)")
+_COLUMN_CODES = frozenset({"yaml-indentation", "yaml-tab"})
+_TRIALS = 10
+_LONGEST = 30_000
+"""Characters; in a longer text every fault is said as it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Slip:
+    """A mistake that may be behind several faults, and the single edit that repairs it."""
+
+    problem: Problem
+    edit: Edit
+    moves: bool = False
+    """Whether it moves a line: believed only when all can be read then, and the key is known there."""
+
+
+def syntax_problems(tree: Tree, kind: SchemaName, catalog: Catalog | None) -> Iterator[Problem]:
+    """Yield the problems of the text itself; without schemas every fault is said as it is."""
+    faults = list(tree.errors)
+    if catalog is not None and faults and len(tree.text) <= _LONGEST:
+        for slip in islice(_slips(tree), _TRIALS):
+            repaired = parse(apply(tree.text, (slip.edit,)), tree)
+            explained = _explained(tree, faults, repaired, slip.edit)
+            if not explained:
+                continue
+            column = slip.edit.span.start + len(slip.edit.text)
+            if not slip.moves or (len(explained) == len(faults) and _known(repaired, column, kind, catalog)):
+                yield slip.problem
+                faults = [fault for fault in faults if fault not in explained]
+    for fault in faults:
+        yield _problem(fault)
+
+
+def _known(tree: Tree, offset: int, kind: SchemaName, catalog: Catalog) -> bool:
+    """Whether the key at an offset stands in a mapping that knows it; list items may stand anywhere."""
+    key = tree.root.at(offset) if tree.root is not None else None
+    if key is None or key.parent is None or key.kind != "scalar" or key.step is not None:
+        return True
+    shape = shape_at(kind, key.parent.path, tree.root, catalog)
+    return shape is None or not shape.properties or key.value in shape.properties
+
+
+def _problem(fault: SyntaxFault) -> Problem:
+    severity = _SEVERITY.get(fault.code, "error")
+    return Problem(fault.code, fault.span, fault.message, severity, fault.fixes, fault.related)
+
+
+def _explained(tree: Tree, faults: Sequence[SyntaxFault], repaired: Tree, edit: Edit) -> list[SyntaxFault]:
+    """Return the faults that go away with an edit; none when it brings others instead."""
+    longer = len(edit.text) - len(edit.span)
+    left = {(fault.code, fault.span) for fault in repaired.errors}
+    before = {(fault.code, _moved(fault.span, edit, longer)) for fault in tree.errors}
+    if left - before:
+        return []
+    return [fault for fault in faults if (fault.code, _moved(fault.span, edit, longer)) not in left]
+
+
+def _moved(span: Span, edit: Edit, longer: int) -> Span:
+    return span.shifted(longer) if span.start >= edit.span.end else span
+
+
+def _slips(tree: Tree) -> Iterator[_Slip]:
+    """Yield what may have gone wrong, the surest first."""
+    lines = LineIndex(tree.text)
+    faults = tree.errors
+    for fault in faults:
+        yield from _glued_dash(tree.text, lines, fault)
+    for fault in faults:
+        if "starts with a dash" in fault.message or _repeats_first_key(tree.text, lines, fault):
+            yield from _missing_dash(tree.text, lines, fault)
+    if any(fault.code in _COLUMN_CODES for fault in faults):
+        yield from _pushed_lines(tree.text, lines, faults[0])
+
+
+def _glued_dash(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[_Slip]:
+    line = lines.line_span(lines.line_of(fault.span.start))
+    match = _GLUED_DASH.match(text[line.start : line.end])
+    if match is not None:
+        at = line.start + match.end()
+        edit = Edit(Span(at, at), " ")
+        fix = Fix("Add a space after the dash", (edit,), preferred=True)
+        message = "A space is missing after the dash of this list item."
+        yield _Slip(Problem("yaml-syntax", Span(at - 1, at), message, "error", (fix,)), edit)
+
+
+def _missing_dash(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[_Slip]:
+    line = lines.line_span(lines.line_of(fault.span.start))
+    indent = fault.span.start - line.start
+    if indent >= 2 and not text[line.start : fault.span.start].strip(" "):
+        edit = Edit(Span(fault.span.start - 2, fault.span.start), "- ")
+        fix = Fix("Insert the dash", (edit,), preferred=True)
+        message = "A list item starts with a dash; write `- ` before this."
+        yield _Slip(Problem("yaml-syntax", fault.span, message, "error", (fix,)), edit)
+
+
+def _repeats_first_key(text: str, lines: LineIndex, fault: SyntaxFault) -> bool:
+    """Whether a key stands twice that opens a list item two columns to its left: the next item begins."""
+    if fault.code != "duplicate-key" or not fault.related:
+        return False
+    first = fault.related[0].span.start
+    line = lines.line_span(lines.line_of(first))
+    indent = fault.span.start - lines.line_span(lines.line_of(fault.span.start)).start
+    return text[line.start : first] == " " * (indent - 2) + "- "
+
+
+def _pushed_lines(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[_Slip]:
+    """Yield the lines at the first fault, each at the columns of the lines around it, the nearest first."""
+    number = lines.line_of(fault.span.start)
+    around = _written_lines(text, lines, number)
+    moves: list[tuple[int, bool, int, int]] = []
+    for line in (number, *(other for other in around if abs(other - number) == 1)):
+        column = _column(text, lines.line_span(line))
+        columns = {usual for other in around if other != line for usual in around[other]}
+        moves += [(abs(usual - column), line != number, -usual, line) for usual in columns]
+    for _, _, outdent, line in sorted(moves):
+        usual = -outdent
+        span = lines.line_span(line)
+        written = text[span.start : span.end]
+        start = span.start + len(written) - len(written.lstrip(" \t"))
+        edit = Edit(Span(span.start, start), " " * usual)
+        if text[span.start : start] != edit.text:
+            yield _Slip(_moved_line(text, span, start, edit), edit, moves=True)
+
+
+def _moved_line(text: str, line: Span, start: int, edit: Edit) -> Problem:
+    fix = Fix("Align the line", (edit,), preferred=True)
+    if "\t" in text[line.start : start]:
+        fix = Fix("Indent with spaces", (edit,), preferred=True)
+        message = "This line is indented with a tab; use spaces."
+        return Problem("yaml-tab", Span(line.start, start), message, "error", (fix,))
+    usual = len(edit.text)
+    spaces = {0: "not at all", 1: "by 1 space"}.get(usual, f"by {usual} spaces")
+    message = f"This line does not line up with those around it; indent it {spaces}."
+    place = Span(start, line.start + len(text[line.start : line.end].rstrip()))
+    return Problem("yaml-indentation", place, message, "error", (fix,))
+
+
+def _column(text: str, line: Span) -> int:
+    """Return the column where a line begins; a tab counts as two, as most editors would have it."""
+    written = text[line.start : line.end]
+    return len(written[: len(written) - len(written.lstrip(" \t"))].replace("\t", "  "))
+
+
+def _written_lines(text: str, lines: LineIndex, number: int) -> dict[int, tuple[int, ...]]:
+    """Return the lines around one that hold something, with the columns where keys may stand in them."""
+    found: dict[int, tuple[int, ...]] = {}
+    for line in range(max(0, number - 3), min(lines.line_count, number + 4)):
+        span = lines.line_span(line)
+        match = _LEAD.match(text[span.start : span.end])
+        if match is not None and match[2] != "#":
+            dash = len(match[1])
+            below = [dash + 2] if text[span.start : span.end].rstrip().endswith(":") else []
+            found[line] = (match.start(2), dash, *below)
+    return found

@@ -1,0 +1,51 @@
+"""A slip that makes several lines unreadable is one problem, and its fix makes them all readable."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.server.analysis.drawing import EVAL, TASK, drawn, fixed, graders, problems
+
+TWO = graders(
+    "  - type: text\n    name: a\n    config: {contains: [x]}\n"
+    "  - type: text\n    name: b\n    config: {contains: [y]}\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("slip", "code"),
+    [
+        (TWO.replace("  - type: text\n    name: b", "    type: text\n    name: b"), "yaml-syntax"),
+        (TWO.replace("  - type: text\n    name: a", "    type: text\n    name: a"), "yaml-syntax"),
+        (TWO.replace("- type: text\n    name: b", "-type: text\n    name: b"), "yaml-syntax"),
+        (TWO.replace("    name: b", "   name: b"), "yaml-indentation"),
+        (TWO.replace("    name: b", "\tname: b"), "yaml-tab"),
+    ],
+)
+def test_one_slip_is_one_problem_with_a_fix(slip: str, code: str) -> None:
+    assert slip != TWO
+    assert [problem.code for problem in problems(slip)] == [code]
+    assert problems(fixed(slip, code)) == ()
+
+
+def test_the_missing_dash_is_marked_where_the_item_begins() -> None:
+    text = TWO.replace("  - type: text\n    name: b", "    type: text\n    name: b")
+    assert (
+        drawn(text, fixes=True)
+        == """
+⋯
+    type: text
+    ^^^^ error yaml-syntax: A list item starts with a dash; write `- ` before this.
+      = fix: Insert the dash
+"""
+    )
+
+
+def test_a_line_moves_to_the_column_where_its_key_is_known() -> None:
+    text = EVAL.replace("  timeout_seconds", " timeout_seconds")
+    assert fixed(text, "yaml-indentation", "eval") == EVAL
+
+
+def test_a_key_that_is_only_set_twice_is_a_duplicate() -> None:
+    text = TASK + "  prompt: Go again\n"
+    assert [problem.code for problem in problems(text)] == ["duplicate-key"]
