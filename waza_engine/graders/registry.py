@@ -17,7 +17,7 @@ from pydantic import ValidationError
 
 from waza_engine.graders.base import Grader, GraderConfig, GraderError
 from waza_engine.graders.config import one_of
-from waza_engine.graders.config_errors import explain
+from waza_engine.spec.explain import location_of, sentence
 
 BUILT_IN_TYPES = (
     "action_sequence",
@@ -113,7 +113,9 @@ def _validated(model: type[GraderConfig], config: Mapping[str, Any], warnings: l
         return model.model_validate(config, context={"warnings": warnings})
     except ValidationError as error:
         ignored = f" ({'; '.join(warnings)})" if warnings else ""
-        raise GraderError(explain(error, config) + ignored) from None
+        findings = error.errors(include_url=False)
+        wrong = [sentence(finding, ("config", *location_of(finding, config))) for finding in findings]
+        raise GraderError("; ".join(wrong) + ignored) from None
 
 
 def _read(entry: object, key: str) -> Any:

@@ -61,7 +61,10 @@ class ExpectedCall(GraderConfig):
     )
     args: dict[str, ArgumentMatcher] = Field(
         default_factory=dict[str, ArgumentMatcher],
-        description="What the arguments of that call are: by argument name, one matcher each.",
+        description=(
+            "What the arguments of that call are: by argument name, one matcher each. "
+            "Upper and lower case differ."
+        ),
         examples=[{"command": {"regex": "^git status"}}],
     )
 
@@ -183,9 +186,7 @@ class ToolCallsGrader(Grader[ToolCallsConfig]):
         """Raise ``GraderError`` for an invalid pattern or schema."""
         super().__init__(name, config)
         for index, expected in enumerate(config.expect):
-            check_pattern(f"config.expect[{index}].tool", expected.tool)
-            for argument, matcher in expected.args.items():
-                matcher.check_patterns(f"config.expect[{index}].args.{argument}")
+            check_call(f"config.expect[{index}]", expected)
 
     def grade(self, context: GradingContext) -> Verdict:
         """Check the recorded calls."""
@@ -202,6 +203,13 @@ class ToolCallsGrader(Grader[ToolCallsConfig]):
             passed_checks=sum(check.passed for check in checks),
             total_checks=len(checks),
         )
+
+
+def check_call(place: str, expected: ExpectedCall) -> None:
+    """Raise ``GraderError`` when a pattern or schema of an expected call is invalid."""
+    check_pattern(f"{place}.tool", expected.tool)
+    for argument, matcher in expected.args.items():
+        matcher.check_patterns(f"{place}.args.{argument}")
 
 
 def check_pattern(place: str, pattern: str) -> None:

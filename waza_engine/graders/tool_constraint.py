@@ -18,26 +18,17 @@ from waza_engine.graders.fields import (
     ToolNameList,
     text_or_block,
 )
-from waza_engine.graders.matchers import ArgumentMatcher, matches
+from waza_engine.graders.matchers import matches
 from waza_engine.graders.patterns import PatternError, found
 from waza_engine.graders.registry import register
-from waza_engine.graders.tool_calls import check_pattern
+from waza_engine.graders.tool_calls import ExpectedCall, check_call, check_pattern
 
 _PATTERNS = {"command_pattern": "command", "skill_pattern": "skill", "path_pattern": "path"}
 
 
-class ToolPattern(GraderConfig):
+class ToolPattern(ExpectedCall):
     """A tool call by patterns: it matches when one single call satisfies all of them."""
 
-    tool: PlainText = Field(
-        description=(
-            "A regular expression (RE2) for the tool's name, found anywhere in it; "
-            "upper and lower case are the same. Write `^rm$` for exactly that tool."
-        ),
-        examples=["^bash$"],
-        pattern=r"\S",
-        json_schema_extra={"x-waza-kind": "regex"},
-    )
     command_pattern: PlainText | None = Field(
         default=None,
         description="A regular expression for the argument `command`; upper and lower case are the same.",
@@ -56,21 +47,11 @@ class ToolPattern(GraderConfig):
         examples=["^src/"],
         json_schema_extra={"x-waza-kind": "regex"},
     )
-    args: dict[str, ArgumentMatcher] = Field(
-        default_factory=dict[str, ArgumentMatcher],
-        description=(
-            "What other arguments are: by argument name, one matcher each. Upper and lower case differ."
-        ),
-        examples=[{"query": {"contains": "auth"}}],
-    )
-
     misspellings: ClassVar = {
-        "name": "tool",
-        "tool_name": "tool",
+        **ExpectedCall.misspellings,
         "command": "command_pattern",
         "path": "path_pattern",
         "skill": "skill_pattern",
-        "arguments": "args",
     }
 
 
@@ -218,12 +199,10 @@ class ToolConstraintGrader(Grader[ToolConstraintConfig]):
 
 
 def _check_patterns(place: str, entry: ToolPattern) -> None:
-    check_pattern(f"{place}.tool", entry.tool)
+    check_call(place, entry)
     for key in _PATTERNS:
         if pattern := getattr(entry, key):
             check_pattern(f"{place}.{key}", pattern)
-    for argument, matcher in entry.args.items():
-        matcher.check_patterns(f"{place}.args.{argument}")
 
 
 def _entry_check(

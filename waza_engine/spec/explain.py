@@ -25,9 +25,10 @@ _MUST_BE = {
     "mapping_type": "must be a block of keys, one `key: value` a line",
     "finite_number": "must be a finite number",
     "missing": "is missing",
-    "too_short": "has too few items",
     "too_long": "has too many items",
     "string_too_short": "must not be empty",
+    "string_pattern_mismatch": "must not be blank",
+    "extra_forbidden": "is not an option here",
 }
 
 
@@ -69,11 +70,13 @@ def sentence(finding: ErrorDetails, location: Location) -> str:
             known = one_of([word for word in expected if word])
             return f"{place} is `{finding['input']}`, which is not one of {known}"
         case "greater_than_equal":
-            return f"{place} must be {context['ge']} or more"
+            return f"{place} must be {context['ge']:g} or more"
         case "less_than_equal":
-            return f"{place} must be {context['le']} or less"
+            return f"{place} must be {context['le']:g} or less"
         case "greater_than":
-            return f"{place} must be more than {context['gt']}"
+            return f"{place} must be more than {context['gt']:g}"
+        case "too_short":
+            return f"{place} {'must not be empty' if context['min_length'] == 1 else 'has too few items'}"
         case kind:
             return f"{place} {_MUST_BE.get(kind, 'has a value that cannot be used here')}"
 

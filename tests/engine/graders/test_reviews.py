@@ -46,7 +46,7 @@ def test_judges_never_guess(type_name: str, config: dict[str, Any] | None) -> No
     [
         ({}, ["nothing to check", "`prompt` or `rubric`"]),
         ({"prompt": ""}, ["nothing to check"]),
-        ({"rubric": "r", "threshold": 2}, ["`config.threshold` must not be above 1"]),
+        ({"rubric": "r", "threshold": 2}, ["`config.threshold` must be 1 or less"]),
         ({"prompt": "p", "mode": "both"}, ["`config.mode` is `both`"]),
     ],
 )

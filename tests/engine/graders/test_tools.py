@@ -68,7 +68,7 @@ def test_behavior_without_a_rule_is_an_error(config: dict[str, Any] | None) -> N
 
 
 def test_a_negative_limit_is_an_error() -> None:
-    with refused("`config.max_tool_calls` must not be below 0"):
+    with refused("`config.max_tool_calls` must be 0 or more"):
         grade("behavior", {"max_tool_calls": -1})
 
 
@@ -165,7 +165,7 @@ def test_a_bad_matcher_is_an_error(matcher: object, words: list[str]) -> None:
     ("config", "words"),
     [
         ({}, ["nothing to check"]),
-        ({"max_calls": -1}, ["`config.max_calls` must not be below 0"]),
+        ({"max_calls": -1}, ["`config.max_calls` must be 0 or more"]),
         ({"min_calls": 5, "max_calls": 2}, ["`min_calls` (5) must not be greater than `max_calls` (2)"]),
         ({"expect": [{}]}, ["`config.expect[0].tool` is missing"]),
         ({"expect": [{"tool": " "}]}, ["`config.expect[0].tool` must not be blank"]),

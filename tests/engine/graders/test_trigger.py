@@ -85,7 +85,7 @@ def test_the_skill_is_found_from_the_working_directory_first(
         ),
         (
             {"skill_path": "skills/azure-deploy", "mode": "positive", "threshold": 1.5},
-            ["must not be above 1"],
+            ["must be 1 or less"],
         ),
         ({"skill_path": "skills/none", "mode": "positive"}, ["skills/none cannot be read"]),
         ({"skill_path": "missing", "mode": "positive"}, ["missing cannot be read"]),
