@@ -19,6 +19,7 @@ from pygls.protocol import default_converter
 from pytest_lsp.client import LanguageClient, register_lsp_features
 
 from waza_language_server.project.uris import uri_of
+from waza_language_server.text.line_index import LineIndex
 
 SERVER = (sys.executable, "-m", "waza_language_server", "--stdio")
 EditorName = Literal["neovim", "visual-studio-code", "emacs"]
@@ -227,3 +228,26 @@ def write_suite(folder: Path, evaluation: str, **tasks: str) -> Path:
     path = folder / "eval.yaml"
     path.write_text(evaluation, "utf-8")
     return path
+
+
+def edits_of(action: types.CodeAction, uri: str) -> list[types.TextEdit]:
+    """Return the edits of a quick fix, with or without a version."""
+    assert action.edit is not None
+    if action.edit.changes is not None:
+        return list(action.edit.changes[uri])
+    (change,) = list(action.edit.document_changes or ())
+    assert isinstance(change, types.TextDocumentEdit)
+    assert change.text_document.uri == uri
+    return [edit for edit in change.edits if isinstance(edit, types.TextEdit)]
+
+
+def applied(text: str, edits: Sequence[types.TextEdit], encoding: str = "utf-16") -> str:
+    """Return the text after edits, as a client applies them."""
+    lines = LineIndex(text)
+
+    def offset(position: types.Position) -> int:
+        return lines.offset(position.line, position.character, encoding)  # type: ignore[arg-type]
+
+    for edit in sorted(edits, key=lambda edit: offset(edit.range.start), reverse=True):
+        text = text[: offset(edit.range.start)] + edit.new_text + text[offset(edit.range.end) :]
+    return text

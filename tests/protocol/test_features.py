@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from lsprotocol import types
 
-from tests.protocol.editor import editing, write_suite
+from tests.protocol.editor import applied, editing, edits_of, write_suite
 from waza_language_server.project.uris import path_of
-from waza_language_server.text.line_index import LineIndex
 
 SUITE = """\
 name: explains
@@ -32,29 +30,6 @@ def suite(tmp_path: Path) -> Path:
     return write_suite(tmp_path, SUITE, one=TASK)
 
 
-def apply(text: str, edits: Sequence[types.TextEdit], encoding: str = "utf-16") -> str:
-    """Return the text after edits, as a client applies them."""
-    lines = LineIndex(text)
-
-    def offset(position: types.Position) -> int:
-        return lines.offset(position.line, position.character, encoding)  # type: ignore[arg-type]
-
-    for edit in sorted(edits, key=lambda edit: offset(edit.range.start), reverse=True):
-        text = text[: offset(edit.range.start)] + edit.new_text + text[offset(edit.range.end) :]
-    return text
-
-
-def edits_of(action: types.CodeAction, uri: str) -> list[types.TextEdit]:
-    """Return the edits of a quick fix, with or without a version."""
-    assert action.edit is not None
-    if action.edit.changes is not None:
-        return list(action.edit.changes[uri])
-    (change,) = list(action.edit.document_changes or ())
-    assert isinstance(change, types.TextDocumentEdit)
-    assert change.text_document.uri == uri
-    return [edit for edit in change.edits if isinstance(edit, types.TextEdit)]
-
-
 async def test_a_quick_fix_repairs_what_it_says(suite: Path) -> None:
     async with editing(suite.parent) as editor:
         uri = editor.open(suite)
@@ -62,7 +37,7 @@ async def test_a_quick_fix_repairs_what_it_says(suite: Path) -> None:
         assert action.kind == types.CodeActionKind.QuickFix
         assert action.diagnostics is not None
         assert action.diagnostics[0].code == "unknown-key"
-        repaired = apply(SUITE, edits_of(action, uri))
+        repaired = applied(SUITE, edits_of(action, uri))
         assert repaired == SUITE.replace("containz", "contains")
         editor.replace(uri, 2, repaired)
         assert await editor.pushed(uri, 2) == []
@@ -87,7 +62,7 @@ async def test_all_safe_fixes_are_one_action_when_it_is_asked_for(suite: Path) -
         (action,) = list(await editor.text_document_code_action_async(params) or ())
         assert isinstance(action, types.CodeAction)
         assert action.kind == types.CodeActionKind.SourceFixAll
-        assert apply(SUITE, edits_of(action, uri)) == SUITE.replace("containz", "contains")
+        assert applied(SUITE, edits_of(action, uri)) == SUITE.replace("containz", "contains")
 
 
 @pytest.mark.parametrize("only", [["refactor"], ["source.organizeImports"], []])
@@ -127,7 +102,7 @@ async def test_a_client_without_snippets_gets_text_at_the_right_columns(suite: P
         assert several
         for version, item in enumerate(several, start=2):
             assert isinstance(item.text_edit, types.TextEdit)
-            written = apply(text, [item.text_edit])
+            written = applied(text, [item.text_edit])
             editor.replace(uri, version, written)
             codes = {diagnostic.code for diagnostic in await editor.pushed(uri, version)}
             assert not codes & {"yaml-syntax", "unknown-key", "wrong-type"}, written
@@ -171,4 +146,4 @@ async def test_every_editor_is_served(suite: Path, name: str) -> None:
         assert [diagnostic.code for diagnostic in await editor.pushed(uri, 1)] == ["unknown-key"]
         assert await editor.hover(uri, 0, 1)
         assert await editor.complete(uri, 6, 4)
-        assert apply(SUITE, edits_of((await editor.actions(uri, 8))[0], uri)) != SUITE
+        assert applied(SUITE, edits_of((await editor.actions(uri, 8))[0], uri)) != SUITE

@@ -6,7 +6,6 @@ into the document.
 
 from __future__ import annotations
 
-import ast
 import builtins
 import difflib
 import sys
@@ -15,7 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from keyword import iskeyword
 
-from waza_engine.assertions.names import ALL_NAMES, CONTEXT_NAMES, FUNCTION_NAMES, is_refused_attribute
+from waza_engine.assertions.names import ALL_NAMES, CONTEXT_NAMES, FUNCTION_NAMES
 from waza_language_server.analysis import assertion_statements
 from waza_language_server.analysis.assertion_javascript import LITERALS, as_python, javascript_marks
 from waza_language_server.analysis.assertion_scopes import NameUse, Resolution, resolve_names
@@ -69,8 +68,7 @@ def assertion_findings(
     resolution = _resolve(source, known)
     if resolution is None:
         return (), known
-    findings = (*_name_findings(source, resolution, known), *_refused_attributes(source))
-    return findings, known | resolution.leaked
+    return tuple(_name_findings(source, resolution, known)), known | resolution.leaked
 
 
 def _resolve(source: PythonSource, known: frozenset[str]) -> Resolution | None:
@@ -141,15 +139,6 @@ def _name_findings(source: PythonSource, resolution: Resolution, known: frozense
             yield Finding("assertion-vanishing-name", start, end, _vanishing_message(use), rewrites)
         else:
             yield _unknown_name(source, use.node.id, start, end, known)
-
-
-def _refused_attributes(source: PythonSource) -> Iterator[Finding]:
-    """Yield the attributes that the engine refuses because they lead into the interpreter."""
-    for node in ast.walk(source.tree):
-        if isinstance(node, ast.Attribute) and is_refused_attribute(node.attr):
-            start = source.end(node) - len(node.attr)
-            message = f"`{node.attr}` is refused in assertions: it leads into the interpreter."
-            yield Finding("assertion-refused-attribute", start, start + len(node.attr), message)
 
 
 def _place(source: PythonSource, use: NameUse) -> tuple[int, int]:

@@ -56,16 +56,6 @@ ASSERTION_RULES = (
         _HEAD + "        - \"'deployed' in output or 'created' in output\"\n",
     ),
     Rule(
-        "assertion-refused-attribute",
-        "The attribute is refused",
-        "error",
-        "Names between double underscores and the insides of frames and generators lead out of an assertion "
-        "into the interpreter; an assertion that uses one counts as failed in every trial.",
-        _HEAD + "        - len(output.__dict__) > 0\n",
-        _HEAD + "        - len(output) > 0\n",
-        "Assertions look at data; what to look at instead is for the author to say.",
-    ),
-    Rule(
         "javascript-grader",
         "All assertions of the grader are JavaScript",
         "information",

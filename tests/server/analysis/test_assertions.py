@@ -90,8 +90,3 @@ def test_a_comprehension_says_which_python_it_needs() -> None:
         " visible inside a list comprehension up to Python 3.11; only from Python 3.12 on it is.\n"
         "                                          = fix: Bind the names inside\n"
     )
-
-
-def test_an_attribute_that_leads_into_the_interpreter_is_marked() -> None:
-    text = grader("        - 'output.__class__.__mro__ and len(output) > 1'\n")
-    assert marked(text) == [("assertion-refused-attribute", "__mro__")]
