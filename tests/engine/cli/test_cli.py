@@ -126,13 +126,14 @@ def test_interrupting_ends_cleanly_and_keeps_what_was_finished(
     tmp_path: Path, number: signal.Signals
 ) -> None:
     path = write_suite(tmp_path, {"a": task("a"), "b": task("b", f"graders:\n{HANGS}")})
-    command = [sys.executable, "-m", "waza_engine", "run", str(path), "--format", "jsonl"]
+    # A test run in the background is started with interrupts ignored, and its children would be too.
+    listening = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+    program = f"{listening}; from waza_engine.cli import main; main()"
+    command = [sys.executable, "-c", program, "run", str(path), "--format", "jsonl"]
     with subprocess.Popen(
         command,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        # A test run in the background is started with interrupts ignored, and its children would be too.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     ) as process:
         assert process.stdout is not None
         assert process.stderr is not None
