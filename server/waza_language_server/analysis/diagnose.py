@@ -112,7 +112,7 @@ def _problems_of(
 
 def grader_problems(tree: Tree, kind: SchemaName, catalog: Catalog, entry: Node) -> tuple[Problem, ...]:
     """Return the problems of one grader entry, from memory when neither the entry nor its place changed."""
-    if tree.broken(entry):
+    if tree.errors and tree.broken(entry):
         return tuple(_check_grader(tree, kind, catalog, entry))
     key = (kind, id(catalog))
     kept = _kept.get(entry.green, {}).get(key)

@@ -61,5 +61,8 @@ def _without_graders(node: Node, shape: Shape, depth: int) -> Json:
             )
         return result
     if node.kind == "sequence" and depth > 0 and (items := shape.branch("sequence").items) is not None:
+        if items.kind == "grader" and all(child.green.kind == "mapping" for child in node.green.children):
+            # Thousands of graders are the one thing that makes a document long: no node is made for them.
+            return [{} for _ in node.green.children]
         return [_without_graders(item, items, depth - 1) for item in node.items]
     return merged(node.to_python(), depth)

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from waza_engine.spec.task_globs import GlobError, segment_matcher, split_pattern
 from waza_language_server.analysis.problem import Edit, Fix, Problem, Related
-from waza_language_server.project.globs import BadPatternError, segment_matcher, split_pattern
 from waza_language_server.project.outline import pattern_nodes, pattern_of
 from waza_language_server.project.uris import path_of
 from waza_language_server.syntax.edits import replace_scalar
@@ -65,7 +65,7 @@ def _resolve(document: Document, project: Project, node: Node) -> _Glob:
     try:
         for segment in split_pattern(pattern_of(node)):
             segment_matcher(segment)
-    except BadPatternError as error:
+    except GlobError as error:
         return _Glob(node, project.matching_tasks(document, ""), str(error))
     return _Glob(node, project.matching_tasks(document, pattern_of(node)))
 
