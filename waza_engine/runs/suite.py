@@ -9,12 +9,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from waza_engine.runs.globs import PatternError, expand, name_matches
+from waza_engine.runs.dataset import load_dataset
 from waza_engine.spec.dialects import inline_task
 from waza_engine.spec.eval_file import EvalFile
 from waza_engine.spec.loading import load_eval_file, load_task_file
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.task_file import TaskFile
+from waza_engine.spec.task_globs import GlobError, expand, name_matches
 
 
 class SuiteError(Exception):
@@ -63,9 +64,9 @@ def load_suite(path: Path) -> Suite:
     spec, found = load_eval_file(path)
     warnings = [str(warning) for warning in found]
     if spec.tasks_from:
-        raise SuiteError(
-            f"{path}: `tasks_from` (tasks in a CSV file) cannot be run yet; list task files under `tasks`."
-        )
+        dataset = load_dataset(path, spec)
+        rows = tuple(SuiteTask(row.id, row.name, dataset.path, row.task, row.error) for row in dataset.tasks)
+        return Suite(path, path.parent, spec, rows, (*warnings, *dataset.warnings, *_twice(rows)))
     tasks: list[SuiteTask] = []
     patterns: list[str] = []
     for position, element in enumerate(spec.tasks):
@@ -97,8 +98,8 @@ def select_tasks(suite: Suite, patterns: Sequence[str]) -> tuple[SuiteTask, ...]
             for task in suite.tasks
             if any(name_matches(pattern, task.id) or name_matches(pattern, task.name) for pattern in patterns)
         )
-    except PatternError as error:
-        raise SuiteError(f"The task pattern {error}.") from None
+    except GlobError as error:
+        raise SuiteError(f"A task pattern cannot be read: {error}.") from None
     if not chosen:
         known = ", ".join(task.id for task in suite.tasks)
         wanted = ", ".join(f"`{pattern}`" for pattern in patterns)
@@ -109,8 +110,8 @@ def select_tasks(suite: Suite, patterns: Sequence[str]) -> tuple[SuiteTask, ...]
 def _tasks_of_pattern(eval_path: Path, pattern: str, warnings: list[str]) -> list[SuiteTask]:
     try:
         paths = expand(eval_path.parent, pattern)
-    except PatternError as error:
-        raise SuiteError(f"{eval_path}: the task pattern {error}.") from None
+    except GlobError as error:
+        raise SuiteError(f"{eval_path}: the task pattern `{pattern}` cannot be read: {error}.") from None
     tasks: list[SuiteTask] = []
     for path in paths:
         try:

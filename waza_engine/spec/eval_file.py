@@ -144,7 +144,9 @@ class EvalFile(Block):
     )
     inputs: WordMap = Field(
         default_factory=dict[str, str],
-        description="Values for `{{name}}` in the prompts of a CSV dataset; a column of the same name wins.",
+        description=(
+            "Values for `{{.Vars.name}}` in the prompts of a CSV dataset; a column of the same name wins."
+        ),
         examples=[{"language": "Python"}],
     )
     tasks: Annotated[
@@ -169,7 +171,7 @@ class EvalFile(Block):
         default="",
         description=(
             "A CSV file, one task a row, inside the directory of `eval.yaml`; `tasks` is not read then. "
-            "Columns: `id`, `name`, `prompt`; the others are values for `{{column}}` in the prompt."
+            "Columns: `id`, `name`, `prompt`; every column is a value in the prompt, `{{.Vars.column}}`."
         ),
         examples=["dataset.csv"],
     )

@@ -1,0 +1,199 @@
+"""Tasks from a CSV file, and the values in their prompts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.engine.suites import CONFIG, run
+from waza_engine.runs.suite import Suite, SuiteTask, load_suite
+from waza_engine.runs.templates import TemplateData, TemplateError, render
+from waza_engine.spec.problems import SuiteFileError
+
+DATA = TemplateData({"TaskName": "First"}, {"city": "Oslo", "my-col": "x", "quote": 'a "b" {{c}}'})
+
+
+def suite_of(directory: Path, dataset: str | bytes, more: str = "") -> Path:
+    directory.mkdir(exist_ok=True)
+    content = dataset.encode() if isinstance(dataset, str) else dataset
+    (directory / "data.csv").write_bytes(content)
+    path = directory / "eval.yaml"
+    path.write_text(f"name: suite\nskill: writer\n{CONFIG}tasks_from: data.csv\n{more}")
+    return path
+
+
+def loaded(directory: Path, dataset: str | bytes, more: str = "") -> Suite:
+    return load_suite(suite_of(directory, dataset, more))
+
+
+def prompts(suite: Suite) -> list[str]:
+    return [prompt(task) for task in suite.tasks]
+
+
+def prompt(task: SuiteTask) -> str:
+    assert task.task is not None, task.error
+    return task.task.inputs.prompt
+
+
+@pytest.mark.parametrize(
+    ("template", "text"),
+    [
+        ("", ""),
+        ("no values, { and }} alone", "no values, { and }} alone"),
+        ("{{.Vars.city}}", "Oslo"),
+        ("in {{ .Vars.city }}!", "in Oslo!"),
+        ("{{.TaskName}}: {{.Vars.city}}", "First: Oslo"),
+        ('{{index .Vars "my-col"}}', "x"),
+        ("{{index .Vars `my-col`}}", "x"),
+        ("{{.Vars.quote}}", 'a "b" {{c}}'),
+        ('{{"{{"}}.Vars{{"}}"}}', "{{.Vars}}"),
+        ("{{`raw`}}", "raw"),
+        ("a  {{- .Vars.city -}}  b", "aOslob"),
+        ("a{{/* a note, }} in it */}}b", "ab"),
+        ("a {{- /* note */ -}} b", "ab"),
+        ("{{.Vars.city}} {{- .Vars.city}}", "OsloOslo"),
+    ],
+)
+def test_a_value_is_filled_in(template: str, text: str) -> None:
+    assert render(template, DATA) == text
+
+
+@pytest.mark.parametrize(
+    ("template", "said"),
+    [
+        ("{{.Vars.town}}", "no column or input `town`; there are `city`"),
+        ('{{index .Vars "town"}}', "no column or input `town`"),
+        ("{{city}}", "`{{city}}` is not a value; write `{{.Vars.city}}`"),
+        ("{{.city}}", "write `{{.Vars.city}}`"),
+        ("{{my-col}}", 'write `{{index .Vars "my-col"}}`'),
+        ("{{.Vars.my-col}}", 'write `{{index .Vars "my-col"}}`'),
+        ("{{.Nope}}", "write `.TaskName` or `.Vars.<name>`"),
+        ("{{.Vars}}", "write one of them"),
+        ("{{}}", "is empty"),
+        ("{{.Vars.city", "no closing `}}`"),
+        ("{{if .Vars.city}}a{{end}}", "`if` cannot be used here"),
+        ("{{.Vars.city | printf}}", "is not a value"),
+        ("{{printf .Vars.city}}", "is not a value"),
+        ('{{"\\q"}}', "escape"),
+    ],
+)
+def test_what_is_no_value_says_what_to_write(template: str, said: str) -> None:
+    with pytest.raises(TemplateError) as caught:
+        render(template, DATA)
+    assert said in str(caught.value)
+
+
+def test_each_row_is_a_task_and_runs(tmp_path: Path) -> None:
+    dataset = 'id,name,prompt,city\na,Ask,"Hi, {{.Vars.city}}",Oslo\nb,,Bye {{.TaskName}},Rome\n'
+    greets = "graders: [{type: text, name: says, config: {contains: ['Hi, Oslo']}}]\n"
+    report, _ = run(suite_of(tmp_path, dataset, greets))
+    assert [(task.id, task.name, task.status) for task in report.outcome.tasks] == [
+        ("a", "Ask", "passed"),
+        ("b", "row-2", "failed"),
+    ]
+    assert "Bye row-2" in report.outcome.tasks[1].trials[0].output
+
+
+def test_an_id_falls_back_to_the_name_and_then_to_the_row(tmp_path: Path) -> None:
+    suite = loaded(tmp_path, "name,prompt\nAsk,x\n,y\n")
+    assert [task.id for task in suite.tasks] == ["Ask", "row-2"]
+
+
+def test_inputs_are_values_and_a_column_wins(tmp_path: Path) -> None:
+    more = "inputs: {city: Bergen, who: you}\n"
+    suite = loaded(tmp_path, "prompt,city\n{{.Vars.who}} {{.Vars.city}},Oslo\n", more)
+    assert prompts(suite) == ["you Oslo"]
+
+
+@pytest.mark.parametrize(
+    ("chosen", "ids"),
+    [
+        ("[0, 0]", ["row-1", "row-2", "row-3"]),
+        ("[2, 2]", ["row-2"]),
+        ("[2, 99]", ["row-2", "row-3"]),
+    ],
+)
+def test_a_range_chooses_rows_and_they_keep_their_numbers(
+    tmp_path: Path, chosen: str, ids: list[str]
+) -> None:
+    suite = loaded(tmp_path, "prompt\na\nb\nc\n", f"range: {chosen}\n")
+    assert [task.id for task in suite.tasks] == ids
+
+
+@pytest.mark.parametrize("chosen", ["[0, 3]", "[3, 1]", "[-1, 2]"])
+def test_a_range_that_is_none_is_refused(tmp_path: Path, chosen: str) -> None:
+    with pytest.raises(SuiteFileError):
+        loaded(tmp_path, "prompt\na\nb\nc\n", f"range: {chosen}\n")
+
+
+def test_quotes_line_breaks_blank_lines_and_a_byte_order_mark(tmp_path: Path) -> None:
+    dataset = '\ufeffid,prompt\r\n\r\na,"two\r\nlines, ""quoted"""\r\n\r\nb,plain\r\n'
+    suite = loaded(tmp_path, dataset)
+    assert [(task.id, prompt(task)) for task in suite.tasks] == [
+        ("a", 'two\nlines, "quoted"'),
+        ("b", "plain"),
+    ]
+
+
+def test_a_prompt_may_be_long(tmp_path: Path) -> None:
+    assert len(prompts(loaded(tmp_path, "prompt\n" + "x" * 200_000))[0]) == 200_000
+
+
+@pytest.mark.parametrize(
+    ("dataset", "said"),
+    [
+        ("", "data.csv:1: the dataset is empty"),
+        ("id,prompt\n", "data.csv:1: the dataset has no tasks, only a header"),
+        ("id,prompt\na,x\n\nb\n", "data.csv:4: the row has 1 cell, the header 2"),
+        ("id,prompt\na,x,y\n", "data.csv:2: the row has 3 cells"),
+        ('id,prompt\na,"x\n', "data.csv:2: a quoted cell is not closed"),
+        ('id,prompt\na,"x"y\n', "data.csv:2: a quoted cell is not closed"),
+        (b"id,prompt\na,\xff\n", "data.csv"),
+    ],
+)
+def test_a_file_that_is_no_table_says_where(tmp_path: Path, dataset: str | bytes, said: str) -> None:
+    with pytest.raises(SuiteFileError) as caught:
+        loaded(tmp_path, dataset)
+    assert said in str(caught.value)
+
+
+def test_a_range_beyond_the_rows_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(SuiteFileError, match="starts at row 5 of 1"):
+        loaded(tmp_path, "prompt\na\n", "range: [5, 6]\n")
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    path = suite_of(tmp_path, "prompt\na\n")
+    (tmp_path / "data.csv").unlink()
+    with pytest.raises(SuiteFileError, match=r"data\.csv"):
+        load_suite(path)
+
+
+def test_a_file_outside_the_suite_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "other.csv").write_text("prompt\nx\n")
+    path = suite_of(tmp_path / "suite", "prompt\na\n")
+    for written in ("../other.csv", str(tmp_path / "other.csv")):
+        path.write_text(path.read_text().replace("data.csv", written))
+        with pytest.raises(SuiteFileError, match="does not lie inside"):
+            load_suite(path)
+        path.write_text(path.read_text().replace(written, "data.csv"))
+    (tmp_path / "suite" / "data.csv").unlink()
+    (tmp_path / "suite" / "data.csv").symlink_to(tmp_path / "other.csv")
+    with pytest.raises(SuiteFileError, match="does not lie inside"):
+        load_suite(path)
+
+
+def test_a_prompt_that_cannot_be_filled_in_costs_its_task_alone(tmp_path: Path) -> None:
+    report, _ = run(suite_of(tmp_path, "prompt\n{{.Vars.gone}}\nfine\n"))
+    assert [task.status for task in report.outcome.tasks] == ["error", "passed"]
+    assert "data.csv:2: the prompt cannot be filled in" in report.outcome.tasks[0].error
+
+
+def test_what_has_no_effect_is_warned_about(tmp_path: Path) -> None:
+    suite = loaded(tmp_path, "id,prompt,prompt\na,x,y\na,x,z\n", "tasks: ['tasks/*.yaml']\n")
+    assert prompts(suite) == ["y", "z"]
+    said = "\n".join(suite.warnings)
+    assert "`tasks` has no effect" in said
+    assert "column `prompt` occurs twice" in said
+    assert "`a` occurs twice" in said
