@@ -20,6 +20,7 @@ PROTOCOL = SERVER / "protocol"
 ENGINE_MODULES_FOR_THE_SERVER = {
     "waza_engine",
     "waza_engine.spec.scalars",
+    "waza_engine.spec.task_globs",
     "waza_engine.assertions.names",
     "waza_engine.results.reading",
 }

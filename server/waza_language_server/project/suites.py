@@ -10,13 +10,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from waza_engine.spec.task_globs import GlobError, expand, matches
 from waza_language_server.project.disk import Disk
 from waza_language_server.project.facts import Fact
-from waza_language_server.project.globs import BadPatternError, glob, matches
 from waza_language_server.project.outline import Outline
 
 LEVELS_UP = 10
 """How many folders above a file are searched for its suite and its ``.waza.yaml``."""
+
+MOST_PATHS = 20_000
+"""Paths of one glob that are looked at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +62,8 @@ def paths_of_pattern(disk: Disk, folder: Path, pattern: str) -> Fact[tuple[Path,
         return names.value if names.known else None
 
     try:
-        found = glob(folder, pattern, listing)
-    except BadPatternError as error:
+        found = expand(folder, pattern, listing, limit=MOST_PATHS)
+    except GlobError as error:
         return Fact("unknown", (), str(error))
     if found:
         return Fact("known", found)
@@ -86,7 +89,7 @@ def picks_up(suite: Suite, path: Path) -> bool:
         try:
             if matches(suite.folder, pattern, path):
                 return True
-        except BadPatternError:
+        except GlobError:
             continue
     return False
 

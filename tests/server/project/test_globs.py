@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from waza_language_server.project.globs import BadPatternError, glob, matches, segment_matcher
+from waza_engine.spec.task_globs import GlobError, expand, matches, segment_matcher
 
 TREE = {
     "": [("tasks", True), ("more", True), ("a.yaml", False), ("odd[1].yaml", False)],
@@ -23,7 +23,7 @@ def listing(folder: Path) -> list[tuple[str, bool]] | None:
 
 
 def found(pattern: str) -> list[str]:
-    return [path.relative_to(SUITE).as_posix() for path in glob(SUITE, pattern, listing)]
+    return [path.relative_to(SUITE).as_posix() for path in expand(SUITE, pattern, listing)]
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_a_backslash_takes_the_meaning_off_a_bracket() -> None:
 
 @pytest.mark.parametrize("pattern", ["[", "[a", "[]", "[z-a]", "[-a]"])
 def test_a_pattern_that_cannot_be_read(pattern: str) -> None:
-    with pytest.raises(BadPatternError):
+    with pytest.raises(GlobError):
         segment_matcher(pattern)
 
 

@@ -1,0 +1,168 @@
+"""Task globs, read with the rules of Go's ``filepath.Glob`` (reference waza.md §1.1).
+
+``*``, ``?`` and ``[…]`` stay within one directory level, so ``**`` is no more than ``*``; names that start
+with a dot match too; the paths of one pattern come sorted. A pattern is joined to the suite's directory, so
+even one that starts with a slash starts there. On Windows a backslash separates directories, elsewhere it
+takes the meaning off the next character.
+
+Architecture invariant: light, for the run and the language server share it; the caller lists directories, so
+that the server can answer from its memory.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+from pathlib import Path
+
+_ESCAPES = os.sep == "/"
+_SPECIAL = re.compile(r"[*?\[\\]" if _ESCAPES else r"[*?\[]")
+
+Listing = Callable[[Path], "Iterable[tuple[str, bool]] | None"]
+"""Names in a directory with whether each is one; None when it cannot be read or does not exist."""
+
+
+class GlobError(ValueError):
+    """A pattern that cannot be read; the text says why."""
+
+
+def expand(
+    directory: Path, pattern: str, listing: Listing | None = None, *, limit: int | None = None
+) -> tuple[Path, ...]:
+    """Return the paths below a directory that match, in the order in which a run loads them.
+
+    Without ``listing`` the disk is read. Stops after ``limit`` paths. Raises ``GlobError``.
+    """
+    segments = split_pattern(pattern)
+    for segment in segments:
+        segment_matcher(segment)
+    places = [directory]
+    for position, segment in enumerate(segments, 1):
+        found: list[Path] = []
+        for place in places:
+            found += _step(place, segment, listing, last=position == len(segments))
+            if limit is not None and len(found) >= limit:
+                break
+        places = found[:limit]
+    return tuple(places) if segments else ()
+
+
+def matches(directory: Path, pattern: str, path: Path) -> bool:
+    """Return whether the pattern picks up the path when it exists. Raises ``GlobError``."""
+    segments = split_pattern(pattern)
+    base = directory
+    while segments and segments[0] == "..":
+        segments, base = segments[1:], base.parent
+    try:
+        steps = path.relative_to(base).parts
+    except ValueError:
+        return False
+    return len(steps) == len(segments) and all(
+        segment_matcher(segment)(step) for segment, step in zip(segments, steps, strict=True)
+    )
+
+
+def name_matches(pattern: str, name: str) -> bool:
+    """Return whether a whole name matches; ``*`` does not match ``/``. Raises ``GlobError``."""
+    return segment_matcher(pattern)(name)
+
+
+def split_pattern(pattern: str) -> list[str]:
+    """Return the directory levels; ``.`` is dropped and ``a/..`` is taken out, as on joining."""
+    segments: list[str] = []
+    for segment in (pattern if _ESCAPES else pattern.replace("\\", "/")).split("/"):
+        if segment in ("", "."):
+            continue
+        if segment == ".." and segments and segments[-1] != "..":
+            segments.pop()
+        else:
+            segments.append(segment)
+    return segments
+
+
+@lru_cache(maxsize=512)
+def segment_matcher(segment: str) -> Callable[[str], bool]:
+    """Return a test for one directory level. Raises ``GlobError``."""
+    expression = re.compile(_translated(segment), re.DOTALL)
+    return lambda name: expression.fullmatch(name) is not None
+
+
+def _step(place: Path, segment: str, listing: Listing | None, *, last: bool) -> list[Path]:
+    if segment == "..":
+        return [place.parent]
+    if not _SPECIAL.search(segment):
+        found = place / segment
+        return [found] if not last or _exists(found, listing) else []
+    names = (listing or _on_disk)(place)
+    if names is None:
+        return []
+    wanted = segment_matcher(segment)
+    return [place / name for name, is_directory in sorted(names) if (is_directory or last) and wanted(name)]
+
+
+def _exists(path: Path, listing: Listing | None) -> bool:
+    if listing is None:
+        # The file system compares: it may not tell upper from lower case.
+        return os.path.lexists(path)
+    return any(name == path.name for name, _ in listing(path.parent) or ())
+
+
+def _on_disk(directory: Path) -> Iterable[tuple[str, bool]] | None:
+    try:
+        with os.scandir(directory) as entries:
+            return [(entry.name, entry.is_dir()) for entry in entries]
+    except OSError:
+        return None
+
+
+def _translated(segment: str) -> str:
+    parts: list[str] = []
+    position = 0
+    while position < len(segment):
+        character = segment[position]
+        position += 1
+        if character == "*":
+            parts.append("[^/]*")
+        elif character == "?":
+            parts.append("[^/]")
+        elif character == "[":
+            text, position = _bracket(segment, position)
+            parts.append(text)
+        elif character == "\\" and _ESCAPES:
+            if position == len(segment):
+                raise GlobError("a backslash stands at the end")
+            parts.append(re.escape(segment[position]))
+            position += 1
+        else:
+            parts.append(re.escape(character))
+    return "".join(parts)
+
+
+def _bracket(segment: str, position: int) -> tuple[str, int]:
+    negated = segment.startswith("^", position)
+    position += negated
+    ranges: list[str] = []
+    while not (ranges and segment.startswith("]", position)):
+        low, position = _bracket_character(segment, position)
+        high = low
+        if segment.startswith("-", position):
+            high, position = _bracket_character(segment, position + 1)
+        if low > high:
+            raise GlobError(f"the range {low}-{high} runs backwards")
+        ranges.append(f"{re.escape(low)}-{re.escape(high)}")
+    # A negated bracket matches no slash either: it stays within its directory level.
+    return f"[{'^/' if negated else ''}{''.join(ranges)}]", position + 1
+
+
+def _bracket_character(segment: str, position: int) -> tuple[str, int]:
+    character = segment[position : position + 1]
+    if character == "\\" and _ESCAPES:
+        position += 1
+        character = segment[position : position + 1]
+    elif character in ("-", "]"):
+        raise GlobError(f"a {character} stands where a character is expected")
+    if not character:
+        raise GlobError("a [ is not closed")
+    return character, position + 1
