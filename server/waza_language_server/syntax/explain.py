@@ -18,6 +18,7 @@ _DOUBLE_BODY = re.compile(
 )
 _LOOSE_DOUBLE = re.compile(r'"(?:[^"\\]|\\.)*"')
 _QUOTE_IN_FLOW = re.compile(r'(?<=[\s\[{,:])"')
+_COMMENT = re.compile(r"[ \t]+#[ \t]")
 _SINGLE_BODY = re.compile(r"'(?:[^']|'')*")
 _ESCAPE_IN_DOUBLE = re.compile(r'\\(["\\])')
 _COLON_IN_PLAIN = re.compile(r":(?=[ \t]|$)", re.MULTILINE)
@@ -128,7 +129,7 @@ def _explain_single(text: str, start: int, end: int) -> SyntaxFault:
 
 
 def _unclosed(text: str, start: int, end: int, quote: str) -> SyntaxFault:
-    line_end = _end_of_line(text, start, end)
+    line_end = _before_comment(text, start, _end_of_line(text, start, end))
     close = Fix(f"Add the closing `{quote}`", (Edit(Span(line_end, line_end), quote),), preferred=True)
     message = f"The quote opened here is never closed; end the text with `{quote}`."
     return SyntaxFault(Span(start, line_end), message, fixes=(close,))
@@ -139,7 +140,8 @@ def _text_behind_quote(text: str, start: int, closed: int, end: int) -> SyntaxFa
     line_end = _end_of_line(text, behind, end)
     fixes: tuple[Fix, ...] = ()
     if _end_of_line(text, start, end) == line_end:
-        whole = Edit(Span(start, line_end), quoted(text[start:line_end]))
+        text_end = _before_comment(text, start, line_end)
+        whole = Edit(Span(start, text_end), quoted(text[start:text_end]))
         fixes = (Fix("Put the whole text in single quotes", (whole,)),)
     return SyntaxFault(
         Span(behind, line_end),
@@ -233,6 +235,12 @@ def _quote_fix(text: str, line: Span, end: int) -> tuple[Fix, ...]:
         return ()
     edit = Edit(Span(line.start, stop), quoted(text[line.start : stop]))
     return (Fix("Put the value in quotes", (edit,), preferred=True),)
+
+
+def _before_comment(text: str, start: int, end: int) -> int:
+    """Return where a text ends that a comment follows; a sign and a blank make one, ``#10`` does not."""
+    comment = _COMMENT.search(text, start, end)
+    return comment.start() if comment is not None else end
 
 
 def _end_of_line(text: str, start: int, end: int) -> int:

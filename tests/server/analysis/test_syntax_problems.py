@@ -49,3 +49,8 @@ def test_a_line_moves_to_the_column_where_its_key_is_known() -> None:
 def test_a_key_that_is_only_set_twice_is_a_duplicate() -> None:
     text = TASK + "  prompt: Go again\n"
     assert [problem.code for problem in problems(text)] == ["duplicate-key"]
+
+
+def test_a_closing_quote_goes_before_the_comment() -> None:
+    text = TASK.replace("prompt: Go", 'prompt: "Fix #10 # the old one')
+    assert fixed(text, "yaml-syntax") == TASK.replace("prompt: Go", 'prompt: "Fix #10" # the old one')
