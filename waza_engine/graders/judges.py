@@ -8,7 +8,22 @@ from __future__ import annotations
 
 from typing import NoReturn
 
+from pydantic import Field
+
 from waza_engine.graders.base import GraderError
+from waza_engine.graders.config import GraderConfig
+from waza_engine.graders.fields import PlainText
+
+
+class JudgedConfig(GraderConfig):
+    """What every judge is told."""
+
+    model: PlainText | None = Field(
+        default=None,
+        description="The model of the judge. Default: `judge_model` of the eval, else the model of the run.",
+        examples=["gpt-4o-mini"],
+        json_schema_extra={"x-waza-kind": "model"},
+    )
 
 
 def no_judge(type_name: str) -> NoReturn:

@@ -7,13 +7,12 @@ from typing import ClassVar
 from pydantic import Field
 
 from waza_engine.graders.base import Grader, GradingContext, Verdict
-from waza_engine.graders.config import GraderConfig
 from waza_engine.graders.fields import Number, PlainText
-from waza_engine.graders.judges import no_judge
+from waza_engine.graders.judges import JudgedConfig, no_judge
 from waza_engine.graders.registry import register
 
 
-class LlmConfig(GraderConfig):
+class LlmConfig(JudgedConfig):
     """The rubric and the model of the judge."""
 
     rubric: PlainText | None = Field(
@@ -24,12 +23,6 @@ class LlmConfig(GraderConfig):
         ),
         examples=["Rate the correctness of the answer from 1 to 5."],
         json_schema_extra={"x-waza-kind": "prompt.text"},
-    )
-    model: PlainText | None = Field(
-        default=None,
-        description="The model of the judge. Default: `judge_model` of the eval, else the model of the run.",
-        examples=["gpt-4o-mini"],
-        json_schema_extra={"x-waza-kind": "model"},
     )
     threshold: Number = Field(
         default=0.75, ge=0, le=1, description="The least score that passes, 0 to 1.", examples=[0.75]

@@ -7,13 +7,12 @@ from typing import ClassVar
 from pydantic import Field
 
 from waza_engine.graders.base import Grader, GradingContext, Verdict
-from waza_engine.graders.config import GraderConfig
 from waza_engine.graders.fields import PlainText
-from waza_engine.graders.judges import no_judge
+from waza_engine.graders.judges import JudgedConfig, no_judge
 from waza_engine.graders.registry import register
 
 
-class LlmComparisonConfig(GraderConfig):
+class LlmComparisonConfig(JudgedConfig):
     """The reference answer and the model of the judge."""
 
     reference: PlainText = Field(
@@ -21,12 +20,6 @@ class LlmComparisonConfig(GraderConfig):
         examples=["The URL of the deployed resource and the next steps."],
         min_length=1,
         json_schema_extra={"x-waza-kind": "prompt.text"},
-    )
-    model: PlainText | None = Field(
-        default=None,
-        description="The model of the judge. Default: `judge_model` of the eval, else the model of the run.",
-        examples=["gpt-4o-mini"],
-        json_schema_extra={"x-waza-kind": "model"},
     )
 
     misspellings: ClassVar = {"expected": "reference", "reference_text": "reference", "golden": "reference"}

@@ -7,13 +7,13 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from waza_engine.graders.base import Grader, GradingContext, Verdict
-from waza_engine.graders.config import Discouraged, Given, GraderConfig
+from waza_engine.graders.config import Discouraged, Given
 from waza_engine.graders.fields import Number, PlainText, Switch
-from waza_engine.graders.judges import no_judge
+from waza_engine.graders.judges import JudgedConfig, no_judge
 from waza_engine.graders.registry import register
 
 
-class PromptConfig(GraderConfig):
+class PromptConfig(JudgedConfig):
     """What the judge is asked: a prompt with verdict tools, or a rubric with a rating."""
 
     prompt: PlainText | None = Field(
@@ -35,12 +35,6 @@ class PromptConfig(GraderConfig):
         ),
         examples=["Rate the correctness from 1 to 5.", "rubrics/quality.md"],
         json_schema_extra={"x-waza-kind": "prompt.text"},
-    )
-    model: PlainText | None = Field(
-        default=None,
-        description="The model of the judge. Default: `judge_model` of the eval, else the model of the run.",
-        examples=["gpt-4o-mini"],
-        json_schema_extra={"x-waza-kind": "model"},
     )
     continue_session: Switch = Field(
         default=False,

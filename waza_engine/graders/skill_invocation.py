@@ -116,16 +116,14 @@ class SkillInvocationGrader(Grader[SkillInvocationConfig]):
                 "recall": measure.recall,
                 "f1": measure.f1,
             },
-            checks=_checks(config, in_place, notes[0] if notes else "", hits),
+            checks=_checks(config, "" if in_place else notes[0], hits),
         )
 
 
-def _checks(
-    config: SkillInvocationConfig, in_place: bool, complaint: str, hits: Sequence[str]
-) -> tuple[Check, ...]:
+def _checks(config: SkillInvocationConfig, complaint: str, hits: Sequence[str]) -> tuple[Check, ...]:
     checks: list[Check] = []
     if config.required_skills:
-        checks.append(Check(("required_skills",), in_place, "" if in_place else complaint))
+        checks.append(Check(("required_skills",), not complaint, complaint))
     for index, skill in enumerate(config.forbidden_skills):
         invoked = skill in hits
         checks.append(
