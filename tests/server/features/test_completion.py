@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from tests.server.features.completing import completions, item, labels, taken
 from tests.server.features.results import grade, write_results
-
 from tests.server.project.files import EVAL, put, small_suite
 from waza_language_server.syntax.tree import parse
 

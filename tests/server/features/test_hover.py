@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from tests.server.features.completing import CURSOR
 from tests.server.features.results import NOW, grade, write_results
-
 from tests.server.project.files import EVAL, small_suite
 from waza_language_server.features.annotated_source import Caret, annotate_source
 from waza_language_server.features.hover import hover

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.server.features.results import NOW, RUN_AT, date, grade, write_results
 
+from tests.server.features.results import NOW, RUN_AT, date, grade, write_results
 from tests.server.project.files import opened, put
 from waza_language_server.features.annotated_source import Hint, annotate_source
 from waza_language_server.features.inlay_hints import InlayHint, inlay_hints
