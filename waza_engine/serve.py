@@ -25,9 +25,10 @@ from typing import IO, Any, NoReturn, cast
 from pylsp_jsonrpc.endpoint import Endpoint
 
 from waza_engine.commands.methods import Methods
+from waza_engine.results.documents import plain
 
 LONGEST_LINE_BYTES = 64 * 2**20
-_PARSE_ERROR, _INVALID_REQUEST = -32700, -32600
+_PARSE_ERROR, _INVALID_REQUEST, _METHOD_NOT_FOUND = -32700, -32600, -32601
 _PATIENCE_SECONDS = 1.5
 
 Message = Mapping[str, Any]
@@ -68,7 +69,11 @@ class Server:
     def read(self, source: IO[bytes]) -> None:
         """Handle messages until the input ends."""
         while line := source.readline(LONGEST_LINE_BYTES):
-            if line.strip():
+            if len(line) == LONGEST_LINE_BYTES and not line.endswith(b"\n"):
+                _skip_line(source)
+                megabytes = LONGEST_LINE_BYTES // 2**20
+                self._refuse(None, _INVALID_REQUEST, f"A message must be shorter than {megabytes} MB.")
+            elif line.strip():
                 self._handle(line)
 
     def end(self) -> None:
@@ -96,17 +101,31 @@ class Server:
                 request.get("id"), _INVALID_REQUEST, 'A request needs `"jsonrpc": "2.0"` and a `method`.'
             )
             return
+        identifier = request.get("id")
+        if identifier is not None and (not isinstance(identifier, int | str) or isinstance(identifier, bool)):
+            self._refuse(None, _INVALID_REQUEST, "The `id` of a request must be text or a whole number.")
+            return
+        if request["method"].startswith("$/"):
+            # Nothing that is asked for takes long enough to be worth taking back.
+            if "id" in request:
+                self._refuse(identifier, _METHOD_NOT_FOUND, f"There is no method {request['method']}.")
+            return
         self._endpoint.consume(request)
 
     def _refuse(self, identifier: object, code: int, message: str) -> None:
         self._send({"jsonrpc": "2.0", "id": identifier, "error": {"code": code, "message": message}})
 
     def _send(self, message: Message) -> None:
-        line = json.dumps(message, allow_nan=False).encode() + b"\n"
+        line = json.dumps(plain(message), allow_nan=False).encode() + b"\n"
         # A client that is gone closes the input too; the runs end then.
         with self._lock, contextlib.suppress(OSError, ValueError):
             _write_all(self._wire, line)
         self._methods.answered(message)
+
+
+def _skip_line(source: IO[bytes]) -> None:
+    while (part := source.readline(2**20)) and not part.endswith(b"\n"):
+        pass
 
 
 def _write_all(wire: IO[bytes], line: bytes) -> None:

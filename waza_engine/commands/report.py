@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import TracebackType
-from typing import Self
+from typing import IO, Self
 
 from rich.console import Console
 from rich.markup import escape
@@ -13,7 +13,7 @@ from waza_engine.results.outcomes import TaskOutcome, TrialOutcome, Validation
 from waza_engine.runs.events import RunEvent
 from waza_engine.runs.run import PreparedRun, RunReport
 
-_MARKS = {
+MARKS = {
     "passed": "[green]✓[/]",
     "failed": "[red]✗[/]",
     "error": "[yellow]⚠[/]",
@@ -27,10 +27,10 @@ _SHOWN_CHARACTERS = 300
 class TextReport:
     """Prints what a run tells. ``with`` shows the progress bar, when standard output is a terminal."""
 
-    def __init__(self, prepared: PreparedRun, *, verbose: bool) -> None:
+    def __init__(self, prepared: PreparedRun, output: IO[str], *, verbose: bool) -> None:
         self._prepared = prepared
         self._verbose = verbose
-        self._console = Console(highlight=False, soft_wrap=True)
+        self._console = Console(file=output, highlight=False, soft_wrap=True)
         self._errors = Console(stderr=True, highlight=False, soft_wrap=True)
         self._progress = Progress(
             TextColumn("{task.description}"),
@@ -67,7 +67,7 @@ class TextReport:
                 self._console.print(f"[dim]{escape(event.message)}[/]")
             case "passed" | "failed" | "errored" | "skipped" | "pending" if event.trial is None:
                 score = "" if event.score is None else f"  {event.score:.2f}"
-                self._console.print(f"{_MARKS[event.kind]} {escape(event.task or '')}{score}")
+                self._console.print(f"{MARKS[event.kind]} {escape(event.task or '')}{score}")
             case _:
                 pass
 
@@ -86,7 +86,7 @@ class TextReport:
         for metric in outcome.metrics:
             if not metric.passed:
                 missed = f"{metric.value:.2f}, below {metric.threshold:g}"
-                self._console.print(f"{_MARKS['failed']} {escape(metric.name)} is {missed}")
+                self._console.print(f"{MARKS['failed']} {escape(metric.name)} is {missed}")
         self._console.print(
             f"\n{summary.succeeded} of {summary.total_tests} tasks passed"
             + "".join(
@@ -126,7 +126,7 @@ class TextReport:
             return
         statistics = task.statistics
         trials = f"  {statistics.passed_runs}/{statistics.total_runs} trials" if statistics else ""
-        self._console.print(f"\n{_MARKS[task.status]} [bold]{escape(task.id)}[/]{trials}")
+        self._console.print(f"\n{MARKS[task.status]} [bold]{escape(task.id)}[/]{trials}")
         if task.error:
             self._console.print(f"    {escape(task.error)}")
         seen: set[tuple[str, str]] = set()
@@ -151,8 +151,8 @@ class TextReport:
 
 def _mark(verdict: Validation) -> str:
     if verdict.status != "graded":
-        return _MARKS[verdict.status]
-    return _MARKS["passed" if verdict.passed else "failed"]
+        return MARKS[verdict.status]
+    return MARKS["passed" if verdict.passed else "failed"]
 
 
 def _score(verdict: Validation) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import queue
@@ -13,9 +14,10 @@ from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 
+from waza_engine.commands.output import StandardOutput
 from waza_engine.commands.report import TextReport
 from waza_engine.results.documents import run_document
-from waza_engine.results.store import ResultsError, encoded, write_atomically
+from waza_engine.results.store import ResultsError, check_writable, encoded, write_atomically
 from waza_engine.runs.cancellation import RunCancellation
 from waza_engine.runs.events import RunEvent
 from waza_engine.runs.run import PreparedRun, RunReport, RunRequest, prepare
@@ -28,41 +30,58 @@ _EVAL_NAMES = ("eval.yaml", "eval.yml")
 
 def run_command(request: RunRequest, output: Path | None, output_format: str, *, verbose: bool) -> int:
     """Run a suite and return the exit code. ``output_format`` is ``text``, ``json`` or ``jsonl``."""
-    _tolerate_narrow_encodings()
+    tolerate_narrow_encodings(json_wanted=output_format != "text")
     try:
         prepared = prepare(replace(request, path=_eval_file(request.path)))
-    except (SuiteFileError, SuiteError) as error:
+        if output is not None:
+            check_writable(output)
+    except (SuiteFileError, SuiteError, ResultsError) as error:
         sys.stderr.write(f"{error}\n")
         return NOT_RUN
-    if output_format == "text":
-        with TextReport(prepared, verbose=verbose) as report:
-            found = _run(prepared, report.tell)
-            report.summarize(found)
-    else:
-        listener = _print_event if output_format == "jsonl" else _print_warning
-        found = _run(prepared, listener)
-        if output_format == "json":
-            sys.stdout.buffer.write(encoded(run_document(found.outcome)))
-            sys.stdout.flush()
-    return _exit_code(found, _written_copy(found, output))
-
-
-def _run(prepared: PreparedRun, listener: Callable[[RunEvent], None]) -> RunReport:
-    """Run in a thread of its own, so that Ctrl-C reaches us at once on every system."""
     cancellation = RunCancellation()
-    reports: queue.SimpleQueue[RunReport] = queue.SimpleQueue()
-    work = threading.Thread(target=lambda: reports.put(prepared.run(listener, cancellation)), daemon=True)
+    printed = StandardOutput(cancellation.request)
+    if output_format == "text":
+        with TextReport(prepared, printed.stream, verbose=verbose) as report:
+            found = _run(prepared, report.tell, cancellation)
+            report.summarize(found)
+    elif output_format == "jsonl":
+        found = _run(prepared, lambda event: _print_event(event, printed), cancellation)
+    else:
+        found = _run(prepared, _print_warning, cancellation)
+        printed.write(encoded(run_document(found.outcome)).decode())
+    printed.flush()
+    printed.complain()
+    kept = _written_copy(found, output)
+    return NOT_RUN if printed.failure is not None else _exit_code(found, kept)
+
+
+def _run(
+    prepared: PreparedRun, listener: Callable[[RunEvent], None], cancellation: RunCancellation
+) -> RunReport:
+    """Run in a thread of its own, so that Ctrl-C reaches us at once on every system."""
+    reports: queue.SimpleQueue[RunReport | Exception] = queue.SimpleQueue()
+
+    def work() -> None:
+        try:
+            reports.put(prepared.run(listener, cancellation))
+        except Exception as error:  # noqa: BLE001 - raised by the thread that waits
+            reports.put(error)
+
     signal.signal(signal.SIGTERM, _interrupt)
-    work.start()
+    threading.Thread(target=work, daemon=True).start()
     while True:
         try:
-            return reports.get(timeout=0.2)
+            found = reports.get(timeout=0.2)
         except queue.Empty:
             continue
         except KeyboardInterrupt:
             if cancellation.requested:
                 os._exit(INTERRUPTED)
             cancellation.request()
+            continue
+        if isinstance(found, Exception):
+            raise found
+        return found
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
@@ -101,9 +120,9 @@ def _eval_file(path: Path) -> Path:
     return found
 
 
-def _print_event(event: RunEvent) -> None:
-    sys.stdout.write(json.dumps(event.document(), ensure_ascii=False) + "\n")
-    sys.stdout.flush()
+def _print_event(event: RunEvent, printed: StandardOutput) -> None:
+    printed.write(json.dumps(event.document(), ensure_ascii=False) + "\n")
+    printed.flush()
 
 
 def _print_warning(event: RunEvent) -> None:
@@ -113,9 +132,9 @@ def _print_warning(event: RunEvent) -> None:
         sys.stderr.write(f"error: {event.message}\n")
 
 
-def _tolerate_narrow_encodings() -> None:
-    """Let a terminal that has no ✓ show a question mark instead of ending the command."""
+def tolerate_narrow_encodings(*, json_wanted: bool = False) -> None:
+    """Let a terminal that has no ✓ show a question mark instead of ending the command; JSON is UTF-8."""
     for stream in (sys.stdout, sys.stderr):
-        reconfigure = getattr(stream, "reconfigure", None)
-        if reconfigure is not None:
-            reconfigure(errors="replace")
+        if isinstance(stream, io.TextIOWrapper):
+            utf8 = json_wanted and stream is sys.stdout
+            stream.reconfigure(encoding="utf-8" if utf8 else None, errors="replace")

@@ -88,13 +88,23 @@ def task_result(task: Block, timestamp: datetime) -> TaskResult:
         id=_text(task.get("test_id")),
         name=_text(task.get("display_name")),
         status=_text(task.get("status")),
-        score=_number(statistics.get("avg_score")),
+        score=number(statistics.get("avg_score")),
         trials=len(runs),
         passed_trials=sum(run.get("status") == "passed" for run in runs),
         graders={name: _grader(name, validations, timestamp) for name, validations in by_grader.items()},
         timestamp=timestamp,
         error=_text(task.get("error_msg")) or next((error for error in errors if error), ""),
     )
+
+
+def number(value: object) -> float:
+    """Return a figure of a document, 0.0 for what is none."""
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return 0.0
+    try:
+        return float(value)
+    except OverflowError:
+        return 0.0
 
 
 def _from_journal(content: bytes) -> Block | None:
@@ -114,7 +124,7 @@ def _from_journal(content: bytes) -> Block | None:
 
 def _grader(name: str, validations: Sequence[Block], timestamp: datetime) -> GraderResult:
     statuses = [_status(validation) for validation in validations]
-    scores = tuple(_number(validation.get("score")) for validation in validations)
+    scores = tuple(number(validation.get("score")) for validation in validations)
     passes = tuple(validation.get("passed") is True for validation in validations)
     told = next((v for v, passed in zip(validations, passes, strict=True) if not passed), validations[-1])
     return GraderResult(
@@ -212,7 +222,3 @@ def _blocks(value: object) -> list[Block]:
 
 def _text(value: object) -> str:
     return value if isinstance(value, str) else ""
-
-
-def _number(value: object) -> float:
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else 0.0

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, cast
 
+from waza_engine.results.formats import number
 from waza_engine.results.places import HISTORY_NAME, results_directory
 
 
@@ -41,21 +42,24 @@ def append(directory: Path, file: str, document: Mapping[str, Any]) -> None:
 
 
 def read_history(suite_directory: Path) -> list[HistoryEntry]:
-    """Return the runs whose result files still exist, oldest first; unreadable lines are skipped."""
+    """Return the runs whose result files still exist, oldest first; unreadable lines are skipped.
+
+    Two runs that start at the same time may both enter a third that was killed; it is one entry all the same.
+    """
     directory = results_directory(suite_directory)
     try:
         lines = (directory / HISTORY_NAME).read_bytes().splitlines()
     except OSError:
         return []
-    entries: list[HistoryEntry] = []
+    entries: dict[str, HistoryEntry] = {}
     for line in lines:
         try:
             entry = HistoryEntry(**json.loads(line))
         except (ValueError, TypeError):
             continue
         if (directory / entry.file).is_file():
-            entries.append(entry)
-    return sorted(entries, key=lambda entry: entry.timestamp)
+            entries[entry.file] = entry
+    return sorted(entries.values(), key=lambda entry: entry.timestamp)
 
 
 def entry_of(file: str, document: Mapping[str, Any]) -> HistoryEntry:
@@ -72,12 +76,12 @@ def entry_of(file: str, document: Mapping[str, Any]) -> HistoryEntry:
         executor=str(config.get("engine_type", "")),
         model=str(config.get("model_id", "")),
         status=str(engine.get("status", "")),
-        total=int(summary.get("total_tests", 0)),
-        succeeded=int(summary.get("succeeded", 0)),
-        aggregate_score=float(summary.get("aggregate_score", 0.0)),
-        duration_ms=int(summary.get("duration_ms", 0)),
+        total=int(number(summary.get("total_tests"))),
+        succeeded=int(number(summary.get("succeeded"))),
+        aggregate_score=number(summary.get("aggregate_score")),
+        duration_ms=int(number(summary.get("duration_ms"))),
         tasks={
-            str(task.get("test_id", "")): float(_block(task, "stats").get("avg_score", 0.0)) for task in tasks
+            str(task.get("test_id", "")): number(_block(task, "stats").get("avg_score")) for task in tasks
         },
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -11,7 +11,7 @@ import psutil
 
 from waza_engine.results import history
 from waza_engine.results.documents import Json
-from waza_engine.results.formats import read_document
+from waza_engine.results.formats import number, read_document
 from waza_engine.results.places import JOURNAL_SUFFIX, results_directory
 from waza_engine.results.store import encoded, write_atomically
 from waza_engine.scoring.tasks import TaskScore, suite_summary
@@ -26,11 +26,17 @@ def recover_journals(suite_directory: Path) -> list[Path]:
     recovered: list[Path] = []
     for journal in sorted(directory.glob(f"*{JOURNAL_SUFFIX}")):
         entry = read_document(journal)
-        if entry is not None and _is_running(entry):
+        # What cannot be read is left alone: it may be a journal that another run is about to start.
+        if entry is None or _is_running(entry):
             continue
         path = directory / f"{journal.name.removesuffix(JOURNAL_SUFFIX)}.json"
-        if entry is not None and entry.get("tasks") and not path.exists():
-            document = _document(entry)
+        tasks = [
+            cast("Mapping[str, Any]", task)
+            for task in cast("list[object]", entry["tasks"])
+            if isinstance(task, Mapping)
+        ]
+        if tasks and not path.exists():
+            document = _document(entry, tasks)
             write_atomically(path, encoded(document))
             with contextlib.suppress(OSError):
                 history.append(directory, path.name, document)
@@ -51,17 +57,16 @@ def _is_running(entry: Mapping[str, Any]) -> bool:
         return False
 
 
-def _document(entry: Mapping[str, Any]) -> Json:
+def _document(entry: Mapping[str, Any], tasks: Sequence[Mapping[str, Any]]) -> Json:
     """Return the document of an interrupted run, from the tasks that were finished."""
-    document = {key: value for key, value in entry.items() if key != "process"}
-    tasks = cast("list[Mapping[str, Any]]", document["tasks"])
     statuses = [TaskScore(task.get("status", "error")) for task in tasks]
     counts = suite_summary(statuses)
     scores = [_figure(task, "avg_score") for task in tasks]
     weighted = [_figure(task, "avg_weighted_score") for task in tasks]
-    engine = {**document["metadata"]["engine"], "status": "error", "message": "the run was interrupted"}
+    metadata = _block(entry, "metadata")
+    engine = {**_block(metadata, "engine"), "status": "error", "message": "the run was interrupted"}
     return {
-        **{key: value for key, value in document.items() if key not in ("tasks", "metadata")},
+        **{key: value for key, value in entry.items() if key not in ("process", "tasks", "metadata")},
         "summary": {
             "total_tests": counts.total_tests,
             "succeeded": counts.succeeded,
@@ -78,10 +83,14 @@ def _document(entry: Mapping[str, Any]) -> Json:
         },
         "metrics": {},
         "tasks": tasks,
-        "metadata": {**document["metadata"], "engine": engine},
+        "metadata": {**metadata, "engine": engine},
     }
 
 
 def _figure(task: Mapping[str, Any], key: str) -> float:
-    statistics = cast("Mapping[str, Any]", task.get("stats") or {})
-    return float(statistics.get(key) or 0.0)
+    return number(_block(task, "stats").get(key))
+
+
+def _block(entry: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    value = entry.get(key)
+    return cast("Mapping[str, Any]", value) if isinstance(value, Mapping) else {}

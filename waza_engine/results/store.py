@@ -12,7 +12,6 @@ import errno
 import json
 import os
 import secrets
-import tempfile
 from collections.abc import Generator
 from pathlib import Path
 from typing import IO
@@ -114,20 +113,37 @@ def write_atomically(path: Path, content: bytes) -> None:
     Raises ``ResultsError``; the old content is untouched then.
     """
     with _clear_errors(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
-        temporary = Path(name)
+        # A link keeps leading to its file.
+        target = path.resolve()
+        if _is_device(target):
+            target.write_bytes(content)
+            return
+        target.parent.mkdir(parents=True, exist_ok=True)
+        temporary = _temporary_beside(target)
         try:
-            with os.fdopen(descriptor, "wb") as file:
+            with temporary.open("xb") as file:
                 file.write(content)
                 file.flush()
                 os.fsync(file.fileno())
-            _apply_usual_permissions(temporary)
-            temporary.replace(path)
+            temporary.replace(target)
         except BaseException:
             temporary.unlink(missing_ok=True)
             raise
-        _sync_directory(path.parent)
+        _sync_directory(target.parent)
+
+
+def check_writable(path: Path) -> None:
+    """Find out before a long run whether ``write_atomically`` can write there. Raises ``ResultsError``."""
+    with _clear_errors(path):
+        target = path.resolve()
+        if target.is_dir():
+            raise IsADirectoryError(errno.EISDIR, "it is a directory; name a file")
+        if _is_device(target):
+            return
+        target.parent.mkdir(parents=True, exist_ok=True)
+        temporary = _temporary_beside(target)
+        temporary.open("xb").close()
+        temporary.unlink()
 
 
 @contextlib.contextmanager
@@ -146,12 +162,13 @@ def _keep_out_of_git(folder: Path) -> None:
         ignore.write_text("*\n", encoding="utf-8")
 
 
-def _apply_usual_permissions(path: Path) -> None:
-    """Give a temporary file, which is private, the permissions of any other file of the user."""
-    if os.name != "nt":
-        mask = os.umask(0)
-        os.umask(mask)
-        path.chmod(0o666 & ~mask)
+def _temporary_beside(path: Path) -> Path:
+    return path.with_name(f".{secrets.token_hex(8)}.tmp")
+
+
+def _is_device(path: Path) -> bool:
+    """Whether it is a terminal, a pipe or the like: something to write into, never to replace."""
+    return path.exists() and not path.is_file() and not path.is_dir()
 
 
 def _sync_directory(directory: Path) -> None:

@@ -39,13 +39,15 @@ def call_bounded(call: Callable[[], ResultT], seconds: float, cancellation: Canc
     """
     if cancellation.requested:
         raise CancelledRunError
-    outcome: queue.SimpleQueue[_Returned[ResultT] | BaseException] = queue.SimpleQueue()
+    outcome: queue.SimpleQueue[_Returned[ResultT] | Exception] = queue.SimpleQueue()
 
     def work() -> None:
         try:
             outcome.put(_Returned(call()))
-        except BaseException as error:  # noqa: BLE001 - handed over to the caller
+        except Exception as error:  # noqa: BLE001 - handed over to the caller
             outcome.put(error)
+        except BaseException as error:  # noqa: BLE001 - it is not up to a call to end the process
+            outcome.put(RuntimeError(f"it tried to end the process ({type(error).__name__})"))
 
     context = contextvars.copy_context()
     _worker().calls.put(lambda: context.run(work))

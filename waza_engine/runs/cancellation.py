@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from contextlib import ExitStack
 
 
 class RunCancellation:
@@ -39,8 +40,10 @@ class RunCancellation:
             self._requested.set()
             stops = list(self._stops.values())
             self._stops.clear()
-        for stop in stops:
-            stop()
+        with ExitStack() as stopping:
+            # One that raises must not keep the others from stopping.
+            for stop in reversed(stops):
+                stopping.callback(stop)
 
     def _withdraw(self, key: int) -> None:
         with self._lock:

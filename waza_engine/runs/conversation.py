@@ -69,7 +69,7 @@ def converse(
         where = "" if turn == 1 else f"follow-up {turn - 1}/{len(follow_ups)}: "
         started = time.monotonic()
         try:
-            talk.add(_executed(executor, request, cancellation))
+            talk.add(execute(executor, request, cancellation))
         except ExecutorError as error:
             talk.error = str(error)
         talk.duration_ms += round((time.monotonic() - started) * 1000)
@@ -85,20 +85,14 @@ def converse(
     return talk
 
 
-def added(one: Usage | None, other: Usage | None) -> Usage | None:
-    """Return the sum of two usages; None counts as nothing known."""
-    if one is None or other is None:
-        return other if one is None else one
-    return Usage(
-        turns=one.turns + other.turns,
-        input_tokens=one.input_tokens + other.input_tokens,
-        output_tokens=one.output_tokens + other.output_tokens,
-        cache_read_tokens=one.cache_read_tokens + other.cache_read_tokens,
-        cache_write_tokens=one.cache_write_tokens + other.cache_write_tokens,
-    )
+def execute(executor: Executor, request: ExecutionRequest, cancellation: Cancellation) -> ExecutionResponse:
+    """Return the answer to one prompt.
 
+    Raises:
+        ExecutorError: when there is none, also when the executor takes too long or breaks.
+        CancelledRunError: when the run is cancelled, at once.
 
-def _executed(executor: Executor, request: ExecutionRequest, cancellation: Cancellation) -> ExecutionResponse:
+    """
     seconds = request.timeout_seconds
     try:
         return call_bounded(
@@ -110,3 +104,16 @@ def _executed(executor: Executor, request: ExecutionRequest, cancellation: Cance
         raise
     except Exception as error:
         raise ExecutorError(f"the executor failed: {type(error).__name__}: {error}") from error
+
+
+def added(one: Usage | None, other: Usage | None) -> Usage | None:
+    """Return the sum of two usages; None counts as nothing known."""
+    if one is None or other is None:
+        return other if one is None else one
+    return Usage(
+        turns=one.turns + other.turns,
+        input_tokens=one.input_tokens + other.input_tokens,
+        output_tokens=one.output_tokens + other.output_tokens,
+        cache_read_tokens=one.cache_read_tokens + other.cache_read_tokens,
+        cache_write_tokens=one.cache_write_tokens + other.cache_write_tokens,
+    )

@@ -53,20 +53,33 @@ class RunEvent:
 
 
 class EventStream:
-    """Numbers events and hands them over one at a time; nothing comes after ``ended``."""
+    """Numbers events and hands them over one at a time; nothing comes after ``ended``.
 
-    def __init__(self, run_id: str, listener: Callable[[RunEvent], None]) -> None:
+    A listener that raises is told nothing more: ``failure`` keeps its error and ``on_failure`` is called.
+    """
+
+    def __init__(
+        self, run_id: str, listener: Callable[[RunEvent], None], on_failure: Callable[[], None]
+    ) -> None:
         self.run_id = run_id
+        self.failure: Exception | None = None
         self._listener = listener
+        self._on_failure = on_failure
         self._lock = threading.Lock()
         self._sequence = 0
         self._ended = False
 
     def send(self, kind: EventKind, **values: Any) -> None:
-        """Tell the listener; called from any thread. After ``ended`` it does nothing."""
+        """Tell the listener; called from any thread, never raises. After ``ended`` it does nothing."""
         with self._lock:
             if self._ended:
                 return
             self._ended = kind == "ended"
             self._sequence += 1
-            self._listener(RunEvent(self.run_id, self._sequence, kind, **values))
+            try:
+                self._listener(RunEvent(self.run_id, self._sequence, kind, **values))
+            except Exception as error:  # noqa: BLE001 - kept for the caller of the run
+                self._ended = True
+                self.failure = error
+        if self.failure is not None:
+            self._on_failure()

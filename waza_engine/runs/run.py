@@ -7,6 +7,7 @@ the disk.
 
 from __future__ import annotations
 
+import contextlib
 import secrets
 import time
 from collections.abc import Callable, Sequence
@@ -145,17 +146,21 @@ class PreparedRun:
         return tuple(task.source.id for task in self._tasks)
 
     def run(self, listener: Callable[[RunEvent], None], cancellation: RunCancellation) -> RunReport:
-        """Run everything; never raises for what the suite, an agent or the disk does."""
+        """Run everything; never raises for what the suite, an agent or the disk does.
+
+        An error of the listener cancels the run, and is raised when everything is ended and kept.
+        """
         return copy_context().run(self._run, listener, cancellation)
 
     def _run(self, listener: Callable[[RunEvent], None], cancellation: RunCancellation) -> RunReport:
         clock = time.monotonic()
-        stream = EventStream(self.header.run_id, listener)
+        stream = EventStream(self.header.run_id, listener, cancellation.request)
         findings = _Findings()
         store = ResultStore(self.suite.directory, self.header)
         processes, assertions = ProcessScope(), AssertionEvaluator()
         current_scope.set(processes)
-        for close in (processes.close, assertions.close, self._executor.close):
+        closers = (processes.close, assertions.close, self._executor.close)
+        for close in closers:
             cancellation.on_request(close)
         stream.send("run_started", total=len(self._tasks) * self.trials, completed=0)
         for warning in self.warnings:
@@ -168,11 +173,19 @@ class PreparedRun:
             pass
         except Exception as error:  # noqa: BLE001 - a defect of ours must not lose the results
             findings.message = f"the run broke: {type(error).__name__}: {error}"
-        finally:
-            for close in (processes.close, assertions.close, self._executor.close):
-                close()
+        try:
+            with contextlib.ExitStack() as closing:
+                for close in closers:
+                    closing.callback(close)
+        except Exception as error:  # noqa: BLE001 - an executor that ends badly must not lose the results
+            findings.message = (
+                findings.message or f"the run did not end well: {type(error).__name__}: {error}"
+            )
         duration_ms = round((time.monotonic() - clock) * 1000)
-        return self._end(findings, store, stream, duration_ms, cancelled=cancellation.requested)
+        report = self._end(findings, store, stream, duration_ms, cancelled=cancellation.requested)
+        if stream.failure is not None:
+            raise stream.failure
+        return report
 
     def _carry_out(
         self,

@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import queue
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from contextvars import copy_context
 from dataclasses import dataclass, field
+from typing import Any
 
 from waza_engine.assertions.evaluator import AssertionEvaluator
 from waza_engine.executors.base import Executor
@@ -23,6 +25,7 @@ from waza_engine.scoring.composite import TrialStatus, composite
 from waza_engine.scoring.tasks import TrialScore, task_statistics, task_status
 
 MOST_WORKERS = 8
+_CLEANING_SECONDS = 0.5
 _SHOWN_CHARACTERS = 2000
 _KINDS: dict[TrialStatus, EventKind] = {
     "passed": "passed",
@@ -64,10 +67,12 @@ class TaskRunner:
             waiting.put((position, task))
         count = max(1, min(workers if workers > 0 else os.cpu_count() or 1, len(tasks), _limit(workers)))
         withdraw = self.cancellation.on_request(lambda: finished.put(None))
+        threads: list[threading.Thread] = []
         for _ in range(count):
             waiting.put(None)
             work = copy_context().run
-            threading.Thread(target=work, args=(self._work, waiting, finished), daemon=True).start()
+            threads.append(threading.Thread(target=work, args=(self._work, waiting, finished), daemon=True))
+            threads[-1].start()
         try:
             for _ in tasks:
                 outcome = finished.get()
@@ -76,6 +81,10 @@ class TaskRunner:
                 yield outcome
         finally:
             withdraw()
+            # A cancelled trial still removes its workspace; the process may end right after this.
+            deadline = time.monotonic() + _CLEANING_SECONDS
+            for thread in threads:
+                thread.join(max(0.0, deadline - time.monotonic()))
 
     def _work(
         self,
@@ -90,7 +99,7 @@ class TaskRunner:
                 return
             except Exception as error:  # noqa: BLE001 - a defect of ours costs this task, not the run
                 outcome = _broken(task, f"the task broke: {type(error).__name__}: {error}")
-                self._tell(outcome)
+                self._tell(outcome, trials=0)
             if outcome.status in ("failed", "error") and self.suite.spec.config.fail_fast:
                 self._stopped.set()
             finished.put((position, outcome))
@@ -101,17 +110,12 @@ class TaskRunner:
             raise CancelledRunError
         if self._stopped.is_set():
             outcome = TaskOutcome(source.id, source.name, "skipped", file=source.path.name, error="fail_fast")
-            self._advance(self.trials)
-            self._tell(outcome)
-            return outcome
-        if selected.trial is None:
+        elif selected.trial is None:
             self.stream.send("started", task=source.id)
             outcome = _broken(selected, source.error)
-            self._advance(self.trials)
-            self._tell(outcome)
-            return outcome
-        outcome = self._with_hooks(selected, selected.trial)
-        self._tell(outcome)
+        else:
+            outcome = self._with_hooks(selected, selected.trial)
+        self._tell(outcome, trials=0 if outcome.trials else self.trials)
         return outcome
 
     def _with_hooks(self, selected: SelectedTask, task: TrialTask) -> TaskOutcome:
@@ -119,7 +123,6 @@ class TaskRunner:
         try:
             warnings = run_hooks(hooks.before_task, directory, self.cancellation)
         except HookError as error:
-            self._advance(self.trials)
             source = selected.source
             return TaskOutcome(source.id, source.name, "failed", file=source.path.name, error=str(error))
         trials = [self._trial(selected.source.id, task, number) for number in range(1, self.trials + 1)]
@@ -160,33 +163,22 @@ class TaskRunner:
             tell_verdict,
             lambda text: stream.send("output", task=task_id, trial=number, message=f"warning: {text}"),
         )
-        stream.send(
-            _kind(outcome.status, pending=bool(outcome.graded)),
-            task=task_id,
-            trial=number,
-            score=composite(outcome.graded).score,
-            message=outcome.error or None,
-            completed=self._advance(1),
-            total=self._total,
-        )
+        kind = _kind(outcome.status, pending=bool(outcome.graded))
+        score = composite(outcome.graded).score
+        self._tell_end(1, kind, task=task_id, trial=number, score=score, message=outcome.error or None)
         return outcome
 
-    def _advance(self, trials: int) -> int:
+    def _tell(self, outcome: TaskOutcome, *, trials: int) -> None:
+        """Tell the end of a task; ``trials`` counts those that were not told one by one."""
+        score = outcome.statistics.avg_score if outcome.statistics else None
+        kind = _kind(outcome.status, pending=any(trial.graded for trial in outcome.trials))
+        self._tell_end(trials, kind, task=outcome.id, score=score, message=outcome.error or None)
+
+    def _tell_end(self, trials: int, kind: EventKind, **values: Any) -> None:
+        # Counted and told in one step: the count never runs backwards in the stream.
         with self._lock:
             self._completed += trials
-            return self._completed
-
-    def _tell(self, outcome: TaskOutcome) -> None:
-        score = outcome.statistics.avg_score if outcome.statistics else None
-        pending = any(trial.graded for trial in outcome.trials)
-        self.stream.send(
-            _kind(outcome.status, pending=pending),
-            task=outcome.id,
-            score=score,
-            message=outcome.error or None,
-            completed=self._completed,
-            total=self._total,
-        )
+            self.stream.send(kind, completed=self._completed, total=self._total, **values)
 
 
 def _limit(workers: int) -> int:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from waza_engine.executors.base import Cancellation, ExecutionRequest, Executor, ExecutorError
 from waza_engine.results.outcomes import MetricOutcome, TriggerOutcome
-from waza_engine.runs.bounded import TooSlowError, call_bounded
+from waza_engine.runs.conversation import execute
 from waza_engine.runs.suite import Suite
 from waza_engine.scoring.triggers import TriggerAnswer, TriggerMetrics, trigger_metrics
 from waza_engine.spec.loading import load_trigger_tests
@@ -77,12 +77,9 @@ def _tried(
             timeout_seconds=float(suite.spec.config.timeout_seconds),
         )
         try:
-            response = call_bounded(
-                lambda: executor.execute(request, cancellation), request.timeout_seconds + 5, cancellation
-            )
-        except (ExecutorError, TooSlowError) as error:
-            why = str(error) or "the agent did not answer in time"
-            return TriggerOutcome(prompt.prompt, should, not should, prompt.confidence, error=why)
+            response = execute(executor, request, cancellation)
+        except ExecutorError as error:
+            return TriggerOutcome(prompt.prompt, should, not should, prompt.confidence, error=str(error))
     invoked = any(invocation.name == skill for invocation in response.skill_invocations)
     return TriggerOutcome(
         prompt=prompt.prompt,

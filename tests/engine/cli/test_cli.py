@@ -209,3 +209,59 @@ def test_a_terminal_gets_a_progress_bar_and_a_pipe_does_not(tmp_path: Path) -> N
     assert "━".encode() in shown
     assert b"1/1" in shown
     assert "━" not in engine("run", path).stdout
+
+
+@pytest.mark.parametrize("output_format", ["text", "json", "jsonl"])
+def test_a_reader_that_leaves_ends_the_command_without_a_word(tmp_path: Path, output_format: str) -> None:
+    path = write_suite(tmp_path, {"a": task("a"), "b": task("b", f"graders:\n{HANGS}")})
+    if output_format == "json":
+        path = write_suite(tmp_path / "quick", {"a": task("a")})
+    command = [sys.executable, "-m", "waza_engine", "run", str(path), "--format", output_format]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        if output_format != "json":
+            process.stdout.readline()
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait(20) == 2
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device")
+@pytest.mark.parametrize(
+    "arguments", [["run", "--format", "text"], ["run", "--format", "json"], ["--version"], ["schema"]]
+)
+def test_a_full_disk_behind_standard_output_is_one_sentence(tmp_path: Path, arguments: list[str]) -> None:
+    path = write_suite(tmp_path, {"a": task("a")})
+    command = [sys.executable, "-m", "waza_engine", *arguments, *([str(path)] if "run" in arguments else [])]
+    with Path("/dev/full").open("wb") as full:
+        found = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert found.returncode == 2
+    assert found.stderr.startswith("Standard output cannot be written: ")
+    assert found.stderr.count("\n") == 1
+
+
+def test_a_place_that_cannot_be_written_is_refused_before_anything_runs(tmp_path: Path) -> None:
+    found = engine("run", write_suite(tmp_path, {"a": task("a")}), "-o", tmp_path)
+    assert found.returncode == 2
+    assert "it is a directory" in found.stderr
+    assert not (tmp_path / ".waza").exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="devices are POSIX")
+def test_results_go_into_a_device_and_never_replace_it(tmp_path: Path) -> None:
+    link = tmp_path / "null.json"
+    link.symlink_to("/dev/null")
+    assert engine("run", write_suite(tmp_path / "suite", {"a": task("a")}), "-o", link).returncode == 0
+    assert link.is_symlink()
+    assert Path("/dev/null").is_char_device()
+
+
+def test_json_is_utf_8_on_every_terminal(tmp_path: Path) -> None:
+    path = write_suite(tmp_path, {"a": task("a", prompt="Grüß Gott ✓")})
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii", "LC_ALL": "C"}
+    for output_format in ("json", "jsonl", "text"):
+        command = [sys.executable, "-m", "waza_engine", "run", str(path), "--format", output_format]
+        found = subprocess.run(command, capture_output=True, env=environment, check=False)
+        assert (found.returncode, found.stderr) == (0, b"")
+        assert ("Grüß Gott ✓".encode() in found.stdout) is (output_format != "text")

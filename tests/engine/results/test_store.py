@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.engine.suites import run, task, write_suite
+from waza_engine.results import history
 from waza_engine.results.history import read_history
 from waza_engine.results.outcomes import RunHeader, TaskOutcome
 from waza_engine.results.places import results_directory
@@ -201,3 +202,36 @@ def test_two_runs_of_one_suite_at_the_same_time_keep_apart(tmp_path: Path) -> No
     documents = [name for name in names(tmp_path) if name.endswith(".json")]
     assert len(documents) == 4
     assert len(read_history(tmp_path)) == 4
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "torn",
+        '{"eval_id": "x"}\n{"task": 3}\n',
+        '{"eval_id": "x", "metadata": 4}\n{"task": {"stats": {"avg_score": "high"}}}\n',
+    ],
+)
+def test_an_odd_journal_never_keeps_a_suite_from_running(tmp_path: Path, text: str) -> None:
+    results = results_directory(tmp_path)
+    results.mkdir(parents=True)
+    (results / "20260101T000000Z-abc.partial.jsonl").write_text(text)
+    recover_journals(tmp_path)
+
+
+def test_a_journal_that_cannot_be_read_yet_is_left_alone(tmp_path: Path) -> None:
+    journal = results_directory(tmp_path) / "20260101T000000Z-abc.partial.jsonl"
+    journal.parent.mkdir(parents=True)
+    journal.write_text("")
+    assert recover_journals(tmp_path) == []
+    assert journal.exists()
+
+
+def test_a_run_that_is_entered_twice_is_one_entry_of_the_history(tmp_path: Path) -> None:
+    results = results_directory(tmp_path)
+    results.mkdir(parents=True)
+    (results / "r.json").write_text("{}")
+    for _ in range(2):
+        history.append(results, "r.json", {"eval_name": "suite"})
+    assert [entry.file for entry in read_history(tmp_path)] == ["r.json"]

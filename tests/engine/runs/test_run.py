@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import threading
 import time
 from pathlib import Path
@@ -10,6 +11,8 @@ import psutil
 import pytest
 
 from tests.engine.suites import CONFIG, HANGS, only_task, only_trial, run, task, verdicts, write_suite
+from waza_engine.results.reading import latest_results
+from waza_engine.runs.bounded import call_bounded
 from waza_engine.runs.cancellation import RunCancellation
 from waza_engine.runs.events import RunEvent
 from waza_engine.runs.run import RunRequest, prepare
@@ -285,3 +288,37 @@ def test_paths_written_from_the_repository_root_are_found_wherever_the_run_start
             "grades": True,
             "kept": True,
         }
+
+
+def test_a_listener_that_breaks_ends_the_run_and_keeps_what_was_finished(tmp_path: Path) -> None:
+    path = write_suite(tmp_path, {"a": task("a"), "b": task("b", f"graders:\n{HANGS}")})
+
+    def listen(event: RunEvent) -> None:
+        if event.task == "b":
+            raise OSError("nobody listens")
+
+    with pytest.raises(OSError, match="nobody listens"):
+        prepare(RunRequest(path, workers=1)).run(listen, RunCancellation())
+    found = latest_results(tmp_path)
+    assert found is not None
+    assert found.status == "canceled"
+
+
+def test_a_call_that_would_end_the_process_is_an_error_like_any_other() -> None:
+    with pytest.raises(RuntimeError, match="SystemExit"):
+        call_bounded(lambda: sys.exit(1), 5, RunCancellation())
+
+
+def test_one_stop_that_raises_does_not_keep_the_others() -> None:
+    stopped: list[str] = []
+
+    def broken() -> None:
+        raise IndexError
+
+    cancellation = RunCancellation()
+    cancellation.on_request(lambda: stopped.append("first"))
+    cancellation.on_request(broken)
+    cancellation.on_request(lambda: stopped.append("last"))
+    with pytest.raises(IndexError):
+        cancellation.request()
+    assert stopped == ["first", "last"]

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import io
 import json
 import time
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ import pytest
 
 from tests.engine.serve.client import Engine
 from tests.engine.suites import HANGS, task, write_suite
+from waza_engine import serve
 from waza_engine.results.reading import latest_results
 
 GREETS = "- {type: text, name: greets, config: {contains: [hello]}}\n"
@@ -225,3 +227,24 @@ def test_validating_names_every_mistake(engine: Engine, tmp_path: Path) -> None:
     assert any("nonsense" in error for error in result["errors"])
     good = write_suite(tmp_path / "good", {"a": task("a")}, graders=GREETS)
     assert engine.request("eval.validate", path=str(good))["result"] == {"valid": True}
+
+
+@pytest.mark.parametrize("identifier", ["[1]", '{"a": 1}', "true", "1.5"])
+def test_an_id_that_is_neither_text_nor_number_is_refused(lasting_engine: Engine, identifier: str) -> None:
+    lasting_engine.write(f'{{"jsonrpc": "2.0", "id": {identifier}, "method": "eval.list"}}')
+    answer = lasting_engine.next_message()
+    assert (answer["id"], answer["error"]["code"]) == (None, -32600)
+
+
+def test_taking_back_a_request_is_never_fatal(lasting_engine: Engine, tmp_path: Path) -> None:
+    lasting_engine.write('{"jsonrpc": "2.0", "method": "$/cancelRequest"}')
+    lasting_engine.write('{"jsonrpc": "2.0", "method": "$/cancelRequest", "params": {"id": [1]}}')
+    assert lasting_engine.request("eval.list", dir=str(tmp_path))["result"] == {"evals": []}
+
+
+def test_a_line_that_is_too_long_gets_one_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(serve, "LONGEST_LINE_BYTES", 64)
+    wire = io.BytesIO()
+    serve.Server(wire).read(io.BytesIO(b"x" * 1000 + b'\n{"jsonrpc": "1.0", "id": 5}\n'))
+    answers = [json.loads(line) for line in wire.getvalue().splitlines()]
+    assert [(answer["id"], answer["error"]["code"]) for answer in answers] == [(None, -32600), (5, -32600)]
