@@ -22,6 +22,20 @@ application = typer.Typer(
 )
 
 
+class ReportFormat(StrEnum):
+    """How a finished thing is told."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+class ReportKind(StrEnum):
+    """What a report is for."""
+
+    JUNIT = "junit"
+    MARKDOWN = "markdown"
+
+
 class OutputFormat(StrEnum):
     """How a run is told."""
 
@@ -77,6 +91,61 @@ def run(
         workers=workers,
     )
     raise typer.Exit(run_command(request, output, output_format.value, verbose=verbose))
+
+
+@application.command()
+def grade(
+    record: Annotated[Path, typer.Argument(metavar="RECORD", help="A result file, ours or upstream's.")],
+    suite: Annotated[
+        Path | None,
+        typer.Option(metavar="EVAL", help="The eval.yaml, when it is not found from the record."),
+    ] = None,
+    task: Annotated[
+        list[str] | None, typer.Option(help="Only tasks whose id or name matches this pattern; repeatable.")
+    ] = None,
+    grader: Annotated[
+        list[str] | None, typer.Option(help="Only the graders of this name; repeatable.")
+    ] = None,
+    workspace: Annotated[
+        Path | None,
+        typer.Option(help="The directory in which file and diff look, when the run's was not kept."),
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Write the record with the new verdicts here.")
+    ] = None,
+    output_format: Annotated[
+        ReportFormat, typer.Option("--format", help="Text for people, or one object with every grader.")
+    ] = ReportFormat.TEXT,
+) -> None:
+    """Grade a recorded run again with the suite as it is now, without an agent.
+
+    Exit code 0: every task passes. 1: some do not. 2: the record cannot be graded. 130: interrupted.
+    """
+    from waza_engine.commands.grade import grade_command
+    from waza_engine.runs.regrading import RegradeRequest
+
+    request = RegradeRequest(record, suite, tuple(task or ()), tuple(grader or ()), workspace)
+    raise typer.Exit(grade_command(request, output, output_format.value))
+
+
+@application.command()
+def report(
+    results: Annotated[Path, typer.Argument(metavar="RESULTS", help="A result file, ours or upstream's.")],
+    output_format: Annotated[
+        ReportKind,
+        typer.Option("--format", help="JUnit XML for a CI system, or Markdown for a pull request."),
+    ],
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Write the report to this file.")
+    ] = None,
+) -> None:
+    """Write the results of a run for a CI system or a pull request.
+
+    Exit code 0: written. 2: it cannot be.
+    """
+    from waza_engine.commands.reporting import report_command
+
+    raise typer.Exit(report_command(results, output_format.value, output))
 
 
 @application.command()

@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.engine.cli.test_cli import GREETS, engine
+from tests.engine.suites import run, task, write_suite
+
+
+def recorded(path: Path) -> Path:
+    report, _ = run(path)
+    assert report.results_file is not None
+    return report.results_file
+
+
+def test_a_record_that_still_passes_is_exit_code_0(tmp_path: Path) -> None:
+    record = recorded(write_suite(tmp_path, {"a": task("a")}, graders=GREETS))
+    found = engine("grade", record)
+    assert (found.returncode, found.stderr) == (0, "")
+    assert "✓ a  1.00" in found.stdout
+    assert "none of them other than recorded" in found.stdout
+
+
+def test_a_record_that_no_longer_passes_is_exit_code_1_and_says_what_changed(tmp_path: Path) -> None:
+    record = recorded(write_suite(tmp_path, {"a": task("a")}, graders=GREETS))
+    write_suite(tmp_path, {"a": task("a")}, graders=GREETS.replace("hello", "adieu"))
+    found = engine("grade", record)
+    assert found.returncode == 1
+    assert "✗ a  0.00  (was passed)" in found.stdout
+    assert "greets  0.00  (was 1.00, passed)" in found.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["gone.json"], "no result file"),
+        (["eval.yaml"], "not a result file"),
+        (["record.json", "--task", "nope"], "No task matches"),
+        (["record.json", "--grader", "nope"], "No grader is called"),
+        (["record.json", "--workspace", "nope"], "not a directory"),
+        (["record.json", "--suite", "nope.yaml"], "nope.yaml"),
+        (["record.json", "--suite", "tasks"], "no eval.yaml"),
+        (["record.json", "-o", "eval.yaml/x.json"], "cannot be written"),
+    ],
+)
+def test_exit_code_2_when_nothing_can_be_graded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], said: str
+) -> None:
+    recorded(write_suite(tmp_path, {"a": task("a")}, graders=GREETS)).rename(tmp_path / "record.json")
+    monkeypatch.chdir(tmp_path)
+    found = engine("grade", *arguments)
+    assert found.returncode == 2
+    assert said in found.stderr
+    assert "Traceback" not in found.stderr
+
+
+def test_json_is_one_object_and_the_file_a_whole_record(tmp_path: Path) -> None:
+    record = recorded(write_suite(tmp_path, {"a": task("a")}, graders=GREETS))
+    found = engine("grade", record, "--format", "json", "--suite", tmp_path, "-o", tmp_path / "again.json")
+    answer = json.loads(found.stdout)
+    assert (answer["overall_score"], answer["passed"]) == (1.0, True)
+    again = json.loads((tmp_path / "again.json").read_text())
+    assert again["metadata"]["engine"]["regraded"]["record"] == record.name
+    assert engine("grade", tmp_path / "again.json").returncode == 0

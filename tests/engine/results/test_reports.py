@@ -1,0 +1,144 @@
+"""Results for a CI system (JUnit) and for a pull request (Markdown)."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from waza_engine.results.junit import junit_report
+from waza_engine.results.markdown import LONGEST_CHARACTERS, markdown_report
+
+
+def verdict(*, passed: bool, feedback: str = "", status: str = "") -> dict[str, Any]:
+    score = 1.0 if passed else 0.25
+    found = {"type": "text", "score": score, "passed": passed, "feedback": feedback}
+    return {**found, "status": status} if status else found
+
+
+def task(name: str, status: str, error: str = "", **validations: dict[str, Any]) -> dict[str, Any]:
+    run = {"status": status, "duration_ms": 1500, "validations": validations}
+    found: dict[str, Any] = {"test_id": name, "display_name": name.title(), "status": status, "runs": [run]}
+    found["stats"] = {"avg_score": 0.5}
+    return {**found, "error_msg": error} if error else found
+
+
+def document(*tasks: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "eval_name": "explainers",
+        "skill": "explain",
+        "timestamp": "2026-01-02T03:04:05Z",
+        "config": {"model_id": "gpt", "engine_type": "mock"},
+        "summary": {"aggregate_score": 0.75, "duration_ms": 3000},
+        "tasks": list(tasks),
+    }
+
+
+FOUR = document(
+    task("good", "passed", greets=verdict(passed=True)),
+    task("bad", "failed", greets=verdict(passed=True), says=verdict(passed=False, feedback="no <word>")),
+    task("broken", "error", "the task file is empty"),
+    task("later", "skipped", review=verdict(passed=False, status="pending")),
+)
+
+
+def suite_of(found: dict[str, Any]) -> ElementTree.Element:
+    suite = ElementTree.fromstring(junit_report(found)).find("testsuite")
+    assert suite is not None
+    return suite
+
+
+def test_junit_has_a_suite_with_its_counts_and_properties() -> None:
+    suite = suite_of(FOUR)
+    counts = {key: suite.get(key) for key in ("name", "tests", "failures", "errors", "skipped", "time")}
+    assert counts == {
+        "name": "explainers",
+        "tests": "4",
+        "failures": "1",
+        "errors": "1",
+        "skipped": "1",
+        "time": "6.0",
+    }
+    assert suite.get("timestamp") == "2026-01-02T03:04:05+00:00"
+    properties = {found.get("name"): found.get("value") for found in suite.iter("property")}
+    assert properties == {"skill": "explain", "model": "gpt", "engine": "mock", "score": "0.7500"}
+
+
+def test_junit_has_a_case_for_every_task() -> None:
+    found = [
+        (case.get("name"), case.get("classname"), case.get("time"), [child.tag for child in case])
+        for case in suite_of(FOUR).iter("testcase")
+    ]
+    assert found == [
+        ("good", "explain", "1.5", []),
+        ("bad", "explain", "1.5", ["failure"]),
+        ("broken", "explain", "1.5", ["error"]),
+        ("later", "explain", "1.5", ["skipped"]),
+    ]
+
+
+def test_junit_says_which_grader_failed_and_what_broke() -> None:
+    suite = suite_of(FOUR)
+    failure, error, skipped = (suite.find(f".//{name}") for name in ("failure", "error", "skipped"))
+    assert failure is not None
+    assert error is not None
+    assert skipped is not None
+    assert (failure.get("type"), failure.get("message")) == ("GraderFailure", "not passed: says")
+    assert failure.text == "says: 0.25 no <word>"
+    assert (error.get("type"), error.get("message")) == ("ExecutionError", "the task file is empty")
+    assert skipped.get("message") == "waits for a review: review"
+
+
+def test_junit_stays_well_formed_whatever_a_grader_says() -> None:
+    odd = "\x00\x1b[31m\ud800 ]]> & \ufffe"
+    suite = suite_of(document(task("a\x01", "failed", says=verdict(passed=False, feedback=odd))))
+    failure = suite.find(".//failure")
+    assert failure is not None
+    assert "]]> &" in str(failure.text)
+
+
+def test_markdown_has_a_headline_a_table_and_details_of_what_failed() -> None:
+    text = markdown_report(FOUR)
+    assert text.startswith("## ❌ explainers: 1 of 4 tasks passed\n")
+    assert "Model: **gpt**" in text
+    assert "| ✅ | good | 0.50 | 1/1 |" in text
+    assert "<summary>❌ bad</summary>\n\n- **says** 0.25: no &lt;word&gt;\n" in text
+    assert "- the task file is empty" in text
+    assert "- **review** pending" in text
+    assert "<summary>✅" not in text
+
+
+def test_markdown_of_a_good_run_says_so() -> None:
+    text = markdown_report(document(task("good", "passed", greets=verdict(passed=True))))
+    assert text.startswith("## ✅ explainers: 1 of 1 tasks passed\n")
+    assert "<details>" not in text
+
+
+def test_markdown_shows_a_text_as_it_is_and_mentions_nobody() -> None:
+    said = "a|b *c* `d` [e](https://x.example)\n# f @team #12 <script>"
+    text = markdown_report(document(task("t|u", "failed", says=verdict(passed=False, feedback=said))))
+    assert "| ❌ | t\\|u | 0.50 | 0/1 |" in text
+    line = next(line for line in text.splitlines() if line.startswith("- **says**"))
+    assert r"a\|b \*c\* \`d\` \[e\]\(https:<!-- -->//x.example\)" in line
+    assert not re.search(r"@team|#12|<script", line)
+
+
+def test_markdown_is_never_longer_than_a_comment_may_be() -> None:
+    long = verdict(passed=False, feedback="x" * 5000)
+    text = markdown_report(document(*(task(f"t{number}", "failed", says=long) for number in range(500))))
+    assert len(text) < LONGEST_CHARACTERS + 100
+    assert text.endswith("The rest is in the result file.\n")
+
+
+@pytest.mark.parametrize("odd", [None, 3, "x", [], [None, 3], {"a": None}])
+def test_a_report_may_find_anything_anywhere(odd: object) -> None:
+    for key in ("eval_name", "skill", "timestamp", "config", "summary", "tasks"):
+        found = {**FOUR, key: odd}
+        ElementTree.fromstring(junit_report(found))
+        assert markdown_report(found)
+    for key in ("test_id", "status", "runs", "stats", "error_msg"):
+        found = document({**task("a", "failed"), key: odd})
+        ElementTree.fromstring(junit_report(found))
+        assert markdown_report(found)

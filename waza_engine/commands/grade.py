@@ -1,0 +1,139 @@
+"""``waza-engine grade``: a recorded run graded again, told to people or to programs, and the exit code."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+from rich.console import Console
+from rich.markup import escape
+
+from waza_engine.commands.regraded import TaskReport, answer, document, graded
+from waza_engine.commands.report import MARKS
+from waza_engine.commands.run import INTERRUPTED, NOT_RUN, PASSED, SOME_FAILED, tolerate_narrow_encodings
+from waza_engine.executors.base import Cancellation
+from waza_engine.results.recordings import RecordingError
+from waza_engine.results.scores import GraderResult
+from waza_engine.results.store import ResultsError, encoded, write_atomically
+from waza_engine.runs.bounded import CancelledRunError
+from waza_engine.runs.cancellation import RunCancellation
+from waza_engine.runs.regrading import RegradeRequest, Regrading, eval_file_in, prepare_regrading
+from waza_engine.runs.suite import SuiteError
+from waza_engine.scoring.statistics import mean
+from waza_engine.spec.problems import SuiteFileError
+
+_SHOWN_CHARACTERS = 300
+
+
+def grade_command(request: RegradeRequest, output: Path | None, output_format: str) -> int:
+    """Grade a record again and return the exit code. ``output_format`` is ``text`` or ``json``."""
+    tolerate_narrow_encodings()
+    cancellation = RunCancellation()
+    try:
+        regrading = prepare_regrading(with_eval_file(request))
+        for warning in regrading.warnings:
+            sys.stderr.write(f"warning: {warning}\n")
+        if output_format == "text":
+            reports = _told(regrading, cancellation)
+        else:
+            reports = graded(regrading, cancellation)
+            sys.stdout.write(json.dumps(answer(regrading, reports), indent=2, ensure_ascii=False) + "\n")
+    except (RecordingError, SuiteFileError, SuiteError) as error:
+        sys.stderr.write(f"{error}\n")
+        return NOT_RUN
+    except (KeyboardInterrupt, CancelledRunError):
+        cancellation.request()
+        return INTERRUPTED
+    if output is not None:
+        try:
+            write_atomically(output, encoded(document(regrading, reports)))
+        except ResultsError as error:
+            sys.stderr.write(f"{error}\n")
+            return NOT_RUN
+    if any(report.task.error for report in reports):
+        return NOT_RUN
+    return PASSED if all(report.passed for report in reports) else SOME_FAILED
+
+
+def with_eval_file(request: RegradeRequest) -> RegradeRequest:
+    """Return the request with the eval file of a suite that was given as a directory."""
+    suite = request.suite
+    if suite is None or not suite.is_dir():
+        return request
+    found = eval_file_in(suite)
+    if found is None:
+        raise SuiteError(f"{suite}: there is no eval.yaml in this directory.")
+    return RegradeRequest(request.record, found, request.tasks, request.graders, request.workspace)
+
+
+def _told(regrading: Regrading, cancellation: Cancellation) -> list[TaskReport]:
+    console = Console(highlight=False, soft_wrap=True)
+    recording = regrading.recording
+    name = recording.eval_name or regrading.suite.path.name
+    count = regrading.task_count
+    console.print(
+        f"[bold]{escape(name)}[/]: grading {count} {'task' if count == 1 else 'tasks'} "
+        f"of {escape(recording.path.name)} again"
+    )
+    reports = graded(regrading, cancellation, lambda report: _print_task(console, report))
+    for report in reports:
+        _explain(console, report)
+    changed = sum(_differs(report) for report in reports)
+    passed = sum(report.now.status == "passed" for report in reports)
+    console.print(
+        f"\n{passed} of {count} tasks passed"
+        f"  ·  score {mean([report.score for report in reports]):.2f}"
+        f"  ·  {changed or 'none'} of them other than recorded"
+    )
+    return reports
+
+
+def _print_task(console: Console, report: TaskReport) -> None:
+    then = "" if report.now.status == report.recorded.status else f"  (was {report.recorded.status})"
+    score = "" if report.now.status == "skipped" else f"  {report.score:.2f}"
+    console.print(f"{MARKS.get(report.now.status, '')} {escape(report.now.id)}{score}[dim]{then}[/]")
+
+
+def _explain(console: Console, report: TaskReport) -> None:
+    """Print why a task does not pass, and every grader that says something else than it did."""
+    lines = [
+        f"    {_mark(grader)} {escape(name)}  {_score(grader)}{_then(grader, report)}{_feedback(grader)}"
+        for name, grader in report.now.graders.items()
+        if not grader.passed or _then(grader, report)
+    ]
+    if not lines and not report.now.error:
+        return
+    console.print(f"\n{MARKS.get(report.now.status, '')} [bold]{escape(report.now.id)}[/]")
+    if report.now.error:
+        console.print(f"    {escape(report.now.error)}")
+    for line in lines:
+        console.print(line)
+
+
+def _differs(report: TaskReport) -> bool:
+    graders = report.now.graders.values()
+    return report.now.status != report.recorded.status or any(_then(grader, report) for grader in graders)
+
+
+def _then(grader: GraderResult, report: TaskReport) -> str:
+    recorded = report.recorded.graders.get(grader.name)
+    if recorded is None:
+        return "  [dim](new)[/]"
+    if abs(recorded.score - grader.score) < 1e-9 and recorded.passed == grader.passed:
+        return ""
+    return f"  [dim](was {recorded.score:.2f}{', passed' if recorded.passed else ''})[/]"
+
+
+def _mark(grader: GraderResult) -> str:
+    return MARKS[grader.status if grader.status != "graded" else "passed" if grader.passed else "failed"]
+
+
+def _score(grader: GraderResult) -> str:
+    return "" if grader.status == "pending" else f"{grader.score:.2f}"
+
+
+def _feedback(grader: GraderResult) -> str:
+    text = " ".join(grader.feedback.split())
+    shown = text if len(text) <= _SHOWN_CHARACTERS else text[:_SHOWN_CHARACTERS] + "…"
+    return f"  [dim]{escape(shown)}[/]" if shown else ""
