@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import errno
+import io
 import os
 import sys
 from collections.abc import Callable
 from typing import IO, cast
 
 _STANDARD_OUTPUT = 1
+_PLAIN = "waza-plain-signs"
+_PLAIN_SIGNS = {"✓": "+", "✗": "x", "⚠": "!", "⧖": "~", "–": "-", "·": "-", "…": "...", "→": "->"}
 
 
 class StandardOutput:
@@ -64,6 +68,15 @@ class StandardOutput:
             self._on_failure()
 
 
+def tolerate_narrow_encodings(*, json_wanted: bool = False) -> None:
+    """Let a terminal that has no ✓ show a plain sign instead of ending the command; JSON is UTF-8."""
+    codecs.register_error(_PLAIN, _plain_signs)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            utf8 = json_wanted and stream is sys.stdout
+            stream.reconfigure(encoding="utf-8" if utf8 else None, errors="replace" if utf8 else _PLAIN)
+
+
 def complain_of_output(error: OSError) -> None:
     """Say on standard error that standard output cannot be written, unless its reader has left."""
     if error.errno not in (errno.EPIPE, errno.EINVAL):
@@ -77,3 +90,10 @@ def drop_output() -> None:
         descriptor = os.open(os.devnull, os.O_WRONLY)
         os.dup2(descriptor, _STANDARD_OUTPUT)
         os.close(descriptor)
+
+
+def _plain_signs(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    unknown = error.object[error.start : error.end]
+    return "".join(_PLAIN_SIGNS.get(character, "?") for character in unknown), error.end

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import queue
 import signal
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 
-from waza_engine.commands.output import StandardOutput
+from waza_engine.commands.output import StandardOutput, tolerate_narrow_encodings
 from waza_engine.commands.report import TextReport
+from waza_engine.commands.reporting import report_of
 from waza_engine.results.documents import run_document
 from waza_engine.results.store import ResultsError, check_writable, encoded, write_atomically
 from waza_engine.runs.cancellation import RunCancellation
@@ -28,13 +28,24 @@ PASSED, SOME_FAILED, NOT_RUN, INTERRUPTED = 0, 1, 2, 130
 _EVAL_NAMES = ("eval.yaml", "eval.yml")
 
 
-def run_command(request: RunRequest, output: Path | None, output_format: str, *, verbose: bool) -> int:
-    """Run a suite and return the exit code. ``output_format`` is ``text``, ``json`` or ``jsonl``."""
+def run_command(
+    request: RunRequest,
+    output: Path | None,
+    output_format: str,
+    *,
+    verbose: bool,
+    reporters: Sequence[str] = (),
+) -> int:
+    """Run a suite and return the exit code. ``output_format`` is ``text``, ``json`` or ``jsonl``.
+
+    ``reporters`` are ``junit:FILE`` each; their files are written however the run ends.
+    """
     tolerate_narrow_encodings(json_wanted=output_format != "text")
     try:
+        reports = [_report_file(reporter) for reporter in reporters]
         prepared = prepare(replace(request, path=_eval_file(request.path)))
-        if output is not None:
-            check_writable(output)
+        for file in (*reports, *(() if output is None else (output,))):
+            check_writable(file)
     except (SuiteFileError, SuiteError, ResultsError) as error:
         sys.stderr.write(f"{error}\n")
         return NOT_RUN
@@ -51,7 +62,7 @@ def run_command(request: RunRequest, output: Path | None, output_format: str, *,
         printed.write(encoded(run_document(found.outcome)).decode())
     printed.flush()
     printed.complain()
-    kept = _written_copy(found, output)
+    kept = all([_written_copy(found, output), *(_reported(found, file) for file in reports)])
     return NOT_RUN if printed.failure is not None else _exit_code(found, kept)
 
 
@@ -101,6 +112,22 @@ def _written_copy(found: RunReport, output: Path | None) -> bool:
     return True
 
 
+def _report_file(reporter: str) -> Path:
+    kind, colon, file = reporter.partition(":")
+    if kind != "junit" or not colon or not file:
+        raise SuiteError(f"`--reporter {reporter}` is not a reporter; write `--reporter junit:FILE`.")
+    return Path(file)
+
+
+def _reported(found: RunReport, file: Path) -> bool:
+    try:
+        write_atomically(file, report_of(run_document(found.outcome), "junit"))
+    except ResultsError as error:
+        sys.stderr.write(f"{error}\n")
+        return False
+    return True
+
+
 def _exit_code(found: RunReport, kept: bool) -> int:
     if found.outcome.status == "canceled":
         return INTERRUPTED
@@ -130,11 +157,3 @@ def _print_warning(event: RunEvent) -> None:
         sys.stderr.write(f"{event.message}\n")
     elif event.kind == "ended" and event.status == "error":
         sys.stderr.write(f"error: {event.message}\n")
-
-
-def tolerate_narrow_encodings(*, json_wanted: bool = False) -> None:
-    """Let a terminal that has no ✓ show a question mark instead of ending the command; JSON is UTF-8."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            utf8 = json_wanted and stream is sys.stdout
-            stream.reconfigure(encoding="utf-8" if utf8 else None, errors="replace")

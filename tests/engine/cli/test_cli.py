@@ -265,3 +265,12 @@ def test_json_is_utf_8_on_every_terminal(tmp_path: Path) -> None:
         found = subprocess.run(command, capture_output=True, env=environment, check=False)
         assert (found.returncode, found.stderr) == (0, b"")
         assert ("Grüß Gott ✓".encode() in found.stdout) is (output_format != "text")
+
+
+def test_a_terminal_without_marks_tells_passed_from_failed_all_the_same(tmp_path: Path) -> None:
+    path = write_suite(tmp_path, {"a": task("a"), "b": task("b", prompt="Bye")}, graders=GREETS)
+    command = [sys.executable, "-m", "waza_engine", "run", str(path)]
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    found = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    assert "+ a  1.00" in found.stdout
+    assert "x b  0.00" in found.stdout
