@@ -97,6 +97,24 @@ def test_the_core_does_not_know_the_protocol_package(room: str) -> None:
     assert wrong == []
 
 
+@pytest.mark.parametrize(
+    ("room", "above"),
+    [
+        ("text", ("schema", "project", "analysis", "features")),
+        ("syntax", ("schema", "project", "analysis", "features")),
+        ("schema", ("analysis", "features")),
+        ("project", ("analysis", "features")),
+    ],
+)
+def test_a_room_uses_only_the_rooms_below_it(room: str, above: tuple[str, ...]) -> None:
+    wrong = [
+        (file, module)
+        for file, module in imports_below(SERVER / room)
+        if is_from(module, *(f"waza_language_server.{name}" for name in above))
+    ]
+    assert wrong == []
+
+
 def test_the_server_imports_no_models_and_no_provider() -> None:
     wrong = [
         (file, module)

@@ -16,11 +16,12 @@ from waza_language_server.analysis.assertion_findings import (
     Rewrite,
     assertion_findings,
 )
-from waza_language_server.analysis.problem import Edit, Fix, Problem
+from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.python_source import PythonSource, parse_python
 from waza_language_server.syntax.edits import insert_entry, replace_scalar
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.syntax.tree import Tree
+from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.line_index import LineIndex
 from waza_language_server.text.scalar_map import ScalarMap
 from waza_language_server.text.span import Span

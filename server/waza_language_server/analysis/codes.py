@@ -2,12 +2,11 @@
 
 The codes are stable: configuration and ``docs/diagnostics.md`` refer to them. The page is made from this
 table, each example drawn by the rules themselves, so it cannot say anything that the editor does not do.
-``python -m waza_language_server.analysis.codes`` prints it.
+``python -m waza_language_server.analysis.codes_page`` prints it.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from types import MappingProxyType
 
@@ -24,14 +23,3 @@ GROUPS: Mapping[str, tuple[Rule, ...]] = MappingProxyType(
     }
 )
 RULES: Mapping[str, Rule] = MappingProxyType({rule.code: rule for rules in GROUPS.values() for rule in rules})
-
-
-def main() -> None:
-    """Print the documentation page."""
-    from waza_language_server.analysis.codes_page import diagnostics_page
-
-    sys.stdout.buffer.write(diagnostics_page().encode())
-
-
-if __name__ == "__main__":
-    main()

@@ -1,7 +1,11 @@
-"""The page ``docs/diagnostics.md``: each code with its example, as the editor draws it."""
+"""The page ``docs/diagnostics.md``: each code with its example, as the editor draws it.
+
+It makes documentation and is no part of the running server; so it alone may use the features above this room.
+"""
 
 from __future__ import annotations
 
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -91,3 +95,7 @@ def _kind(rule: Rule) -> DocumentKind:
     if rule.kind == "prompts":
         raise ValueError("prompts have no rules")
     return rule.kind
+
+
+if __name__ == "__main__":
+    sys.stdout.buffer.write(diagnostics_page().encode())

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from waza_language_server.analysis.problem import Edit, Fix, Problem
+from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.subject import Subject
 from waza_language_server.schema.locate import type_node
 from waza_language_server.schema.shape import Shape
 from waza_language_server.syntax.edits import move_entry_into
 from waza_language_server.syntax.nodes import Entry, Node
+from waza_language_server.text.edit import Edit, Fix
 
 _EXACT: dict[str, tuple[str, dict[str, str]]] = {
     "regex": ("text", {"must_match": "regex_match", "must_not_match": "regex_not_match"}),

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from functools import partial
 
 from waza_engine.spec.scalars import resolve_scalar
-from waza_language_server.analysis.problem import Fix, Problem
+from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.subject import Subject
 from waza_language_server.schema.shape import Shape
 from waza_language_server.syntax.edits import delete_entry
 from waza_language_server.syntax.nodes import Node
+from waza_language_server.text.edit import Fix
 
 
 def discouraged_keys(subject: Subject, mapping: Node, shape: Shape) -> Iterator[Problem]:

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from waza_engine.spec.scalars import resolve_scalar
-from waza_language_server.analysis.problem import Edit, Fix, Problem, Related
+from waza_language_server.analysis.problem import Problem
 from waza_language_server.syntax.nodes import Node
+from waza_language_server.text.edit import Edit, Fix, Related
 
 
 def row_problems(root: Node) -> Iterator[Problem]:

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
-from waza_language_server.analysis.problem import Edit, Fix, Problem, Related
+from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.spelling import listed, nearest
 from waza_language_server.syntax.nodes import Green, Node
+from waza_language_server.text.edit import Edit, Fix, Related
 from waza_language_server.text.scalar_map import ScalarMap
 from waza_language_server.text.span import Span
 

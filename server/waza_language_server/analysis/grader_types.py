@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from waza_language_server.analysis.problem import Edit, Fix, Problem
+from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.spelling import listed, nearest
 from waza_language_server.analysis.subject import Subject
 from waza_language_server.schema.catalog import Catalog
 from waza_language_server.syntax.edits import insert_entry, replace_scalar
 from waza_language_server.syntax.nodes import Node
+from waza_language_server.text.edit import Edit, Fix
 
 _OTHER_NAMES = {
     "custom": "program",

@@ -9,13 +9,14 @@ from functools import partial
 from typing import cast
 
 from waza_engine.spec.scalars import resolve_scalar
-from waza_language_server.analysis.problem import Fix, Problem
+from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.spelling import listed
 from waza_language_server.analysis.subject import Subject
 from waza_language_server.analysis.unknown_keys import UnknownKey
 from waza_language_server.schema.shape import Shape
 from waza_language_server.syntax.edits import insert_entry
 from waza_language_server.syntax.nodes import Entry, Node
+from waza_language_server.text.edit import Fix
 
 _SAMPLES = {"string": "TODO", "integer": "1", "number": "1", "boolean": "true", "array": "[]", "object": "{}"}
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from waza_language_server.analysis.problem import Edit, Fix
 from waza_language_server.schema.shape import Shape
 from waza_language_server.syntax.nodes import Entry, Node
+from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.span import Span
 
 OPTION = "regex_match"

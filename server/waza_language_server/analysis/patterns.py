@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal, Protocol, cast
 
-from waza_language_server.analysis.problem import Edit, Fix, Problem, Severity
+from waza_language_server.analysis.problem import Problem, Severity
 from waza_language_server.syntax.nodes import Node
+from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.scalar_map import ScalarMap
 
 _PYTHON_ONLY: tuple[tuple[str, str], ...] = (

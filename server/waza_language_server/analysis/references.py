@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from waza_engine.spec.task_globs import GlobError, segment_matcher, split_pattern
-from waza_language_server.analysis.problem import Edit, Fix, Problem, Related
+from waza_language_server.analysis.problem import Problem
 from waza_language_server.project.outline import pattern_nodes, pattern_of
 from waza_language_server.project.uris import path_of
 from waza_language_server.syntax.edits import replace_scalar
+from waza_language_server.text.edit import Edit, Fix, Related
 
 if TYPE_CHECKING:
     from waza_language_server.project.document import Document

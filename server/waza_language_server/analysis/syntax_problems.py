@@ -12,12 +12,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from waza_language_server.analysis.problem import Edit, Fix, Problem, Severity
+from waza_language_server.analysis.problem import Problem, Severity
 from waza_language_server.schema.catalog import Catalog, SchemaName
 from waza_language_server.schema.locate import shape_at
 from waza_language_server.syntax.edits import apply
 from waza_language_server.syntax.fault import SyntaxFault
 from waza_language_server.syntax.tree import Tree, parse
+from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.line_index import LineIndex
 from waza_language_server.text.span import Span
 

@@ -10,10 +10,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from waza_engine.spec.scalars import resolve_scalar
-from waza_language_server.analysis.problem import Problem, Related
+from waza_language_server.analysis.problem import Problem
 from waza_language_server.project.uris import path_of, uri_of
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.syntax.tree import parse
+from waza_language_server.text.edit import Related
 from waza_language_server.text.scalar_map import ScalarMap
 from waza_language_server.text.span import Span
 

@@ -7,12 +7,13 @@ from functools import partial
 from typing import Any
 
 from waza_engine.spec.scalars import resolve_scalar
-from waza_language_server.analysis.problem import Edit, Fix, Problem, Severity
+from waza_language_server.analysis.problem import Problem, Severity
 from waza_language_server.analysis.spelling import listed, nearest
 from waza_language_server.analysis.subject import Subject
 from waza_language_server.schema.shape import Shape
 from waza_language_server.syntax.edits import replace_scalar
 from waza_language_server.syntax.nodes import Node
+from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.span import Span
 
 _TYPE_NAMES = {

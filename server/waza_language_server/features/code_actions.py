@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from waza_language_server.analysis.diagnose import diagnose
-from waza_language_server.analysis.problem import Edit, Fix, Problem
+from waza_language_server.analysis.problem import Problem
 from waza_language_server.syntax.edits import apply
+from waza_language_server.text.edit import Edit, Fix
 
 if TYPE_CHECKING:
     from waza_language_server.project.document import Document

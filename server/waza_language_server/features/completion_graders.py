@@ -10,8 +10,8 @@ from waza_language_server.features.shape_text import notes
 from waza_language_server.features.snippets import grader_snippet
 
 if TYPE_CHECKING:
-    from waza_language_server.analysis.problem import Edit
     from waza_language_server.schema.shape import Shape
+    from waza_language_server.text.edit import Edit
 
 
 def grader_type_items(place: Place) -> Iterator[Completion]:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
-from waza_language_server.analysis.problem import Edit
 from waza_language_server.features.snippets import Layout, escaped, plain_text
+from waza_language_server.text.edit import Edit
 from waza_language_server.text.scalar_writing import plain_or_quoted
 from waza_language_server.text.span import Span
 

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Mapping
 
 from waza_engine.assertions.names import CONTEXT_NAMES, FUNCTION_NAMES
-from waza_language_server.analysis.problem import Edit
 from waza_language_server.features.completion_item import Completion, CompletionKind, Place
+from waza_language_server.text.edit import Edit
 from waza_language_server.text.span import Span
 
 TOOL_CALL_FIELDS = {

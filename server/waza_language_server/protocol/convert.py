@@ -16,7 +16,7 @@ from waza_language_server.text.line_index import LineIndex
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from waza_language_server.analysis.problem import Edit, Problem, Related
+    from waza_language_server.analysis.problem import Problem
     from waza_language_server.features.code_actions import CodeAction
     from waza_language_server.features.code_lens import CodeLens
     from waza_language_server.features.completion import Completion, Completions
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from waza_language_server.project.document import Document
     from waza_language_server.project.index import Project
     from waza_language_server.protocol.capabilities import ClientAbilities
+    from waza_language_server.text.edit import Edit, Related
     from waza_language_server.text.line_index import Encoding
     from waza_language_server.text.span import Span
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from waza_language_server.analysis.problem import Edit, Fix
 from waza_language_server.syntax.fault import SyntaxFault
+from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.span import Span
 
 MAX_CHARACTERS = 20_000_000

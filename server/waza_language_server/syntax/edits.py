@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterable
 from typing import cast
 
 from waza_engine.spec.scalars import Json
-from waza_language_server.analysis.problem import Edit
 from waza_language_server.syntax.author_style import indent_step, line_break, list_indent
 from waza_language_server.syntax.frames import column_of, line_start_of
 from waza_language_server.syntax.nodes import Entry, Node
 from waza_language_server.syntax.tree import Tree, parse
+from waza_language_server.text.edit import Edit
 from waza_language_server.text.scalar_map import ScalarMap
 from waza_language_server.text.scalar_writing import plain_or_quoted
 from waza_language_server.text.span import Span

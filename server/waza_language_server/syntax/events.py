@@ -16,10 +16,10 @@ from typing import Protocol, cast
 
 import yaml
 
-from waza_language_server.analysis.problem import Related
 from waza_language_server.syntax.characters import restore
 from waza_language_server.syntax.fault import SyntaxFault
 from waza_language_server.syntax.nodes import Green, Placed, Style
+from waza_language_server.text.edit import Related
 from waza_language_server.text.span import Span
 
 MAX_DEPTH = 100

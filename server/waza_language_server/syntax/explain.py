@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 
-from waza_language_server.analysis.problem import Edit, Fix
 from waza_language_server.syntax.events import ReadError
 from waza_language_server.syntax.fault import SyntaxFault
+from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.span import Span
 
 _DOUBLE_BODY = re.compile(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from waza_language_server.analysis.problem import Fix, Related
+from waza_language_server.text.edit import Fix, Related
 from waza_language_server.text.span import Span
 
 FAULT_CODES: dict[str, str] = {

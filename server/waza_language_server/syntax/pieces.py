@@ -14,11 +14,11 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from waza_language_server.analysis.problem import Edit, Fix
 from waza_language_server.syntax.events import Reading, read
 from waza_language_server.syntax.fault import SyntaxFault
 from waza_language_server.syntax.nodes import Green, Placed
 from waza_language_server.syntax.repair import Repaired, repair_block, repair_entries, repair_items
+from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.span import Span
 
 _HEADER = re.compile(

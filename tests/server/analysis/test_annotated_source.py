@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from waza_language_server.analysis.problem import Edit, Fix, Problem
+from waza_language_server.analysis.problem import Problem
 from waza_language_server.features.annotated_source import (
     Caret,
     Hint,
@@ -11,6 +11,7 @@ from waza_language_server.features.annotated_source import (
     annotate_source,
     carets_of,
 )
+from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.span import Span
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from waza_language_server.analysis.diagnose import diagnose
-from waza_language_server.analysis.problem import Edit, Fix, Problem
+from waza_language_server.analysis.problem import Problem
 from waza_language_server.features.code_actions import CodeAction, code_actions, fix_all
 from waza_language_server.project.document import Document
 from waza_language_server.project.index import Project
 from waza_language_server.syntax.edits import apply
+from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.span import Span
 
 BROKEN = """\
