@@ -29,6 +29,13 @@ class ReportFormat(StrEnum):
     JSON = "json"
 
 
+class ComparisonFormat(StrEnum):
+    """How a comparison is told."""
+
+    TABLE = "table"
+    JSON = "json"
+
+
 class ReportKind(StrEnum):
     """What a report is for."""
 
@@ -70,6 +77,10 @@ def run(
         int | None, typer.Option(min=1, help="Trials of each task, instead of the suite's.")
     ] = None,
     workers: Annotated[int | None, typer.Option(min=1, help="How many tasks run at the same time.")] = None,
+    reporter: Annotated[
+        list[str] | None,
+        typer.Option(metavar="junit:FILE", help="Write the results as JUnit XML, too; repeatable."),
+    ] = None,
     verbose: Annotated[
         bool, typer.Option("-v", "--verbose", help="Show every grader, and the answers.")
     ] = False,
@@ -90,7 +101,9 @@ def run(
         model=model,
         workers=workers,
     )
-    raise typer.Exit(run_command(request, output, output_format.value, verbose=verbose))
+    raise typer.Exit(
+        run_command(request, output, output_format.value, verbose=verbose, reporters=reporter or ())
+    )
 
 
 @application.command()
@@ -146,6 +159,35 @@ def report(
     from waza_engine.commands.reporting import report_command
 
     raise typer.Exit(report_command(results, output_format.value, output))
+
+
+@application.command()
+def compare(
+    results: Annotated[
+        list[Path], typer.Argument(metavar="RESULTS", help="Two result files or more, the oldest first.")
+    ],
+    output_format: Annotated[
+        ComparisonFormat, typer.Option("--format", "-f", help="A table, or one object with every task.")
+    ] = ComparisonFormat.TABLE,
+) -> None:
+    """Show runs beside each other: scores, verdicts, and the change from the first to the last.
+
+    Exit code 0: compared. 2: a file cannot be read.
+    """
+    from waza_engine.commands.compare import compare_command
+
+    raise typer.Exit(compare_command(results, output_format.value))
+
+
+@application.command("list")
+def list_suites(
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="Where to look.")] = Path(),
+    as_json: Annotated[bool, typer.Option("--json", help="Print one object instead of lines.")] = False,
+) -> None:
+    """List the suites below a directory, with their tasks."""
+    from waza_engine.commands.listing import list_command
+
+    raise typer.Exit(list_command(directory, as_json=as_json))
 
 
 @application.command()

@@ -28,7 +28,7 @@ _SHOWN_CHARACTERS = 300
 
 def grade_command(request: RegradeRequest, output: Path | None, output_format: str) -> int:
     """Grade a record again and return the exit code. ``output_format`` is ``text`` or ``json``."""
-    tolerate_narrow_encodings()
+    tolerate_narrow_encodings(json_wanted=output_format == "json")
     cancellation = RunCancellation()
     try:
         regrading = prepare_regrading(with_eval_file(request))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -14,6 +13,7 @@ from pylsp_jsonrpc.exceptions import JsonRpcException
 from waza_engine.commands.regraded import answer, graded
 from waza_engine.results.recordings import RecordingError
 from waza_engine.runs.cancellation import RunCancellation
+from waza_engine.runs.discovery import eval_files
 from waza_engine.runs.events import RunEvent
 from waza_engine.runs.regrading import RegradeRequest, prepare_regrading
 from waza_engine.runs.run import PreparedRun, RunRequest, prepare
@@ -23,8 +23,6 @@ from waza_engine.runs.triggers import trigger_tests_of
 from waza_engine.spec.problems import SuiteFileError
 
 INVALID_PARAMS, INTERNAL_ERROR, EVAL_NOT_FOUND, VALIDATION_FAILED = -32602, -32603, -32000, -32001
-_EVAL_NAMES = ("eval.yaml", "eval.yml")
-_SKIPPED_FOLDERS = frozenset({"node_modules", "vendor", "__pycache__"})
 
 Params = Mapping[str, Any]
 Answer = dict[str, Any]
@@ -187,13 +185,7 @@ def _list_evals(params: Params) -> Answer:
     root = _path(params, "dir")
     if not root.is_dir():
         raise JsonRpcException(f"There is no directory {root}.", INVALID_PARAMS)
-    evals: list[Answer] = []
-    for folder, folders, files in os.walk(root):
-        folders[:] = sorted(
-            name for name in folders if not name.startswith(".") and name not in _SKIPPED_FOLDERS
-        )
-        evals += [_listed_eval(Path(folder) / name) for name in files if name in _EVAL_NAMES]
-    return {"evals": sorted(evals, key=lambda entry: entry["path"])}
+    return {"evals": [_listed_eval(path) for path in eval_files(root)]}
 
 
 def _listed_eval(path: Path) -> Answer:
