@@ -40,10 +40,10 @@ def explained(
     collected = _Collected()
     for error in errors:
         _explain(subject, error, collected)
-    return tuple(_weighed(collected)), tuple(collected.unknown)
+    return tuple(_weighed(collected, subject)), tuple(collected.unknown)
 
 
-def _weighed(collected: _Collected) -> Iterator[Problem]:
+def _weighed(collected: _Collected, subject: Subject) -> Iterator[Problem]:
     """Yield the problems, a missing key and its misspelling as one.
 
     A misspelt or misplaced key that leaves a mapping without a needed key, or without any effect, is the
@@ -57,7 +57,8 @@ def _weighed(collected: _Collected) -> Iterator[Problem]:
             yield problem
     for mapping, keys, problem in collected.nothing:
         culprits = list(_culprits(collected.unknown, mapping, keys))
-        grave.update((id(culprit), "Without it nothing is checked.") for culprit in culprits)
+        outcome = "nothing is checked" if subject.is_grader else "the run fails"
+        grave.update((id(culprit), f"Without it {outcome}.") for culprit in culprits)
         if not culprits:
             yield problem
     for unknown in collected.unknown:

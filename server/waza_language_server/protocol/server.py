@@ -271,7 +271,12 @@ def _on_demand_async(place: str) -> Callable[..., Any]:
     """Return the same for a handler that waits for something."""
 
     async def handle(ls: WazaServer, params: Any) -> Any:
-        return await _load(place)(ls, params)
+        try:
+            return await _load(place)(ls, params)
+        except asyncio.CancelledError:
+            if ls.ended.is_set():
+                return None  # The client is gone: there is nobody to answer, and nothing went wrong.
+            raise
 
     return handle
 

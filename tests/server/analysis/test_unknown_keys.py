@@ -191,7 +191,7 @@ def test_a_needed_key_one_level_too_deep_is_said_once() -> None:
         == """
 ⋯
   tasks: [tasks/*.yaml]
-  ^^^^^ error misplaced-key: `tasks` belongs at the top of the file, not under `config`. Without it nothing is checked.
+  ^^^^^ error misplaced-key: `tasks` belongs at the top of the file, not under `config`. Without it the run fails.
     = fix: Move to the top of the file
 """  # noqa: E501
     )
