@@ -57,26 +57,32 @@ def run(
         Path, typer.Argument(metavar="EVAL", help="The eval.yaml, or the directory it is in.")
     ],
     task: Annotated[
-        list[str] | None, typer.Option(help="Only tasks whose id or name matches this pattern; repeatable.")
+        list[str] | None,
+        typer.Option(metavar="PATTERN", help="Only tasks whose id or name matches this pattern; repeatable."),
     ] = None,
     grader: Annotated[
-        list[str] | None, typer.Option(help="Only the graders of this name; repeatable.")
+        list[str] | None, typer.Option(metavar="NAME", help="Only the graders of this name; repeatable.")
     ] = None,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Write the result document to this file, too.")
+        Path | None,
+        typer.Option("-o", "--output", metavar="FILE", help="Write the result document to this file, too."),
     ] = None,
     output_format: Annotated[
         OutputFormat,
         typer.Option("--format", help="Text for people, the result document, or one event a line."),
     ] = OutputFormat.TEXT,
     executor: Annotated[
-        str | None, typer.Option(help="Who answers the prompts, instead of the suite's.")
+        str | None, typer.Option(metavar="NAME", help="Who answers the prompts, instead of the suite's.")
     ] = None,
-    model: Annotated[str | None, typer.Option(help="The agent's model, instead of the suite's.")] = None,
+    model: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The agent's model, instead of the suite's.")
+    ] = None,
     trials: Annotated[
-        int | None, typer.Option(min=1, help="Trials of each task, instead of the suite's.")
+        int | None, typer.Option(min=1, metavar="NUMBER", help="Trials of each task, instead of the suite's.")
     ] = None,
-    workers: Annotated[int | None, typer.Option(min=1, help="How many tasks run at the same time.")] = None,
+    workers: Annotated[
+        int | None, typer.Option(min=1, metavar="NUMBER", help="How many tasks run at the same time.")
+    ] = None,
     reporter: Annotated[
         list[str] | None,
         typer.Option(metavar="junit:FILE", help="Write the results as JUnit XML, too; repeatable."),
