@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -21,3 +24,14 @@ def suite_files(*names: str) -> list[Path]:
         return []
     paths = SUITES.rglob("*.y*ml")
     return sorted(path for path in paths if path.is_file() and (not names or path.name in names))
+
+
+@contextmanager
+def writable_suites(folder: Path) -> Generator[Path]:
+    """Give a copy of the sample suites below ``folder`` that runs may write to; it is gone afterwards."""
+    copies = folder / "suites"
+    shutil.copytree(SUITES, copies, copy_function=shutil.copyfile)
+    for place in (copies, *(path for path in copies.rglob("*") if path.is_dir())):
+        place.chmod(0o755)
+    yield copies
+    shutil.rmtree(copies)

@@ -19,6 +19,7 @@ PROTOCOL = SERVER / "protocol"
 
 ENGINE_MODULES_FOR_THE_SERVER = {
     "waza_engine",
+    "waza_engine.spec.file_names",
     "waza_engine.spec.scalars",
     "waza_engine.spec.task_globs",
     "waza_engine.assertions.names",

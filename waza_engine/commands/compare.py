@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from waza_engine.commands.run import tolerate_narrow_encodings
+from waza_engine.commands.output import tolerate_narrow_encodings
 from waza_engine.results.comparison import comparison
 from waza_engine.results.recordings import RecordingError, read_recording
 

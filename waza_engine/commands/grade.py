@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 from rich.console import Console
 from rich.markup import escape
 
+from waza_engine.commands.output import tolerate_narrow_encodings
 from waza_engine.commands.regraded import TaskReport, answer, document, graded
 from waza_engine.commands.report import MARKS
-from waza_engine.commands.run import INTERRUPTED, NOT_RUN, PASSED, SOME_FAILED, tolerate_narrow_encodings
+from waza_engine.commands.run import INTERRUPTED, NOT_RUN, PASSED, SOME_FAILED
 from waza_engine.executors.base import Cancellation
 from waza_engine.results.recordings import RecordingError
 from waza_engine.results.scores import GraderResult
 from waza_engine.results.store import ResultsError, encoded, write_atomically
 from waza_engine.runs.bounded import CancelledRunError
 from waza_engine.runs.cancellation import RunCancellation
-from waza_engine.runs.regrading import RegradeRequest, Regrading, eval_file_in, prepare_regrading
+from waza_engine.runs.discovery import eval_file_of
+from waza_engine.runs.regrading import RegradeRequest, Regrading, prepare_regrading
 from waza_engine.runs.suite import SuiteError
 from waza_engine.scoring.statistics import mean
 from waza_engine.spec.problems import SuiteFileError
@@ -58,13 +61,7 @@ def grade_command(request: RegradeRequest, output: Path | None, output_format: s
 
 def with_eval_file(request: RegradeRequest) -> RegradeRequest:
     """Return the request with the eval file of a suite that was given as a directory."""
-    suite = request.suite
-    if suite is None or not suite.is_dir():
-        return request
-    found = eval_file_in(suite)
-    if found is None:
-        raise SuiteError(f"{suite}: there is no eval.yaml in this directory.")
-    return RegradeRequest(request.record, found, request.tasks, request.graders, request.workspace)
+    return request if request.suite is None else replace(request, suite=eval_file_of(request.suite))
 
 
 def _told(regrading: Regrading, cancellation: Cancellation) -> list[TaskReport]:

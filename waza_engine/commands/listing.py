@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from waza_engine.commands.run import tolerate_narrow_encodings
+from waza_engine.commands.output import tolerate_narrow_encodings
 from waza_engine.runs.discovery import eval_files
 from waza_engine.runs.suite import SuiteError, load_suite
 from waza_engine.spec.problems import SuiteFileError

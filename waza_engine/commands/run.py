@@ -19,13 +19,13 @@ from waza_engine.commands.reporting import report_of
 from waza_engine.results.documents import run_document
 from waza_engine.results.store import ResultsError, check_writable, encoded, write_atomically
 from waza_engine.runs.cancellation import RunCancellation
+from waza_engine.runs.discovery import eval_file_of
 from waza_engine.runs.events import RunEvent
 from waza_engine.runs.run import PreparedRun, RunReport, RunRequest, prepare
 from waza_engine.runs.suite import SuiteError
 from waza_engine.spec.problems import SuiteFileError
 
 PASSED, SOME_FAILED, NOT_RUN, INTERRUPTED = 0, 1, 2, 130
-_EVAL_NAMES = ("eval.yaml", "eval.yml")
 
 
 def run_command(
@@ -43,7 +43,7 @@ def run_command(
     tolerate_narrow_encodings(json_wanted=output_format != "text")
     try:
         reports = [_report_file(reporter) for reporter in reporters]
-        prepared = prepare(replace(request, path=_eval_file(request.path)))
+        prepared = prepare(replace(request, path=eval_file_of(request.path)))
         for file in (*reports, *(() if output is None else (output,))):
             check_writable(file)
     except (SuiteFileError, SuiteError, ResultsError) as error:
@@ -135,16 +135,6 @@ def _exit_code(found: RunReport, kept: bool) -> int:
     if found.outcome.status == "error" or unusable or not kept:
         return NOT_RUN
     return PASSED if found.outcome.status == "completed" else SOME_FAILED
-
-
-def _eval_file(path: Path) -> Path:
-    """Return the eval file in a directory; a path that is none stays, and loading it says what is wrong."""
-    if not path.is_dir():
-        return path
-    found = next((path / name for name in _EVAL_NAMES if (path / name).is_file()), None)
-    if found is None:
-        raise SuiteError(f"{path}: there is no eval.yaml in this directory.")
-    return found
 
 
 def _print_event(event: RunEvent, printed: StandardOutput) -> None:

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from waza_engine.graders.base import Check, SkillInvocation, ToolCall, Usage
 from waza_engine.scoring.composite import Graded, TrialStatus
 from waza_engine.scoring.tasks import SuiteSummary, TaskStatistics, TaskStatus
-from waza_engine.scoring.triggers import TriggerMetrics
+from waza_engine.scoring.triggers import TriggerAnswer, TriggerMetrics
 
 RunStatus = Literal["completed", "failed", "canceled", "error"]
 """How a run ended: all tasks passed, some did not, it was stopped, or it could not run at all."""
@@ -89,16 +89,12 @@ class TaskOutcome:
     error: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class TriggerOutcome:
-    """What happened to one trigger prompt."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TriggerOutcome(TriggerAnswer):
+    """What happened to one trigger prompt, with its text and what the agent said."""
 
     prompt: str
-    should_trigger: bool
-    did_trigger: bool
-    confidence: str = ""
     output: str = ""
-    error: str = ""
 
 
 @dataclass(frozen=True, slots=True)

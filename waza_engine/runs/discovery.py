@@ -1,4 +1,4 @@
-"""Which suites lie below a directory: what ``list`` and an editor show."""
+"""Where suites lie: the one in a directory, and all below it, as ``list`` and an editor show them."""
 
 from __future__ import annotations
 
@@ -6,13 +6,28 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-EVAL_NAMES = ("eval.yaml", "eval.yml")
+from waza_engine.runs.suite import SuiteError
+from waza_engine.spec.file_names import EVAL_NAMES
+
 _SKIPPED_FOLDERS = frozenset({"node_modules", "vendor", "__pycache__"})
 
 
 def eval_files(root: Path) -> list[Path]:
     """Return every eval file below a directory, sorted; hidden and foreign folders are left out."""
     return sorted(_eval_files(root))
+
+
+def eval_file_of(path: Path) -> Path:
+    """Return the eval file in a directory; a path that is none stays, and loading it says what is wrong.
+
+    Raises ``SuiteError`` for a directory without one.
+    """
+    if not path.is_dir():
+        return path
+    found = next((path / name for name in EVAL_NAMES if (path / name).is_file()), None)
+    if found is None:
+        raise SuiteError(f"{path}: there is no eval.yaml in this directory.")
+    return found
 
 
 def _eval_files(root: Path) -> Iterator[Path]:

@@ -26,10 +26,10 @@ from waza_engine.runs.selection import SelectedTask, select
 from waza_engine.runs.suite import Suite, SuiteError, load_suite
 from waza_engine.runs.trial import TrialTask
 from waza_engine.runs.workspace import WorkspaceError, fixture_directory, prompt_of
+from waza_engine.spec.file_names import EVAL_NAMES
 from waza_engine.spec.loading import load_eval_file, load_project_config
 from waza_engine.spec.problems import SuiteFileError
 
-_EVAL_NAMES = ("eval.yaml", "eval.yml")
 _LEVELS = 6
 _WORKSPACE_TYPES = frozenset({"file", "diff"})
 _PROGRAM_TYPES = frozenset({"program", "script"})
@@ -196,15 +196,10 @@ def regrade(request: RegradeRequest, cancellation: Cancellation) -> tuple[Regrad
     return regrading, list(regrading.grade(cancellation))
 
 
-def eval_file_in(directory: Path) -> Path | None:
-    """Return the eval file of a directory, None when there is none."""
-    return next((directory / name for name in _EVAL_NAMES if (directory / name).is_file()), None)
-
-
 def _suite_of(recording: Recording) -> Path:
     """Return the eval file that a record belongs to: beside its ``.waza``, or above it with its name."""
     place = Path(os.path.abspath(recording.path))  # noqa: PTH100 - a linked record belongs where it lies
-    names = (recording.eval_file,) if recording.eval_file else _EVAL_NAMES
+    names = (recording.eval_file,) if recording.eval_file else EVAL_NAMES
     for folder in place.parents[:_LEVELS]:
         # Where an engine put the record, its suite may have been renamed since; elsewhere the name must fit.
         own = place.parent == results_directory(folder)

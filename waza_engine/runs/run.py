@@ -38,9 +38,9 @@ from waza_engine.runs.hooks import HookError, run_hooks
 from waza_engine.runs.selection import SelectedTask, select
 from waza_engine.runs.suite import Suite, SuiteError, load_suite
 from waza_engine.runs.tasks import TaskRunner
-from waza_engine.runs.triggers import figures, metrics_of, run_triggers, trigger_tests_of
+from waza_engine.runs.triggers import metrics_of, run_triggers, trigger_tests_of
 from waza_engine.scoring.tasks import TaskScore, suite_summary
-from waza_engine.scoring.triggers import TriggerMetrics
+from waza_engine.scoring.triggers import TriggerMetrics, trigger_metrics
 from waza_engine.spec.loading import load_project_config
 from waza_engine.spec.problems import SuiteFileError
 
@@ -225,7 +225,7 @@ class PreparedRun:
         if tests is None:
             return
         findings.triggers += run_triggers(tests, self.suite, self._executor, self.header.model, cancellation)
-        findings.trigger_metrics = figures(findings.triggers)
+        findings.trigger_metrics = trigger_metrics(findings.triggers)
         findings.metrics = metrics_of(self.suite, findings.trigger_metrics)
 
     def _end(

@@ -10,7 +10,7 @@ from waza_engine.executors.base import Cancellation, ExecutionRequest, Executor,
 from waza_engine.results.outcomes import MetricOutcome, TriggerOutcome
 from waza_engine.runs.conversation import execute
 from waza_engine.runs.suite import Suite
-from waza_engine.scoring.triggers import TriggerAnswer, TriggerMetrics, trigger_metrics
+from waza_engine.scoring.triggers import TriggerMetrics
 from waza_engine.spec.loading import load_trigger_tests
 from waza_engine.spec.trigger_tests import TriggerPrompt, TriggerTests
 
@@ -31,14 +31,6 @@ def run_triggers(
     for should, prompts in ((True, tests.should_trigger_prompts), (False, tests.should_not_trigger_prompts)):
         for prompt in prompts:
             yield _tried(prompt, should, tests.skill, suite, executor, model, cancellation)
-
-
-def figures(outcomes: list[TriggerOutcome]) -> TriggerMetrics | None:
-    """Return the figures of all prompts, None without any."""
-    return trigger_metrics(
-        TriggerAnswer(outcome.should_trigger, outcome.did_trigger, outcome.confidence, outcome.error)
-        for outcome in outcomes
-    )
 
 
 def metrics_of(suite: Suite, found: TriggerMetrics | None) -> list[MetricOutcome]:
@@ -79,7 +71,13 @@ def _tried(
         try:
             response = execute(executor, request, cancellation)
         except ExecutorError as error:
-            return TriggerOutcome(prompt.prompt, should, not should, prompt.confidence, error=str(error))
+            return TriggerOutcome(
+                prompt=prompt.prompt,
+                should_trigger=should,
+                did_trigger=not should,
+                confidence=prompt.confidence,
+                error=str(error),
+            )
     invoked = any(invocation.name == skill for invocation in response.skill_invocations)
     return TriggerOutcome(
         prompt=prompt.prompt,

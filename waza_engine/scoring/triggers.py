@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class TriggerAnswer:
-    """What happened to one trigger prompt.
+    """Whether one trigger prompt was answered rightly.
 
     ``confidence`` is ``""`` or ``high`` (counts fully) or ``medium`` (half).
     """

@@ -28,9 +28,6 @@ if TYPE_CHECKING:
     from waza_language_server.schema.shape import Shape
     from waza_language_server.syntax.nodes import Entry, Node
 
-DOCUMENTATION = "docs/"
-"""Where the generated documentation lies: the path in the repository, or the address of its pages."""
-
 _NAME = re.compile(r"[A-Za-z_]\w*")
 
 
@@ -57,7 +54,7 @@ def hover(
     offset: int,
     *,
     catalog: Catalog | None = None,
-    documentation: str = DOCUMENTATION,
+    documentation: str,
     now: datetime | None = None,
 ) -> Hover | None:
     """Return what is written at an offset means, None when there is nothing to say.

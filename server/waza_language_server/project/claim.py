@@ -12,9 +12,10 @@ import re
 from collections.abc import Collection
 from pathlib import PurePath
 
+from waza_engine.spec.file_names import EVAL_NAMES as NAMES_TO_RUN
 from waza_language_server.project.document import DocumentKind
 
-EVAL_NAMES = ("eval.yaml", "eval.yml", "wazaEval.yaml", "wazaEval.yml")
+EVAL_NAMES = (*NAMES_TO_RUN, "wazaEval.yaml", "wazaEval.yml")
 TRIGGER_NAMES = ("trigger_tests.yaml", "trigger_tests.yml")
 CONFIG_NAMES = (".waza.yaml", ".waza.yml")
 YAML_SUFFIXES = (".yaml", ".yml")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shutil
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -14,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.engine.runs.recorded_runs import Replay, records, replay
-from tests.shared_corpus import SUITES, needs_corpus
+from tests.shared_corpus import needs_corpus, writable_suites
 from waza_engine.results.outcomes import TrialOutcome, Validation
 
 pytestmark = needs_corpus
@@ -31,18 +30,14 @@ NO_FIXTURE = "not comparable: a fixture is not in the sample"
 
 @pytest.fixture(scope="module")
 def replays(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Replay]]:
-    snapshots = tmp_path_factory.mktemp("snapshots") / "suites"
-    shutil.copytree(SUITES, snapshots, copy_function=shutil.copyfile)
-    for folder in (snapshots, *(path for path in snapshots.rglob("*") if path.is_dir())):
-        folder.chmod(0o755)
     before = Path.cwd()
     done: list[Replay] = []
-    for record in records():
-        os.chdir(snapshots / record["snapshot"])
-        done.append(replay(record, snapshots))
-    os.chdir(before)
-    yield done
-    shutil.rmtree(snapshots)
+    with writable_suites(tmp_path_factory.mktemp("snapshots")) as snapshots:
+        for record in records():
+            os.chdir(snapshots / record["snapshot"])
+            done.append(replay(record, snapshots))
+        os.chdir(before)
+        yield done
 
 
 def test_there_is_something_to_compare(replays: list[Replay]) -> None:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.engine.runs.recorded_runs import records, rewritten
-from tests.shared_corpus import SUITES, needs_corpus
+from tests.shared_corpus import needs_corpus, writable_suites
 from waza_engine.commands.regraded import TaskReport, graded
 from waza_engine.runs.cancellation import RunCancellation
 from waza_engine.runs.regrading import RegradeRequest, prepare_regrading
@@ -26,18 +25,14 @@ NEED_A_WORKSPACE = ("file", "diff", "program", "script")
 
 @pytest.fixture(scope="module")
 def reports(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[TaskReport]]:
-    copies = tmp_path_factory.mktemp("regraded") / "suites"
-    shutil.copytree(SUITES, copies, copy_function=shutil.copyfile)
-    for folder in (copies, *(path for path in copies.rglob("*") if path.is_dir())):
-        folder.chmod(0o755)
     before = Path.cwd()
     found: list[TaskReport] = []
-    for record in records():
-        os.chdir(copies / record["snapshot"])
-        found += regraded(copies / record["snapshot"] / record["path"])
-    os.chdir(before)
-    yield found
-    shutil.rmtree(copies)
+    with writable_suites(tmp_path_factory.mktemp("regraded")) as copies:
+        for record in records():
+            os.chdir(copies / record["snapshot"])
+            found += regraded(copies / record["snapshot"] / record["path"])
+        os.chdir(before)
+        yield found
 
 
 def regraded(suite: Path) -> list[TaskReport]:

@@ -100,7 +100,7 @@ def test_models_and_schemas_agree_on_real_files(path: Any) -> None:
     try:
         value = read_yaml(path)
     except SuiteFileError:
-        pytest.skip("not YAML")
+        value = None  # Not YAML: both must refuse what is left of it, nothing.
     for kind in ("eval", "task", "trigger_tests", "project_config"):
         errors = [
             str(error.instance_path) for error in error_validator(kind, unknown_keys=True).iter_errors(value)

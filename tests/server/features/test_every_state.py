@@ -66,7 +66,7 @@ def test_every_feature_answers_within_the_text(path: Path, edits: int) -> None:
     assert all(0 <= hint.offset <= len(text) for hint in inlay_hints(document, project))
     for offset in chance.sample(range(len(text) + 1), min(20, len(text) + 1)):
         _check_completion(document, project, offset, chance, typed_on=edits > 0)
-        explained = hover(document, project, offset)
+        explained = hover(document, project, offset, documentation="docs/")
         assert explained is None or 0 <= explained.span.start <= explained.span.end <= len(text)
 
 

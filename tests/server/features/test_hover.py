@@ -37,7 +37,7 @@ def drawn(source: str) -> str:
     """Return the lines that are explained, with carets under what is meant."""
     offset = source.index(CURSOR)
     document = Document(uri_of(Path("/nowhere/eval.yaml")), 1, source.replace(CURSOR, ""), "eval")
-    found = hover(document, Project(), offset)
+    found = hover(document, Project(), offset, documentation="docs/")
     return annotate_source(
         document.text, [Caret(found.span, found.text.split("\n")[0])] if found else [], context=0
     )

@@ -1,0 +1,8 @@
+"""How the files of a suite are called.
+
+Light on purpose: the language server loads it too.
+"""
+
+from __future__ import annotations
+
+EVAL_NAMES = ("eval.yaml", "eval.yml")
