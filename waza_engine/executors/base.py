@@ -8,10 +8,27 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from waza_engine.graders.base import SkillInvocation, ToolCall, Usage
+from waza_engine.graders.judges import AgentTool
+from waza_engine.spec.eval_config import EvalConfig
 
 
 class ExecutorError(Exception):
-    """The executor cannot work at all, or not for this prompt; the text is for the author of the suite."""
+    """The executor cannot work at all, or not for this prompt; the text is for the author of the suite.
+
+    ``transient`` is true for what may go away by itself: a rate limit, a broken connection.
+    """
+
+    def __init__(self, message: str, *, transient: bool = False) -> None:
+        super().__init__(message)
+        self.transient = transient
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutorSettings:
+    """What an executor is made of. Relative paths in ``config`` start at ``suite_directory``."""
+
+    suite_directory: Path
+    config: EvalConfig
 
 
 class Cancellation(Protocol):
@@ -42,10 +59,15 @@ class WorkspaceFile:
 class ExecutionRequest:
     """One turn of a conversation. ``session`` continues an earlier one.
 
-    ``timeout_seconds`` holds for this call alone.
+    ``timeout_seconds`` holds for this call alone; ``first_event_timeout_seconds`` of 0 is off.
 
     ``workspace`` is the directory in which the agent works, starting in ``workdir`` below it; ``files`` says
-    what ``inputs.files`` put there.
+    what ``inputs.files`` put there. ``skill_directories`` are existing folders of skills, or skills.
+    ``instructions`` are added to what the agent is told about itself (the body of the skill under test, the
+    list of skills, instruction files). ``mcp_servers`` holds their configuration by name, mocks included.
+    ``tools`` are offered besides the agent's own. A session that is ``ephemeral`` is deleted afterwards.
+    With ``stop_at_first_skill`` the turn ends as soon as any skill is invoked, which is no error.
+    ``task_id`` and ``trial`` (from 1) say what the call is for, empty and 0 for triggers and judges.
     """
 
     prompt: str
@@ -59,7 +81,16 @@ class ExecutionRequest:
     skill: str = ""
     skill_directories: Sequence[Path] = ()
     timeout_seconds: float = 300.0
+    first_event_timeout_seconds: float = 0.0
     session: str | None = None
+    instructions: str = ""
+    mcp_servers: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
+    tools: Sequence[AgentTool] = ()
+    reasoning_effort: str = ""
+    ephemeral: bool = False
+    stop_at_first_skill: bool = False
+    task_id: str = ""
+    trial: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,11 +114,14 @@ class Executor(Protocol):
     """Carries out prompts. ``execute`` is called from several threads at the same time.
 
     ``answers_triggers`` is true for an executor that has no skills to call and answers every trigger prompt
-    rightly by definition.
+    rightly by definition. ``has_model`` is true when a model answers, which can judge and reply; it honours
+    ``tools`` then. ``costs`` is true when its answers may cost money.
     """
 
     name: str
     answers_triggers: bool
+    has_model: bool
+    costs: bool
 
     def execute(self, request: ExecutionRequest, cancellation: Cancellation) -> ExecutionResponse:
         """Carry out one turn; return early when cancelled.

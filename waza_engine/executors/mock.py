@@ -10,7 +10,13 @@ import itertools
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
-from waza_engine.executors.base import Cancellation, ExecutionRequest, ExecutionResponse, WorkspaceFile
+from waza_engine.executors.base import (
+    Cancellation,
+    ExecutionRequest,
+    ExecutionResponse,
+    ExecutorSettings,
+    WorkspaceFile,
+)
 
 _SHOWN_BYTES = 1024
 
@@ -20,8 +26,11 @@ class MockExecutor:
 
     name = "mock"
     answers_triggers = True
+    has_model = False
+    costs = False
 
-    def __init__(self) -> None:
+    def __init__(self, settings: ExecutorSettings | None = None) -> None:
+        del settings
         self._sessions = itertools.count(1)
 
     def execute(self, request: ExecutionRequest, cancellation: Cancellation) -> ExecutionResponse:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from waza_engine.assertions.evaluator import AssertionEvaluator
+    from waza_engine.graders.judges import Judge
 
 
 class GraderError(Exception):
@@ -64,14 +65,36 @@ class SkillInvocation:
 
 
 @dataclass(frozen=True, slots=True)
+class ModelUsage:
+    """What one model was asked for. ``request_cost`` counts premium requests (reference waza.md §4.9)."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cache_read_tokens: int = 0
+    cache_write_tokens: int = 0
+    request_count: int = 0
+    request_cost: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class Usage:
-    """Token counts of a session; turns are agent turns."""
+    """Token counts of a session; turns are agent turns.
+
+    ``cost_usd`` is what the agent itself reports in US dollars, None when it reports none. ``model_metrics``
+    divides the counts by model; ``provider`` is ``custom`` when the tokens came from a provider of the user's
+    own, at ``provider_host``.
+    """
 
     turns: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
     cache_read_tokens: int = 0
     cache_write_tokens: int = 0
+    premium_requests: float = 0.0
+    model_metrics: Mapping[str, ModelUsage] = field(default_factory=dict[str, ModelUsage])
+    provider: str = ""
+    provider_host: str = ""
+    cost_usd: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +103,9 @@ class GradingContext:
 
     ``tool_calls`` is None when there was no agent session at all (the "no session digest" of the reference);
     ``usage`` is None when the executor reports none; ``workspace`` is None when nothing was kept on disk.
-    ``duration_ms`` is the trial's wall clock in milliseconds.
+    ``duration_ms`` is the trial's wall clock in milliseconds. ``judge`` is None when no executor can judge;
+    ``session`` is the agent's session for a judge that continues it, and ``baseline_output`` the answer of
+    the run without skills, None when there was none.
     """
 
     output: str = ""
@@ -95,6 +120,12 @@ class GradingContext:
     fixtures_directory: Path | None = None
     assertions: AssertionEvaluator | None = None
     program_timeout_seconds: float = 30.0
+    task_id: str = ""
+    task_name: str = ""
+    task_description: str = ""
+    judge: Judge | None = None
+    session: str = ""
+    baseline_output: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -210,8 +210,11 @@ def _takes_null(field: FieldInfo | None) -> bool:
 
 
 def is_choice(annotation: object) -> bool:
-    """Tell whether a value is one of a few words: null is none of them."""
-    return get_origin(annotation) is Literal or any(is_choice(part) for part in get_args(annotation))
+    """Tell whether a value is one of a few words: null is none of them. A list of such words is not."""
+    origin = get_origin(annotation)
+    if origin in (tuple, list, dict):
+        return False
+    return origin is Literal or any(is_choice(part) for part in get_args(annotation))
 
 
 def _write_once(schema: dict[str, Any], *, nullable: bool) -> None:

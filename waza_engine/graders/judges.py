@@ -6,13 +6,58 @@ error.
 
 from __future__ import annotations
 
-from typing import NoReturn
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn, Protocol
 
 from pydantic import Field
 
 from waza_engine.graders.base import GraderError
 from waza_engine.graders.config import GraderConfig
 from waza_engine.graders.fields import PlainText
+
+
+class JudgeError(Exception):
+    """There is no answer of the judge; the text is for the author of the suite."""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentTool:
+    """A tool that a model may call: ``parameters`` is the JSON Schema of its arguments.
+
+    ``call`` gets the arguments as they came (not validated) and returns the text for the model. It is called
+    from another thread, one call at a time, and never raises.
+    """
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+    call: Callable[[Mapping[str, Any]], str]
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeQuestion:
+    """One question to a judge.
+
+    ``session`` continues the agent's own session; otherwise the session is fresh and deleted afterwards. The
+    judge works in ``workspace``, without skills and MCP servers.
+    """
+
+    prompt: str
+    model: str = ""
+    tools: Sequence[AgentTool] = ()
+    session: str = ""
+    workspace: Path | None = None
+    reasoning_effort: str = ""
+
+
+class Judge(Protocol):
+    """Asks a model. Called from several threads at the same time."""
+
+    def ask(self, question: JudgeQuestion) -> str:
+        """Return the text of the answer. Raises ``JudgeError`` when there is none."""
+        ...
 
 
 class JudgedConfig(GraderConfig):

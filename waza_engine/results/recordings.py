@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
@@ -189,7 +189,13 @@ def _digested(call: Block, started: Block) -> ToolCall:
 
 
 def _usage(usage: Block) -> Usage:
-    return Usage(**{field.name: _whole(usage.get(field.name)) for field in fields(Usage)})
+    return Usage(
+        turns=_whole(usage.get("turns")),
+        input_tokens=_whole(usage.get("input_tokens")),
+        output_tokens=_whole(usage.get("output_tokens")),
+        cache_read_tokens=_whole(usage.get("cache_read_tokens")),
+        cache_write_tokens=_whole(usage.get("cache_write_tokens")),
+    )
 
 
 def _block(value: Block, key: str) -> Block:

@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from waza_engine.assertions.evaluator import AssertionEvaluator
-from waza_engine.executors.base import Executor, ExecutorError
+from waza_engine.executors.base import Executor, ExecutorError, ExecutorSettings
 from waza_engine.executors.registry import create_executor
 from waza_engine.graders.processes import ProcessScope, current_scope
 from waza_engine.results.outcomes import (
@@ -99,7 +99,7 @@ def prepare(request: RunRequest) -> PreparedRun:
     selected, warnings = select(suite, request.tasks, request.graders)
     name = request.executor or suite.spec.config.executor
     try:
-        executor = create_executor(name)
+        executor = create_executor(name, ExecutorSettings(suite.directory, suite.spec.config))
     except ExecutorError as error:
         raise SuiteError(f"{suite.path}: {error}.") from None
     return PreparedRun(request, suite, selected, executor, (*suite.warnings, *warnings))

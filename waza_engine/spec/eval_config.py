@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
@@ -10,7 +10,37 @@ from waza_engine.graders.fields import ListOf, SkillNameList, Switch, Text, Whol
 from waza_engine.spec.block import Block
 from waza_engine.spec.values import AnyMap, FixtureList, NotNegative, PathList, Positive, kind, severity
 
-EXECUTORS = ("mock", "copilot-sdk")
+EXECUTORS = ("mock", "copilot-sdk", "openai", "command", "replay")
+
+
+class Provider(Block):
+    """A model provider of one's own, for `copilot-sdk` and `openai`."""
+
+    misspellings: ClassVar = {
+        "baseUrl": "base_url",
+        "url": "base_url",
+        "endpoint": "base_url",
+        "api_key": "api_key_env",
+        "apiKey": "api_key_env",
+        "wireApi": "wire_api",
+    }
+
+    type: Literal["openai", "azure", "anthropic"] = Field(
+        default="openai", description="Which protocol it speaks. The executor `openai` knows `openai` only."
+    )
+    base_url: Annotated[Text, Field(min_length=1)] = Field(
+        description="Where it is, with the version in the path.", examples=["http://127.0.0.1:11434/v1"]
+    )
+    api_key_env: Text = Field(
+        default="",
+        description=(
+            "The **name** of the environment variable that holds the key. A key never stands in a file."
+        ),
+        examples=["MY_PROVIDER_KEY"],
+    )
+    wire_api: Literal["completions", "responses"] = Field(
+        default="completions", description="Which of OpenAI's interfaces `copilot-sdk` uses."
+    )
 
 
 class EvalConfig(Block):
@@ -62,8 +92,11 @@ class EvalConfig(Block):
             "Who answers the prompts.\n\n"
             "- `mock`: no agent, no key, no cost. It answers `Mock response for: <prompt>` and calls no "
             "tools; good for trying out a suite.\n"
-            "- `copilot-sdk`: the GitHub Copilot agent, with skills, tools and MCP servers. "
-            "Upstream runs it; this engine does not yet."
+            "- `copilot-sdk`: the GitHub Copilot agent, with skills, tools and MCP servers.\n"
+            "- `openai`: any server that speaks OpenAI's chat completions; tools with `workspace_tools`.\n"
+            "- `command`: any agent with a command line, described by the file in `adapter`.\n"
+            "- `replay`: the answers of an earlier run, from the file in `recording`.\n\n"
+            "Upstream knows the first two."
         ),
         examples=["mock", "copilot-sdk"],
     )
@@ -76,6 +109,37 @@ class EvalConfig(Block):
         default="",
         description="The model of `prompt` graders that name none themselves.",
         examples=["gpt-4o-mini"],
+    )
+    provider: Provider | None = Field(
+        default=None,
+        description=(
+            "A model provider of your own, for `copilot-sdk` and `openai`: any OpenAI-compatible server, "
+            "no GitHub login. Upstream takes it from the environment instead."
+        ),
+        examples=[{"base_url": "http://127.0.0.1:11434/v1"}],
+    )
+    workspace_tools: Annotated[tuple[Literal["read", "write", "list", "run"], ...], ListOf(texts=False)] = (
+        Field(
+            default=(),
+            description=(
+                "Tools that `openai` offers the model, all within the workspace. "
+                "`run` starts programs with your rights: it is no sandbox."
+            ),
+            examples=[["read", "list"]],
+        )
+    )
+    adapter: Annotated[Text, kind("path.suite")] = Field(
+        default="",
+        description="For `command`: the JSON file that describes how to drive the agent's command line.",
+        examples=["adapters/claude.json"],
+    )
+    recording: Annotated[Text, kind("path.suite")] = Field(
+        default="",
+        description=(
+            "For `replay`: a result file or a transcript file of an earlier run. "
+            "Without it the newest results of this suite are replayed."
+        ),
+        examples=["recordings/baseline.json"],
     )
     parallel: Switch = Field(default=False, description="Run several tasks at the same time.")
     workers: Annotated[WholeNumber, severity("warning", minimum=0)] = Field(

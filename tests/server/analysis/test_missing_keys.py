@@ -23,7 +23,8 @@ def test_a_key_without_value_is_missing() -> None:
         == """
 ⋯
   executor:
-  ^^^^^^^^ error empty-value: `executor` has no value: write `mock` or `copilot-sdk`.
+  ^^^^^^^^ error empty-value: `executor` has no value: write `mock`, \
+`copilot-sdk`, `openai`, `command` or `replay`.
 """
     )
 

@@ -95,10 +95,13 @@ def test_an_unknown_executor_is_a_warning() -> None:
         "\n"
         "⋯\n"
         "  executor: claude\n"
-        "            ^^^^^^ warning value-not-allowed: `executor` cannot be `claude`; it must be `mock` "
-        "or `copilot-sdk`.\n"
+        "            ^^^^^^ warning value-not-allowed: `executor` cannot be `claude`; it must be `mock`, "
+        "`copilot-sdk`, `openai`, `command` or `replay`.\n"
         "              = fix: Change to `mock`\n"
         "              = fix: Change to `copilot-sdk`\n"
+        "              = fix: Change to `openai`\n"
+        "              = fix: Change to `command`\n"
+        "              = fix: Change to `replay`\n"
     )
 
 

@@ -230,7 +230,7 @@ def test_every_whole_grader_reads_as_written() -> None:
 @pytest.mark.parametrize(
     ("source", "expected"),
     [
-        ("config:\n  executor: <CURSOR>\n", ["mock", "copilot-sdk"]),
+        ("config:\n  executor: <CURSOR>\n", ["mock", "copilot-sdk", "openai", "command", "replay"]),
         ("config:\n  parallel: <CURSOR>\n", ["true", "false"]),
         ("config: {fail_fast: <CURSOR>", ["true", "false"]),
         ("config:\n  group_by: <CURSOR>\n", ["model"]),

@@ -88,7 +88,7 @@ def test_every_grader_type_has_a_description_options_and_an_example(name: str) -
 def test_allowed_values_are_listed() -> None:
     text = explained("config:\n  exec<CURSOR>utor: mock\n")
     assert text is not None
-    assert "**Allowed:** `mock`, `copilot-sdk`" in text
+    assert "**Allowed:** `mock`, `copilot-sdk`, `openai`, `command`, `replay`" in text
 
 
 def test_a_deprecated_type_says_what_to_write_instead() -> None:
