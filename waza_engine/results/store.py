@@ -132,6 +132,27 @@ def write_atomically(path: Path, content: bytes) -> None:
         _sync_directory(target.parent)
 
 
+def write_new(path: Path, content: bytes) -> bool:
+    """Create a file; return False, and touch nothing, when the name is taken.
+
+    The name is taken first, so that two writers never share one: killed between the two steps it stays empty.
+    Raises ``ResultsError``.
+    """
+    with _clear_errors(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            path.open("xb").close()
+        except FileExistsError:
+            return False
+    try:
+        write_atomically(path, content)
+    except ResultsError:
+        with contextlib.suppress(OSError):
+            path.unlink(missing_ok=True)
+        raise
+    return True
+
+
 def check_writable(path: Path) -> None:
     """Find out before a long run whether ``write_atomically`` can write there. Raises ``ResultsError``."""
     with _clear_errors(path):
