@@ -6,6 +6,7 @@ that its readers skip: ``checks`` and ``status`` beside ``details``, and ``metad
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -28,6 +29,14 @@ from waza_engine.scoring.tasks import SuiteSummary, TaskStatistics
 
 Json = dict[str, Any]
 SCHEMA_VERSION = "1.2"
+_USAGE_COUNTS = (
+    "turns",
+    "input_tokens",
+    "output_tokens",
+    "cache_read_tokens",
+    "cache_write_tokens",
+    "premium_requests",
+)
 _KNOWN_ARGUMENTS = ("path", "file_text", "command", "description", "skill")
 
 
@@ -168,7 +177,7 @@ def _trial(trial: TrialOutcome) -> Json:
         if validations is None
         else {name: validation_document(v) for name, v in validations.items()},
         "session_digest": _session_digest(trial),
-        **_given(transcript=list(trial.events)),
+        **_given(transcript=[_event(event) for event in trial.events]),
         "final_output": trial.output,
         **_given(
             error_msg=trial.error,
@@ -207,10 +216,26 @@ def _tool_call(call: ToolCall) -> Json:
     return {
         **_given(id=call.id),
         "name": call.name,
-        "arguments": {**dict.fromkeys(_KNOWN_ARGUMENTS, ""), **call.arguments},
-        **({} if call.result is None else {"result": call.result}),
+        "arguments": {**call.arguments, **{key: _text(call.arguments.get(key)) for key in _KNOWN_ARGUMENTS}},
+        **({} if call.result is None else {"result": _result(call.result)}),
         "success": call.success,
     }
+
+
+def _event(event: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return an event of the session; upstream reads the result of a tool only as an object."""
+    result = event.get("tool_result")
+    return event if result is None else {**event, "tool_result": _result(result)}
+
+
+def _result(result: object) -> object:
+    if isinstance(result, Mapping):
+        return cast("object", result)
+    return {"content": result if isinstance(result, str) else json.dumps(plain(result), ensure_ascii=False)}
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
 
 
 def _tool_events(trial: TrialOutcome) -> list[Json]:
@@ -237,7 +262,13 @@ def _tool_events(trial: TrialOutcome) -> list[Json]:
 
 
 def _usage(usage: Usage | None) -> Json | None:
-    return None if usage is None else {key: value for key, value in asdict(usage).items() if value}
+    """Return what was used: the counts always, all else when there is something to say; None for nothing."""
+    if usage is None:
+        return None
+    figures = asdict(usage)
+    if not any(figures.values()):
+        return None
+    return {key: value for key, value in figures.items() if value or key in _USAGE_COUNTS}
 
 
 def _interval(interval: Interval) -> Json:
