@@ -172,9 +172,7 @@ class ScriptedModel:
         self._arrived = threading.Condition()
         self._released = threading.Event()
         self._ids = itertools.count(1)
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler_of(self))
-        self._server.daemon_threads = True
-        self._server.block_on_close = False
+        self._server = _Server(("127.0.0.1", 0), _handler_of(self))
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
         self._thread.start()
 
@@ -193,11 +191,12 @@ class ScriptedModel:
         self._released.set()
 
     def close(self) -> None:
-        """Stop the server; waiting answers never come."""
+        """Stop the server and break its connections; waiting answers never come."""
         self.closed.set()
         self._released.set()
         self._server.shutdown()
         self._server.server_close()
+        self._server.break_connections()
         self._thread.join()
 
     def reply_to(self, request: ModelRequest) -> Reply:
@@ -275,6 +274,32 @@ def _text(content: Any) -> str:
     if isinstance(content, list):
         return "".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
     return "" if content is None else str(content)
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    block_on_close = False
+
+    def __init__(self, *address_and_handler: Any) -> None:
+        self._connections: set[socket.socket] = set()
+        super().__init__(*address_and_handler)
+
+    def get_request(self) -> tuple[socket.socket, Any]:
+        connection, address = super().get_request()
+        self._connections.add(connection)
+        return connection, address
+
+    def shutdown_request(self, request: Any) -> None:
+        self._connections.discard(request)
+        super().shutdown_request(request)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Say nothing: clients may go whenever they like."""
+
+    def break_connections(self) -> None:
+        for connection in list(self._connections):
+            with suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
 
 
 def _handler_of(model: ScriptedModel) -> type[BaseHTTPRequestHandler]:
