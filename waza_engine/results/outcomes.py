@@ -9,11 +9,14 @@ from typing import Any, Literal
 
 from waza_engine.graders.base import Check, SkillInvocation, ToolCall, Usage
 from waza_engine.scoring.composite import Graded, TrialStatus
+from waza_engine.scoring.cost import Cost, Spending
+from waza_engine.scoring.impact import SkillImpact
+from waza_engine.scoring.recommendation import Recommendation
 from waza_engine.scoring.tasks import SuiteSummary, TaskStatistics, TaskStatus
 from waza_engine.scoring.triggers import TriggerAnswer, TriggerMetrics
 
 RunStatus = Literal["completed", "failed", "canceled", "error"]
-"""How a run ended: all tasks passed, some did not, it was stopped, or it could not run at all."""
+"""How a run ended: all tasks passed, some did not, it was stopped, or it could not run (to its end)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +54,10 @@ class CheckpointOutcome:
 class TrialOutcome:
     """One trial. ``validations`` is None when nothing could be graded.
 
-    ``error`` says what broke the execution.
+    ``error`` says what broke the execution. ``usage`` is that of the agent alone, in the attempt that counts;
+    ``judge_usage`` that of the graders' judges, ``other_usage`` that of earlier attempts and of a responder.
+    ``cost`` is that of all three, None when nothing was spent. A trial is ``stopped`` when the run reached
+    its limit before there was an answer: it has no verdict and counts for nothing.
     """
 
     number: int
@@ -68,6 +74,10 @@ class TrialOutcome:
     error: str = ""
     workspace: str = ""
     checkpoints: Sequence[CheckpointOutcome] = ()
+    judge_usage: Usage | None = None
+    other_usage: Usage | None = None
+    cost: Cost | None = None
+    stopped: bool = False
 
     @property
     def graded(self) -> list[Graded]:
@@ -77,7 +87,10 @@ class TrialOutcome:
 
 @dataclass(frozen=True, slots=True)
 class TaskOutcome:
-    """One task with its trials; ``error`` says why it could not run at all (a broken file, a failed hook)."""
+    """One task with its trials; ``error`` says why it could not run, or not to its end.
+
+    ``cached`` trials were taken from an earlier run. ``impact`` compares with the baseline, when there is one.
+    """
 
     id: str
     name: str
@@ -87,6 +100,9 @@ class TaskOutcome:
     golden: bool = False
     file: str = ""
     error: str = ""
+    group: str = ""
+    cached: bool = False
+    impact: SkillImpact | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,7 +126,10 @@ class MetricOutcome:
 
 @dataclass(frozen=True, slots=True)
 class RunHeader:
-    """What is known of a run before its first task. ``started`` has a time zone; times are seconds."""
+    """What is known of a run before its first task. ``started`` has a time zone; times are seconds.
+
+    ``settings`` is what else decides the numbers, by name; it holds no credentials.
+    """
 
     run_id: str
     started: datetime
@@ -124,11 +143,16 @@ class RunHeader:
     timeout_seconds: int
     tasks: Sequence[str] = ()
     graders: Sequence[str] = ()
+    settings: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
 @dataclass(frozen=True, slots=True)
 class RunOutcome:
-    """A run that has ended, however it ended. ``message`` explains an error."""
+    """A run that has ended, however it ended. ``message`` explains an error.
+
+    ``limit`` says which limit of cost or tokens ended it, "" when none did. ``baseline`` is the same run
+    without skills.
+    """
 
     header: RunHeader
     status: RunStatus
@@ -139,3 +163,7 @@ class RunOutcome:
     triggers: Sequence[TriggerOutcome] = ()
     trigger_metrics: TriggerMetrics | None = None
     message: str = ""
+    spending: Spending | None = None
+    limit: str = ""
+    baseline: RunOutcome | None = None
+    recommendation: Recommendation | None = None

@@ -17,6 +17,8 @@ from waza_engine.executors.base import (
 from waza_engine.graders.base import SkillInvocation, ToolCall, Usage
 from waza_engine.results.outcomes import CheckpointOutcome
 from waza_engine.runs.bounded import CancelledRunError, TooSlowError, call_bounded
+from waza_engine.runs.budget import BudgetExceededError
+from waza_engine.scoring.usage import added
 from waza_engine.spec.checkpoint import Checkpoint
 
 _GRACE_SECONDS = 5.0
@@ -24,7 +26,10 @@ _GRACE_SECONDS = 5.0
 
 @dataclass(slots=True)
 class Conversation:
-    """What the turns so far left behind. ``output`` is that of the last turn; everything else adds up."""
+    """What the turns so far left behind. ``output`` is that of the last turn; everything else adds up.
+
+    It is ``stopped`` when the run reached its limit.
+    """
 
     output: str = ""
     session: str = ""
@@ -35,6 +40,7 @@ class Conversation:
     duration_ms: int = 0
     error: str = ""
     answered: bool = False
+    stopped: bool = False
     checkpoints: list[CheckpointOutcome] = field(default_factory=list[CheckpointOutcome])
 
     def add(self, response: ExecutionResponse) -> None:
@@ -72,6 +78,7 @@ def converse(
             talk.add(execute(executor, request, cancellation))
         except ExecutorError as error:
             talk.error = str(error)
+            talk.stopped = isinstance(error, BudgetExceededError)
         talk.duration_ms += round((time.monotonic() - started) * 1000)
         if talk.error:
             talk.error = where + talk.error
@@ -104,16 +111,3 @@ def execute(executor: Executor, request: ExecutionRequest, cancellation: Cancell
         raise
     except Exception as error:
         raise ExecutorError(f"the executor failed: {type(error).__name__}: {error}") from error
-
-
-def added(one: Usage | None, other: Usage | None) -> Usage | None:
-    """Return the sum of two usages; None counts as nothing known."""
-    if one is None or other is None:
-        return other if one is None else one
-    return Usage(
-        turns=one.turns + other.turns,
-        input_tokens=one.input_tokens + other.input_tokens,
-        output_tokens=one.output_tokens + other.output_tokens,
-        cache_read_tokens=one.cache_read_tokens + other.cache_read_tokens,
-        cache_write_tokens=one.cache_write_tokens + other.cache_write_tokens,
-    )

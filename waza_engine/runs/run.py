@@ -32,7 +32,6 @@ from waza_engine.results.recovery import recover_journals
 from waza_engine.results.store import ResultsError, ResultStore
 from waza_engine.runs.bounded import CancelledRunError
 from waza_engine.runs.cancellation import RunCancellation
-from waza_engine.runs.conversation import added
 from waza_engine.runs.events import EventStream, RunEvent
 from waza_engine.runs.hooks import HookError, run_hooks
 from waza_engine.runs.selection import SelectedTask, select
@@ -41,6 +40,7 @@ from waza_engine.runs.tasks import TaskRunner
 from waza_engine.runs.triggers import metrics_of, run_triggers, trigger_tests_of
 from waza_engine.scoring.tasks import TaskScore, suite_summary
 from waza_engine.scoring.triggers import TriggerMetrics, trigger_metrics
+from waza_engine.scoring.usage import added
 from waza_engine.spec.loading import load_project_config
 from waza_engine.spec.problems import SuiteFileError
 

@@ -39,6 +39,7 @@ def select(
         entries, unknown = _entries(suite, source.task.expected, source.task.graders)
         graders, found = build_graders(entries)
         expected = _expected_names(source.task.expected)
+        found += _notices(graders, suite, grader_names)
         warnings |= dict.fromkeys(f"{source.path}: {warning}" for warning in found)
         known |= dict.fromkeys([*(built.name for built in graders), *expected])
         graders = (*graders, *(_missing(name) for name in unknown))
@@ -47,12 +48,31 @@ def select(
             expected = [name for name in expected if name in grader_names]
             if not graders and not expected:
                 continue
-        trial = TrialTask(source.path, source.name, source.task, graders, bool(expected), expected)
+        trial = TrialTask(
+            source.path, source.name, source.task, graders, bool(expected), expected, id=source.id
+        )
         selected.append(SelectedTask(source, trial))
     if not selected:
         wanted = ", ".join(f"`{name}`" for name in grader_names)
         raise SuiteError(f"No grader is called {wanted}; the suite has {', '.join(known) or 'none'}.")
+    for name in grader_names:
+        if name not in known:
+            warnings[f"no grader is called `{name}`; there are {', '.join(known)}"] = None
     return selected, list(warnings)
+
+
+def _notices(graders: Sequence[BuiltGrader], suite: Suite, wanted: Sequence[str]) -> list[str]:
+    """Return what would keep the graders that are asked from grading."""
+    found: list[str] = []
+    for built in graders:
+        if built.grader is None or (wanted and built.name not in wanted):
+            continue
+        try:
+            notices = built.grader.notices(suite.directory)
+        except Exception as error:  # noqa: BLE001 - a grader type of somebody else must not end the run
+            notices = (f"it cannot be looked at before the run: {error!r}",)
+        found += [f"grader `{built.name}`: {notice}" for notice in notices]
+    return found
 
 
 def _entries(

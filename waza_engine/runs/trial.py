@@ -6,8 +6,8 @@ Tried again when it failed and may be.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from waza_engine.assertions.evaluator import AssertionEvaluator
@@ -15,6 +15,7 @@ from waza_engine.executors.base import Cancellation, ExecutionRequest, Executor
 from waza_engine.graders.base import GradingContext
 from waza_engine.results.outcomes import CheckpointOutcome, TrialOutcome, Validation
 from waza_engine.runs.bounded import CancelledRunError
+from waza_engine.runs.budget import Tally
 from waza_engine.runs.conversation import Conversation, converse
 from waza_engine.runs.grading import BuiltGrader, build_graders, grade, grade_expected
 from waza_engine.runs.suite import Suite
@@ -26,13 +27,18 @@ from waza_engine.runs.workspace import (
     prompt_of,
 )
 from waza_engine.scoring.composite import trial_status
+from waza_engine.scoring.cost import cost_of, total_cost
+from waza_engine.scoring.usage import total
 from waza_engine.spec.checkpoint import Checkpoint
 from waza_engine.spec.task_file import TaskFile
 
 
 @dataclass(frozen=True, slots=True)
 class TrialTools:
-    """What all trials of a run share."""
+    """What all trials of a run share, and the executor of the judges of one trial.
+
+    ``baseline_outputs`` holds what the agent answered without skills: by task id, a text for each trial.
+    """
 
     suite: Suite
     executor: Executor
@@ -40,13 +46,17 @@ class TrialTools:
     assertions: AssertionEvaluator
     cancellation: Cancellation
     program_timeout_seconds: float = 30.0
+    baseline_outputs: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
+    keep_workspace: bool = False
+    judging: Tally | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class TrialTask:
     """A task, ready to run: its graders are built once.
 
-    ``expected_names`` limits the ``expected`` verdicts.
+    ``expected_names`` limits the ``expected`` verdicts. A task that is not ``graded`` is carried out and
+    nothing more.
     """
 
     path: Path
@@ -55,6 +65,8 @@ class TrialTask:
     graders: tuple[BuiltGrader, ...]
     grade_expected: bool = True
     expected_names: Sequence[str] = ()
+    graded: bool = True
+    id: str = ""
 
 
 def run_trial(
@@ -65,13 +77,25 @@ def run_trial(
     on_verdict: Callable[[Validation], None],
     on_warning: Callable[[str], None],
 ) -> TrialOutcome:
-    """Return the last attempt of a trial; only a failed one is tried again. Raises ``CancelledRunError``."""
+    """Return the last attempt of a trial; only a failed one is tried again. Raises ``CancelledRunError``.
+
+    What earlier attempts used stays counted. An attempt that the run's limit cut does not replace one that
+    was finished.
+    """
     attempts = max(1, tools.suite.spec.config.max_attempts)
     outcome = _attempt(task, number, tools, on_output, on_warning)
     for attempt in range(2, attempts + 1):
         if outcome.status != "failed":
             break
-        outcome = replace(_attempt(task, number, tools, on_output, on_warning), attempts=attempt)
+        again = _attempt(task, number, tools, on_output, on_warning)
+        last, other = (outcome, again) if again.stopped else (replace(again, attempts=attempt), outcome)
+        spent = total((last.other_usage, other.usage, other.judge_usage, other.other_usage))
+        outcome = replace(last, other_usage=spent)
+        if again.stopped:
+            break
+    if tools.executor.costs:
+        usages = (outcome.usage, outcome.judge_usage, outcome.other_usage)
+        outcome = replace(outcome, cost=total_cost(cost_of(usage, tools.model) for usage in usages))
     for validation in (outcome.validations or {}).values():
         on_verdict(validation)
     return outcome
@@ -87,7 +111,8 @@ def _attempt(
     started = time.monotonic()
     try:
         instructions = tools.suite.spec.config.instruction_files
-        with fresh_workspace(task.spec, tools.suite.directory, instructions) as workspace:
+        kept = tools.keep_workspace
+        with fresh_workspace(task.spec, tools.suite.directory, instructions, keep=kept) as workspace:
             for warning in workspace.warnings:
                 on_warning(warning)
             return _in_workspace(task, number, tools, workspace, on_output)
@@ -99,11 +124,13 @@ def _attempt(
 def _in_workspace(
     task: TrialTask, number: int, tools: TrialTools, workspace: Workspace, on_output: Callable[[str], None]
 ) -> TrialOutcome:
-    request = _request(task, tools, workspace)
+    request = _request(task, number, tools, workspace)
     inputs = task.spec.inputs
     if inputs.responder is not None:
         why = "`inputs.responder` cannot be run yet; use `follow_up_prompts`"
         return TrialOutcome(number, "error", None, error=why)
+    judging = Tally(tools.executor)
+    tools = replace(tools, judging=judging)
     talk = converse(
         tools.executor,
         request,
@@ -114,7 +141,7 @@ def _in_workspace(
     )
     on_output(talk.output)
     validations: dict[str, Validation] | None = None
-    if talk.answered:
+    if talk.answered and not talk.stopped and task.graded:
         context = _grading_context(talk, request, tools, task)
         validations = {v.name: v for v in grade(task.graders, context, tools.cancellation)}
         if task.grade_expected:
@@ -133,8 +160,13 @@ def _in_workspace(
         usage=talk.usage,
         session=talk.session,
         error=talk.error,
+        workspace=str(workspace.directory) if tools.keep_workspace else "",
         checkpoints=talk.checkpoints,
+        judge_usage=judging.usage,
+        stopped=talk.stopped,
     )
+    if talk.stopped or (talk.answered and not talk.error and not task.graded):
+        return replace(outcome, status="skipped")
     status = trial_status(outcome.graded, execution_error=bool(talk.error) or validations is None)
     if status == "passed":
         worst = {checkpoint.status for checkpoint in talk.checkpoints}
@@ -142,7 +174,7 @@ def _in_workspace(
     return replace(outcome, status=status)
 
 
-def _request(task: TrialTask, tools: TrialTools, workspace: Workspace) -> ExecutionRequest:
+def _request(task: TrialTask, number: int, tools: TrialTools, workspace: Workspace) -> ExecutionRequest:
     suite, spec = tools.suite, task.spec
     return ExecutionRequest(
         prompt=prompt_of(spec, task.path),
@@ -159,6 +191,8 @@ def _request(task: TrialTask, tools: TrialTools, workspace: Workspace) -> Execut
             for written in spec.skill_directories or suite.spec.config.skill_directories
         ],
         timeout_seconds=float(spec.timeout_seconds or suite.spec.config.timeout_seconds),
+        task_id=task.id,
+        trial=number,
     )
 
 
@@ -178,7 +212,21 @@ def _grading_context(
         fixtures_directory=fixture_directory(task.spec, tools.suite.directory),
         assertions=tools.assertions,
         program_timeout_seconds=tools.program_timeout_seconds,
+        turns=(request.prompt, *task.spec.inputs.follow_up_prompts),
+        hint=task.spec.hint,
+        reference=task.spec.reference,
+        metadata=task.spec.metadata,
+        task_id=task.id,
+        task_name=task.name,
+        task_description=task.spec.description,
+        baseline_output=_baseline_output(tools, request),
     )
+
+
+def _baseline_output(tools: TrialTools, request: ExecutionRequest) -> str | None:
+    """Return what the same trial answered without skills, the last one's answer when there were fewer."""
+    outputs = tools.baseline_outputs.get(request.task_id, ())
+    return outputs[min(request.trial, len(outputs)) - 1] if outputs else None
 
 
 def _at_checkpoint(
@@ -186,7 +234,7 @@ def _at_checkpoint(
 ) -> CheckpointOutcome:
     if tools.cancellation.requested:
         raise CancelledRunError
-    graders, _ = build_graders(checkpoint.graders)
+    graders, _ = build_graders(checkpoint.graders if task.graded else ())
     context = _grading_context(talk, request, tools, task)
     validations = {v.name: v for v in grade(graders, context, tools.cancellation)}
     status = trial_status([validation.graded for validation in validations.values()])

@@ -36,9 +36,9 @@ class Workspace:
 
 @contextlib.contextmanager
 def fresh_workspace(
-    task: TaskFile, suite_directory: Path, instruction_files: Sequence[str] = ()
+    task: TaskFile, suite_directory: Path, instruction_files: Sequence[str] = (), *, keep: bool = False
 ) -> Generator[Workspace]:
-    """Make the workspace of one trial and remove it afterwards.
+    """Make the workspace of one trial and remove it afterwards, unless it is to be kept.
 
     Raises ``WorkspaceError`` for paths that lead out of the fixture directory or the workspace.
     """
@@ -46,7 +46,8 @@ def fresh_workspace(
     try:
         yield _filled(directory, task, suite_directory, instruction_files)
     finally:
-        shutil.rmtree(directory, ignore_errors=True)
+        if not keep:
+            shutil.rmtree(directory, ignore_errors=True)
 
 
 def fixture_directory(task: TaskFile, suite_directory: Path) -> Path:

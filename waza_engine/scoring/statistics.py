@@ -73,6 +73,23 @@ def flakiness_percent(passed: int, total: int) -> float:
     return 100.0 * min(passed, total - passed) / total if is_flaky(passed, total) else 0.0
 
 
+def pass_at_k(passed: int, total: int) -> float:
+    """Return the estimated chance that one of ``total`` new trials passes (reference harness.md §2.4).
+
+    It takes the pass rate for the true one: 3 of 5 give 0.98976.
+    """
+    if passed <= 0 or passed >= total:
+        return float(passed >= total > 0)
+    return 1 - (1 - passed / total) ** total
+
+
+def pass_exp_k(passed: int, total: int) -> float:
+    """Return the estimated chance that all of ``total`` new trials pass: 3 of 5 give 0.07776."""
+    if passed <= 0 or passed >= total:
+        return float(passed >= total > 0)
+    return (passed / total) ** total
+
+
 def normalized_gain(before: float, after: float) -> float:
     """Return which share of the possible improvement was reached (reference waza.md §3.3), 1.0 at best."""
     if abs(after - before) < 1e-12 or before >= 1:

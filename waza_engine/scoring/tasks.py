@@ -12,6 +12,8 @@ from waza_engine.scoring.statistics import (
     flakiness_percent,
     is_flaky,
     mean,
+    pass_at_k,
+    pass_exp_k,
     population_deviation,
     population_variance,
 )
@@ -33,7 +35,8 @@ class TrialScore:
 class TaskStatistics:
     """The figures of a task.
 
-    Minimum, maximum and spread are those of the unweighted trial scores (reference §3.2).
+    Minimum, maximum and spread are those of the unweighted trial scores (reference §3.2). ``pass_at_k`` and
+    ``pass_exp_k`` estimate whether one, or every one, of as many new trials would pass.
     """
 
     pass_rate: float
@@ -52,6 +55,8 @@ class TaskStatistics:
     ci95_hi: float
     flaky: bool
     avg_duration_ms: int
+    pass_at_k: float
+    pass_exp_k: float
     interval: Interval | None = None
 
 
@@ -125,6 +130,8 @@ def task_statistics(trials: Sequence[TrialScore], *, seed: int = 0) -> TaskStati
         ci95_hi=interval.upper if interval else 0.0,
         flaky=is_flaky(passed, total),
         avg_duration_ms=sum(trial.duration_ms for trial in trials) // total,
+        pass_at_k=pass_at_k(passed, total),
+        pass_exp_k=pass_exp_k(passed, total),
         interval=interval,
     )
 
