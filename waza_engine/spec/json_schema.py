@@ -10,6 +10,7 @@ import json
 from typing import TYPE_CHECKING
 
 from waza_engine.graders.registry import grader_types
+from waza_engine.spec.adapter import AdapterFile
 from waza_engine.spec.eval_file import EvalFile
 from waza_engine.spec.grader_schema import any_grader, grader_schema
 from waza_engine.spec.project_config import ProjectConfig
@@ -30,6 +31,7 @@ DOCUMENTS: dict[str, tuple[str, type[BaseModel]]] = {
     "trigger_tests": ("Trigger tests (trigger_tests.yaml)", TriggerTests),
     "project_config": ("Project settings (.waza.yaml)", ProjectConfig),
     "prompts": ("Prompt (a line of prompts.jsonl)", PromptLine),
+    "adapter": ("Adapter (how to drive an agent's command line)", AdapterFile),
 }
 
 

@@ -1,0 +1,252 @@
+"""What a line of an agent's output means, by its adapter file (reference harness.md §4.4)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, cast
+
+from waza_engine.executors.adapter_paths import find, find_text, text_of
+from waza_engine.spec.adapter import AdapterFile
+from waza_engine.spec.adapter_parts import Condition, EventMapping, UsagePaths
+
+ToolState = Literal["pending", "in_progress", "completed", "failed"]
+
+_ANYTHING = "*"
+_KINDS = frozenset({"thought", "tool_call", "message", "plan"})
+_ENDED_WELL = frozenset({"completed", "complete", "success", "succeeded", "ok", "done", "true"})
+_ENDED_BADLY = frozenset(
+    {
+        "failed",
+        "failure",
+        "error",
+        "errored",
+        "false",
+        "denied",
+        "rejected",
+        "declined",
+        "cancelled",
+        "canceled",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """One thing that the agent said or did. ``content`` is None when the event has no text.
+
+    ``tool``, ``state``, ``id``, ``arguments`` and ``result`` are those of a tool call; ``entries`` are those
+    of a plan.
+    """
+
+    kind: Literal["thought", "tool_call", "message", "plan"]
+    content: str | None = None
+    tool: str = ""
+    state: ToolState = "pending"
+    id: str = ""
+    arguments: Mapping[str, Any] | None = None
+    result: str | None = None
+    entries: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """What one line of output means.
+
+    ``answer`` is None unless the line ends the turn; ``failed`` says that it did so in vain. ``usage`` holds
+    figures by the names of ``UsagePaths``.
+    """
+
+    updates: tuple[Update, ...] = ()
+    session: str = ""
+    answer: str | None = None
+    failed: bool = False
+    usage: Mapping[str, float] | None = None
+
+
+def event_of(line: str) -> Any:
+    """Return the JSON of a line, None for what is none: programs print other things as well."""
+    stripped = line.strip()
+    if not stripped.startswith(("{", "[")):
+        return None
+    try:
+        return json.loads(stripped)
+    except (ValueError, RecursionError):
+        return None
+
+
+def read_event(adapter: AdapterFile, event: Any) -> Line:
+    """Return what an event means."""
+    updates = tuple(_updates(adapter, event))
+    result = adapter.result
+    ends = result is not None and _equals(find(result.match_path, event), result.match_value)
+    answer, failed = None, False
+    if ends and result is not None:
+        answer = find_text(result.content_path, event) or ""
+        failed = _is_true(find(adapter.extensions.result_error_path, event))
+    return Line(
+        updates=updates,
+        session=_session(adapter, event, mapped=bool(updates)),
+        answer=answer,
+        failed=failed,
+        usage=_usage(adapter.extensions.usage, event, ends=ends),
+    )
+
+
+def _updates(adapter: AdapterFile, event: Any) -> Iterator[Update]:
+    if adapter.output_mode == "passthrough" and adapter.passthrough_type_map is not None:
+        yield from _passed_through(adapter, event)
+        return
+    found: list[tuple[int, Update]] = []
+    for mapping in adapter.output_events:
+        if mapping.when is not None and not _holds(mapping.when, event):
+            continue
+        found += _matches(adapter, mapping, event)
+        if found and adapter.extensions.event_matching == "first":
+            break
+    # Several mappings over one list: the agent's order is that of the list, not that of the mappings.
+    found.sort(key=lambda pair: pair[0])
+    yield from (update for _, update in found)
+
+
+def _matches(adapter: AdapterFile, mapping: EventMapping, event: Any) -> list[tuple[int, Update]]:
+    value, wanted = find(mapping.match.path, event), mapping.match.value
+    if isinstance(value, list):
+        items = cast("list[Any]", value)
+        return [
+            (position, _update(adapter, mapping, item))
+            for position, item in enumerate(items)
+            if _item_matches(item, wanted)
+        ]
+    return [(0, _update(adapter, mapping, event))] if _equals(value, wanted) else []
+
+
+def _item_matches(item: Any, wanted: str) -> bool:
+    if wanted == _ANYTHING:
+        return item is not None
+    if isinstance(item, Mapping) and "type" in item:
+        return cast("Mapping[str, Any]", item)["type"] == wanted
+    return item == wanted
+
+
+def _update(adapter: AdapterFile, mapping: EventMapping, source: Any) -> Update:
+    extract = mapping.extract
+    content = find_text(extract.content, source)
+    if mapping.emit_as == "plan":
+        return Update("plan", content, entries=find(extract.content, source))
+    if mapping.emit_as != "tool_call":
+        return Update(mapping.emit_as, content)
+    identifier = extract.id or adapter.extensions.event_ids.get(mapping.match.value, "")
+    failed = _is_true(find(extract.error, source))
+    return Update(
+        "tool_call",
+        content,
+        tool=find_text(extract.title, source) or "",
+        state="failed" if failed else _state(find_text(extract.status, source)),
+        id=find_text(identifier, source) or "",
+        arguments=_arguments(find(extract.input, source)),
+        result=_result(find(extract.output, source)),
+    )
+
+
+def _passed_through(adapter: AdapterFile, event: Any) -> Iterator[Update]:
+    types = adapter.passthrough_type_map
+    if not isinstance(event, Mapping) or types is None:
+        return
+    block = cast("Mapping[str, Any]", event)
+    named = (
+        find(types.type_field, block) if types.type_field.startswith("$.") else block.get(types.type_field)
+    )
+    if not isinstance(named, str):
+        return
+    kind = types.type_values.get(named, named)
+    if kind not in _KINDS:
+        return
+    content = text_of(block.get("content")) if isinstance(block.get("content"), str) else None
+    yield Update(
+        cast("Literal['thought', 'tool_call', 'message', 'plan']", kind),
+        content,
+        tool=text_of(block.get("name")) or text_of(block.get("title")) or "" if kind == "tool_call" else "",
+        state=_state(text_of(block.get("status"))),
+        id=text_of(block.get("id")) or "" if kind == "tool_call" else "",
+        arguments=_arguments(block.get("input")),
+        result=_result(block.get("output")),
+        entries=block.get("entries"),
+    )
+
+
+def _session(adapter: AdapterFile, event: Any, *, mapped: bool) -> str:
+    """Return the session that an event names: by its path anywhere, by ``session_id`` in mapped events."""
+    resume = adapter.resume
+    if resume is not None and adapter.extensions.honor_session_id_path:
+        found = find(resume.session_id_path, event)
+        if isinstance(found, str | int) and not isinstance(found, bool) and found != "":
+            return str(found)
+    if mapped and isinstance(event, Mapping):
+        named = cast("Mapping[str, Any]", event).get("session_id")
+        return named if isinstance(named, str) else ""
+    return ""
+
+
+def _usage(paths: UsagePaths | None, event: Any, *, ends: bool) -> dict[str, float] | None:
+    if paths is None or not (_holds(paths.match, event) if paths.match is not None else ends):
+        return None
+    found: dict[str, float] = {}
+    for name in type(paths).model_fields:
+        path = getattr(paths, name)
+        value = find(path, event) if isinstance(path, str) and path else None
+        if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e15:
+            found[name] = value
+    return found or None
+
+
+def _holds(condition: Condition, event: Any) -> bool:
+    return _equals(find(condition.path, event), condition.value)
+
+
+def _equals(value: Any, wanted: str) -> bool:
+    """Compare strictly: the number 1 is never the text "1"."""
+    if wanted == _ANYTHING:
+        return value is not None
+    return isinstance(value, str) and value == wanted
+
+
+def _is_true(value: Any) -> bool:
+    """Tell whether an error is meant: anything but nothing, ``false`` and what is empty."""
+    return bool(value) and value != "false"
+
+
+def _state(word: str | None) -> ToolState:
+    lowered = (word or "").strip().lower()
+    if lowered in _ENDED_WELL:
+        return "completed"
+    if lowered in _ENDED_BADLY:
+        return "failed"
+    return "in_progress" if lowered in ("in_progress", "running", "started") else "pending"
+
+
+def _arguments(value: Any) -> Mapping[str, Any] | None:
+    """Return the arguments of a call; some agents write them as JSON inside a text."""
+    if isinstance(value, str):
+        parsed = event_of(value)
+        value = parsed if isinstance(parsed, Mapping) else value
+    if value is None:
+        return None
+    return cast("Mapping[str, Any]", value) if isinstance(value, Mapping) else {"input": value}
+
+
+def _result(value: Any) -> str | None:
+    """Return the result of a call as text; the text blocks of a list are joined."""
+    if isinstance(value, list):
+        blocks = [
+            cast("Mapping[str, Any]", item) for item in cast("list[Any]", value) if isinstance(item, Mapping)
+        ]
+        texts = [block.get("text") for block in blocks]
+        if (
+            texts
+            and len(texts) == len(cast("list[Any]", value))
+            and all(isinstance(text, str) for text in texts)
+        ):
+            return text_of("\n".join(cast("list[str]", texts)))
+    return text_of(value)
