@@ -7,7 +7,7 @@ import os
 import subprocess
 import threading
 import time
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Collection, Generator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
@@ -66,20 +66,28 @@ current_scope: ContextVar[ProcessScope | None] = ContextVar("current_scope", def
 
 
 def run_bounded(
-    command: Sequence[str], *, stdin: str, timeout_seconds: float, cwd: Path, environment: Mapping[str, str]
+    command: Sequence[str],
+    *,
+    stdin: str,
+    timeout_seconds: float,
+    cwd: Path,
+    environment: Mapping[str, str],
+    without: Collection[str] = (),
 ) -> Finished:
     """Run a program without a shell; kill it with its children when the time is over.
 
     Of each output stream one million bytes are kept, the rest is read and dropped. Raises ``OSError`` when
     the program cannot be started. A program belongs to the scope of the run that is current in this thread.
+    It inherits the environment, but not the variables that ``without`` names.
     """
+    inherited = {name: value for name, value in os.environ.items() if name not in without}
     process = subprocess.Popen(
         list(command),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         cwd=cwd,
-        env={**os.environ, **environment},
+        env={**inherited, **environment},
         start_new_session=True,
         creationflags=NEW_GROUP_FLAGS,
     )

@@ -1,0 +1,58 @@
+"""What a model that calls tools through us is offered, and what a call leaves behind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from waza_engine.graders.base import SkillInvocation
+
+
+class ToolError(Exception):
+    """The tool could not do what was asked; the text tells the model why."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolOutcome:
+    """What a tool says to the model. ``skill`` is the skill that the call loaded."""
+
+    text: str
+    success: bool = True
+    skill: SkillInvocation | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A tool of the agent: ``parameters`` is the JSON Schema of its arguments.
+
+    ``call`` gets the arguments as the model wrote them, not validated. Raises ``ToolError``.
+    """
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+    call: Callable[[Mapping[str, Any]], ToolOutcome]
+
+
+def parameters(required: Sequence[str] = (), **properties: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the JSON Schema of arguments."""
+    return {"type": "object", "properties": properties, "required": list(required)}
+
+
+def text_argument(arguments: Mapping[str, Any], name: str, default: str | None = None) -> str:
+    """Return an argument that is a text. Raises ``ToolError``."""
+    value = arguments.get(name, default)
+    if value is None:
+        raise ToolError(f"the argument `{name}` is missing")
+    if not isinstance(value, str):
+        raise ToolError(f"the argument `{name}` must be a text")
+    return value
+
+
+def shortened(text: str, most: int) -> str:
+    """Return a text of at most about ``most`` characters: its beginning and its end."""
+    if len(text) <= most:
+        return text
+    half = most // 2
+    return f"{text[:half]}\n[… {len(text) - 2 * half} characters left out …]\n{text[-half:]}"

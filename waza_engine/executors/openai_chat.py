@@ -1,0 +1,139 @@
+"""The executor ``openai``: a model behind any server that speaks OpenAI's chat completions.
+
+There is no agent behind it, only the model; the tools it may call are carried out here (``workspace_tools``,
+skills, tools of judges). Differences to an agent are told in docs/executors.md.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Mapping
+from typing import Any
+from uuid import uuid4
+
+from waza_engine.executors.agent_tools import Tool, ToolOutcome
+from waza_engine.executors.base import (
+    Cancellation,
+    ExecutionRequest,
+    ExecutionResponse,
+    ExecutorError,
+    ExecutorSettings,
+)
+from waza_engine.executors.openai_provider import KEY_VARIABLE, find_endpoint
+from waza_engine.executors.openai_turn import Brake, StoppedTurn, Turn, clean
+from waza_engine.executors.openai_wire import Connection
+from waza_engine.executors.skill_tool import skill_folders, skill_tools
+from waza_engine.executors.workspace_tools import Surroundings, workspace_tools
+from waza_engine.graders.judges import AgentTool
+
+
+class OpenAIExecutor:
+    """Talks to a model; conversations are kept in memory until the executor is closed.
+
+    Raises ``ExecutorError`` when there is no server to talk to, or no key for it.
+    """
+
+    name = "openai"
+    answers_triggers = False
+    has_model = True
+    costs = True
+
+    def __init__(self, settings: ExecutorSettings) -> None:
+        self._allowed = settings.config.workspace_tools
+        self._connection = Connection(find_endpoint(settings.config.provider))
+        self._lock = threading.Lock()
+        self._sessions: dict[str, list[dict[str, Any]]] = {}
+        self._brakes: set[Brake] = set()
+        self._closed = False
+
+    def execute(self, request: ExecutionRequest, cancellation: Cancellation) -> ExecutionResponse:
+        """Carry out one turn.
+
+        An ephemeral turn leaves no trace: its session is gone, one that it continued is as it was before.
+        Raises ``ExecutorError`` when the model has not answered at all.
+        """
+        if not request.model:
+            raise ExecutorError("the executor `openai` needs to know the model; write `model` below `config`")
+        messages = self._conversation(request)
+        session = request.session or f"openai-{uuid4().hex[:12]}"
+        brake = Brake()
+        deadline = time.monotonic() + request.timeout_seconds
+        with self._lock:
+            if self._closed:
+                raise ExecutorError("the executor `openai` has ended already")
+            self._brakes.add(brake)
+        withdraw = cancellation.on_request(brake.stop)
+        tools = self._tools(request, brake, deadline)
+        turn = Turn(self._connection, request, messages, tools, brake, deadline)
+        try:
+            turn.run()
+            return turn.response(session)
+        except ExecutorError as error:
+            if not turn.answered:
+                raise
+            return turn.response(session, str(error))
+        except StoppedTurn:
+            return turn.response(session, "the run was cancelled")
+        finally:
+            withdraw()
+            brake.stop()
+            with self._lock:
+                self._brakes.discard(brake)
+                if turn.answered and not (request.ephemeral or self._closed):
+                    self._sessions[session] = turn.messages
+
+    def close(self) -> None:
+        """Break off every turn and forget every conversation."""
+        with self._lock:
+            self._closed = True
+            brakes = list(self._brakes)
+            self._sessions.clear()
+        for brake in brakes:
+            brake.stop()
+        self._connection.close()
+
+    def _conversation(self, request: ExecutionRequest) -> list[dict[str, Any]]:
+        """Return the messages so far, the system message first."""
+        with self._lock:
+            kept = None if request.session is None else self._sessions.get(request.session)
+        if request.session is not None and kept is None:
+            raise ExecutorError(f"there is no conversation `{request.session}` to continue")
+        messages = list(kept or ())
+        system = _system_message(request, with_tools=bool(self._allowed))
+        if not system:
+            return messages
+        return [system, *(message for message in messages if message["role"] != "system")]
+
+    def _tools(self, request: ExecutionRequest, brake: Brake, deadline: float) -> list[Tool]:
+        surroundings = Surroundings(
+            workspace=request.workspace,
+            start=request.workspace / request.workdir,
+            scope=brake.scope,
+            deadline=deadline,
+            readable=skill_folders(request.skill_directories),
+            secrets=(KEY_VARIABLE, self._connection.endpoint.key_variable),
+        )
+        tools = [
+            *(_as_tool(tool) for tool in request.tools),
+            *workspace_tools(self._allowed, surroundings),
+            *skill_tools(request.skill_directories),
+        ]
+        # What the caller offers hides a tool of ours with the same name.
+        return list({tool.name: tool for tool in reversed(tools)}.values())[::-1]
+
+
+def _system_message(request: ExecutionRequest, *, with_tools: bool) -> dict[str, Any] | None:
+    """Return the system message, None for a follow-up without new instructions: its conversation has one."""
+    parts = [clean(request.instructions)] if request.instructions else []
+    if with_tools and (parts or request.session is None):
+        place = request.workspace / request.workdir
+        parts.append(f"You work in the directory {place}; relative paths start there.")
+    return {"role": "system", "content": "\n\n".join(parts)} if parts else None
+
+
+def _as_tool(tool: AgentTool) -> Tool:
+    def call(arguments: Mapping[str, Any]) -> ToolOutcome:
+        return ToolOutcome(tool.call(arguments))
+
+    return Tool(tool.name, tool.description, tool.parameters, call)

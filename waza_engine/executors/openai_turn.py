@@ -1,0 +1,282 @@
+"""One turn of the executor ``openai``: the model answers, calls tools, gets their results, and so on."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import CancelledError, Future
+from typing import Any, cast
+from uuid import uuid4
+
+from waza_engine.executors.agent_tools import Tool, ToolError, ToolOutcome
+from waza_engine.executors.base import ExecutionRequest, ExecutionResponse, ExecutorError
+from waza_engine.executors.openai_wire import Completion, Connection, RequestedCall, Spent
+from waza_engine.graders.base import ModelUsage, SkillInvocation, ToolCall, Usage
+from waza_engine.graders.processes import ProcessScope
+
+MOST_ROUNDS = 100
+
+
+class StoppedTurn(Exception):  # noqa: N818 - no error: the run asked for it
+    """The turn was stopped from outside."""
+
+
+class Brake:
+    """Ends what a turn does at the moment, and every program that it started; thread-safe."""
+
+    def __init__(self) -> None:
+        self.scope = ProcessScope()
+        self._lock = threading.Lock()
+        self._stopped = False
+        self._request: Future[str] | None = None
+
+    def stop(self) -> None:
+        """Stop the turn; can be called twice and from any thread."""
+        with self._lock:
+            self._stopped = True
+            request = self._request
+        if request is not None:
+            request.cancel()
+        self.scope.close()
+
+    def hold(self, request: Future[str]) -> None:
+        """Remember the request that is under way."""
+        with self._lock:
+            self._request = request
+            late = self._stopped
+        if late:
+            request.cancel()
+
+    def check(self) -> None:
+        """Raise ``StoppedTurn`` when the turn was stopped."""
+        with self._lock:
+            if self._stopped:
+                raise StoppedTurn
+
+
+class Turn:
+    """One turn. ``messages`` is the conversation so far, and grows only by what the server will take again.
+
+    ``response`` can be asked for at any time: it holds what there is.
+    """
+
+    def __init__(
+        self,
+        connection: Connection,
+        request: ExecutionRequest,
+        messages: list[dict[str, Any]],
+        tools: Sequence[Tool],
+        brake: Brake,
+        deadline: float,
+    ) -> None:
+        self.messages = messages
+        self.answered = False
+        self._connection = connection
+        self._request = request
+        self._tools = {tool.name: tool for tool in tools}
+        self._brake = brake
+        self._started = time.monotonic()
+        self._deadline = deadline
+        self._hide = connection.endpoint.hide_key
+        self._texts: list[str] = []
+        self._events: list[Mapping[str, Any]] = []
+        self._calls: list[ToolCall] = []
+        self._skills: list[SkillInvocation] = []
+        self._spent: list[Spent] = []
+
+    def run(self) -> None:
+        """Carry out the turn.
+
+        Raises:
+            ExecutorError: when it cannot go on.
+            StoppedTurn: when it was stopped.
+
+        """
+        prompt = clean(self._request.prompt)
+        self._record("user.message", content=prompt)
+        self.messages.append({"role": "user", "content": prompt})
+        for _ in range(MOST_ROUNDS):
+            completion = self._ask()
+            message = completion.choices[0].message
+            self._take(completion)
+            calls = message.tool_calls or []
+            results = list(self._called(calls))
+            self._remember(message.text, calls, results)
+            if not calls or (self._skills and self._request.stop_at_first_skill):
+                self._record("session.idle")
+                return
+        raise ExecutorError(f"the model went on calling tools; the turn ends after {MOST_ROUNDS} answers")
+
+    def response(self, session: str, error: str | None = None) -> ExecutionResponse:
+        """Return what the turn has left behind so far."""
+        if error is not None:
+            self._record("session.error", message=error)
+        return ExecutionResponse(
+            output="\n".join(self._texts),
+            session=session,
+            events=tuple(self._events),
+            tool_calls=tuple(self._calls),
+            skill_invocations=tuple(self._skills),
+            usage=self._usage(),
+            error=error,
+        )
+
+    def _ask(self) -> Completion:
+        request = self._request
+        body: dict[str, Any] = {"model": request.model, "messages": self.messages}
+        if self._tools:
+            body["tools"] = [_on_the_wire(tool) for tool in self._tools.values()]
+        if request.reasoning_effort:
+            body["reasoning_effort"] = request.reasoning_effort
+        deadline = self._deadline
+        too_late = f"the model did not finish within {request.timeout_seconds:g} seconds"
+        patience = request.first_event_timeout_seconds
+        if not self.answered and patience and self._started + patience < deadline:
+            deadline = self._started + patience
+            too_late = f"the model sent nothing within {patience:g} seconds"
+        self._brake.check()
+        try:
+            return self._connection.ask(body, deadline=deadline, too_late=too_late, pending=self._brake.hold)
+        except CancelledError:
+            raise StoppedTurn from None
+
+    def _take(self, completion: Completion) -> None:
+        """Note an answer. Raises ``ExecutorError`` when it was withheld."""
+        choice = completion.choices[0]
+        text = self._hide(clean(choice.message.text))
+        spent = completion.usage or Spent()
+        self.answered = True
+        self._spent.append(spent)
+        if text:
+            self._texts.append(text)
+        self._record("assistant.turn_start")
+        self._record("assistant.message", content=text)
+        if completion.usage is not None:
+            self._record("assistant.usage", model=self._request.model, **_counts(spent))
+        if choice.finish_reason == "length":
+            self._record(
+                "session.warning", message="the answer was cut: the model's limit of tokens was reached"
+            )
+        if choice.finish_reason == "content_filter" and not text:
+            raise ExecutorError("the provider's content filter withheld the answer")
+
+    def _called(self, calls: Sequence[RequestedCall]) -> Iterator[tuple[str, str]]:
+        """Carry out tool calls in order; yield their ids and results."""
+        for call in calls:
+            self._brake.check()
+            identifier = call.id or f"call_{uuid4().hex[:12]}"
+            arguments = _arguments(call)
+            name, shown = call.function.name, self._hidden(arguments or {})
+            start = {"tool_call_id": identifier, "tool_name": name, "arguments": shown}
+            self._record("tool.execution_start", **start)
+            outcome = self._outcome(name, arguments)
+            text = self._hide(clean(outcome.text))
+            result = {"content": text}
+            self._record(
+                "tool.execution_complete",
+                tool_call_id=identifier,
+                success=outcome.success,
+                tool_result=result,
+            )
+            self._calls.append(ToolCall(name, shown, identifier, result, outcome.success))
+            if outcome.skill is not None:
+                self._skills.append(outcome.skill)
+                self._record("skill.invoked", name=outcome.skill.name, path=outcome.skill.path)
+            yield identifier, text
+            if outcome.skill is not None and self._request.stop_at_first_skill:
+                return
+
+    def _outcome(self, name: str, arguments: dict[str, Any] | None) -> ToolOutcome:
+        if name not in self._tools:
+            known = ", ".join(f"`{known}`" for known in self._tools) or "none"
+            return ToolOutcome(f"There is no tool `{name}`; there are {known}.", success=False)
+        if arguments is None:
+            return ToolOutcome("The arguments are no JSON object; write them again.", success=False)
+        try:
+            return self._tools[name].call(arguments)
+        except ToolError as error:
+            return ToolOutcome(f"Error: {error}.", success=False)
+
+    def _remember(
+        self, text: str, calls: Sequence[RequestedCall], results: Sequence[tuple[str, str]]
+    ) -> None:
+        """Add an answer to the conversation, together with the results of its calls."""
+        message: dict[str, Any] = {"role": "assistant", "content": clean(text)}
+        if calls:
+            done = zip(calls, results, strict=False)
+            message["tool_calls"] = [_as_sent(call, identifier) for call, (identifier, _) in done]
+        self.messages.append(message)
+        self.messages += [
+            {"role": "tool", "tool_call_id": identifier, "content": result} for identifier, result in results
+        ]
+
+    def _usage(self) -> Usage | None:
+        if not self._spent:
+            return None
+        counts = [_counts(spent) for spent in self._spent]
+        total = {key: sum(count[key] for count in counts) for key in counts[0]}
+        endpoint = self._connection.endpoint
+        return Usage(
+            turns=len(self._spent),
+            **total,
+            model_metrics={self._request.model: ModelUsage(**total, request_count=len(self._spent))},
+            provider="custom" if endpoint.own else "",
+            provider_host=endpoint.host if endpoint.own else "",
+        )
+
+    def _hidden(self, arguments: dict[str, Any]) -> dict[str, Any]:
+        written = json.dumps(arguments)
+        hidden = self._hide(written)
+        return arguments if hidden == written else cast("dict[str, Any]", json.loads(hidden))
+
+    def _record(self, kind: str, **entries: Any) -> None:
+        self._events.append({"type": kind, **entries})
+
+
+def clean(text: str) -> str:
+    """Return a text without lone surrogates, which no server and no file takes."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _on_the_wire(tool: Tool) -> dict[str, Any]:
+    function = {"name": tool.name, "description": tool.description, "parameters": dict(tool.parameters)}
+    return {"type": "function", "function": function}
+
+
+def _arguments(call: RequestedCall) -> dict[str, Any] | None:
+    """Return the arguments, None when they are no JSON object; a call without any has none."""
+    given = call.function.arguments
+    if not isinstance(given, str):
+        return given or {}
+    try:
+        parsed: object = json.loads(clean(given).strip() or "{}", parse_constant=_refuse)
+        if "\\u" in given:
+            # Escapes can spell lone surrogates.
+            parsed = json.loads(clean(json.dumps(parsed, ensure_ascii=False)))
+    except (ValueError, RecursionError):
+        return None
+    return cast("dict[str, Any]", parsed) if isinstance(parsed, dict) else None
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is no JSON")
+
+
+def _as_sent(call: RequestedCall, identifier: str) -> dict[str, Any]:
+    """Return a tool call for the conversation, in the form that every server takes."""
+    given = call.function.arguments
+    arguments = given if isinstance(given, str) else json.dumps(given or {})
+    sent = call.model_dump(exclude_none=True)
+    function = {**sent["function"], "arguments": clean(arguments)}
+    return {**sent, "id": identifier, "type": "function", "function": function}
+
+
+def _counts(spent: Spent) -> dict[str, int]:
+    details = spent.prompt_tokens_details
+    return {
+        "input_tokens": spent.prompt_tokens or 0,
+        "output_tokens": spent.completion_tokens or 0,
+        "cache_read_tokens": (details.cached_tokens or 0) if details else 0,
+    }

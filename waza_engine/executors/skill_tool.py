@@ -1,0 +1,74 @@
+"""The tool ``skill``: the model reads a skill that its instructions mention by name and description."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from waza_engine.executors.agent_tools import Tool, ToolError, ToolOutcome, parameters, text_argument
+from waza_engine.graders.base import SkillInvocation
+from waza_engine.spec.problems import SuiteFileError
+from waza_engine.spec.skill_file import SkillFile, load_skill_file
+
+_FILE = "SKILL.md"
+
+
+def skill_tools(directories: Sequence[Path]) -> list[Tool]:
+    """Return the tool for the skills in these folders (or that these folders are), nothing without any.
+
+    A ``SKILL.md`` that cannot be read is left out: the run says so elsewhere.
+    """
+    skills: dict[str, tuple[SkillFile, Path]] = {}
+    for path in _skill_files(directories):
+        try:
+            skill = load_skill_file(path)
+        except SuiteFileError:
+            continue
+        skills.setdefault(skill.name or path.parent.name, (skill, path))
+    return [_tool(skills)] if skills else []
+
+
+def skill_folders(directories: Sequence[Path]) -> list[Path]:
+    """Return the folders of the skills; each has a ``SKILL.md``."""
+    return [path.parent for path in _skill_files(directories)]
+
+
+def _skill_files(directories: Sequence[Path]) -> Iterator[Path]:
+    for directory in directories:
+        if (directory / _FILE).is_file():
+            yield directory / _FILE
+            continue
+        try:
+            below = sorted(directory.iterdir())
+        except OSError:
+            continue
+        yield from (folder / _FILE for folder in below if (folder / _FILE).is_file())
+
+
+def _tool(skills: Mapping[str, tuple[SkillFile, Path]]) -> Tool:
+    known = ", ".join(f"`{name}`" for name in skills)
+
+    def call(arguments: Mapping[str, Any]) -> ToolOutcome:
+        asked = text_argument(arguments, "skill").strip()
+        name = next((name for name in skills if name.casefold() == asked.casefold()), None)
+        if name is None:
+            raise ToolError(f"there is no skill `{asked}`; there are {known}")
+        skill, path = skills[name]
+        text = f"Skill `{name}`. Its files are in {path.parent}\n\n{skill.body}"
+        return ToolOutcome(text, skill=SkillInvocation(name, str(path)))
+
+    listed = "\n".join(
+        f"- {name}: {' '.join(skill.description.split())}" for name, (skill, _) in skills.items()
+    )
+    return Tool(
+        name="skill",
+        description=(
+            "Load the instructions of a skill, when the task is one that its description speaks of. "
+            f"Available skills:\n{listed}"
+        ),
+        parameters=parameters(
+            ["skill"], skill={"type": "string", "enum": list(skills), "description": "The skill's name."}
+        ),
+        call=call,
+    )
