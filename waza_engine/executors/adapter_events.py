@@ -230,23 +230,17 @@ def _arguments(value: Any) -> Mapping[str, Any] | None:
     """Return the arguments of a call; some agents write them as JSON inside a text."""
     if isinstance(value, str):
         parsed = event_of(value)
-        value = parsed if isinstance(parsed, Mapping) else value
+        value = cast("Any", parsed) if isinstance(parsed, dict) else value
     if value is None:
         return None
-    return cast("Mapping[str, Any]", value) if isinstance(value, Mapping) else {"input": value}
+    return cast("Mapping[str, Any]", value) if isinstance(value, dict) else {"input": value}
 
 
 def _result(value: Any) -> str | None:
     """Return the result of a call as text; the text blocks of a list are joined."""
     if isinstance(value, list):
-        blocks = [
-            cast("Mapping[str, Any]", item) for item in cast("list[Any]", value) if isinstance(item, Mapping)
-        ]
-        texts = [block.get("text") for block in blocks]
-        if (
-            texts
-            and len(texts) == len(cast("list[Any]", value))
-            and all(isinstance(text, str) for text in texts)
-        ):
-            return text_of("\n".join(cast("list[str]", texts)))
+        items = cast("list[Any]", value)
+        texts = [find("$.text", item) for item in items]
+        if texts and all(isinstance(text, str) for text in texts):
+            return text_of("\n".join(texts))
     return text_of(value)

@@ -1,8 +1,8 @@
 """The small path language of adapter files (reference harness.md §4.3).
 
-``$.a.b``, ``$.a[0]``, ``$.[0]``, ``$.a[*]``, or a word in single quotes, which stands for itself. ``[*]`` ends
-the path: it gives the list, and what follows is left out. There are no filters, no slices and no negative
-numbers. What does not exist is None, as null is: nothing tells them apart.
+``$.a.b``, ``$.a[0]``, ``$.[0]``, ``$.a[*]``, or a word in single quotes, which stands for itself. ``[*]``
+ends the path: it gives the list, and what follows is left out. There are no filters, no slices and no
+negative numbers. What does not exist is None, as null is: nothing tells them apart.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def find(path: str, value: Any) -> Any:
         if name:
             value = _property(value, name)
         if index == _WILDCARD:
-            return value if isinstance(value, list) else None
+            return cast("list[Any]", value) if isinstance(value, list) else None
         if index is not None:
             value = _item(value, int(index))
         if value is None:

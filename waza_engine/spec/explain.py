@@ -31,6 +31,16 @@ _MUST_BE = {
     "extra_forbidden": "is not an option here",
 }
 
+_LIST, _OBJECT = "must be a list: `[ … ]`", "must be an object: `{ … }`"
+_MUST_BE_IN_JSON = {
+    "tuple_type": _LIST,
+    "list_type": _LIST,
+    "model_type": _OBJECT,
+    "model_attributes_type": _OBJECT,
+    "dict_type": _OBJECT,
+    "mapping_type": _OBJECT,
+}
+
 
 def location_of(finding: ErrorDetails, value: object) -> Location:
     """Return the path of the finding in the data, without the parts that only name a branch of the model.
@@ -54,8 +64,8 @@ def location_of(finding: ErrorDetails, value: object) -> Location:
     return tuple(path)
 
 
-def sentence(finding: ErrorDetails, location: Location) -> str:
-    """Return what is wrong in one sentence that begins with the place."""
+def sentence(finding: ErrorDetails, location: Location, *, as_json: bool = False) -> str:
+    """Return what is wrong in one sentence that begins with the place, for an author of YAML or of JSON."""
     place, context = place_name(location), finding.get("ctx", {})
     match finding["type"]:
         case "value_error":
@@ -77,6 +87,8 @@ def sentence(finding: ErrorDetails, location: Location) -> str:
             return f"{place} must be more than {context['gt']:g}"
         case "too_short":
             return f"{place} {'must not be empty' if context['min_length'] == 1 else 'has too few items'}"
+        case kind if as_json and kind in _MUST_BE_IN_JSON:
+            return f"{place} {_MUST_BE_IN_JSON[kind]}"
         case kind:
             return f"{place} {_MUST_BE.get(kind, 'has a value that cannot be used here')}"
 

@@ -16,9 +16,11 @@ from typing import Any, TypeVar, cast, get_args
 from pydantic import ValidationError
 
 from waza_engine.graders.config import GraderConfig
+from waza_engine.spec.adapter import AdapterFile
 from waza_engine.spec.dialects import canonical_eval, canonical_task
 from waza_engine.spec.eval_file import EvalFile
 from waza_engine.spec.explain import Location, location_of, place_name, sentence
+from waza_engine.spec.json_reader import read_json_file
 from waza_engine.spec.problems import SuiteFileError, SuiteFileWarning
 from waza_engine.spec.project_config import ProjectConfig
 from waza_engine.spec.task_file import TaskFile
@@ -46,6 +48,11 @@ def load_task_file(path: Path) -> tuple[TaskFile, Warnings]:
 def load_trigger_tests(path: Path) -> tuple[TriggerTests, Warnings]:
     """Return the trigger prompts, and what in the file has no effect. Raises ``SuiteFileError``."""
     return _load(TriggerTests, read_yaml_file(path))
+
+
+def load_adapter_file(path: Path) -> tuple[AdapterFile, Warnings]:
+    """Return how to drive an agent, and what in the file has no effect. Raises ``SuiteFileError``."""
+    return _load(AdapterFile, read_json_file(path))
 
 
 def load_project_config(directory: Path) -> tuple[ProjectConfig, Warnings]:
@@ -146,4 +153,6 @@ def _first_error(file: YamlFile, known: Mapping[str, Any], error: ValidationErro
     """Return the finding that stands first in the file."""
     found = [(location_of(finding, known), finding) for finding in error.errors(include_url=False)]
     location, finding = min(found, key=lambda pair: file.line_of(pair[0]))
-    return SuiteFileError(file.path, file.line_of(location), sentence(finding, location))
+    return SuiteFileError(
+        file.path, file.line_of(location), sentence(finding, location, as_json=file.path.suffix == ".json")
+    )
