@@ -105,7 +105,9 @@ class GradingContext:
     ``usage`` is None when the executor reports none; ``workspace`` is None when nothing was kept on disk.
     ``duration_ms`` is the trial's wall clock in milliseconds. ``judge`` is None when no executor can judge;
     ``session`` is the agent's session for a judge that continues it, and ``baseline_output`` the answer of
-    the run without skills, None when there was none.
+    the run without skills, None when there was none. ``turns`` are all prompts of a conversation, the first
+    included. ``hint``, ``reference`` and ``metadata`` are the task's own words for its graders. ``reviews``
+    are what people said of this trial, by the name of the grader that asked them.
     """
 
     output: str = ""
@@ -126,6 +128,25 @@ class GradingContext:
     judge: Judge | None = None
     session: str = ""
     baseline_output: str | None = None
+    turns: Sequence[str] = ()
+    hint: str = ""
+    reference: str | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    reviews: Mapping[str, Review] = field(default_factory=dict[str, "Review"])
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """What a person said of one grader of one trial.
+
+    ``score`` is 0..1; ``time`` is an ISO 8601 time stamp with its zone.
+    """
+
+    score: float
+    passed: bool
+    comments: str
+    reviewer: str
+    time: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +200,14 @@ class Grader(ABC, Generic[ConfigT]):
         self.name = name
         self.config = config
         self.warnings: tuple[str, ...] = ()
+
+    def notices(self, suite_directory: Path) -> tuple[str, ...]:
+        """Say what would keep this grader from grading, one sentence each, before an agent is paid.
+
+        Only warnings: a hook of the run may still put things right. Must be quick and change nothing.
+        """
+        del suite_directory
+        return ()
 
     @abstractmethod
     def grade(self, context: GradingContext) -> Verdict:

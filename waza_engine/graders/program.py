@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
+from waza_engine.graders.answers import (
+    UnusableAnswerError,
+    answer_of,
+    shortened,
+    verdict_of_answer,
+    verdict_without_answer,
+)
 from waza_engine.graders.base import Check, Grader, GradingContext, Verdict
 from waza_engine.graders.config import GraderConfig
 from waza_engine.graders.fields import PlainText, TextList, WholeNumber
-from waza_engine.graders.processes import run_bounded
-from waza_engine.graders.programs import grader_environment, shortened, starting_directory
+from waza_engine.graders.processes import Finished, run_bounded
+from waza_engine.graders.program_input import program_input
+from waza_engine.graders.programs import grader_environment, starting_directory, time_limit
 from waza_engine.graders.registry import register
 
 
@@ -36,6 +44,14 @@ class ProgramConfig(GraderConfig):
         ),
         examples=[60],
     )
+    protocol: Literal["exit-code", "harness-json", "waza-json", "auto"] = Field(
+        default="exit-code",
+        description=(
+            "How the program answers. `exit-code`: it reads the answer and passes with exit code 0. The "
+            "others read one JSON object and print one: `harness-json` with `pass`, `score`, `reasoning`, "
+            "`outcome`; `waza-json` with `passed`, `score`, `message`, `details`; `auto` takes either."
+        ),
+    )
 
     misspellings: ClassVar = {
         "timeout_seconds": "timeout",
@@ -48,7 +64,7 @@ class ProgramConfig(GraderConfig):
 
 @register
 class ProgramGrader(Grader[ProgramConfig]):
-    """Runs a program of your own. Exit code 0 passes, everything else fails.
+    """Runs a program of your own. Exit code 0 passes, everything else fails, unless it answers in JSON.
 
     The agent's answer comes on standard input; the environment variable `WAZA_WORKSPACE_DIR` holds the folder
     with the agent's files.
@@ -62,6 +78,9 @@ class ProgramGrader(Grader[ProgramConfig]):
     - There is no shell: for `&&`, `|` or `$VARIABLES` write `command: bash` and `args: ['-c', '…']`.
     - After `timeout` seconds the program is killed with everything it started, and fails.
     - A program that does not exist fails the check.
+    - With another `protocol` than `exit-code` the program gives a score: it reads the object that `inline`
+      describes, prints its own, and exits with 0. Anything else is then an error of this grader. Upstream
+      does not know `protocol`.
     """
 
     type = "program"
@@ -81,21 +100,12 @@ class ProgramGrader(Grader[ProgramConfig]):
     def grade(self, context: GradingContext) -> Verdict:
         """Run the program; a program that cannot run is a failed check, not an error."""
         config = self.config
-        timeout = (
-            float(config.timeout)
-            if config.timeout and config.timeout > 0
-            else context.program_timeout_seconds
-        )
+        timeout = time_limit(config.timeout, context)
         cwd = starting_directory(context, (config.command, *config.args))
-        details: dict[str, object] = {
-            "command": config.command,
-            "args": list(config.args),
-            "workspace_dir": str(context.workspace) if context.workspace else "",
-        }
         try:
             finished = run_bounded(
                 [_executable(config.command, cwd), *config.args],
-                stdin=context.output,
+                stdin=context.output if config.protocol == "exit-code" else program_input(context),
                 timeout_seconds=timeout,
                 cwd=cwd,
                 environment=grader_environment(context),
@@ -103,8 +113,20 @@ class ProgramGrader(Grader[ProgramConfig]):
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or str(error)
             message = f"`{config.command}` cannot be started: {reason}"
-            return _verdict(False, message, {**details, "exit_error": message})
-        details |= {"stdout": finished.stdout, "stderr": finished.stderr}
+            if config.protocol != "exit-code":
+                return verdict_without_answer(UnusableAnswerError("start", message), "command")
+            return _verdict(False, message, {**self._details(context), "exit_error": message})
+        if config.protocol == "exit-code":
+            return self._by_exit_code(finished, context, timeout)
+        try:
+            answer = answer_of(finished, timeout_seconds=timeout)
+            return verdict_of_answer(answer, config.protocol, "command")
+        except UnusableAnswerError as error:
+            return verdict_without_answer(error, "command")
+
+    def _by_exit_code(self, finished: Finished, context: GradingContext, timeout: float) -> Verdict:
+        command = self.config.command
+        details = {**self._details(context), "stdout": finished.stdout, "stderr": finished.stderr}
         if finished.exit_code == 0:
             return _verdict(True, finished.stdout.strip() or "The program exited with 0", details)
         how = (
@@ -113,8 +135,15 @@ class ProgramGrader(Grader[ProgramConfig]):
             else f"exited with {finished.exit_code}"
         )
         said = finished.stderr.strip()
-        message = f"`{config.command}` {how}" + (f": {said}" if said else "")
-        return _verdict(False, message, {**details, "exit_error": f"`{config.command}` {how}"})
+        message = f"`{command}` {how}" + (f": {said}" if said else "")
+        return _verdict(False, message, {**details, "exit_error": f"`{command}` {how}"})
+
+    def _details(self, context: GradingContext) -> dict[str, object]:
+        return {
+            "command": self.config.command,
+            "args": list(self.config.args),
+            "workspace_dir": str(context.workspace) if context.workspace else "",
+        }
 
 
 def _executable(command: str, cwd: Path) -> str:

@@ -1,4 +1,4 @@
-"""What the `program` and `script` graders share: where a program starts and what it is told."""
+"""What graders that run a program share: where it starts, how long it may run, what it is told."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ def grader_environment(context: GradingContext) -> dict[str, str]:
     return {"WAZA_WORKSPACE_DIR": str(context.workspace) if context.workspace is not None else ""}
 
 
-def shortened(feedback: str) -> str:
-    """Return at most four thousand characters of what a program said."""
-    return feedback if len(feedback) <= 4000 else feedback[:4000] + "…"
+def time_limit(written: int | None, context: GradingContext) -> float:
+    """Return the longest run in seconds: as written, else the project's; zero and less mean the default."""
+    return float(written) if written and written > 0 else context.program_timeout_seconds
 
 
 def _is_file(path: Path) -> bool:

@@ -27,6 +27,7 @@ BUILT_IN_TYPES = (
     "file",
     "human",
     "human_calibration",
+    "inline",
     "json_schema",
     "keyword",
     "llm",

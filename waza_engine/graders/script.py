@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-import json
-import math
 import sys
-from collections.abc import Mapping
-from typing import Any, ClassVar, cast
+from pathlib import Path
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from waza_engine.graders.base import Check, Grader, GraderError, GradingContext, Verdict
-from waza_engine.graders.code import assertion_context
+from waza_engine.graders.answers import (
+    UnusableAnswerError,
+    answer_of,
+    verdict_of_answer,
+    verdict_without_answer,
+)
+from waza_engine.graders.base import Grader, GradingContext, Verdict
 from waza_engine.graders.config import GraderConfig
 from waza_engine.graders.fields import PlainText
+from waza_engine.graders.paths import from_working_directory, is_there
 from waza_engine.graders.processes import run_bounded
-from waza_engine.graders.programs import grader_environment, shortened, starting_directory
+from waza_engine.graders.program_input import program_input
+from waza_engine.graders.programs import grader_environment, starting_directory
 from waza_engine.graders.registry import register
 
 
@@ -28,6 +33,13 @@ class ScriptConfig(GraderConfig):
         min_length=1,
         json_schema_extra={"x-waza-kind": "path.suite"},
     )
+    protocol: Literal["auto", "harness-json", "waza-json"] = Field(
+        default="auto",
+        description=(
+            "The words of the answer: `waza-json` (`passed`, `score`, `message`, `details`), `harness-json` "
+            "(`pass`, `score`, `reasoning`, `outcome`), or whichever of them the script prints."
+        ),
+    )
 
     misspellings: ClassVar = {"path": "script", "file": "script", "command": "script"}
 
@@ -37,15 +49,14 @@ class ScriptGrader(Grader[ScriptConfig]):
     """Runs a Python script that gives a score. Write `program` instead: upstream no longer runs `script`.
 
     The script reads a JSON object from standard input (`output`, `transcript`, `tool_calls`, `errors`,
-    `outcome`, `duration_ms`, `task` with the prompt, `workspace`) and prints a JSON object: `score` (0 to 1),
-    `passed`, `message` (or `feedback`) and `details`.
+    `outcome`, `duration_ms`, `task` with the prompt, `workspace`, and what `inline` describes) and prints a
+    JSON object: `score` (0 to 1), `passed`, `message` (or `feedback`) and `details`.
 
-    **Scoring:** the script's own `score` and `passed`; both count as 0 and failed when absent. A script that
-    exits with another code than 0, or runs longer than the time for programs, scores 0.0.
+    **Scoring:** the script's own `score` and `passed`; both count as 0 and failed when absent.
 
-    **Worth knowing:** a score outside of 0 to 1, or output that is no JSON object, is an error. The `program`
-    grader gets the plain answer on standard input and knows pass and fail only, so a script must be adapted
-    to it.
+    **Worth knowing:** a script that exits with another code than 0, runs longer than the time for programs,
+    prints something else than one JSON object, or a score outside of 0 to 1, scores 0.0 as an error of this
+    grader. The `program` grader with `protocol: waza-json` runs the same script.
     """
 
     type = "script"
@@ -60,73 +71,33 @@ class ScriptGrader(Grader[ScriptConfig]):
     script: graders/quality_checker.py
 """
 
+    def notices(self, suite_directory: Path) -> tuple[str, ...]:
+        """Say before a run that the script is not there; a hook may still make it."""
+        script = self.config.script
+        there = is_there(from_working_directory(suite_directory, script))
+        return () if there else (f"the script {script} does not exist",)
+
     def grade(self, context: GradingContext) -> Verdict:
-        """Run the script with this interpreter. Raises ``GraderError`` when its answer cannot be used."""
+        """Run the script with this interpreter; what cannot be used of it is an error of this grader."""
         script, timeout = self.config.script, context.program_timeout_seconds
         cwd = starting_directory(context, (script,))
-        if not (cwd / script).is_file():
-            return _failed(f"the script {script} does not exist")
-        finished = run_bounded(
-            [sys.executable, str(cwd / script)],
-            stdin=json.dumps(_script_context(context), default=str),
-            timeout_seconds=timeout,
-            cwd=cwd,
-            environment=grader_environment(context),
-        )
-        if finished.timed_out:
-            return _failed(f"the script {script} was killed after {timeout:g} seconds")
-        if finished.exit_code != 0:
-            said = finished.stderr.strip()
-            return _failed(
-                f"the script {script} exited with {finished.exit_code}" + (f": {said}" if said else "")
-            )
-        return _verdict(_answer(finished.stdout, script), script)
-
-
-def _script_context(context: GradingContext) -> dict[str, Any]:
-    return {
-        **assertion_context(context),
-        "task": {"inputs": {"prompt": context.prompt}},
-        "workspace": str(context.workspace) if context.workspace else "",
-        "metadata": {},
-    }
-
-
-def _answer(printed: str, script: str) -> Mapping[str, Any]:
-    try:
-        answer = json.loads(printed)
-    except (ValueError, RecursionError):
-        answer = None
-    if not isinstance(answer, dict):
-        raise GraderError(
-            f'the script {script} must print one JSON object such as {{"score": 1.0, "passed": true}}'
-        )
-    return cast("dict[str, Any]", answer)
-
-
-def _verdict(answer: Mapping[str, Any], script: str) -> Verdict:
-    score, passed = answer.get("score", 0.0), bool(answer.get("passed", False))
-    if (
-        isinstance(score, bool)
-        or not isinstance(score, int | float)
-        or not math.isfinite(score)
-        or not 0 <= score <= 1
-    ):
-        raise GraderError(f"the script {script} gave the score `{score}`; it must be a number from 0 to 1")
-    feedback = shortened(
-        str(answer.get("feedback") or answer.get("message") or ("passed" if passed else "failed"))
-    )
-    details = answer.get("details")
-    check = Check(("script",), passed, "" if passed else feedback)
-    return Verdict(
-        float(score),
-        passed,
-        feedback,
-        cast("dict[str, Any]", details) if isinstance(details, dict) else {},
-        (check,),
-    )
-
-
-def _failed(message: str) -> Verdict:
-    message = shortened(message)
-    return Verdict(0.0, False, message, {}, (Check(("script",), False, message),))
+        try:
+            if not (cwd / script).is_file():
+                raise UnusableAnswerError("not_found", f"the script {script} does not exist")
+            try:
+                finished = run_bounded(
+                    [sys.executable, str(cwd / script)],
+                    stdin=program_input(context),
+                    timeout_seconds=timeout,
+                    cwd=cwd,
+                    environment=grader_environment(context),
+                )
+            except (OSError, ValueError) as error:
+                reason = getattr(error, "strerror", None) or str(error)
+                raise UnusableAnswerError(
+                    "start", f"the script {script} cannot be started: {reason}"
+                ) from None
+            answer = answer_of(finished, timeout_seconds=timeout)
+            return verdict_of_answer(answer, self.config.protocol, "script", lenient=True)
+        except UnusableAnswerError as error:
+            return verdict_without_answer(error, "script")

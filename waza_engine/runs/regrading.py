@@ -124,6 +124,10 @@ class Regrading:
             fixtures_directory=fixture_directory(task.spec, self.suite.directory),
             assertions=assertions,
             program_timeout_seconds=self._program_timeout_seconds,
+            turns=(prompt, *task.spec.inputs.follow_up_prompts),
+            hint=task.spec.hint,
+            reference=task.spec.reference,
+            metadata=task.spec.metadata,
         )
         trials = [
             RegradedTrial(trial, self._verdicts(trial, task, base, cancellation)) for trial in recorded.trials

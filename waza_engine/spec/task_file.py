@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field, model_validator
 
@@ -13,7 +13,7 @@ from waza_engine.spec.checkpoint import Checkpoint
 from waza_engine.spec.expected import Expected
 from waza_engine.spec.grader_entry import GraderEntry
 from waza_engine.spec.task_inputs import TaskInputs
-from waza_engine.spec.values import FixtureList, ListOfBlocks, NotNegative, PathList, Positive, kind
+from waza_engine.spec.values import AnyMap, FixtureList, ListOfBlocks, NotNegative, PathList, Positive, kind
 
 INPUTS_DESCRIPTION = "What the agent gets: the prompt, and the files it works on."
 
@@ -96,6 +96,24 @@ class TaskKeys(Block):
             "Instruction files of this task, below the fixture directory; they come after the suite's."
         ),
         examples=[["STYLE.md"]],
+    )
+    hint: Text = Field(
+        default="",
+        description=(
+            "What a good answer contains, for grading programs and judges; `inline`, `program` and "
+            "`script` graders read it. Upstream does not know this key."
+        ),
+        examples=["Dario Amodei"],
+    )
+    reference: Text | None = Field(
+        default=None,
+        description="An answer known to be good, for graders. Upstream does not know this key.",
+        examples=["The answer is 4."],
+    )
+    metadata: AnyMap = Field(
+        default_factory=dict[str, Any],
+        description="Free facts about the task, for graders. Upstream does not know this key.",
+        examples=[{"category": "basics", "difficulty": "easy"}],
     )
     expected: Expected = Field(
         default_factory=Expected,

@@ -133,16 +133,56 @@ def test_a_script_that_fails_scores_zero(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "printed", ["no json", "[1]", json.dumps({"score": 2}), '{"score": NaN}', '{"score": "1"}']
+    ("printed", "kind"),
+    [
+        ("no json", "not_json"),
+        ("[1]", "invalid"),
+        (json.dumps({"score": 2}), "invalid"),
+        ('{"score": NaN}', "not_json"),
+        ('{"score": "1"}', "invalid"),
+        ('{"pass": true}', "invalid"),
+    ],
 )
-def test_an_answer_that_cannot_be_used_is_an_error(tmp_path: Path, printed: str) -> None:
-    with refused("the script check.py"):
-        script(tmp_path, f"print({printed!r})")
+def test_an_answer_that_cannot_be_used_is_an_error(tmp_path: Path, printed: str, kind: str) -> None:
+    verdict = script(tmp_path, f"print({printed!r})")
+    assert (verdict.status, result(verdict)) == ("error", (0.0, False))
+    assert verdict.details["error"]["kind"] == kind
 
 
-def test_a_script_that_does_not_exist_scores_zero(tmp_path: Path) -> None:
+def test_a_script_may_answer_in_the_words_of_the_harness(tmp_path: Path) -> None:
+    verdict = script(tmp_path, """print('{"pass": true, "score": 0.25, "reasoning": "r"}')""")
+    assert (result(verdict), verdict.feedback, verdict.status) == ((0.25, True), "r", "graded")
+
+
+def test_a_script_that_does_not_exist_is_an_error(tmp_path: Path) -> None:
     verdict = grade("script", {"script": "none.py"}, suite_directory=tmp_path)
-    assert (result(verdict), verdict.feedback) == ((0.0, False), "the script none.py does not exist")
+    assert (verdict.status, verdict.feedback) == ("error", "the script none.py does not exist")
+
+
+def test_a_program_may_answer_in_json() -> None:
+    code = """import json, sys
+given = json.load(sys.stdin)
+print(json.dumps({"pass": False, "score": 1, "reasoning": given["output"], "outcome": {"kind": "x"}}))"""
+    verdict = grade("program", python(code, protocol="harness-json"), output="hello")
+    assert (result(verdict), verdict.feedback) == ((1.0, False), "hello")
+    assert verdict.details["outcome"] == {"kind": "x"}
+
+
+@pytest.mark.parametrize("protocol", ["harness-json", "waza-json", "auto"])
+def test_a_program_that_breaks_its_protocol_is_an_error(protocol: str) -> None:
+    verdict = grade("program", python("import sys; sys.exit(3)", protocol=protocol))
+    assert (verdict.status, verdict.feedback) == ("error", "Grader exited with code 3: No error output")
+    verdict = grade("program", {"command": "no-such-program-here", "protocol": protocol})
+    assert (verdict.status, verdict.details["error"]["kind"]) == ("error", "start")
+
+
+def test_the_words_of_one_protocol_are_not_those_of_the_other() -> None:
+    harness, waza = 'print(\'{"pass": true, "score": 1}\')', 'print(\'{"passed": true, "score": 1}\')'
+    assert grade("program", python(harness, protocol="harness-json")).passed
+    assert grade("program", python(waza, protocol="waza-json")).passed
+    assert grade("program", python(harness, protocol="waza-json")).status == "error"
+    assert grade("program", python(waza, protocol="harness-json")).status == "error"
+    assert grade("program", python(waza, protocol="auto")).passed
 
 
 def gone(pid: int) -> bool:

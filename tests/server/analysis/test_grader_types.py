@@ -13,8 +13,8 @@ def test_an_unknown_type_is_one_problem_on_its_value() -> None:
         "  - type: tekst\n"
         "          ^^^^^ error unknown-grader-type: There is no grader type `tekst`; did you mean `text`"
         "? The types are `action_sequence`, `behavior`, `code`, `diff`, `file`, `human`, `human_calibrat"
-        "ion`, `json_schema`, `program`, `prompt`, `skill_invocation`, `text`, `tool_calls`, `tool_const"
-        "raint` and `trigger`.\n"
+        "ion`, `inline`, `json_schema`, `program`, `prompt`, `skill_invocation`, `text`, `tool_calls`, `"
+        "tool_constraint` and `trigger`.\n"
         "            = fix: Change to `text`\n"
     )
 

@@ -1,0 +1,149 @@
+"""The `inline` grader: a file of the suite judges one answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, ClassVar, Literal, cast
+
+from pydantic import Field
+
+from waza_engine.graders.answers import (
+    UnusableAnswerError,
+    answer_of,
+    verdict_of_answer,
+    verdict_without_answer,
+)
+from waza_engine.graders.base import Grader, GradingContext, Verdict
+from waza_engine.graders.config import GraderConfig
+from waza_engine.graders.fields import PlainText, WholeNumber
+from waza_engine.graders.launchers import command_of, is_module
+from waza_engine.graders.paths import is_there
+from waza_engine.graders.processes import run_bounded
+from waza_engine.graders.program_input import program_input
+from waza_engine.graders.programs import grader_environment, time_limit
+from waza_engine.graders.registry import register
+
+
+class InlineConfig(GraderConfig):
+    """The grader file."""
+
+    grader: PlainText = Field(
+        description="The grader file: relative to the eval file, else to the working directory.",
+        examples=["graders/contains_hint.py"],
+        min_length=1,
+        json_schema_extra={"x-waza-kind": "path.suite"},
+    )
+    protocol: Literal["auto", "harness-json", "waza-json"] = Field(
+        default="auto",
+        description=(
+            "The words of the answer: `harness-json` (`pass`, `score`, `reasoning`, `outcome`), `waza-json` "
+            "(`passed`, `score`, `message`, `details`), or whichever of them the file prints."
+        ),
+    )
+    timeout: WholeNumber | None = Field(
+        default=None,
+        description=(
+            "The longest run allowed, in seconds. "
+            "Default: `graders.programTimeout` of `.waza.yaml`, else 30; zero and less mean the default."
+        ),
+        examples=[60],
+    )
+
+    misspellings: ClassVar = {
+        "file": "grader",
+        "path": "grader",
+        "script": "grader",
+        "timeout_seconds": "timeout",
+    }
+
+
+@register
+class InlineGrader(Grader[InlineConfig]):
+    """Runs a grader file that reads the answer as JSON and gives a score, as agent-eval-harness does.
+
+    The suffix decides how the file is started:
+
+    | file | how it runs |
+    |---|---|
+    | `.py` | in the engine's Python |
+    | `.ts`, `.js`, `.mjs`, `.cjs` | its exported function `grade` is called, in bun or Node.js |
+    | everything else | directly: it must be executable and start with a line such as `#!/bin/sh` |
+
+    Standard input (or the function's argument) is one object: `input` (the prompt, a list for a
+    conversation), `output`, `hint`, `reference` and `metadata` of the task, `trajectory`, `cwd` (the folder
+    with the agent's files), and what `script` graders get: `task`, `transcript`, `tool_calls`, `errors`,
+    `outcome`, `duration_ms`. What is not known is left out.
+
+    The answer is one object: `pass` (true or false) and `score` (0 to 1), with `reasoning` (text) and
+    `outcome` (an object) if you like. `passed`, `message` and `details` are understood as well.
+
+    **Scoring:** the file's own `score` and verdict; they do not depend on each other.
+
+    **Worth knowing:**
+
+    - A file that exits with another code than 0, prints something else than one JSON object, or takes too
+      long is an *error* of this grader, not a failed answer. The agent's answer and the other graders are
+      kept.
+    - A debugging line belongs on standard error: `print(..., file=sys.stderr)`. What a module prints with
+      `console.log` is no part of its answer.
+    - The file starts in the folder of the eval file; `WAZA_WORKSPACE_DIR` and `cwd` name the agent's folder.
+    - TypeScript needs bun, or a Node.js that knows types (22.6 and later).
+    - Upstream waza does not know this type.
+    """
+
+    type = "inline"
+    title = "Grader file"
+    config_model = InlineConfig
+    example = """\
+- type: inline
+  name: contains_hint
+  config:
+    grader: graders/contains_hint.py
+"""
+
+    def notices(self, suite_directory: Path) -> tuple[str, ...]:
+        """Say before a run that the file cannot be started; a hook may still make it."""
+        try:
+            command_of(_place(suite_directory, self.config.grader))
+        except UnusableAnswerError as error:
+            return (str(error),)
+        return ()
+
+    def grade(self, context: GradingContext) -> Verdict:
+        """Run the file; what cannot be used of it is an error of this grader."""
+        file = _place(context.suite_directory, self.config.grader)
+        timeout = time_limit(self.config.timeout, context)
+        try:
+            try:
+                finished = run_bounded(
+                    command_of(file),
+                    stdin=program_input(context),
+                    timeout_seconds=timeout,
+                    cwd=context.suite_directory,
+                    environment=grader_environment(context),
+                )
+            except (OSError, ValueError) as error:
+                reason = getattr(error, "strerror", None) or str(error)
+                raise UnusableAnswerError("start", f"{file.name} cannot be started: {reason}") from None
+            answer = answer_of(finished, timeout_seconds=timeout)
+            if is_module(file):
+                answer = _answer_of_module(answer, file)
+            return verdict_of_answer(answer, self.config.protocol, "grader")
+        except UnusableAnswerError as error:
+            return verdict_without_answer(error, "grader")
+
+
+def _place(suite_directory: Path, written: str) -> Path:
+    """Return the file: beside the eval file, else from the working directory."""
+    places = (suite_directory / written, Path.cwd() / written)
+    return next((place for place in places if is_there(place)), places[0]).absolute()
+
+
+def _answer_of_module(printed: object, file: Path) -> object:
+    answer = cast("Mapping[str, Any]", printed if isinstance(printed, Mapping) else {})
+    if answer.get("fault") == "load":
+        raise UnusableAnswerError("load", f"{file.name} cannot be loaded: {answer.get('message')}")
+    if "fault" in answer:
+        raise UnusableAnswerError("exit", f"`grade` of {file.name} failed: {answer.get('message')}")
+    return answer.get("result")
