@@ -1,0 +1,413 @@
+"""The executor ``openai``: conversations, tools, skills and usage, against a loopback server."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import StartModel
+from tests.engine.executors.talking import ask, kinds, openai_executor, result_of, settings, write_skill
+from tests.scripted_model import Answer, Call, ModelRequest, Tokens, call
+from waza_engine.executors.base import ExecutorError
+from waza_engine.executors.openai_chat import OpenAIExecutor
+from waza_engine.executors.registry import create_executor
+from waza_engine.graders.base import ModelUsage, SkillInvocation, ToolCall
+from waza_engine.graders.judges import AgentTool
+
+
+@pytest.fixture(autouse=True)
+def bare_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def verdict_tool(seen: list[Mapping[str, Any]]) -> AgentTool:
+    def call_it(arguments: Mapping[str, Any]) -> str:
+        seen.append(arguments)
+        return "noted"
+
+    parameters = {"type": "object", "properties": {"reason": {"type": "string"}}}
+    return AgentTool("set_waza_grade_pass", "Passes.", parameters, call_it)
+
+
+def test_answers_a_prompt(scripted_model: StartModel, tmp_path: Path) -> None:
+    model = scripted_model("It adds two numbers.")
+
+    with openai_executor(model.base_url) as executor:
+        response = ask(executor, "What does it do?", tmp_path, instructions="Be brief.")
+
+    assert response.output == "It adds two numbers."
+    assert response.error is None
+    assert (model.requests[0].system, model.requests[0].prompt) == ("Be brief.", "What does it do?")
+    assert model.requests[0].model == "test-model"
+    assert model.requests[0].tool_names == []
+
+
+def test_comes_from_the_registry_as_an_executor_that_can_judge_and_may_cost() -> None:
+    executor = create_executor("openai", settings(provider={"base_url": "http://127.0.0.1:9/v1"}))
+
+    assert isinstance(executor, OpenAIExecutor)
+    assert (executor.has_model, executor.costs, executor.answers_triggers) == (True, True, False)
+
+
+def test_records_a_turn_as_events(scripted_model: StartModel, tmp_path: Path) -> None:
+    model = scripted_model(call("view", path="a.txt"), "Done.")
+    (tmp_path / "a.txt").write_text("content")
+
+    with openai_executor(model.base_url, workspace_tools=["read"]) as executor:
+        response = ask(executor, "Look.", tmp_path)
+
+    assert kinds(response) == [
+        "user.message",
+        "assistant.turn_start",
+        "assistant.message",
+        "assistant.usage",
+        "tool.execution_start",
+        "tool.execution_complete",
+        "assistant.turn_start",
+        "assistant.message",
+        "assistant.usage",
+        "session.idle",
+    ]
+    start, end = response.events[4], response.events[5]
+    assert (start["tool_name"], start["arguments"]) == ("view", {"path": "a.txt"})
+    assert (end["success"], end["tool_result"]) == (True, {"content": "content"})
+    assert start["tool_call_id"] == end["tool_call_id"] == response.tool_calls[0].id
+    assert response.tool_calls == (
+        ToolCall("view", {"path": "a.txt"}, response.tool_calls[0].id, {"content": "content"}, success=True),
+    )
+
+
+def test_gives_tool_results_back_to_the_model(scripted_model: StartModel, tmp_path: Path) -> None:
+    both = Answer("I look.", calls=[Call("view", {"path": "a"}, "one"), Call("view", {"path": "b"}, "two")])
+    model = scripted_model(both, "Done.")
+    (tmp_path / "a").write_text("A")
+    (tmp_path / "b").write_text("B")
+
+    with openai_executor(model.base_url, workspace_tools=["read"]) as executor:
+        response = ask(executor, "Look.", tmp_path)
+
+    assert response.output == "I look.\nDone."
+    answer, first, second = model.requests[1].messages[-3:]
+    assert [made["id"] for made in answer["tool_calls"]] == ["one", "two"]
+    assert [(result["tool_call_id"], result["content"]) for result in (first, second)] == [
+        ("one", "A"),
+        ("two", "B"),
+    ]
+
+
+def test_continues_a_conversation(scripted_model: StartModel, tmp_path: Path) -> None:
+    model = scripted_model("First.", "Second.")
+
+    with openai_executor(model.base_url) as executor:
+        first = ask(executor, "One?", tmp_path, instructions="Be brief.")
+        second = ask(executor, "Two?", tmp_path, session=first.session)
+
+    assert second.session == first.session
+    assert second.output == "Second."
+    assert [(said["role"], said["content"]) for said in model.requests[1].messages] == [
+        ("system", "Be brief."),
+        ("user", "One?"),
+        ("assistant", "First."),
+        ("user", "Two?"),
+    ]
+    assert kinds(second)[0] == "user.message"
+
+
+def test_new_instructions_take_the_place_of_the_old_ones(scripted_model: StartModel, tmp_path: Path) -> None:
+    model = scripted_model("First.", "Second.")
+
+    with openai_executor(model.base_url) as executor:
+        first = ask(executor, "One?", tmp_path, instructions="Be brief.")
+        ask(executor, "Two?", tmp_path, session=first.session, instructions="Be long.")
+
+    assert model.requests[1].system == "Be long."
+
+
+def test_keeps_conversations_apart(scripted_model: StartModel, tmp_path: Path) -> None:
+    def count(request: ModelRequest) -> str:
+        return f"{request.prompt} after {len(request.messages)}"
+
+    model = scripted_model(count)
+    with openai_executor(model.base_url) as executor, ThreadPoolExecutor(8) as pool:
+        firsts = list(pool.map(lambda name: ask(executor, name, tmp_path), "abcdefgh"))
+        seconds = list(
+            pool.map(lambda first: ask(executor, "again", tmp_path, session=first.session), firsts)
+        )
+
+    assert [first.output for first in firsts] == [f"{name} after 1" for name in "abcdefgh"]
+    assert len({first.session for first in firsts}) == 8
+    assert {second.output for second in seconds} == {"again after 3"}
+
+
+def test_an_unknown_conversation_is_an_error(scripted_model: StartModel, tmp_path: Path) -> None:
+    model = scripted_model("never")
+
+    with (
+        openai_executor(model.base_url) as executor,
+        pytest.raises(ExecutorError, match="no conversation `gone`"),
+    ):
+        ask(executor, "Go on.", tmp_path, session="gone")
+
+
+def test_an_ephemeral_session_is_gone_afterwards(scripted_model: StartModel, tmp_path: Path) -> None:
+    model = scripted_model("First.")
+
+    with openai_executor(model.base_url) as executor:
+        first = ask(executor, "One?", tmp_path, ephemeral=True)
+        with pytest.raises(ExecutorError, match="no conversation"):
+            ask(executor, "Two?", tmp_path, session=first.session)
+
+
+def test_an_ephemeral_turn_leaves_the_session_that_it_continued_as_it_was(
+    scripted_model: StartModel, tmp_path: Path
+) -> None:
+    model = scripted_model("Answer.", "Verdict.", "Second.")
+
+    with openai_executor(model.base_url) as executor:
+        session = ask(executor, "One?", tmp_path).session
+        ask(executor, "Judge it.", tmp_path, session=session, ephemeral=True)
+        ask(executor, "Two?", tmp_path, session=session)
+
+    assert "Judge it." not in str(model.requests[2].messages)
+    assert len(model.requests[2].messages) == 3
+
+
+def test_sums_the_usage_of_a_turn(scripted_model: StartModel, tmp_path: Path) -> None:
+    model = scripted_model(
+        Answer(calls=[call("view", path="a")], usage=Tokens(100, 20, cached=30)),
+        Answer("Done.", usage=Tokens(150, 10, cached=90)),
+    )
+
+    with openai_executor(model.base_url, workspace_tools=["read"]) as executor:
+        usage = ask(executor, "Look.", tmp_path).usage
+
+    assert usage is not None
+    assert (usage.turns, usage.input_tokens, usage.output_tokens, usage.cache_read_tokens) == (
+        2,
+        250,
+        30,
+        120,
+    )
+    assert usage.model_metrics == {
+        "test-model": ModelUsage(
+            input_tokens=250, output_tokens=30, cache_read_tokens=120, request_count=2, request_cost=0.0
+        )
+    }
+    assert (usage.provider, usage.provider_host) == ("custom", model.base_url.split("/")[2])
+
+
+def test_a_server_that_counts_nothing_still_has_turns(scripted_model: StartModel, tmp_path: Path) -> None:
+    model = scripted_model(Answer("Done.", usage=None))
+
+    with openai_executor(model.base_url) as executor:
+        response = ask(executor, "Look.", tmp_path)
+
+    assert response.usage is not None
+    assert (response.usage.turns, response.usage.input_tokens) == (1, 0)
+    assert "assistant.usage" not in kinds(response)
+
+
+def test_passes_the_reasoning_effort_on(scripted_model: StartModel, tmp_path: Path) -> None:
+    model = scripted_model("a", "b")
+
+    with openai_executor(model.base_url) as executor:
+        ask(executor, "One", tmp_path, reasoning_effort="high")
+        ask(executor, "Two", tmp_path)
+
+    assert [request.body.get("reasoning_effort") for request in model.requests] == ["high", None]
+
+
+def test_offers_the_tools_of_a_judge(scripted_model: StartModel, tmp_path: Path) -> None:
+    seen: list[Mapping[str, Any]] = []
+    model = scripted_model(call("set_waza_grade_pass", reason="good"), "Graded.")
+
+    with openai_executor(model.base_url) as executor:
+        response = ask(executor, "Judge.", tmp_path, tools=[verdict_tool(seen)])
+
+    assert seen == [{"reason": "good"}]
+    assert model.requests[0].tool_names == ["set_waza_grade_pass"]
+    assert model.requests[0].body["tools"][0]["function"]["parameters"]["properties"] == {
+        "reason": {"type": "string"}
+    }
+    assert model.requests[1].tool_results == ["noted"]
+    assert response.output == "Graded."
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (Call("fly", {}), "There is no tool `fly`; there are `set_waza_grade_pass`."),
+        (Call("set_waza_grade_pass", '{"reason": '), "The arguments are no JSON object"),
+        (Call("set_waza_grade_pass", '["reason"]'), "The arguments are no JSON object"),
+        (Call("set_waza_grade_pass", '{"reason": NaN}'), "The arguments are no JSON object"),
+    ],
+)
+def test_a_call_that_cannot_be_carried_out_is_told_to_the_model(
+    scripted_model: StartModel, tmp_path: Path, wrong: Call, said: str
+) -> None:
+    seen: list[Mapping[str, Any]] = []
+    model = scripted_model(wrong, "I give up.")
+
+    with openai_executor(model.base_url) as executor:
+        response = ask(executor, "Judge.", tmp_path, tools=[verdict_tool(seen)])
+
+    assert seen == []
+    assert said in model.requests[1].tool_results[0]
+    assert [made.success for made in response.tool_calls] == [False]
+    assert response.output == "I give up."
+
+
+def test_arguments_may_be_missing(scripted_model: StartModel, tmp_path: Path) -> None:
+    seen: list[Mapping[str, Any]] = []
+    model = scripted_model(Call("set_waza_grade_pass", ""), "Graded.")
+
+    with openai_executor(model.base_url) as executor:
+        ask(executor, "Judge.", tmp_path, tools=[verdict_tool(seen)])
+
+    assert seen == [{}]
+
+
+def test_text_that_is_no_unicode_reaches_neither_server_nor_transcript(
+    scripted_model: StartModel, tmp_path: Path
+) -> None:
+    model = scripted_model(Call("view", '{"path": "\\ud800"}'), "Done.")
+
+    with openai_executor(model.base_url, workspace_tools=["read"]) as executor:
+        response = ask(executor, "broken \ud800 prompt", tmp_path)
+
+    assert model.requests[0].prompt == "broken ? prompt"
+    str(response.events).encode("utf-8")
+
+
+def test_a_model_that_calls_tools_without_end_is_stopped(scripted_model: StartModel, tmp_path: Path) -> None:
+    model = scripted_model(lambda request: call("glob"))
+
+    with openai_executor(model.base_url, workspace_tools=["list"]) as executor:
+        response = ask(executor, "Look.", tmp_path)
+
+    assert "the model went on calling tools" in (response.error or "")
+    assert len(response.tool_calls) == len(model.requests) == 100
+
+
+def test_loads_a_skill_that_the_model_asks_for(scripted_model: StartModel, tmp_path: Path) -> None:
+    skills = write_skill(tmp_path / "skills", "code-explainer", body="Explain line by line.")
+    model = scripted_model(call("skill", skill="code-explainer"), "Line one adds.")
+
+    with openai_executor(model.base_url) as executor:
+        response = ask(executor, "Explain.", tmp_path, skill_directories=[skills])
+
+    path = str(skills / "code-explainer" / "SKILL.md")
+    assert response.skill_invocations == (SkillInvocation("code-explainer", path),)
+    assert {"type": "skill.invoked", "name": "code-explainer", "path": path} in response.events
+    assert "Explain line by line." in model.requests[1].tool_results[0]
+    assert [made.name for made in response.tool_calls] == ["skill"]
+
+
+def test_tells_the_model_which_skills_there_are(scripted_model: StartModel, tmp_path: Path) -> None:
+    skills = write_skill(tmp_path / "skills", "one", "Does the first thing.")
+    write_skill(skills, "two", "Does the second thing.")
+    model = scripted_model("Done.")
+
+    with openai_executor(model.base_url) as executor:
+        ask(executor, "Explain.", tmp_path, skill_directories=[skills])
+
+    function = model.requests[0].body["tools"][0]["function"]
+    assert "- one: Does the first thing.\n- two: Does the second thing." in function["description"]
+    assert function["parameters"]["properties"]["skill"]["enum"] == ["one", "two"]
+
+
+def test_a_skill_directory_may_be_a_skill(scripted_model: StartModel, tmp_path: Path) -> None:
+    skills = write_skill(tmp_path / "skills", "one")
+    model = scripted_model("Done.")
+
+    with openai_executor(model.base_url) as executor:
+        ask(executor, "Explain.", tmp_path, skill_directories=[skills / "one"])
+
+    assert model.requests[0].tool_names == ["skill"]
+
+
+def test_an_unknown_skill_is_no_invocation(scripted_model: StartModel, tmp_path: Path) -> None:
+    skills = write_skill(tmp_path / "skills", "one")
+    model = scripted_model(call("skill", skill="other"), "Done.")
+
+    with openai_executor(model.base_url) as executor:
+        response = ask(executor, "Explain.", tmp_path, skill_directories=[skills])
+
+    assert response.skill_invocations == ()
+    assert result_of(response) == "Error: there is no skill `other`; there are `one`."
+
+
+def test_the_files_of_a_skill_can_be_read_but_not_changed(scripted_model: StartModel, tmp_path: Path) -> None:
+    skills = write_skill(tmp_path / "skills", "one")
+    notes = skills / "one" / "notes.md"
+    notes.write_text("careful")
+    workspace = tmp_path / "workspace"
+    workspace.mkdir()
+    model = scripted_model(
+        call("view", path=str(notes)), call("create", path=str(notes), file_text="x"), "Done."
+    )
+
+    with openai_executor(model.base_url, workspace_tools=["read", "write"]) as executor:
+        response = ask(executor, "Explain.", workspace, skill_directories=[skills])
+
+    assert result_of(response, 0) == "careful"
+    assert "leads out of the working directory" in result_of(response, 1)
+    assert notes.read_text() == "careful"
+
+
+def test_a_trigger_test_ends_at_the_first_skill(scripted_model: StartModel, tmp_path: Path) -> None:
+    skills = write_skill(tmp_path / "skills", "one")
+    write_skill(skills, "two")
+    model = scripted_model(Answer(calls=[call("skill", skill="two"), call("skill", skill="one")]), "never")
+
+    with openai_executor(model.base_url) as executor:
+        response = ask(executor, "Explain.", tmp_path, skill_directories=[skills], stop_at_first_skill=True)
+
+    assert [skill.name for skill in response.skill_invocations] == ["two"]
+    assert response.error is None
+    assert len(model.requests) == 1
+
+
+def test_a_conversation_that_ended_at_a_skill_can_be_continued(
+    scripted_model: StartModel, tmp_path: Path
+) -> None:
+    skills = write_skill(tmp_path / "skills", "one")
+    model = scripted_model(Answer(calls=[call("skill", skill="one"), call("skill", skill="one")]), "On.")
+
+    with openai_executor(model.base_url) as executor:
+        first = ask(executor, "Explain.", tmp_path, skill_directories=[skills], stop_at_first_skill=True)
+        ask(executor, "Go on.", tmp_path, session=first.session)
+
+    calls = [made["id"] for said in model.requests[1].messages for made in said.get("tool_calls", ())]
+    results = [said["tool_call_id"] for said in model.requests[1].messages if said["role"] == "tool"]
+    assert calls == results
+    assert len(calls) == 1
+
+
+def test_says_that_an_answer_was_cut(scripted_model: StartModel, tmp_path: Path) -> None:
+    model = scripted_model(Answer("It adds", finish_reason="length"))
+
+    with openai_executor(model.base_url) as executor:
+        response = ask(executor, "Explain.", tmp_path)
+
+    assert response.output == "It adds"
+    assert "session.warning" in kinds(response)
+
+
+def test_a_refusal_is_the_answer(scripted_model: StartModel, tmp_path: Path) -> None:
+    model = scripted_model(Answer(refusal="I will not."))
+
+    with openai_executor(model.base_url) as executor:
+        assert ask(executor, "Explain.", tmp_path).output == "I will not."
+
+
+def test_an_answer_that_was_withheld_is_an_error(scripted_model: StartModel, tmp_path: Path) -> None:
+    model = scripted_model(Answer("", finish_reason="content_filter"))
+
+    with openai_executor(model.base_url) as executor:
+        assert "content filter" in (ask(executor, "Explain.", tmp_path).error or "")
