@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import subprocess
 import threading
 import time
@@ -36,14 +37,18 @@ class ProcessScope:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._processes: set[subprocess.Popen[bytes]] = set()
+        self._closing = threading.Lock()
+        self._processes: dict[subprocess.Popen[bytes], float] = {}
         self._closed = False
 
     @contextlib.contextmanager
-    def holding(self, process: subprocess.Popen[bytes]) -> Generator[None]:
-        """Keep a process while the block lasts; one that comes too late is ended at once."""
+    def holding(self, process: subprocess.Popen[bytes], grace_seconds: float = 0.0) -> Generator[None]:
+        """Keep a process while the block lasts; one that comes too late is ended at once.
+
+        One with ``grace_seconds`` is asked to end and has so long to do it before it is killed.
+        """
         with self._lock:
-            self._processes.add(process)
+            self._processes[process] = grace_seconds
             late = self._closed
         if late:
             kill_tree(process)
@@ -51,15 +56,18 @@ class ProcessScope:
             yield
         finally:
             with self._lock:
-                self._processes.discard(process)
+                self._processes.pop(process, None)
 
     def close(self) -> None:
-        """End every process, and each one that is still to come; can be called twice."""
-        with self._lock:
-            self._closed = True
-            processes = list(self._processes)
-        for process in processes:
-            kill_tree(process)
+        """End every process, and each one that is still to come; can be called twice.
+
+        A second caller waits until the first has ended them.
+        """
+        with self._closing:
+            with self._lock:
+                self._closed = True
+                processes = dict(self._processes)
+            end_trees(processes)
 
 
 current_scope: ContextVar[ProcessScope | None] = ContextVar("current_scope", default=None)
@@ -81,21 +89,10 @@ def run_bounded(
     It inherits the environment, but not the variables that ``without`` names.
     """
     inherited = {name: value for name, value in os.environ.items() if name not in without}
-    process = subprocess.Popen(
-        list(command),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        cwd=cwd,
-        env={**inherited, **environment},
-        start_new_session=True,
-        creationflags=NEW_GROUP_FLAGS,
-    )
-    assert process.stdin is not None
+    process = start_program(command, cwd, {**inherited, **environment}, stdin)
     assert process.stdout is not None
     assert process.stderr is not None
     stdout, stderr = _Reader(process.stdout), _Reader(process.stderr)
-    _Writer(process.stdin, stdin.encode("utf-8", "replace")).start()
     timed_out = False
     scope = current_scope.get() or ProcessScope()
     try:
@@ -114,12 +111,54 @@ def run_bounded(
     return Finished(None if timed_out else process.returncode, stdout.text, stderr.text, timed_out)
 
 
+def start_program(
+    command: Sequence[str], cwd: Path, environment: Mapping[str, str], stdin: str | None
+) -> subprocess.Popen[bytes]:
+    """Start a program without a shell, in a process group of its own, its output in pipes.
+
+    ``stdin`` is sent while it runs; None gives it nothing to read. Raises ``OSError`` when it cannot be
+    started.
+    """
+    process = subprocess.Popen(
+        list(command),
+        stdin=subprocess.DEVNULL if stdin is None else subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=cwd,
+        env=environment,
+        start_new_session=True,
+        creationflags=NEW_GROUP_FLAGS,
+    )
+    if stdin is not None and process.stdin is not None:
+        _Writer(process.stdin, stdin.encode("utf-8", "replace")).start()
+    return process
+
+
+def end_trees(processes: Mapping[subprocess.Popen[bytes], float]) -> None:
+    """End processes of their own groups with all they started, all at the same time.
+
+    Each is asked first and has its number of seconds to end by itself; one with 0 seconds is killed at once.
+    """
+    asked: list[tuple[subprocess.Popen[bytes], float, list[psutil.Process]]] = []
+    for process, seconds in processes.items():
+        if seconds <= 0 or process.poll() is not None:
+            kill_tree(process)
+            continue
+        # A child in a session of its own is found only while its parent lives.
+        asked.append((process, time.monotonic() + seconds, _children(process)))
+        _ask_to_end(process)
+    for process, deadline, children in asked:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(max(0.0, deadline - time.monotonic()))
+        kill_tree(process)
+        for child in children:
+            with contextlib.suppress(psutil.Error):
+                child.kill()
+
+
 def kill_tree(process: subprocess.Popen[bytes]) -> None:
     """End a process of its own group with all it started, and collect it; fine when all are gone."""
-    members: list[psutil.Process] = []
-    if process.returncode is None:
-        with contextlib.suppress(psutil.Error):
-            members = psutil.Process(process.pid).children(recursive=True)
+    members = _children(process)
     if os.name != "nt":
         # The group outlives its leader, so children that were left behind are reached even when the leader is
         # gone.
@@ -132,6 +171,21 @@ def kill_tree(process: subprocess.Popen[bytes]) -> None:
         process.kill()
     with contextlib.suppress(subprocess.TimeoutExpired):
         process.wait(5)
+
+
+def _children(process: subprocess.Popen[bytes]) -> list[psutil.Process]:
+    if process.returncode is None:
+        with contextlib.suppress(psutil.Error):
+            return psutil.Process(process.pid).children(recursive=True)
+    return []
+
+
+def _ask_to_end(process: subprocess.Popen[bytes]) -> None:
+    with contextlib.suppress(OSError, ValueError):
+        if os.name == "nt":
+            process.send_signal(getattr(signal, "CTRL_BREAK_EVENT", signal.SIGTERM))
+        else:
+            os.killpg(process.pid, signal.SIGTERM)
 
 
 class _Reader(threading.Thread):
