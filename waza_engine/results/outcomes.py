@@ -51,6 +51,15 @@ class CheckpointOutcome:
 
 
 @dataclass(frozen=True, slots=True)
+class ResponderOutcome:
+    """How a conversation with a model that plays the user went: how many answers it gave, how it ended."""
+
+    followups_sent: int
+    outcome: Literal["cap_exhausted", "stopped", "abstained", "error"]
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class TrialOutcome:
     """One trial. ``validations`` is None when nothing could be graded.
 
@@ -74,6 +83,7 @@ class TrialOutcome:
     error: str = ""
     workspace: str = ""
     checkpoints: Sequence[CheckpointOutcome] = ()
+    responder: ResponderOutcome | None = None
     judge_usage: Usage | None = None
     other_usage: Usage | None = None
     cost: Cost | None = None

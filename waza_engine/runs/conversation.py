@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Protocol
 
 from waza_engine.executors.base import (
     Cancellation,
@@ -28,9 +28,11 @@ _GRACE_SECONDS = 5.0
 class Conversation:
     """What the turns so far left behind. ``output`` is that of the last turn; everything else adds up.
 
-    It is ``stopped`` when the run reached its limit.
+    ``prompts`` are those that were sent. It is ``stopped`` when the run reached its limit; ``transient`` says
+    that its error may go away by itself.
     """
 
+    prompts: list[str] = field(default_factory=list[str])
     output: str = ""
     session: str = ""
     events: list[Mapping[str, Any]] = field(default_factory=list[Mapping[str, Any]])
@@ -41,6 +43,7 @@ class Conversation:
     error: str = ""
     answered: bool = False
     stopped: bool = False
+    transient: bool = False
     checkpoints: list[CheckpointOutcome] = field(default_factory=list[CheckpointOutcome])
 
     def add(self, response: ExecutionResponse) -> None:
@@ -54,11 +57,53 @@ class Conversation:
         self.usage = added(self.usage, response.usage)
         self.error = response.error or ""
 
+    def fail(self, error: ExecutorError) -> None:
+        """Take in an error instead of an answer."""
+        self.error = str(error)
+        self.transient = error.transient
+        self.stopped = isinstance(error, BudgetExceededError)
+
+
+class Partner(Protocol):
+    """Who writes to the agent after the first prompt."""
+
+    def reply(self, said: str) -> str | None:
+        """Return the next prompt after the agent's answer, None when the conversation is over.
+
+        Raises ``PartnerError`` when it should go on and cannot.
+        """
+        ...
+
+    def where(self, number: int) -> str:
+        """Return how an error names the follow-up of a number (from 1)."""
+        ...
+
+
+class PartnerError(Exception):
+    """There is no next prompt although there should be; the text is for the author of the suite."""
+
+
+class FollowUps:
+    """A partner that knows all its prompts beforehand."""
+
+    def __init__(self, prompts: Sequence[str]) -> None:
+        self._prompts = prompts
+        self._waiting = iter(prompts)
+
+    def reply(self, said: str) -> str | None:
+        """Return the next prompt, whatever was said."""
+        del said
+        return next(self._waiting, None)
+
+    def where(self, number: int) -> str:
+        """Return the number and how many there are."""
+        return f"follow-up {number}/{len(self._prompts)}"
+
 
 def converse(
     executor: Executor,
     first: ExecutionRequest,
-    follow_ups: Sequence[str],
+    partner: Partner,
     checkpoints: Sequence[Checkpoint],
     at_checkpoint: Callable[[Checkpoint, Conversation], CheckpointOutcome],
     cancellation: Cancellation,
@@ -69,19 +114,19 @@ def converse(
     """
     talk = Conversation()
     by_turn = {checkpoint.after_turn: checkpoint for checkpoint in checkpoints}
-    prompts = (first.prompt, *follow_ups)
-    for turn, prompt in enumerate(prompts, 1):
+    prompt: str | None = first.prompt
+    while prompt is not None:
+        turn = len(talk.prompts) + 1
+        talk.prompts.append(prompt)
         request = first if turn == 1 else replace(first, prompt=prompt, session=talk.session)
-        where = "" if turn == 1 else f"follow-up {turn - 1}/{len(follow_ups)}: "
         started = time.monotonic()
         try:
             talk.add(execute(executor, request, cancellation))
         except ExecutorError as error:
-            talk.error = str(error)
-            talk.stopped = isinstance(error, BudgetExceededError)
+            talk.fail(error)
         talk.duration_ms += round((time.monotonic() - started) * 1000)
         if talk.error:
-            talk.error = where + talk.error
+            talk.error = talk.error if turn == 1 else f"{partner.where(turn - 1)}: {talk.error}"
             return talk
         if turn in by_turn:
             outcome = at_checkpoint(by_turn[turn], talk)
@@ -89,6 +134,14 @@ def converse(
             if outcome.stopped:
                 talk.error = f"the checkpoint after turn {turn} did not pass, and it stops the conversation"
                 return talk
+        try:
+            prompt = partner.reply(talk.output)
+        except ExecutorError as error:
+            talk.fail(error)
+            return talk
+        except PartnerError as error:
+            talk.error = str(error)
+            return talk
     return talk
 
 

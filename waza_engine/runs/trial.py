@@ -14,10 +14,13 @@ from waza_engine.assertions.evaluator import AssertionEvaluator
 from waza_engine.executors.base import Cancellation, ExecutionRequest, Executor
 from waza_engine.graders.base import GradingContext
 from waza_engine.results.outcomes import CheckpointOutcome, TrialOutcome, Validation
+from waza_engine.runs.agent import AgentSetup
+from waza_engine.runs.attempts import Attempt, attempted
 from waza_engine.runs.bounded import CancelledRunError
 from waza_engine.runs.budget import Tally
-from waza_engine.runs.conversation import Conversation, converse
+from waza_engine.runs.conversation import Conversation, FollowUps, converse
 from waza_engine.runs.grading import BuiltGrader, build_graders, grade, grade_expected
+from waza_engine.runs.responder import ModelResponder
 from waza_engine.runs.suite import Suite
 from waza_engine.runs.workspace import (
     Workspace,
@@ -28,7 +31,6 @@ from waza_engine.runs.workspace import (
 )
 from waza_engine.scoring.composite import trial_status
 from waza_engine.scoring.cost import cost_of, total_cost
-from waza_engine.scoring.usage import total
 from waza_engine.spec.checkpoint import Checkpoint
 from waza_engine.spec.task_file import TaskFile
 
@@ -49,6 +51,7 @@ class TrialTools:
     baseline_outputs: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
     keep_workspace: bool = False
     judging: Tally | None = None
+    agent: AgentSetup | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,22 +80,16 @@ def run_trial(
     on_verdict: Callable[[Validation], None],
     on_warning: Callable[[str], None],
 ) -> TrialOutcome:
-    """Return the last attempt of a trial; only a failed one is tried again. Raises ``CancelledRunError``.
+    """Return the last attempt of a trial. Raises ``CancelledRunError``.
 
-    What earlier attempts used stays counted. An attempt that the run's limit cut does not replace one that
-    was finished.
+    A failed one is tried again, and one whose error may go away. What earlier attempts used stays counted. An
+    attempt that the run's limit cut does not replace one that was finished.
     """
-    attempts = max(1, tools.suite.spec.config.max_attempts)
-    outcome = _attempt(task, number, tools, on_output, on_warning)
-    for attempt in range(2, attempts + 1):
-        if outcome.status != "failed":
-            break
-        again = _attempt(task, number, tools, on_output, on_warning)
-        last, other = (outcome, again) if again.stopped else (replace(again, attempts=attempt), outcome)
-        spent = total((last.other_usage, other.usage, other.judge_usage, other.other_usage))
-        outcome = replace(last, other_usage=spent)
-        if again.stopped:
-            break
+    outcome = attempted(
+        lambda: _attempt(task, number, tools, on_output, on_warning),
+        max(1, tools.suite.spec.config.max_attempts),
+        tools.cancellation,
+    )
     if tools.executor.costs:
         usages = (outcome.usage, outcome.judge_usage, outcome.other_usage)
         outcome = replace(outcome, cost=total_cost(cost_of(usage, tools.model) for usage in usages))
@@ -107,39 +104,64 @@ def _attempt(
     tools: TrialTools,
     on_output: Callable[[str], None],
     on_warning: Callable[[str], None],
-) -> TrialOutcome:
+) -> Attempt:
     started = time.monotonic()
     try:
+        _check_partner(task.spec, tools.executor)
         instructions = tools.suite.spec.config.instruction_files
         kept = tools.keep_workspace
         with fresh_workspace(task.spec, tools.suite.directory, instructions, keep=kept) as workspace:
             for warning in workspace.warnings:
                 on_warning(warning)
-            return _in_workspace(task, number, tools, workspace, on_output)
+            return _in_workspace(task, number, tools, workspace, on_output, on_warning)
     except WorkspaceError as error:
         took = round((time.monotonic() - started) * 1000)
-        return TrialOutcome(number, "error", None, error=str(error), duration_ms=took)
+        return Attempt(TrialOutcome(number, "error", None, error=str(error), duration_ms=took))
+
+
+def _check_partner(spec: TaskFile, executor: Executor) -> None:
+    if spec.inputs.responder is not None and not executor.has_model:
+        raise WorkspaceError(
+            "`inputs.responder` needs an executor with a model that plays the user, and "
+            f"`{executor.name}` has none; run with another one, or write `follow_up_prompts`"
+        )
 
 
 def _in_workspace(
-    task: TrialTask, number: int, tools: TrialTools, workspace: Workspace, on_output: Callable[[str], None]
-) -> TrialOutcome:
-    request = _request(task, number, tools, workspace)
-    inputs = task.spec.inputs
-    if inputs.responder is not None:
-        why = "`inputs.responder` cannot be run yet; use `follow_up_prompts`"
-        return TrialOutcome(number, "error", None, error=why)
-    judging = Tally(tools.executor)
+    task: TrialTask,
+    number: int,
+    tools: TrialTools,
+    workspace: Workspace,
+    on_output: Callable[[str], None],
+    on_warning: Callable[[str], None],
+) -> Attempt:
+    setup = tools.agent or AgentSetup(tools.suite, tools.model)
+    request = replace(
+        setup.request(prompt_of(task.spec, task.path), workspace, task.spec),
+        task_name=task.name,
+        task_id=task.id,
+        trial=number,
+    )
+    judging, replying = Tally(tools.executor), Tally(tools.executor)
     tools = replace(tools, judging=judging)
+    inputs = task.spec.inputs
+    responder = inputs.responder and ModelResponder(
+        inputs.responder, replying, tools.model, tools.cancellation
+    )
     talk = converse(
         tools.executor,
         request,
-        inputs.follow_up_prompts,
+        responder or FollowUps(inputs.follow_up_prompts),
         task.spec.checkpoints,
         lambda checkpoint, so_far: _at_checkpoint(checkpoint, so_far, request, tools, task),
         tools.cancellation,
     )
     on_output(talk.output)
+    exchange = None
+    if responder is not None:
+        exchange = responder.broken_off(talk.error) if talk.error else responder.outcome
+        if exchange.outcome == "cap_exhausted":
+            on_warning(f"the responder gave all its {exchange.followups_sent} answers")
     validations: dict[str, Validation] | None = None
     if talk.answered and not talk.stopped and task.graded:
         context = _grading_context(talk, request, tools, task)
@@ -162,38 +184,19 @@ def _in_workspace(
         error=talk.error,
         workspace=str(workspace.directory) if tools.keep_workspace else "",
         checkpoints=talk.checkpoints,
+        responder=exchange,
         judge_usage=judging.usage,
+        other_usage=replying.usage,
         stopped=talk.stopped,
     )
     if talk.stopped or (talk.answered and not talk.error and not task.graded):
-        return replace(outcome, status="skipped")
+        return Attempt(replace(outcome, status="skipped"))
     status = trial_status(outcome.graded, execution_error=bool(talk.error) or validations is None)
     if status == "passed":
         worst = {checkpoint.status for checkpoint in talk.checkpoints}
         status = "error" if "error" in worst else "failed" if "failed" in worst else status
-    return replace(outcome, status=status)
-
-
-def _request(task: TrialTask, number: int, tools: TrialTools, workspace: Workspace) -> ExecutionRequest:
-    suite, spec = tools.suite, task.spec
-    return ExecutionRequest(
-        prompt=prompt_of(spec, task.path),
-        workspace=workspace.directory,
-        workdir=spec.inputs.workdir or "",
-        task_name=task.name,
-        task_description=spec.description,
-        context=spec.inputs.context,
-        files=workspace.files,
-        model=tools.model,
-        skill=suite.spec.skill,
-        skill_directories=[
-            suite.directory / written
-            for written in spec.skill_directories or suite.spec.config.skill_directories
-        ],
-        timeout_seconds=float(spec.timeout_seconds or suite.spec.config.timeout_seconds),
-        task_id=task.id,
-        trial=number,
-    )
+    again = "now" if status == "failed" else "later" if talk.transient else "never"
+    return Attempt(replace(outcome, status=status), again)
 
 
 def _grading_context(
@@ -212,7 +215,7 @@ def _grading_context(
         fixtures_directory=fixture_directory(task.spec, tools.suite.directory),
         assertions=tools.assertions,
         program_timeout_seconds=tools.program_timeout_seconds,
-        turns=(request.prompt, *task.spec.inputs.follow_up_prompts),
+        turns=tuple(talk.prompts),
         hint=task.spec.hint,
         reference=task.spec.reference,
         metadata=task.spec.metadata,

@@ -5,17 +5,21 @@ from __future__ import annotations
 import contextlib
 import shutil
 import tempfile
-from collections.abc import Generator, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections import deque
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from waza_engine.executors.base import WorkspaceFile
+from waza_engine.runs.repositories import RepositoryError, check_out
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.task_file import TaskFile
 from waza_engine.spec.task_inputs import InputFile
 from waza_engine.spec.yaml_reader import read_text
 
 _MANY_FILES = 20_000
+_LARGE_BYTES = 1024 * 1024
+_FOREIGN_FOLDERS = frozenset({"node_modules", "vendor"})
 
 
 class WorkspaceError(Exception):
@@ -24,14 +28,15 @@ class WorkspaceError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Workspace:
-    """A trial's directory. ``files`` is what was put there.
+    """A trial's directory. ``files`` is what was put there, ``instruction_files`` what the agent is told.
 
     ``warnings`` name what was asked for and not found.
     """
 
     directory: Path
     files: Sequence[WorkspaceFile] = ()
-    warnings: Sequence[str] = field(default=())
+    instruction_files: Sequence[WorkspaceFile] = ()
+    warnings: Sequence[str] = ()
 
 
 @contextlib.contextmanager
@@ -42,12 +47,23 @@ def fresh_workspace(
 
     Raises ``WorkspaceError`` for paths that lead out of the fixture directory or the workspace.
     """
-    directory = Path(tempfile.mkdtemp(prefix="waza-")).resolve()
-    try:
+    with _directory(keep=keep) as directory:
         yield _filled(directory, task, suite_directory, instruction_files)
-    finally:
-        if not keep:
-            shutil.rmtree(directory, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def trigger_workspace(suite_directory: Path, instruction_files: Sequence[str]) -> Generator[Workspace]:
+    """Make the workspace of a trigger prompt: a copy of the suite's fixtures, removed afterwards.
+
+    Hidden directories, ``node_modules``, ``vendor`` and files over one MiB are left out (reference
+    waza_0_38.md §7.5), and links. Raises ``WorkspaceError``.
+    """
+    fixtures = suite_directory / "fixtures"
+    with _directory() as directory:
+        for file in _files_below(fixtures, _not_for_triggers) if fixtures.is_dir() else ():
+            _copy(file, directory / file.relative_to(fixtures))
+        instructions = _copied_instructions(directory, fixtures, instruction_files)
+        yield Workspace(directory, instruction_files=instructions)
 
 
 def fixture_directory(task: TaskFile, suite_directory: Path) -> Path:
@@ -82,11 +98,42 @@ def prompt_of(task: TaskFile, task_path: Path) -> str:
         raise WorkspaceError(f"`inputs.prompt_file` {place}: {error.message}") from None
 
 
+@contextlib.contextmanager
+def _directory(*, keep: bool = False) -> Generator[Path]:
+    directory = Path(tempfile.mkdtemp(prefix="waza-")).resolve()
+    try:
+        yield directory
+    finally:
+        if not keep:
+            shutil.rmtree(directory, onerror=_remove_anyway)
+
+
+def _remove_anyway(remove: Callable[[str], object], path: str, _: object) -> None:
+    """Remove what may not be written to: git's objects on Windows, folders that a script closed elsewhere."""
+    with contextlib.suppress(OSError):
+        Path(path).parent.chmod(0o700)
+        Path(path).chmod(0o700)
+        remove(path)
+
+
+def _not_for_triggers(entry: Path) -> bool:
+    if entry.is_dir():
+        return entry.name.startswith(".") or entry.name in _FOREIGN_FOLDERS
+    try:
+        return entry.stat().st_size > _LARGE_BYTES
+    except OSError:
+        return True
+
+
 def _filled(
     directory: Path, task: TaskFile, suite_directory: Path, instruction_files: Sequence[str]
 ) -> Workspace:
-    if task.inputs.repos:
-        raise WorkspaceError("`inputs.repos` cannot be run yet; copy what the task needs below `fixtures`")
+    for repository in task.inputs.repos:
+        target = _inside(directory, repository.dest, "inputs.repos", "the workspace")
+        try:
+            check_out(repository, target, suite_directory)
+        except RepositoryError as error:
+            raise WorkspaceError(str(error)) from None
     fixtures = fixture_directory(task, suite_directory)
     files: list[WorkspaceFile] = []
     warnings: list[str] = []
@@ -103,16 +150,36 @@ def _filled(
                 continue
             _copy(source, target)
         files.append(WorkspaceFile(file.path, target))
-    for written in (*instruction_files, *task.instruction_files):
-        source = _inside(fixtures, written, "instruction_files", "the fixture directory")
-        if not source.is_file():
-            raise WorkspaceError(f"`instruction_files`: there is no file {source}")
-        _copy(source, _inside(directory, written, "instruction_files", "the workspace"))
     if "fixture" in task.inputs.context:
         files += _copied_fixture(directory, task.inputs.context["fixture"], suite_directory)
+    instructions = _copied_instructions(directory, fixtures, (*instruction_files, *task.instruction_files))
     if task.inputs.workdir:
-        _inside(directory, task.inputs.workdir, "inputs.workdir", "the workspace")
-    return Workspace(directory, files, warnings)
+        _make_workdir(directory, task.inputs.workdir)
+    return Workspace(directory, files, instructions, warnings)
+
+
+def _copied_instructions(directory: Path, fixtures: Path, written: Sequence[str]) -> list[WorkspaceFile]:
+    key = "instruction_files"
+    copied: list[WorkspaceFile] = []
+    for path in dict.fromkeys(written):
+        source = _inside(fixtures, path, key, "the fixture directory")
+        if not source.is_file():
+            raise WorkspaceError(f"`{key}`: there is no file {source}")
+        target = _inside(directory, path, key, "the workspace")
+        _copy(source, target)
+        copied.append(WorkspaceFile(path, target))
+    return copied
+
+
+def _make_workdir(directory: Path, written: str) -> None:
+    """Make the directory in which the agent starts, where the files of the task have not."""
+    place = _inside(directory, written, "inputs.workdir", "the workspace")
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        raise WorkspaceError(
+            f"`inputs.workdir`: `{written}` is a file in the workspace; name a directory"
+        ) from None
 
 
 def _copied_fixture(directory: Path, written: object, suite_directory: Path) -> list[WorkspaceFile]:
@@ -125,30 +192,37 @@ def _copied_fixture(directory: Path, written: object, suite_directory: Path) -> 
         raise WorkspaceError(f"`{key}`: there is nothing at {source}")
     copied: list[WorkspaceFile] = []
     for file in _files_below(source):
-        relative = file.relative_to(source) if source.is_dir() else Path(source.name)
-        _copy(file, directory / relative)
-        copied.append(WorkspaceFile(relative.as_posix(), directory / relative))
+        relative = (file.relative_to(source) if source.is_dir() else Path(source.name)).as_posix()
+        target = _inside(directory, relative, key, "the workspace")
+        _copy(file, target)
+        copied.append(WorkspaceFile(relative, target))
     return copied
 
 
-def _files_below(source: Path) -> Iterator[Path]:
+def _files_below(source: Path, left_out: Callable[[Path], bool] = lambda _: False) -> Iterator[Path]:
+    """Yield the files below a directory, or the file itself; links are left out and never followed."""
     if source.is_file():
         yield source
         return
-    pending, count = [source], 0
+    pending, count = deque([source]), 0
     while pending:
-        for entry in sorted(pending.pop(0).iterdir()):
-            if entry.is_symlink():
+        for entry in _entries(pending.popleft()):
+            if entry.is_symlink() or left_out(entry):
                 continue
             if entry.is_dir():
                 pending.append(entry)
             elif entry.is_file():
                 count += 1
                 if count > _MANY_FILES:
-                    raise WorkspaceError(
-                        f"`inputs.context.fixture`: {source} has more than {_MANY_FILES} files"
-                    )
+                    raise WorkspaceError(f"{source} has more than {_MANY_FILES} files, too many to copy")
                 yield entry
+
+
+def _entries(folder: Path) -> list[Path]:
+    try:
+        return sorted(folder.iterdir())
+    except OSError as error:
+        raise WorkspaceError(f"{folder} cannot be read: {error.strerror or error}") from None
 
 
 def _inside(root: Path, written: str, key: str, where: str) -> Path:

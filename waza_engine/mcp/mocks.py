@@ -1,0 +1,227 @@
+"""MCP servers that answer from fixtures: read from ``mcp_mocks``, checked, and started by the agent.
+
+Reference waza_0_38.md §3.3. A broken mock is left out with a warning, as upstream does.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, cast
+
+from waza_engine.graders.json_schemas import SchemaError, compile_schema
+from waza_engine.graders.matchers import equal, text_of
+from waza_engine.graders.patterns import PatternError, compiled_pattern, found
+from waza_engine.mcp.servers import Server
+from waza_engine.spec.suite_parts import McpMock
+
+COMMAND = "mcp-mock"
+_ANY_ARGUMENTS: Mapping[str, Any] = {"type": "object"}
+
+
+class MockError(Exception):
+    """The mock cannot be used, or has no answer; the text is for the author of the suite."""
+
+
+@dataclass(frozen=True, slots=True)
+class MockResponse:
+    """One canned answer; conditions that are empty always hold. ``error`` makes it a tool error."""
+
+    match: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    match_regex: Mapping[str, str] = field(default_factory=dict[str, str])
+    match_schema: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    result: Any = None
+    error: str = ""
+
+    def fits(self, arguments: Mapping[str, Any]) -> bool:
+        """Tell whether every condition holds. Raises ``MockError`` when a pattern takes too long."""
+        try:
+            return (
+                (not self.match or equal(self.match, arguments))
+                and all(
+                    name in arguments and found(pattern, text_of(arguments[name]))
+                    for name, pattern in self.match_regex.items()
+                )
+                and (not self.match_schema or compile_schema(self.match_schema).is_valid(arguments))
+            )
+        except (PatternError, SchemaError) as error:
+            raise MockError(str(error)) from None
+
+
+@dataclass(frozen=True, slots=True)
+class MockTool:
+    """A tool of a mock; there is at least one response."""
+
+    responses: tuple[MockResponse, ...]
+    description: str = ""
+    input_schema: Mapping[str, Any] = field(default_factory=lambda: dict(_ANY_ARGUMENTS))
+
+
+@dataclass(frozen=True, slots=True)
+class MockServer:
+    """A mock by name, with its tools by name."""
+
+    name: str
+    tools: Mapping[str, MockTool]
+
+    def answer(self, tool: str, arguments: Mapping[str, Any]) -> str:
+        """Return the text of the first response that fits. Raises ``MockError``: a tool error."""
+        if tool not in self.tools:
+            raise MockError(
+                f"the mock `{self.name}` has no tool `{tool}`; it has {', '.join(self.tools)}: "
+                f"add a fixture `{tool}.json` or an entry in its `tools`"
+            )
+        for response in self.tools[tool].responses:
+            if response.fits(arguments):
+                if response.error:
+                    raise MockError(response.error)
+                return json.dumps(response.result, ensure_ascii=False, separators=(",", ":"))
+        raise MockError(
+            f"no response of the tool `{tool}` of the mock `{self.name}` fits the arguments "
+            f"{_shortened(json.dumps(arguments, ensure_ascii=False, default=str))}; "
+            "add one that does to its `responses`"
+        )
+
+    def write(self, path: Path) -> None:
+        """Write the mock as JSON, for ``read_mock``."""
+        path.write_text(json.dumps(asdict(self), ensure_ascii=False), "utf-8")
+
+
+def read_mock(path: Path) -> MockServer:
+    """Return the mock that ``MockServer.write`` wrote."""
+    document = json.loads(path.read_text("utf-8"))
+    tools = {
+        name: MockTool(
+            tuple(MockResponse(**item) for item in tool["responses"]),
+            tool["description"],
+            tool["input_schema"],
+        )
+        for name, tool in document["tools"].items()
+    }
+    return MockServer(document["name"], tools)
+
+
+def load_mocks(
+    written: Sequence[McpMock], suite_directory: Path
+) -> tuple[list[MockServer], list[str], list[str]]:
+    """Return the mocks that can be used, the names of those that cannot, and a warning for each of these."""
+    mocks: list[MockServer] = []
+    broken: list[str] = []
+    warnings: list[str] = []
+    for mock in written:
+        name = mock.name.strip()
+        try:
+            mocks.append(MockServer(name, _tools(mock, suite_directory)))
+        except MockError as error:
+            broken.append(name)
+            warnings.append(f"the MCP mock `{name}` is left out: {error}")
+    return mocks, broken, warnings
+
+
+def server_of(mock_file: Path) -> Server:
+    """Return the configuration with which an agent starts a written mock.
+
+    The interpreter must not look for modules in the workspace, where the agent starts it.
+    """
+    inherited = {name: os.environ[name] for name in ("PYTHONPATH",) if name in os.environ}
+    return {
+        "type": "stdio",
+        "command": sys.executable,
+        "args": ["-P", "-m", "waza_engine", COMMAND, str(mock_file)],
+        "env": inherited,
+        "tools": ["*"],
+    }
+
+
+def _tools(mock: McpMock, suite_directory: Path) -> dict[str, MockTool]:
+    tools: dict[str, MockTool] = {}
+    if mock.fixtures:
+        folder = suite_directory / Path(mock.fixtures).expanduser()
+        for name, tool, where in _fixtures(folder):
+            tools[name] = _tool(tool, where)
+    for name, written in mock.tools.items():
+        block = written.model_dump(by_alias=True, exclude_unset=True)
+        tools[name] = _tool(block, f"the tool `{name}`")
+    if not tools:
+        raise MockError("it has no tool; name a directory in `fixtures` or write `tools`")
+    return tools
+
+
+def _fixtures(folder: Path) -> Iterator[tuple[str, object, str]]:
+    """Yield name, description and place of every tool below a directory; hidden directories are left out."""
+    if not folder.is_dir():
+        raise MockError(f"its `fixtures` {folder} is not a directory")
+    for path in sorted(folder.rglob("*.json")):
+        if any(part.startswith(".") for part in path.relative_to(folder).parts[:-1]) or not path.is_file():
+            continue
+        try:
+            content = json.loads(path.read_text("utf-8-sig"))
+        except OSError as error:
+            raise MockError(f"{path} cannot be read: {error.strerror or error}") from None
+        except (ValueError, RecursionError) as error:
+            raise MockError(f"{path} is not JSON: {error}") from None
+        bundle = cast("dict[str, object]", content).get("tools") if isinstance(content, dict) else None
+        if isinstance(bundle, dict) and bundle:
+            for name, tool in cast("dict[str, object]", bundle).items():
+                yield name, tool, f"the tool `{name}` in {path}"
+        else:
+            yield path.stem, content, str(path)
+
+
+def _tool(written: object, where: str) -> MockTool:
+    block = _block(written, where)
+    responses = block.get("responses")
+    if not isinstance(responses, list | tuple) or not responses:
+        raise MockError(f"{where} has no `responses`")
+    schema = _block(block.get("input_schema") or _ANY_ARGUMENTS, f"`input_schema` of {where}")
+    if schema.get("type", "object") != "object":
+        raise MockError(f"`input_schema` of {where} must be of `type: object`")
+    return MockTool(
+        tuple(
+            _response(response, f"response {number} of {where}")
+            for number, response in enumerate(cast("Sequence[object]", responses), 1)
+        ),
+        _text(block.get("description"), f"`description` of {where}"),
+        {**_ANY_ARGUMENTS, **schema},
+    )
+
+
+def _response(written: object, where: str) -> MockResponse:
+    block = _block(written, where)
+    patterns = _block(block.get("match_regex") or {}, f"`match_regex` of {where}")
+    schema = _block(block.get("match_schema") or {}, f"`match_schema` of {where}")
+    try:
+        for pattern in patterns.values():
+            compiled_pattern(_text(pattern, f"`match_regex` of {where}"))
+        compile_schema(schema)
+    except (PatternError, SchemaError) as error:
+        raise MockError(f"{where}: {error}") from None
+    return MockResponse(
+        _block(block.get("match") or {}, f"`match` of {where}"),
+        cast("Mapping[str, str]", patterns),
+        schema,
+        block.get("return"),
+        _text(block.get("error"), f"`error` of {where}"),
+    )
+
+
+def _block(value: object, where: str) -> dict[str, Any]:
+    if not isinstance(value, Mapping):
+        raise MockError(f"{where} must be a block of keys")
+    return dict(cast("Mapping[str, Any]", value))
+
+
+def _text(value: object, where: str) -> str:
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise MockError(f"{where} must be text")
+    return value
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= 300 else text[:300] + "…"

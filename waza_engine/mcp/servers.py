@@ -1,0 +1,149 @@
+"""The MCP servers of ``config.mcp_servers``, checked and ready to be handed to an agent.
+
+Secrets come from the environment: ``${NAME}`` in a text is replaced by the variable, and ``env`` may be a
+list of names. What cannot be used is left out with a warning (reference waza_0_38.md §3.2).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+Server = dict[str, Any]
+TYPES = ("stdio", "http", "sse")
+_KEYS = {
+    "stdio": ("type", "command", "args", "env", "cwd", "tools", "timeout"),
+    "http": ("type", "url", "headers", "tools", "timeout"),
+}
+_OTHER_NAMES = {"working_directory": "cwd", "workingDirectory": "cwd", "cmd": "command"}
+_VARIABLE = re.compile(r"\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
+
+
+class _UnusableError(Exception):
+    """The server cannot be used; the text completes "`mcp_servers.name` …"."""
+
+
+def agent_servers(
+    written: Mapping[str, object], suite_directory: Path, environment: Mapping[str, str] | None = None
+) -> tuple[dict[str, Server], list[str]]:
+    """Return the servers by name in one form, and a warning for each that cannot be used.
+
+    A ``stdio`` server has ``type``, ``command``, ``args``, ``env``, ``tools`` and perhaps ``cwd``; an
+    ``http`` or ``sse`` server ``type``, ``url``, ``headers`` and ``tools``. ``tools`` names those that the
+    agent may see, ``["*"]`` all. ``timeout``, when given, is in milliseconds. A relative command or ``cwd``
+    that lies beside the eval file is made absolute: agents start servers in the workspace.
+    """
+    variables = os.environ if environment is None else environment
+    servers: dict[str, Server] = {}
+    warnings: list[str] = []
+    for name, block in written.items():
+        where = f"`mcp_servers.{name}`"
+        try:
+            server, unknown = _server(block, suite_directory, variables)
+        except _UnusableError as error:
+            warnings.append(f"{where} {error}; the agent gets on without it")
+            continue
+        servers[name] = server
+        if unknown:
+            keys = ", ".join(f"`{key}`" for key in unknown)
+            warnings.append(f"{where}: {keys} has no effect; known are {', '.join(_KEYS[_family(server)])}")
+    return servers, warnings
+
+
+def _server(
+    written: object, suite_directory: Path, variables: Mapping[str, str]
+) -> tuple[Server, tuple[str, ...]]:
+    if not isinstance(written, Mapping):
+        raise _UnusableError("must be a block with `command`, or with `type` and `url`")
+    block = {
+        _OTHER_NAMES.get(key, key): value for key, value in cast("Mapping[str, object]", written).items()
+    }
+    kind = block.get("type") or ("http" if block.get("url") and not block.get("command") else "stdio")
+    if kind not in TYPES:
+        known = ", ".join(f"`{known}`" for known in TYPES)
+        raise _UnusableError(f"has the type `{kind}`; write one of {known}")
+    server: Server = {"type": kind}
+    if kind == "stdio":
+        server["command"] = _command(_required(block, "command", variables), suite_directory)
+        server["args"] = [
+            _expanded(_text(item, "args"), variables) for item in _list(block.get("args"), "args")
+        ]
+        server["env"] = _environment(block.get("env"), variables)
+        if block.get("cwd"):
+            cwd = Path(_required(block, "cwd", variables)).expanduser()
+            server["cwd"] = str(suite_directory / cwd)
+    else:
+        server["url"] = _required(block, "url", variables)
+        server["headers"] = _texts(block.get("headers"), "headers", variables)
+    tools = block.get("tools")
+    server["tools"] = ["*"] if tools is None else [_text(item, "tools") for item in _list(tools, "tools")]
+    timeout = block.get("timeout")
+    if timeout is not None:
+        if not isinstance(timeout, int | float) or isinstance(timeout, bool) or timeout <= 0:
+            raise _UnusableError("has a `timeout` that is no positive number of milliseconds")
+        server["timeout"] = int(timeout)
+    return server, tuple(key for key in block if key not in _KEYS[_family(server)])
+
+
+def _family(server: Server) -> str:
+    return "stdio" if server["type"] == "stdio" else "http"
+
+
+def _required(block: Mapping[str, object], key: str, variables: Mapping[str, str]) -> str:
+    value = block.get(key)
+    if not isinstance(value, str) or not value.strip():
+        raise _UnusableError(f"needs `{key}`")
+    return _expanded(value, variables)
+
+
+def _command(written: str, suite_directory: Path) -> str:
+    if not re.search(r"[/\\]", written):
+        return written
+    beside = suite_directory / Path(written).expanduser()
+    return str(beside) if beside.exists() else written
+
+
+def _environment(value: object, variables: Mapping[str, str]) -> dict[str, str]:
+    if isinstance(value, list | tuple):
+        names = [_text(item, "env") for item in cast("Sequence[object]", value)]
+        return {name: _variable(name, variables) for name in names}
+    return _texts(value, "env", variables)
+
+
+def _texts(value: object, key: str, variables: Mapping[str, str]) -> dict[str, str]:
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        raise _UnusableError(f"has `{key}` that is no block of names and texts")
+    block = cast("Mapping[str, object]", value)
+    return {name: _expanded(_text(item, key), variables) for name, item in block.items()}
+
+
+def _list(value: object, key: str) -> Sequence[object]:
+    if value is None:
+        return ()
+    if not isinstance(value, list | tuple):
+        raise _UnusableError(f"has `{key}` that is no list")
+    return cast("Sequence[object]", value)
+
+
+def _text(value: object, key: str) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if not isinstance(value, str | int | float):
+        raise _UnusableError(f"has a value in `{key}` that is no text")
+    return str(value)
+
+
+def _expanded(text: str, variables: Mapping[str, str]) -> str:
+    return _VARIABLE.sub(lambda found: _variable(found[1], variables, found[2]), text)
+
+
+def _variable(name: str, variables: Mapping[str, str], default: str | None = None) -> str:
+    value = variables.get(name) or default
+    if value is None:
+        raise _UnusableError(f"needs the environment variable `{name}`, which is not set")
+    return value

@@ -1,0 +1,75 @@
+"""Trying a trial again: at once when it failed, after a pause when its error may go away by itself.
+
+Upstream never tries an error again (reference waza_0_38.md §7.3); a rate limit is worth a second try.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from tenacity import RetryCallState, Retrying, retry_if_result, stop_after_attempt
+from tenacity.wait import wait_exponential_jitter
+
+from waza_engine.executors.base import Cancellation
+from waza_engine.results.outcomes import TrialOutcome
+from waza_engine.runs.bounded import CancelledRunError
+from waza_engine.scoring.usage import total
+
+_PAUSES = wait_exponential_jitter(initial=0.5, max=30, jitter=0.5)
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """What an attempt left behind, and when another one makes sense."""
+
+    outcome: TrialOutcome
+    again: Literal["never", "now", "later"] = "never"
+
+    def followed_by(self, later: Attempt) -> Attempt:
+        """Return both as one: the later counts, unless the run's limit cut it; usage adds up."""
+        outcome, other = later.outcome, self.outcome
+        again = later.again
+        if outcome.stopped:
+            outcome, other, again = other, outcome, "never"
+        else:
+            outcome = replace(outcome, attempts=other.attempts + 1)
+        spent = total((outcome.other_usage, other.usage, other.judge_usage, other.other_usage))
+        return Attempt(replace(outcome, other_usage=spent), again)
+
+
+def attempted(attempt: Callable[[], Attempt], most: int, cancellation: Cancellation) -> TrialOutcome:
+    """Return what is left after at most ``most`` attempts. Raises ``CancelledRunError``, in a pause too."""
+    so_far: Attempt | None = None
+
+    def once_more() -> Attempt:
+        nonlocal so_far
+        latest = attempt()
+        so_far = latest if so_far is None else so_far.followed_by(latest)
+        return so_far
+
+    retrying = Retrying(
+        stop=stop_after_attempt(most),
+        retry=retry_if_result(lambda latest: latest.again != "never"),
+        wait=_seconds,
+        sleep=lambda seconds: _pause(seconds, cancellation),
+        retry_error_callback=lambda _: so_far,
+    )
+    return retrying(once_more).outcome
+
+
+def _seconds(state: RetryCallState) -> float:
+    later = state.outcome is not None and state.outcome.result().again == "later"
+    return _PAUSES(state) if later else 0.0
+
+
+def _pause(seconds: float, cancellation: Cancellation) -> None:
+    cancelled = threading.Event()
+    withdraw = cancellation.on_request(cancelled.set)
+    try:
+        if cancelled.wait(seconds):
+            raise CancelledRunError
+    finally:
+        withdraw()
