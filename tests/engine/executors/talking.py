@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from waza_engine.spec.eval_config import EvalConfig
 
 
 @contextmanager
-def openai_executor(base_url: str = "", **config: Any) -> Iterator[OpenAIExecutor]:
+def openai_executor(base_url: str = "", **config: Any) -> Generator[OpenAIExecutor]:
     """Give an executor that is closed afterwards; with a base URL as its provider."""
     if base_url:
         config["provider"] = {"base_url": base_url, **config.get("provider", {})}
@@ -38,7 +38,7 @@ def ask(
     **request: Any,
 ) -> ExecutionResponse:
     """Carry out one turn."""
-    given = {"model": "test-model", "timeout_seconds": 20.0, **request}
+    given: dict[str, Any] = {"model": "test-model", "timeout_seconds": 20.0, **request}
     return executor.execute(ExecutionRequest(prompt, workspace, **given), cancellation or RunCancellation())
 
 
