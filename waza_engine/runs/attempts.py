@@ -18,7 +18,7 @@ from waza_engine.results.outcomes import TrialOutcome
 from waza_engine.runs.bounded import CancelledRunError
 from waza_engine.scoring.usage import total
 
-_PAUSES = wait_exponential_jitter(initial=0.5, max=30, jitter=0.5)
+_PAUSES = wait_exponential_jitter(multiplier=0.5, max=30, jitter=0.5)
 
 
 @dataclass(frozen=True, slots=True)

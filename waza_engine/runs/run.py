@@ -30,14 +30,16 @@ from waza_engine.results.outcomes import (
 )
 from waza_engine.results.recovery import recover_journals
 from waza_engine.results.store import ResultsError, ResultStore
+from waza_engine.runs.agent import AgentSetup, agent_setup
 from waza_engine.runs.bounded import CancelledRunError
 from waza_engine.runs.cancellation import RunCancellation
 from waza_engine.runs.events import EventStream, RunEvent
 from waza_engine.runs.hooks import HookError, run_hooks
+from waza_engine.runs.metrics import decides, suite_metrics, unknown_metrics
 from waza_engine.runs.selection import SelectedTask, select
 from waza_engine.runs.suite import Suite, SuiteError, load_suite
 from waza_engine.runs.tasks import TaskRunner
-from waza_engine.runs.triggers import metrics_of, run_triggers, trigger_tests_of
+from waza_engine.runs.triggers import TriggerRun, run_triggers, trigger_tests_of
 from waza_engine.scoring.tasks import TaskScore, suite_summary
 from waza_engine.scoring.triggers import TriggerMetrics, trigger_metrics
 from waza_engine.scoring.usage import added
@@ -102,6 +104,7 @@ def prepare(request: RunRequest) -> PreparedRun:
         executor = create_executor(name, ExecutorSettings(suite.directory, suite.spec.config))
     except ExecutorError as error:
         raise SuiteError(f"{suite.path}: {error}.") from None
+    warnings += unknown_metrics(suite.spec.metrics)
     return PreparedRun(request, suite, selected, executor, (*suite.warnings, *warnings))
 
 
@@ -200,33 +203,38 @@ class PreparedRun:
         suite, hooks = self.suite, self.suite.spec.hooks
         try:
             _warn(stream, run_hooks(hooks.before_run, suite.directory, cancellation))
-            runner = TaskRunner(
-                suite=suite,
-                executor=self._executor,
-                model=self.header.model,
-                trials=self.trials,
-                assertions=assertions,
-                cancellation=cancellation,
-                stream=stream,
-                program_timeout_seconds=_program_timeout(suite, stream),
-            )
-            for position, outcome in runner.run(self._tasks, self._workers):
-                findings.tasks[position] = outcome
-                if outcome.status != "skipped" or outcome.trials:
-                    _writing(findings, stream, lambda outcome=outcome: store.add(outcome))
-            if not self._filtered:
-                self._try_triggers(findings, cancellation)
+            with agent_setup(suite, self.header.model, lambda text: _warn(stream, [text])) as agent:
+                runner = TaskRunner(
+                    suite=suite,
+                    executor=self._executor,
+                    model=self.header.model,
+                    trials=self.trials,
+                    assertions=assertions,
+                    cancellation=cancellation,
+                    stream=stream,
+                    program_timeout_seconds=_program_timeout(suite, stream),
+                )
+                for position, outcome in runner.run(self._tasks, self._workers):
+                    findings.tasks[position] = outcome
+                    if outcome.status != "skipped" or outcome.trials:
+                        _writing(findings, stream, lambda outcome=outcome: store.add(outcome))
+                if not self._filtered:
+                    self._try_triggers(findings, agent, stream, cancellation)
         finally:
             if not cancellation.requested:
                 _warn(stream, run_hooks(hooks.after_run, suite.directory, cancellation, may_fail=True))
 
-    def _try_triggers(self, findings: _Findings, cancellation: RunCancellation) -> None:
+    def _try_triggers(
+        self, findings: _Findings, agent: AgentSetup, stream: EventStream, cancellation: RunCancellation
+    ) -> None:
         tests = trigger_tests_of(self.suite)
         if tests is None:
             return
-        findings.triggers += run_triggers(tests, self.suite, self._executor, self.header.model, cancellation)
+        shared = TriggerRun(
+            agent, self._executor, cancellation, lambda line: stream.send("output", message=line)
+        )
+        findings.triggers += run_triggers(tests, shared, self.suite.spec.config.workers)
         findings.trigger_metrics = trigger_metrics(findings.triggers)
-        findings.metrics = metrics_of(self.suite, findings.trigger_metrics)
 
     def _end(
         self,
@@ -243,6 +251,7 @@ class PreparedRun:
         for task in tasks:
             for trial in task.trials:
                 usage = added(usage, trial.usage)
+        findings.metrics = suite_metrics(self.suite.spec.metrics, tasks, findings.trigger_metrics)
         outcome = RunOutcome(
             header=self.header,
             status=_status(tasks, findings, cancelled=cancelled),
@@ -278,7 +287,11 @@ def _status(tasks: Sequence[TaskOutcome], findings: _Findings, *, cancelled: boo
     if findings.message:
         return "error"
     well = all(task.status in ("passed", "skipped") for task in tasks)
-    return "completed" if well and all(metric.passed for metric in findings.metrics) else "failed"
+    return (
+        "completed"
+        if well and all(metric.passed for metric in findings.metrics if decides(metric))
+        else "failed"
+    )
 
 
 def _writing(findings: _Findings, stream: EventStream, write: Callable[[], object]) -> None:

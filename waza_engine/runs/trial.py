@@ -21,6 +21,7 @@ from waza_engine.runs.budget import Tally
 from waza_engine.runs.conversation import Conversation, FollowUps, converse
 from waza_engine.runs.grading import BuiltGrader, build_graders, grade, grade_expected
 from waza_engine.runs.responder import ModelResponder
+from waza_engine.runs.skills import suite_skills
 from waza_engine.runs.suite import Suite
 from waza_engine.runs.workspace import (
     Workspace,
@@ -135,7 +136,7 @@ def _in_workspace(
     on_output: Callable[[str], None],
     on_warning: Callable[[str], None],
 ) -> Attempt:
-    setup = tools.agent or AgentSetup(tools.suite, tools.model)
+    setup = tools.agent or AgentSetup(tools.suite, tools.model, suite_skills(tools.suite))
     request = replace(
         setup.request(prompt_of(task.spec, task.path), workspace, task.spec),
         task_name=task.name,

@@ -2,20 +2,35 @@
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Iterator
-from pathlib import Path
+import os
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from dataclasses import dataclass
 
-from waza_engine.executors.base import Cancellation, ExecutionRequest, Executor, ExecutorError
-from waza_engine.results.outcomes import MetricOutcome, TriggerOutcome
+from waza_engine.executors.base import Cancellation, ExecutionResponse, Executor, ExecutorError
+from waza_engine.results.outcomes import TriggerOutcome
+from waza_engine.runs.agent import AgentSetup
 from waza_engine.runs.conversation import execute
 from waza_engine.runs.suite import Suite
-from waza_engine.scoring.triggers import TriggerMetrics
+from waza_engine.runs.workspace import WorkspaceError, trigger_workspace
 from waza_engine.spec.loading import load_trigger_tests
 from waza_engine.spec.trigger_tests import TriggerPrompt, TriggerTests
 
 FILE_NAME = "trigger_tests.yaml"
-METRIC = "trigger_accuracy"
+_MOST_WORKERS = 8
+_SHOWN_CHARACTERS = 120
+
+
+@dataclass(frozen=True, slots=True)
+class TriggerRun:
+    """What all trigger prompts of a run share. ``tell`` is called with one line for each, as it is done."""
+
+    setup: AgentSetup
+    executor: Executor
+    cancellation: Cancellation
+    tell: Callable[[str], None]
 
 
 def trigger_tests_of(suite: Suite) -> TriggerTests | None:
@@ -24,66 +39,81 @@ def trigger_tests_of(suite: Suite) -> TriggerTests | None:
     return load_trigger_tests(path)[0] if path.is_file() else None
 
 
-def run_triggers(
-    tests: TriggerTests, suite: Suite, executor: Executor, model: str, cancellation: Cancellation
-) -> Iterator[TriggerOutcome]:
-    """Yield what happened to each prompt. Raises ``CancelledRunError``."""
-    for should, prompts in ((True, tests.should_trigger_prompts), (False, tests.should_not_trigger_prompts)):
-        for prompt in prompts:
-            yield _tried(prompt, should, tests.skill, suite, executor, model, cancellation)
+def run_triggers(tests: TriggerTests, shared: TriggerRun, workers: int = 0) -> Iterator[TriggerOutcome]:
+    """Yield what happened to each prompt, in the order of the file; several are tried at the same time.
+
+    ``workers`` of zero chooses: one a processor, at most 8. Raises ``CancelledRunError``.
+    """
+    prompts = [
+        *((True, prompt) for prompt in tests.should_trigger_prompts),
+        *((False, prompt) for prompt in tests.should_not_trigger_prompts),
+    ]
+    counter = _Counter(len(prompts), shared.tell)
+    count = min(workers if workers > 0 else min(os.cpu_count() or 1, _MOST_WORKERS), len(prompts))
+    with ThreadPoolExecutor(max(1, count), thread_name_prefix="trigger") as pool:
+        waiting = [
+            pool.submit(copy_context().run, _tried, prompt, should, tests.skill, shared, counter)
+            for should, prompt in prompts
+        ]
+        try:
+            for future in waiting:
+                yield future.result()
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
 
 
-def metrics_of(suite: Suite, found: TriggerMetrics | None) -> list[MetricOutcome]:
-    """Return the suite's ``trigger_accuracy`` metric, when it asks for it and prompts were tried."""
-    if found is None:
-        return []
-    return [
-        MetricOutcome(
-            name=METRIC,
-            value=found.accuracy,
-            threshold=metric.threshold,
-            passed=metric.threshold <= 0 or found.accuracy >= metric.threshold,
-            weight=metric.weight,
-        )
-        for metric in suite.spec.metrics
-        if metric.name == METRIC
-    ][:1]
+class _Counter:
+    def __init__(self, total: int, tell: Callable[[str], None]) -> None:
+        self._total = total
+        self._tell = tell
+        self._lock = threading.Lock()
+        self._done = 0
+
+    def tell(self, outcome: TriggerOutcome) -> None:
+        with self._lock:
+            self._done += 1
+            where = f"trigger prompt {self._done}/{self._total}"
+            self._tell(f"{where}: {_result(outcome)}: {_shortened(outcome.prompt)}")
+
+
+def _result(outcome: TriggerOutcome) -> str:
+    if outcome.error:
+        return f"error ({_shortened(outcome.error)})"
+    did = "triggered" if outcome.did_trigger else "did not trigger"
+    return f"{did}, {'as expected' if outcome.did_trigger == outcome.should_trigger else 'which is wrong'}"
 
 
 def _tried(
-    prompt: TriggerPrompt,
-    should: bool,
-    skill: str,
-    suite: Suite,
-    executor: Executor,
-    model: str,
-    cancellation: Cancellation,
+    prompt: TriggerPrompt, should: bool, skill: str, shared: TriggerRun, counter: _Counter
 ) -> TriggerOutcome:
-    with tempfile.TemporaryDirectory(prefix="waza-", ignore_cleanup_errors=True) as directory:
-        request = ExecutionRequest(
-            prompt=prompt.prompt,
-            workspace=Path(directory),
-            model=model,
-            skill=suite.spec.skill,
-            skill_directories=[suite.directory / path for path in suite.spec.config.skill_directories],
-            timeout_seconds=float(suite.spec.config.timeout_seconds),
-        )
-        try:
-            response = execute(executor, request, cancellation)
-        except ExecutorError as error:
-            return TriggerOutcome(
-                prompt=prompt.prompt,
-                should_trigger=should,
-                did_trigger=not should,
-                confidence=prompt.confidence,
-                error=str(error),
-            )
+    executor = shared.executor
+    response, error = _answer(prompt.prompt, shared)
     invoked = any(invocation.name == skill for invocation in response.skill_invocations)
-    return TriggerOutcome(
+    outcome = TriggerOutcome(
         prompt=prompt.prompt,
         should_trigger=should,
-        did_trigger=should if executor.answers_triggers else invoked,
+        # A prompt that could not be tried counts as answered wrongly.
+        did_trigger=not should if error else should if executor.answers_triggers else invoked,
         confidence=prompt.confidence,
         output=response.output,
-        error=response.error or "",
+        error=error,
     )
+    counter.tell(outcome)
+    return outcome
+
+
+def _answer(prompt: str, shared: TriggerRun) -> tuple[ExecutionResponse, str]:
+    setup = shared.setup
+    instructions = setup.suite.spec.config.instruction_files
+    try:
+        with trigger_workspace(setup.suite.directory, instructions) as workspace:
+            request = setup.trigger_request(prompt, workspace)
+            response = execute(shared.executor, request, shared.cancellation)
+    except (ExecutorError, WorkspaceError) as error:
+        return ExecutionResponse(""), str(error)
+    return response, response.error or ""
+
+
+def _shortened(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _SHOWN_CHARACTERS else line[:_SHOWN_CHARACTERS] + "…"
