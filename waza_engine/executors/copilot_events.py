@@ -1,0 +1,259 @@
+"""What one turn of the Copilot agent sent: its events as transcript, tool calls, skills, usage and answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
+
+from waza_engine.graders.base import ModelUsage, SkillInvocation, ToolCall, Usage
+
+Json = Mapping[str, Any]
+
+# What a reader or a grader can use; the runtime's own bookkeeping (over half of its events) is left out.
+_TOLD = frozenset(
+    {
+        "abort",
+        "assistant.intent",
+        "assistant.message",
+        "assistant.reasoning",
+        "assistant.turn_end",
+        "assistant.turn_start",
+        "assistant.usage",
+        "model.call_failure",
+        "session.compaction_complete",
+        "session.compaction_start",
+        "session.error",
+        "session.idle",
+        "session.info",
+        "session.model_change",
+        "session.shutdown",
+        "session.truncation",
+        "session.usage_info",
+        "session.warning",
+        "skill.invoked",
+        "subagent.completed",
+        "subagent.failed",
+        "subagent.started",
+        "tool.execution_complete",
+        "tool.execution_progress",
+        "tool.execution_start",
+        "tool.user_requested",
+        "user.message",
+    }
+)
+# A tool by which the agent says what it is about to do: it does nothing (reference waza.md §4.9).
+_UNTOLD_TOOL = "report_intent"
+
+
+@dataclass(slots=True)
+class _Started:
+    """A tool call that has begun; what is known of its end."""
+
+    call: ToolCall
+    ended: bool = False
+
+
+@dataclass(slots=True)
+class TurnRecord:
+    """Collects the events of one turn in the order in which they come.
+
+    Its reader may look at it at any time: what has come so far is kept when the turn breaks off. ``hide``
+    takes secrets out of a text.
+    """
+
+    hide: Callable[[str], str] = lambda text: text
+    events: list[Json] = field(default_factory=list[Json])
+    skill_invocations: list[SkillInvocation] = field(default_factory=list[SkillInvocation])
+    error: str = ""
+    status_code: int | None = None
+    idle: bool = False
+    _answer: list[str] = field(default_factory=list[str])
+    _calls: dict[str, _Started] = field(default_factory=dict[str, _Started])
+    _untold_calls: set[str] = field(default_factory=set[str])
+    _usage: Usage = field(default_factory=Usage)
+    _turns: int = 0
+
+    @property
+    def output(self) -> str:
+        """The texts of the agent's own messages, joined as upstream joins them; sub-agents' are left out."""
+        return "".join(self._answer)
+
+    @property
+    def tool_calls(self) -> tuple[ToolCall, ...]:
+        """All calls in start order, those of sub-agents too."""
+        return tuple(started.call for started in self._calls.values())
+
+    def usage(self, totals: Usage | None = None) -> Usage:
+        """Return the usage of the turn: what the session counted, else the sum of its model calls."""
+        return replace(totals if totals is not None else self._usage, turns=self._turns)
+
+    def add(self, kind: str, data: Json, agent: str = "") -> None:
+        """Take in one event. ``agent`` names the sub-agent that sent it, if one did."""
+        if self._is_untold(kind, data):
+            return
+        match kind:
+            case "assistant.message":
+                self._say(data, agent)
+            case "assistant.turn_start":
+                self._turns += 1
+            case "assistant.usage":
+                self._count(data)
+            case "tool.execution_start":
+                self._start(data)
+            case "tool.execution_complete":
+                self._complete(data)
+            case "skill.invoked":
+                self._invoke_skill(data)
+            case "session.error":
+                self._fail(data, agent)
+            case "session.idle":
+                self.idle = True
+            case _:
+                pass
+        if kind in _TOLD:
+            self.events.append(self._entry(kind, data, agent))
+
+    def _is_untold(self, kind: str, data: Json) -> bool:
+        identifier = _text(data.get("toolCallId"))
+        if kind in ("tool.execution_start", "tool.user_requested") and data.get("toolName") == _UNTOLD_TOOL:
+            self._untold_calls.add(identifier)
+        return bool(identifier) and identifier in self._untold_calls
+
+    def _invoke_skill(self, data: Json) -> None:
+        if name := _text(data.get("name")):
+            self.skill_invocations.append(SkillInvocation(name, _text(data.get("path"))))
+
+    def _say(self, data: Json, agent: str) -> None:
+        if not agent:
+            self._answer.append(self.hide(_text(data.get("content"))))
+
+    def _fail(self, data: Json, agent: str) -> None:
+        if agent:
+            return
+        code = data.get("statusCode")
+        self.error = self.hide(_text(data.get("message"))) or "it does not say why"
+        self.status_code = code if isinstance(code, int) else None
+
+    def _start(self, data: Json) -> None:
+        identifier, name = _text(data.get("toolCallId")), _text(data.get("toolName"))
+        if identifier and name:
+            arguments = self._clean(data.get("arguments"))
+            given: Json = cast("Any", arguments) if isinstance(arguments, dict) else {}
+            self._calls.setdefault(identifier, _Started(ToolCall(name, given, identifier)))
+
+    def _complete(self, data: Json) -> None:
+        started = self._calls.get(_text(data.get("toolCallId")))
+        if started is not None and not started.ended:
+            started.ended = True
+            started.call = replace(
+                started.call, result=self._clean(_result(data)), success=data.get("success") is True
+            )
+
+    def _count(self, data: Json) -> None:
+        spent = ModelUsage(
+            input_tokens=_whole(data.get("inputTokens")),
+            output_tokens=_whole(data.get("outputTokens")),
+            cache_read_tokens=_whole(data.get("cacheReadTokens")),
+            cache_write_tokens=_whole(data.get("cacheWriteTokens")),
+            request_count=1,
+            request_cost=_number(data.get("cost")),
+        )
+        model = _text(data.get("model"))
+        by_model = dict(self._usage.model_metrics)
+        by_model[model] = _added(by_model.get(model, ModelUsage()), spent)
+        self._usage = usage_of_models(by_model)
+
+    def _entry(self, kind: str, data: Json, agent: str) -> Json:
+        """Return an event in upstream's form (reference waza.md §4.9)."""
+        entry: dict[str, Any] = {"type": kind}
+        for key in ("content", "message", "arguments"):
+            if data.get(key) not in (None, ""):
+                entry[key] = self._clean(data[key])
+        if kind == "tool.execution_complete":
+            entry["success"] = data.get("success") is True
+            result = _result(data)
+            if result is not None:
+                entry["tool_result"] = self._clean(result)
+        for key, name in (("tool_call_id", "toolCallId"), ("tool_name", "toolName")):
+            if _text(data.get(name)):
+                entry[key] = data[name]
+        if kind == "skill.invoked":
+            entry |= {key: data[key] for key in ("name", "path") if _text(data.get(key))}
+        if agent:
+            entry["agent_id"] = agent
+        return entry
+
+    def _clean(self, value: object) -> Any:
+        if isinstance(value, str):
+            return self.hide(value)
+        if isinstance(value, Mapping):
+            return {key: self._clean(item) for key, item in cast("Json", value).items()}
+        if isinstance(value, list):
+            return [self._clean(item) for item in cast("list[object]", value)]
+        return value
+
+
+def usage_of_models(models: Mapping[str, ModelUsage], premium_requests: float | None = None) -> Usage:
+    """Return the sum over models. Premium requests default to the costs of the single requests."""
+    total = ModelUsage()
+    for spent in models.values():
+        total = _added(total, spent)
+    return Usage(
+        input_tokens=total.input_tokens,
+        output_tokens=total.output_tokens,
+        cache_read_tokens=total.cache_read_tokens,
+        cache_write_tokens=total.cache_write_tokens,
+        premium_requests=total.request_cost if premium_requests is None else premium_requests,
+        model_metrics=dict(models),
+    )
+
+
+def usage_since(before: Usage, now: Usage) -> Usage:
+    """Return what a session has used between two counts of its totals."""
+    models = {
+        model: spent
+        for model, total in now.model_metrics.items()
+        if (spent := _added(total, before.model_metrics.get(model, ModelUsage()), sign=-1)) != ModelUsage()
+    }
+    return usage_of_models(models, now.premium_requests - before.premium_requests)
+
+
+def _added(one: ModelUsage, other: ModelUsage, sign: int = 1) -> ModelUsage:
+    return ModelUsage(
+        input_tokens=one.input_tokens + sign * other.input_tokens,
+        output_tokens=one.output_tokens + sign * other.output_tokens,
+        cache_read_tokens=one.cache_read_tokens + sign * other.cache_read_tokens,
+        cache_write_tokens=one.cache_write_tokens + sign * other.cache_write_tokens,
+        request_count=one.request_count + sign * other.request_count,
+        request_cost=one.request_cost + sign * other.request_cost,
+    )
+
+
+def _result(data: Json) -> Json | None:
+    """Return what the tool gave back: its content, or the message of its failure."""
+    result = data.get("result")
+    if isinstance(result, Mapping):
+        given = cast("Json", result)
+        content = _text(given.get("content"))
+        detailed = _text(given.get("detailedContent"))
+        return {
+            "content": content,
+            **({"detailedContent": detailed} if detailed not in ("", content) else {}),
+        }
+    error = data.get("error")
+    if isinstance(error, Mapping):
+        return {"content": _text(cast("Json", error).get("message"))}
+    return None
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _whole(value: object) -> int:
+    return int(_number(value))
+
+
+def _number(value: object) -> float:
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else 0.0

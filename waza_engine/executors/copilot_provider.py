@@ -1,0 +1,142 @@
+"""A model provider of the user's own for the Copilot agent: from the suite, else from the environment.
+
+The agent's command line reads ``COPILOT_PROVIDER_*`` itself; a program that drives it hands them on.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import cast
+from urllib.parse import urlsplit
+
+from copilot.session import ProviderConfig
+
+from waza_engine.executors.base import ExecutorError
+from waza_engine.spec.eval_config import Provider
+
+PREFIX = "COPILOT_PROVIDER_"
+_LEAST_SECRET_LENGTH = 6
+_CHOICES = {
+    "TYPE": ("openai", "azure", "anthropic"),
+    "WIRE_API": ("completions", "responses"),
+    "TRANSPORT": ("http", "websockets"),
+}
+_TEXTS = ("API_KEY", "API_KEY_COMMAND", "BEARER_TOKEN", "MODEL_ID", "WIRE_MODEL")
+_NUMBERS = ("MAX_PROMPT_TOKENS", "MAX_OUTPUT_TOKENS")
+_SECRETS = ("API_KEY", "BEARER_TOKEN")
+
+
+@dataclass(frozen=True, slots=True)
+class CopilotProvider:
+    """Where the agent's models are. ``key_variable`` names the variable of its key, if it has one.
+
+    ``names_model`` is true when the environment says which model runs, so that the suite need not.
+    """
+
+    config: ProviderConfig
+    host: str
+    key_variable: str = ""
+    names_model: bool = False
+    secrets: tuple[str, ...] = ()
+
+    def hide_secrets(self, text: str) -> str:
+        """Return the text without keys and tokens, wherever it comes from."""
+        for secret in self.secrets:
+            text = text.replace(secret, "***")
+        return text
+
+
+def find_provider(written: Provider | None) -> CopilotProvider | None:
+    """Return the provider of ``config.provider``, else of the environment, None for GitHub Copilot itself.
+
+    Raises ``ExecutorError`` when it cannot be used.
+    """
+    if written is not None:
+        return _from_suite(written)
+    if not os.environ.get(f"{PREFIX}BASE_URL", "").strip():
+        return None
+    return _from_environment(
+        {
+            name.removeprefix(PREFIX): text.strip()
+            for name, text in os.environ.items()
+            if name.startswith(PREFIX) and text.strip()
+        }
+    )
+
+
+def _from_suite(written: Provider) -> CopilotProvider:
+    url = written.base_url.strip()
+    config = ProviderConfig(type=written.type, base_url=url)
+    if written.type != "anthropic":
+        config["wire_api"] = written.wire_api
+    host = _host(url, "`provider.base_url`")
+    variable = written.api_key_env.strip()
+    if not variable:
+        return CopilotProvider(config, host)
+    key = os.environ.get(variable, "").strip()
+    if not key:
+        raise ExecutorError(
+            f"the environment variable `{variable}`, which `provider.api_key_env` names, is not set"
+        )
+    config["api_key"] = key
+    return CopilotProvider(config, host, variable, secrets=_secrets(key))
+
+
+def _from_environment(given: Mapping[str, str]) -> CopilotProvider:
+    config: dict[str, object] = {"type": "openai", "base_url": given["BASE_URL"]}
+    for name, choices in _CHOICES.items():
+        if name in given:
+            if given[name] not in choices:
+                known = ", ".join(f"`{choice}`" for choice in choices)
+                raise ExecutorError(f"`{PREFIX}{name}` is `{given[name]}`; set it to one of {known}")
+            config[name.lower()] = given[name]
+    config |= {name.lower(): given[name] for name in _TEXTS if name in given}
+    for name in _NUMBERS:
+        if name in given:
+            if not given[name].isdecimal():
+                raise ExecutorError(f"`{PREFIX}{name}` is `{given[name]}`; set it to a whole number")
+            config[name.lower()] = int(given[name])
+    if "AZURE_API_VERSION" in given:
+        config["azure"] = {"api_version": given["AZURE_API_VERSION"]}
+    headers = _headers(given.get("HEADERS", ""))
+    if headers:
+        config["headers"] = headers
+    return CopilotProvider(
+        config=cast("ProviderConfig", config),
+        host=_host(given["BASE_URL"], f"`{PREFIX}BASE_URL`"),
+        key_variable=next((PREFIX + name for name in reversed(_SECRETS) if name in given), ""),
+        names_model="MODEL_ID" in given,
+        secrets=_secrets(*(given[name] for name in _SECRETS if name in given), *headers.values()),
+    )
+
+
+def _headers(text: str) -> dict[str, str]:
+    headers: dict[str, str] = {}
+    for line in text.replace("\\n", "\n").splitlines():
+        if not line.strip():
+            continue
+        name, colon, value = line.partition(":")
+        if not colon or not name.strip():
+            raise ExecutorError(f"`{PREFIX}HEADERS` has a line that is no header; write `Name: value`")
+        headers[name.strip()] = value.strip()
+    return headers
+
+
+def _secrets(*texts: str) -> tuple[str, ...]:
+    """Return what must not be shown; a text of a few letters would be found everywhere."""
+    return tuple(sorted({text for text in texts if len(text) >= _LEAST_SECRET_LENGTH}, key=len, reverse=True))
+
+
+def _host(url: str, source: str) -> str:
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname if parts.port is None else f"{parts.hostname}:{parts.port}"
+    except ValueError:
+        parts, host = urlsplit(""), None
+    if parts.scheme not in ("http", "https") or not parts.hostname or host is None:
+        raise ExecutorError(f"{source} is no web address; write one like `http://127.0.0.1:11434/v1`")
+    if parts.username or parts.password:
+        raise ExecutorError(f"{source} holds a password; keep it in an environment variable")
+    return host

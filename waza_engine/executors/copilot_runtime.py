@@ -1,0 +1,211 @@
+"""The Copilot agent's program: where it is, its one process for a run, and the end of all that it started."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import importlib
+import logging
+import os
+import secrets
+import shutil
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+import psutil
+from copilot import CopilotClient, RuntimeConnection
+
+from waza_engine.executors.base import ExecutorError
+from waza_engine.executors.copilot_provider import PREFIX, CopilotProvider
+from waza_engine.graders.processes import run_bounded
+
+PATH_VARIABLE = "COPILOT_CLI_PATH"
+# Everything that the agent starts inherits it, also what cuts itself off from its parents.
+_MARK = "WAZA_AGENT_RUN"
+_STOP_SECONDS = 0.8
+_LOOK_AGAIN = 3
+_VERSION_SECONDS = 20.0
+
+# Without a handler, Python would print the library's warnings and tracebacks in the middle of our output.
+logging.getLogger("copilot").addHandler(logging.NullHandler())
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """The agent's program. ``verified`` is false for one that is merely called ``copilot``."""
+
+    path: str
+    verified: bool = True
+
+
+def find_program() -> Program:
+    """Return the agent's program; nothing is downloaded or started. Raises ``ExecutorError``.
+
+    The order is that of the agent's library (the variable, then its own download), with the ``PATH`` last in
+    place of a download of its own: over 100 MB are not fetched unasked.
+    """
+    named = os.environ.get(PATH_VARIABLE, "").strip()
+    if named:
+        found = named if Path(named).is_file() else shutil.which(named)
+        if found is None:
+            raise ExecutorError(f"`{PATH_VARIABLE}` is `{named}`, where there is no program")
+        return Program(found)
+    downloaded = _downloaded()
+    if downloaded:
+        return Program(downloaded)
+    found = shutil.which("copilot")
+    if found:
+        return Program(found, verified=False)
+    raise ExecutorError(
+        "the GitHub Copilot agent is not installed; run `npm install -g @github/copilot` or "
+        f"`{Path(sys.executable).as_posix()} -m copilot download-runtime` (both download over 100 MB), "
+        f"or set `{PATH_VARIABLE}` to its program"
+    )
+
+
+class Runtime:
+    """The agent's process. ``start`` and ``stop`` run in the event loop, ``kill`` in any thread."""
+
+    def __init__(self, program: Program, provider: CopilotProvider | None) -> None:
+        self._program = program
+        self._provider = provider
+        self._token = secrets.token_hex(8)
+        self._killed = False
+        self.died = asyncio.Event()
+        self.client = self._new_client()
+
+    async def start(self) -> None:
+        """Start the process and see whether it can be used. Raises ``ExecutorError``."""
+        if not self._program.verified:
+            await asyncio.to_thread(_check_is_copilot, self._program.path)
+        try:
+            await self.client.start()
+        except Exception as error:  # noqa: BLE001 - the library raises many kinds
+            await self.stop()
+            raise ExecutorError(
+                f"the Copilot agent did not start from `{self._program.path}`: {_one_line(error)}"
+            ) from None
+        self._watch()
+        if self._provider is None:
+            await self._check_login()
+
+    async def stop(self) -> None:
+        """Let the agent put its files in order, for a moment; ``kill`` comes next."""
+        with contextlib.suppress(Exception):
+            await asyncio.wait_for(self.client.stop(), _STOP_SECONDS)
+
+    def kill(self) -> None:
+        """End the process and everything that was started by it, directly or not; can be called twice."""
+        for _ in range(_LOOK_AGAIN):
+            members = list(self._members())
+            if not members:
+                return
+            for member in members:
+                with contextlib.suppress(psutil.Error):
+                    member.kill()
+            psutil.wait_procs(members, timeout=0.2)
+
+    def _new_client(self) -> CopilotClient:
+        provider = self._provider
+        environment = {name: text for name, text in os.environ.items() if not name.startswith(PREFIX)}
+        environment[_MARK] = self._token
+        arguments: list[str] = []
+        if provider is not None and provider.key_variable:
+            # Programs that the agent starts do not need the key, and must not print it.
+            arguments.append(f"--secret-env-vars={provider.key_variable}")
+        return CopilotClient(
+            connection=RuntimeConnection.for_stdio(path=self._program.path, args=tuple(arguments)),
+            env=environment,
+            log_level="error",
+            use_logged_in_user=provider is None,
+        )
+
+    async def _check_login(self) -> None:
+        try:
+            status = await self.client.get_auth_status()
+        except Exception as error:  # noqa: BLE001 - the library raises many kinds
+            raise ExecutorError(f"the Copilot agent does not answer: {_one_line(error)}") from None
+        if not status.isAuthenticated:
+            raise ExecutorError(
+                "the Copilot agent is not logged in to GitHub; run `copilot login`, set "
+                "`COPILOT_GITHUB_TOKEN`, or name a model provider of your own in `config.provider`"
+            )
+
+    def _watch(self) -> None:
+        """Set ``died`` when the process ends: the library leaves those who wait for events waiting."""
+        process = next(iter(self._children()), None)
+        if process is None:
+            self.died.set()
+            return
+        loop = asyncio.get_running_loop()
+
+        def wait() -> None:
+            with contextlib.suppress(psutil.Error):
+                process.wait()
+            with contextlib.suppress(RuntimeError):
+                loop.call_soon_threadsafe(self.died.set)
+
+        threading.Thread(target=wait, name="copilot runtime", daemon=True).start()
+
+    def _children(self) -> Iterator[psutil.Process]:
+        return (child for child in psutil.Process().children() if self._is_ours(child))
+
+    def _members(self) -> Iterator[psutil.Process]:
+        """Find the processes by what they inherited, and by their parents where that cannot be read."""
+        found = {process.pid: process for process in psutil.process_iter() if self._is_ours(process)}
+        for process in list(found.values()):
+            with contextlib.suppress(psutil.Error):
+                found |= {child.pid: child for child in process.children(recursive=True)}
+        yield from (process for process in found.values() if _is_alive(process))
+
+    def _is_ours(self, process: psutil.Process) -> bool:
+        try:
+            return process.environ().get(_MARK) == self._token
+        except (psutil.Error, OSError):
+            return False
+
+
+def _downloaded() -> str:
+    """Return the program that the library has downloaded before, "" when it has not."""
+    module = importlib.import_module("copilot._cli_download")
+    look_up = cast("Callable[[], str | None] | None", getattr(module, "get_cached_cli_path", None))
+    if look_up is None:
+        return ""
+    try:
+        return look_up() or ""
+    except (OSError, RuntimeError):
+        return ""
+
+
+def _check_is_copilot(path: str) -> None:
+    """Other programs are called ``copilot`` too. Raises ``ExecutorError``."""
+    try:
+        answer = run_bounded(
+            [path, "--version"],
+            stdin="",
+            timeout_seconds=_VERSION_SECONDS,
+            cwd=Path.cwd(),
+            environment={},
+        ).stdout
+    except OSError as error:
+        raise ExecutorError(f"`{path}` does not start: {error.strerror or error}") from None
+    if "GitHub Copilot" not in answer:
+        raise ExecutorError(
+            f"`{path}` is not the GitHub Copilot agent; set `{PATH_VARIABLE}` to the right program"
+        )
+
+
+def _is_alive(process: psutil.Process) -> bool:
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.Error:
+        return False
+
+
+def _one_line(error: BaseException) -> str:
+    text = str(error) or type(error).__name__
+    return " ".join(text.split())[:500].rstrip(".")
