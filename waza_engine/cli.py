@@ -10,6 +10,8 @@ import errno
 import os
 import sys
 
+from waza_engine.mcp import MOCK_COMMAND
+
 _WRITE_ERRORS = {errno.EPIPE, errno.ENOSPC, errno.EFBIG, errno.EIO, errno.EBADF, errno.EINVAL}
 
 
@@ -36,6 +38,10 @@ def _carry_out(arguments: list[str]) -> None:
         from waza_engine.serve import serve
 
         serve()
+    elif arguments[:1] == [MOCK_COMMAND]:
+        from waza_engine.mcp.mock_server import serve_mock
+
+        serve_mock(arguments[1:])
     elif arguments == ["--version"]:
         from waza_engine import __version__
 

@@ -16,10 +16,10 @@ from typing import Any, cast
 from waza_engine.graders.json_schemas import SchemaError, compile_schema
 from waza_engine.graders.matchers import equal, text_of
 from waza_engine.graders.patterns import PatternError, compiled_pattern, found
+from waza_engine.mcp import MOCK_COMMAND
 from waza_engine.mcp.servers import Server
 from waza_engine.spec.suite_parts import McpMock
 
-COMMAND = "mcp-mock"
 _ANY_ARGUMENTS: Mapping[str, Any] = {"type": "object"}
 
 
@@ -131,7 +131,7 @@ def server_of(mock_file: Path) -> Server:
     return {
         "type": "stdio",
         "command": sys.executable,
-        "args": ["-P", "-m", "waza_engine", COMMAND, str(mock_file)],
+        "args": ["-P", "-m", "waza_engine", MOCK_COMMAND, str(mock_file)],
         "env": inherited,
         "tools": ["*"],
     }

@@ -143,7 +143,9 @@ def _expanded(text: str, variables: Mapping[str, str]) -> str:
 
 
 def _variable(name: str, variables: Mapping[str, str], default: str | None = None) -> str:
-    value = variables.get(name) or default
+    value = variables.get(name)
+    if not value and default is not None:
+        return default
     if value is None:
         raise _UnusableError(f"needs the environment variable `{name}`, which is not set")
     return value
