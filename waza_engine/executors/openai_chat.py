@@ -6,6 +6,7 @@ skills, tools of judges). Differences to an agent are told in docs/executors.md.
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Mapping
@@ -23,6 +24,7 @@ from waza_engine.executors.base import (
 from waza_engine.executors.openai_provider import KEY_VARIABLE, find_endpoint
 from waza_engine.executors.openai_turn import Brake, StoppedTurn, Turn, clean
 from waza_engine.executors.openai_wire import Connection
+from waza_engine.executors.secrets import hiding
 from waza_engine.executors.skill_tool import skill_folders, skill_tools
 from waza_engine.executors.workspace_tools import Surroundings, workspace_tools
 from waza_engine.graders.judges import AgentTool
@@ -42,6 +44,7 @@ class OpenAIExecutor:
     def __init__(self, settings: ExecutorSettings) -> None:
         self._allowed = settings.config.workspace_tools
         self._connection = Connection(find_endpoint(settings.config.provider))
+        self._hide_others = hiding(os.environ)
         self._lock = threading.Lock()
         self._sessions: dict[str, list[dict[str, Any]]] = {}
         self._brakes: set[Brake] = set()
@@ -65,7 +68,7 @@ class OpenAIExecutor:
             self._brakes.add(brake)
         withdraw = cancellation.on_request(brake.stop)
         tools = self._tools(request, brake, deadline)
-        turn = Turn(self._connection, request, messages, tools, brake, deadline)
+        turn = Turn(self._connection, request, messages, tools, brake, deadline, self._hide)
         try:
             turn.run()
             return turn.response(session)
@@ -92,6 +95,9 @@ class OpenAIExecutor:
         for brake in brakes:
             brake.stop()
         self._connection.close()
+
+    def _hide(self, text: str) -> str:
+        return self._hide_others(self._connection.endpoint.hide_key(text))
 
     def _conversation(self, request: ExecutionRequest) -> list[dict[str, Any]]:
         """Return the messages so far, the system message first."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, Future
 from typing import Any, cast
 from uuid import uuid4
@@ -59,7 +59,8 @@ class Brake:
 class Turn:
     """One turn. ``messages`` is the conversation so far, and grows only by what the server will take again.
 
-    ``response`` can be asked for at any time: it holds what there is.
+    ``hide`` takes credentials out of what is recorded. ``response`` can be asked for at any time: it holds
+    what there is.
     """
 
     def __init__(
@@ -70,6 +71,7 @@ class Turn:
         tools: Sequence[Tool],
         brake: Brake,
         deadline: float,
+        hide: Callable[[str], str],
     ) -> None:
         self.messages = messages
         self.answered = False
@@ -79,7 +81,7 @@ class Turn:
         self._brake = brake
         self._started = time.monotonic()
         self._deadline = deadline
-        self._hide = connection.endpoint.hide_key
+        self._hide = hide
         self._texts: list[str] = []
         self._events: list[Mapping[str, Any]] = []
         self._calls: list[ToolCall] = []
@@ -114,7 +116,7 @@ class Turn:
         if error is not None:
             self._record("session.error", message=error)
         return ExecutionResponse(
-            output="\n".join(self._texts),
+            output="".join(self._texts),
             session=session,
             events=tuple(self._events),
             tool_calls=tuple(self._calls),

@@ -9,15 +9,13 @@ from typing import Any
 from waza_engine.executors.agent_tools import Tool, ToolError, ToolOutcome, parameters, text_argument
 from waza_engine.graders.base import SkillInvocation
 from waza_engine.spec.problems import SuiteFileError
-from waza_engine.spec.skill_file import SkillFile, load_skill_file
-
-_FILE = "SKILL.md"
+from waza_engine.spec.skill_file import SkillFile, definition_in, load_skill_file, name_without_frontmatter
 
 
 def skill_tools(directories: Sequence[Path]) -> list[Tool]:
     """Return the tool for the skills in these folders (or that these folders are), nothing without any.
 
-    A ``SKILL.md`` that cannot be read is left out: the run says so elsewhere.
+    A definition that cannot be read is left out: the run says so elsewhere.
     """
     skills: dict[str, tuple[SkillFile, Path]] = {}
     for path in _skill_files(directories):
@@ -25,25 +23,26 @@ def skill_tools(directories: Sequence[Path]) -> list[Tool]:
             skill = load_skill_file(path)
         except SuiteFileError:
             continue
-        skills.setdefault(skill.name or path.parent.name, (skill, path))
+        skills.setdefault(skill.name.strip() or name_without_frontmatter(path), (skill, path))
     return [_tool(skills)] if skills else []
 
 
 def skill_folders(directories: Sequence[Path]) -> list[Path]:
-    """Return the folders of the skills; each has a ``SKILL.md``."""
+    """Return the folders of the skills."""
     return [path.parent for path in _skill_files(directories)]
 
 
 def _skill_files(directories: Sequence[Path]) -> Iterator[Path]:
     for directory in directories:
-        if (directory / _FILE).is_file():
-            yield directory / _FILE
+        own = definition_in(directory)
+        if own is not None:
+            yield own
             continue
         try:
-            below = sorted(directory.iterdir())
+            below = sorted(place for place in directory.iterdir() if place.is_dir())
         except OSError:
             continue
-        yield from (folder / _FILE for folder in below if (folder / _FILE).is_file())
+        yield from (found for folder in below if (found := definition_in(folder)) is not None)
 
 
 def _tool(skills: Mapping[str, tuple[SkillFile, Path]]) -> Tool:

@@ -14,12 +14,15 @@ from pathlib import Path
 from waza_engine.runs.suite import Suite, SuiteError
 from waza_engine.spec.loading import find_project_config, load_project_config
 from waza_engine.spec.problems import SuiteFileError
-from waza_engine.spec.skill_file import load_skill_file
+from waza_engine.spec.skill_file import (
+    SKILL_FILE,
+    definition_in,
+    load_skill_file,
+    name_without_frontmatter,
+)
 from waza_engine.spec.task_file import TaskFile
 from waza_engine.spec.yaml_reader import read_text
 
-SKILL_FILE = "SKILL.md"
-AGENT_SUFFIX = ".agent.md"
 _ALL, _NONE = "*", "none"
 _SKIPPED_FOLDERS = frozenset({"node_modules", "vendor"})
 _LEVELS_UP = 10
@@ -132,8 +135,8 @@ def _skill_set(places: Iterable[Path], disabled: frozenset[str]) -> SkillSet:
         if not _is_folder(place):
             warnings.append(f"`skill_directories`: there is no directory {place}")
             continue
-        folders = [place, *_folders_in(place)] if _definition(place) is None else [place]
-        found = [(folder, _read(folder, warnings)) for folder in folders if _definition(folder) is not None]
+        folders = [place, *_folders_in(place)] if definition_in(place) is None else [place]
+        found = [(folder, _read(folder, warnings)) for folder in folders if definition_in(folder) is not None]
         kept = [
             (folder, skill)
             for folder, skill in found
@@ -157,9 +160,9 @@ def _joined(one: SkillSet, other: SkillSet) -> SkillSet:
 
 def _read(folder: Path, warnings: list[str]) -> Skill:
     """Read the definition of a folder that has one; one that cannot be understood keeps its text."""
-    path = _definition(folder)
+    path = definition_in(folder)
     assert path is not None
-    fallback = path.name.removesuffix(AGENT_SUFFIX) if path.name != SKILL_FILE else folder.name
+    fallback = name_without_frontmatter(path)
     try:
         text = read_text(path)
     except SuiteFileError as error:
@@ -171,16 +174,6 @@ def _read(folder: Path, warnings: list[str]) -> Skill:
         warnings.append(str(error))
         return Skill(fallback, "", path, text)
     return Skill(file.name.strip() or fallback, " ".join(file.description.split()), path, text)
-
-
-def _definition(folder: Path) -> Path | None:
-    if (folder / SKILL_FILE).is_file():
-        return folder / SKILL_FILE
-    try:
-        agents = sorted(path for path in folder.glob(f"*{AGENT_SUFFIX}") if path.is_file())
-    except OSError:
-        return None
-    return agents[0] if agents else None
 
 
 def _folders_in(place: Path) -> list[Path]:
@@ -226,7 +219,7 @@ def _skills_in(roots: Sequence[Path]) -> list[Path]:
 def _skills_below(folder: Path, levels: int) -> Iterator[Path]:
     if not _is_folder(folder):
         return
-    if _definition(folder) is not None:
+    if definition_in(folder) is not None:
         yield folder
     elif levels > 0:
         for below in _folders_in(folder):

@@ -13,6 +13,8 @@ from waza_engine.graders.fields import plain_text
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.yaml_reader import YamlFile, parse_yaml, read_text
 
+SKILL_FILE = "SKILL.md"
+AGENT_SUFFIX = ".agent.md"
 _OPENING = "---"
 _CLOSING = re.compile(r"^---.*$", re.MULTILINE)
 
@@ -24,6 +26,24 @@ class SkillFile:
     name: str
     description: str
     body: str
+
+
+def definition_in(folder: Path) -> Path | None:
+    """Return the file that makes a folder a skill: ``SKILL.md``, else its first ``.agent.md``."""
+    if (folder / SKILL_FILE).is_file():
+        return folder / SKILL_FILE
+    try:
+        agents = sorted(path for path in folder.glob(f"*{AGENT_SUFFIX}") if path.is_file())
+    except OSError:
+        return None
+    return agents[0] if agents else None
+
+
+def name_without_frontmatter(definition: Path) -> str:
+    """Return what a skill is called that does not say so itself: as its folder, or as its agent file."""
+    if definition.name == SKILL_FILE:
+        return definition.parent.name
+    return definition.name.removesuffix(AGENT_SUFFIX)
 
 
 def load_skill_file(path: Path) -> SkillFile:

@@ -91,7 +91,7 @@ def test_gives_tool_results_back_to_the_model(scripted_model: StartModel, tmp_pa
     with openai_executor(model.base_url, workspace_tools=["read"]) as executor:
         response = ask(executor, "Look.", tmp_path)
 
-    assert response.output == "I look.\nDone."
+    assert response.output == "I look.Done."
     answer, first, second = model.requests[1].messages[-3:]
     assert [made["id"] for made in answer["tool_calls"]] == ["one", "two"]
     assert [(result["tool_call_id"], result["content"]) for result in (first, second)] == [
@@ -134,10 +134,12 @@ def test_keeps_conversations_apart(scripted_model: StartModel, tmp_path: Path) -
 
     model = scripted_model(count)
     with openai_executor(model.base_url) as executor, ThreadPoolExecutor(8) as pool:
-        firsts = list(pool.map(lambda name: ask(executor, name, tmp_path), "abcdefgh"))
-        seconds = list(
-            pool.map(lambda first: ask(executor, "again", tmp_path, session=first.session), firsts)
-        )
+
+        def talk(prompt: str, session: str | None = None) -> ExecutionResponse:
+            return ask(executor, prompt, tmp_path, session=session)
+
+        firsts = list(pool.map(talk, "abcdefgh"))
+        seconds = list(pool.map(talk, ["again"] * 8, [first.session for first in firsts]))
 
     assert [first.output for first in firsts] == [f"{name} after 1" for name in "abcdefgh"]
     assert len({first.session for first in firsts}) == 8
@@ -329,6 +331,18 @@ def test_a_skill_directory_may_be_a_skill(scripted_model: StartModel, tmp_path: 
         ask(executor, "Explain.", tmp_path, skill_directories=[skills / "one"])
 
     assert model.requests[0].tool_names == ["skill"]
+
+
+def test_a_skill_may_be_an_agent_file(scripted_model: StartModel, tmp_path: Path) -> None:
+    (tmp_path / "helper").mkdir()
+    (tmp_path / "helper" / "reviewer.agent.md").write_text("Review it.")
+    model = scripted_model(call("skill", skill="reviewer"), "Done.")
+
+    with openai_executor(model.base_url) as executor:
+        response = ask(executor, "Review.", tmp_path, skill_directories=[tmp_path])
+
+    assert [skill.name for skill in response.skill_invocations] == ["reviewer"]
+    assert "Review it." in result_of(response)
 
 
 def test_an_unknown_skill_is_no_invocation(scripted_model: StartModel, tmp_path: Path) -> None:

@@ -130,6 +130,7 @@ class TestCredentials:
     ) -> None:
         monkeypatch.setenv("MY_KEY", "the-very-key")
         monkeypatch.setenv("OPENAI_API_KEY", "the-other-key")
+        monkeypatch.setenv("SOME_TOKEN", "some-token-of-the-user")
         (tmp_path / ".env").write_text("MY_KEY=the-very-key")
         model = scripted_model(call("bash", command="env; cat .env"), "It is the-very-key!")
 
@@ -140,6 +141,7 @@ class TestCredentials:
 
         assert "the-very-key" not in repr(response)
         assert "the-other-key" not in repr(response)
+        assert "some-token-of-the-user" not in repr(response)
         assert response.output == "It is ***!"
 
     def test_the_key_is_not_in_an_error_either(
