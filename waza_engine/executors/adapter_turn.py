@@ -1,0 +1,284 @@
+"""One turn of a command-line agent, put together from the lines that it writes.
+
+Events become transcript entries as they arrive (reference harness.md §5.3, waza.md §4.9): messages, thoughts
+and plans, and tool calls, whose end is paired with its beginning by id, else by the tool's name. Calls of one
+tool are never merged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from waza_engine.executors.adapter_events import Line, ToolState, Update, event_of, read_event
+from waza_engine.graders.base import SkillInvocation, ToolCall
+from waza_engine.spec.adapter import AdapterFile
+
+LONGEST_LINE_BYTES = 16_000_000
+MOST_BYTES = 64_000_000
+_SHOWN = 300
+_SKILL_TOOLS = {"skill": "skill", "Skill": "skill"}
+
+
+@dataclass(slots=True)
+class _Call:
+    call: ToolCall
+    given_id: str
+    state: ToolState
+    started: bool = False
+    ended: bool = False
+    skill_told: bool = False
+
+
+@dataclass(slots=True)
+class Turn:
+    """What the agent has said and done so far in a turn.
+
+    ``new_id`` names calls without an id; ``follow_up`` is added to the agent's own ids, which may count anew
+    in every turn. ``hide`` takes secrets out of a text. ``trouble`` says what was lost.
+    """
+
+    adapter: AdapterFile
+    hide: Callable[[str], str]
+    new_id: Callable[[], str]
+    follow_up: str = ""
+    stop_at_first_skill: bool = False
+    events: list[Mapping[str, Any]] = field(default_factory=list[Mapping[str, Any]])
+    skills: list[SkillInvocation] = field(default_factory=list[SkillInvocation])
+    usage: dict[str, float] = field(default_factory=dict[str, float])
+    session: str = ""
+    answer: str | None = None
+    failed: bool = False
+    matched: bool = False
+    noise: str = ""
+    trouble: str = ""
+    _calls: list[_Call] = field(default_factory=list[_Call])
+    _messages: list[list[str]] = field(default_factory=list[list[str]])
+    _in_message: bool = False
+    _bytes: int = 0
+
+    @property
+    def tool_calls(self) -> tuple[ToolCall, ...]:
+        """All calls in start order."""
+        return tuple(call.call for call in self._calls)
+
+    @property
+    def messages(self) -> list[str]:
+        """The texts of the agent's messages that are not empty."""
+        return [text for pieces in self._messages if (text := "".join(pieces))]
+
+    @property
+    def output(self) -> str:
+        """The answer: that of the result event, else all messages, each on its own line."""
+        return self.answer or "\n".join(self.messages)
+
+    def take(self, raw: bytes) -> bool:
+        """Take in a line; return whether the turn is over."""
+        line = self.hide(raw.decode("utf-8", "replace")).strip()
+        event = event_of(line)
+        found = Line() if event is None else read_event(self.adapter, event)
+        self.session = found.session or self.session
+        self._count(found)
+        if found.updates:
+            self._bytes += len(raw)
+            if self._bytes > MOST_BYTES:
+                return self._break_off()
+        for update in found.updates:
+            self._add(update)
+        if found.answer is not None:
+            self.answer, self.failed = found.answer, found.failed
+        if found.updates or found.answer is not None:
+            self.matched = True
+        elif len(self.noise) < _SHOWN:
+            self.noise = f"{self.noise} {line}".strip()[:_SHOWN]
+        return found.answer is not None or (self.stop_at_first_skill and bool(self.skills))
+
+    def close(self) -> None:
+        """Bring the texts of messages that came in pieces into the transcript."""
+        pieces = iter(self._messages)
+        self.events = [
+            {**event, "content": "".join(next(pieces))} if event.get("type") == "assistant.message" else event
+            for event in self.events
+        ]
+
+    def note(self, kind: str, **values: Any) -> None:
+        """Add an entry to the transcript, with the time."""
+        self._in_message = False
+        self.events.append({"type": kind, **values, "timestamp": _now()})
+
+    def say(self, text: str) -> None:
+        """Add a message of the agent, or a piece of one."""
+        if self.adapter.extensions.message_chunks and self._in_message:
+            self._messages[-1].append(text)
+            return
+        self._messages.append([text])
+        self.note("assistant.message", content=text)
+        self._in_message = True
+
+    def _break_off(self) -> bool:
+        self.trouble = f"the agent wrote more than {MOST_BYTES // 1_000_000} MB of events; the rest is lost"
+        return True
+
+    def _count(self, line: Line) -> None:
+        for name, value in (line.usage or {}).items():
+            self.usage[name] = self.usage.get(name, 0) + value
+
+    def _add(self, update: Update) -> None:
+        match update.kind:
+            case "message":
+                self.say(update.content or "")
+            case "thought":
+                self.note("assistant.reasoning", content=update.content or "")
+            case "plan":
+                entries = {} if update.entries is None else {"entries": update.entries}
+                self.note("session.plan", content=update.content or "", **entries)
+            case "tool_call":
+                self._tool(update)
+
+    def _tool(self, update: Update) -> None:
+        call = self._meant(update)
+        if call is None:
+            return
+        merged: dict[str, Any] = {}
+        if update.arguments is not None and not call.call.arguments:
+            merged["arguments"] = update.arguments
+        call.call = replace(call.call, **merged)
+        if not call.started:
+            call.started = True
+            self.note(
+                "tool.execution_start",
+                tool_call_id=call.call.id,
+                tool_name=call.call.name,
+                arguments=dict(call.call.arguments),
+            )
+        elif merged:
+            self._complete_start(call.call)
+        self._tell_skill(call)
+        if update.state in ("completed", "failed") and not call.ended:
+            self._end(call, update)
+
+    def _meant(self, update: Update) -> _Call | None:
+        """Return the call that an update is about: a new one, unless it goes on with one that is open."""
+        known = [call for call in self._calls if update.id and call.given_id == update.id]
+        if known and not (known[-1].ended and update.state == "pending"):
+            return known[-1]
+        if update.state != "pending" and not (update.id and update.tool):
+            # Without an id the oldest open call of that name is meant; one is never begun twice.
+            for call in self._calls:
+                begun_twice = update.state == "in_progress" and call.state != "pending"
+                if not call.ended and not begun_twice and update.tool in ("", call.call.name):
+                    call.state = update.state
+                    return call
+        if not update.tool:
+            return None
+        taken = {call.call.id for call in self._calls}
+        identifier = f"{update.id}{self.follow_up}" if update.id else self.new_id()
+        if identifier in taken:
+            identifier = f"{identifier}-{self.new_id()}"
+        self._calls.append(_Call(ToolCall(update.tool, id=identifier), update.id, update.state))
+        return self._calls[-1]
+
+    def _end(self, call: _Call, update: Update) -> None:
+        call.ended = True
+        success = update.state == "completed"
+        text = update.result if update.result is not None else update.content
+        result = None if text is None else {"content": text}
+        call.call = replace(call.call, result=result, success=success)
+        self.note(
+            "tool.execution_complete",
+            tool_call_id=call.call.id,
+            success=success,
+            **({} if result is None else {"tool_result": result}),
+        )
+        if not success:
+            why = f": {text[:_SHOWN]}" if text else ""
+            self.note(
+                "session.error", content=f"the tool `{call.call.name}` failed{why}", tool_call_id=call.call.id
+            )
+
+    def _complete_start(self, call: ToolCall) -> None:
+        """Add arguments that came late to the entry of the call's beginning."""
+        for position, event in enumerate(self.events):
+            if event.get("type") == "tool.execution_start" and event.get("tool_call_id") == call.id:
+                self.events[position] = {**event, "arguments": dict(call.arguments)}
+                return
+
+    def _tell_skill(self, call: _Call) -> None:
+        argument = {**_SKILL_TOOLS, **self.adapter.extensions.skill_tools}.get(call.call.name)
+        name = call.call.arguments.get(argument) if argument else None
+        if call.skill_told or not isinstance(name, str) or not name.strip():
+            return
+        call.skill_told = True
+        self.skills.append(SkillInvocation(name.strip()))
+        self.note("skill.invoked", name=name.strip())
+
+
+class LineSink:
+    """Cuts output into lines, also the last one without an end, and hands them to a turn."""
+
+    def __init__(self, turn: Turn) -> None:
+        self._turn = turn
+        self._kept = bytearray()
+        self._skipping = False
+
+    def feed(self, chunk: bytes) -> bool:
+        """Take in more output; return whether the turn is over."""
+        *lines, rest = chunk.split(b"\n")
+        for line in lines:
+            self._keep(line)
+            if self._line_ended():
+                return True
+        self._keep(rest)
+        return False
+
+    def end(self) -> None:
+        """Take in the last line."""
+        self._line_ended()
+
+    def _keep(self, part: bytes) -> None:
+        if self._skipping:
+            return
+        self._kept += part
+        if len(self._kept) > LONGEST_LINE_BYTES:
+            if self._kept.lstrip().startswith((b"{", b"[")):
+                limit = LONGEST_LINE_BYTES // 1_000_000
+                self._turn.trouble = f"an event of the agent was longer than {limit} MB and is lost"
+            self._kept.clear()
+            self._skipping = True
+
+    def _line_ended(self) -> bool:
+        line, self._skipping = bytes(self._kept), False
+        self._kept.clear()
+        return bool(line) and self._turn.take(line)
+
+
+class TextSink:
+    """Takes all output as the answer."""
+
+    def __init__(self, turn: Turn) -> None:
+        self._turn = turn
+        self._kept = bytearray()
+
+    def feed(self, chunk: bytes) -> bool:
+        """Take in more output; return whether it is too much."""
+        self._kept += chunk
+        if len(self._kept) <= LONGEST_LINE_BYTES:
+            return False
+        del self._kept[LONGEST_LINE_BYTES:]
+        limit = LONGEST_LINE_BYTES // 1_000_000
+        self._turn.trouble = f"the agent wrote more than {limit} MB; the rest is lost"
+        self.end()
+        return True
+
+    def end(self) -> None:
+        """Make the answer."""
+        text = self._turn.hide(bytes(self._kept).decode("utf-8", "replace")).replace("\r\n", "\n")
+        self._turn.answer = text.removesuffix("\n")
+        if self._turn.answer:
+            self._turn.say(self._turn.answer)
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")

@@ -1,0 +1,255 @@
+"""The executor ``command``: any agent with a command line, driven as an adapter file describes it.
+
+A program is started for every turn, without a shell, in the task's workspace. What it writes becomes the
+transcript while it runs (reference harness.md §4.5; ``docs/compatibility.md`` says what differs).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import itertools
+import os
+import tempfile
+import threading
+from collections.abc import Generator
+from pathlib import Path
+
+from waza_engine.executors.adapter_checks import adapter_warnings
+from waza_engine.executors.adapter_command import (
+    PastTurn,
+    arguments_of,
+    mcp_document,
+    prepare_workdir,
+    prompt_of,
+    resolved_command,
+)
+from waza_engine.executors.adapter_turn import LineSink, TextSink, Turn
+from waza_engine.executors.agent_process import AgentLimits, Ended, run_agent
+from waza_engine.executors.base import (
+    Cancellation,
+    ExecutionRequest,
+    ExecutionResponse,
+    ExecutorError,
+    ExecutorSettings,
+)
+from waza_engine.executors.secrets import hiding
+from waza_engine.graders.base import ModelUsage, Usage
+from waza_engine.graders.processes import ProcessScope
+from waza_engine.spec.loading import load_adapter_file
+from waza_engine.spec.problems import SuiteFileError
+
+_UNNAMED = "command-session-"
+_SHOWN = 500
+
+
+class CommandExecutor:
+    """Drives the command line of an agent. ``warnings`` name what has no effect in its adapter file."""
+
+    name = "command"
+    answers_triggers = False
+    has_model = False
+    costs = True
+
+    def __init__(self, settings: ExecutorSettings) -> None:
+        written = settings.config.adapter
+        if not written:
+            raise ExecutorError(
+                "`config.adapter` is missing; name the JSON file that describes the agent's command line, "
+                "such as `adapters/claude.json`"
+            )
+        self._suite = settings.suite_directory
+        path = self._suite / written
+        try:
+            self._adapter, found = load_adapter_file(path)
+        except SuiteFileError as error:
+            raise ExecutorError(str(error)) from None
+        self._environment = {**os.environ, **self._adapter.extensions.env}
+        self._hide = hiding(self._environment)
+        try:
+            self._command = resolved_command(
+                self._adapter.command, (path.parent, self._suite), self._environment.get("PATH")
+            )
+        except ExecutorError as error:
+            raise ExecutorError(f"{path}: {error}") from None
+        self._limit_note = f"`timeout` of {path.name}"
+        self.warnings = (*map(str, found), *adapter_warnings(path, self._adapter, settings.config.model))
+        self._scope = ProcessScope()
+        self._numbers = itertools.count(1)
+        self._lock = threading.Lock()
+        self._histories: dict[str, tuple[PastTurn, ...]] = {}
+
+    def execute(self, request: ExecutionRequest, cancellation: Cancellation) -> ExecutionResponse:
+        """Carry out one turn. Raises ``ExecutorError`` when the program cannot be started."""
+        history = self._history(request.session)
+        turn = Turn(
+            self._adapter,
+            hide=self._hide,
+            new_id=lambda: f"call-{next(self._numbers)}",
+            follow_up=f"-{next(self._numbers)}" if request.session else "",
+            stop_at_first_skill=request.stop_at_first_skill,
+        )
+        turn.note("user.message", content=request.prompt)
+        ended, limit_note = self._run(request, history, turn, cancellation)
+        error = self._error(turn, ended, request, limit_note)
+        if error:
+            turn.note("session.error", content=error)
+        turn.note("session.shutdown", exit_code=ended.exit_code, timed_out=ended.how in ("late", "silent"))
+        turn.close()
+        return ExecutionResponse(
+            output=turn.output,
+            session=self._remembered(request, history, turn),
+            events=turn.events,
+            tool_calls=turn.tool_calls,
+            skill_invocations=tuple(turn.skills),
+            usage=_usage(turn, request.model),
+            error=error or None,
+        )
+
+    def close(self) -> None:
+        """End the programs that still run."""
+        self._scope.close()
+
+    def _run(
+        self, request: ExecutionRequest, history: tuple[PastTurn, ...], turn: Turn, cancellation: Cancellation
+    ) -> tuple[Ended, str]:
+        adapter = self._adapter
+        workdir = request.workspace / request.workdir
+        prompt = prompt_of(adapter, request, history, first=request.session is None)
+        sink = TextSink(turn) if adapter.extensions.output_mode == "text" else LineSink(turn)
+        own = (adapter.timeout or 0) / 1000
+        seconds = min(own, request.timeout_seconds) if own > 0 else request.timeout_seconds
+        if request.session is None:
+            workdir.mkdir(parents=True, exist_ok=True)
+            prepare_workdir(adapter, request, workdir, self._suite)
+        with self._mcp_config(request) as mcp_config:
+            arguments = arguments_of(
+                adapter,
+                self._command,
+                request,
+                prompt,
+                workdir=workdir,
+                session=request.session,
+                mcp_config=mcp_config,
+            )
+            try:
+                ended = run_agent(
+                    arguments,
+                    sink,
+                    cwd=workdir,
+                    environment={**self._environment, "PWD": str(workdir)},
+                    stdin=f"{prompt}\n" if adapter.prompt.stdin else None,
+                    limits=AgentLimits(seconds, request.first_event_timeout_seconds),
+                    cancellation=cancellation,
+                    scope=self._scope,
+                )
+            except (OSError, ValueError) as error:
+                raise ExecutorError(_not_started(self._command[0], error)) from None
+        return ended, f"{seconds:g} seconds" + (f" ({self._limit_note})" if seconds == own else "")
+
+    @contextlib.contextmanager
+    def _mcp_config(self, request: ExecutionRequest) -> Generator[Path | None]:
+        """Give the agent its MCP servers in a file outside the workspace, gone after the turn."""
+        extensions = self._adapter.extensions
+        if request.mcp_servers and not (extensions.mcp_config_flag or extensions.mcp_config_file):
+            raise ExecutorError(
+                "the suite has MCP servers, and the adapter does not say how the agent is told of them; give "
+                "`mcp_config_flag` or `mcp_config_file` in `x-waza`"
+            )
+        if not request.mcp_servers or not extensions.mcp_config_flag:
+            yield None
+            return
+        with tempfile.TemporaryDirectory(prefix="waza-mcp-", ignore_cleanup_errors=True) as directory:
+            file = Path(directory) / "mcp.json"
+            file.write_text(mcp_document(request.mcp_servers), "utf-8")
+            yield file
+
+    def _history(self, session: str | None) -> tuple[PastTurn, ...]:
+        if session is None:
+            return ()
+        if self._adapter.session_mode == "iterative":
+            with self._lock:
+                return self._histories.get(session, ())
+        if self._adapter.resume is None:
+            raise ExecutorError(
+                "the agent cannot continue its session; give `resume` in the adapter, or write "
+                '`"sessionMode": "iterative"`'
+            )
+        if session.startswith(_UNNAMED):
+            raise ExecutorError(
+                f"the agent did not name its session at `{self._adapter.resume.session_id_path}`, so it "
+                "cannot be continued; correct `resume.sessionIdPath` in the adapter"
+            )
+        return ()
+
+    def _remembered(self, request: ExecutionRequest, history: tuple[PastTurn, ...], turn: Turn) -> str:
+        """Return the name under which the conversation goes on."""
+        named = "" if self._adapter.session_mode == "iterative" else turn.session
+        session = named or request.session or f"{_UNNAMED}{next(self._numbers)}"
+        if self._adapter.session_mode == "iterative" and not request.ephemeral:
+            with self._lock:
+                self._histories[session] = (*history, PastTurn(request.prompt, turn.output))
+        return session
+
+    def _error(self, turn: Turn, ended: Ended, request: ExecutionRequest, limit_note: str) -> str:
+        match ended.how:
+            case "late":
+                return f"the agent did not answer within {limit_note}"
+            case "silent":
+                return f"the agent wrote nothing within {request.first_event_timeout_seconds:g} seconds"
+            case "cancelled":
+                return "the run was cancelled"
+            case "finished":
+                pass
+        if turn.trouble:
+            return turn.trouble
+        if turn.failed:
+            return f"the agent reports an error: {turn.output[:_SHOWN] or 'it does not say which'}"
+        is_text = self._adapter.extensions.output_mode == "text"
+        answered = turn.answer is not None and not is_text
+        if answered or (request.stop_at_first_skill and turn.skills):
+            return ""
+        said = self._hide(ended.stderr).strip()[-_SHOWN:] or turn.noise
+        if ended.exit_code not in (0, None):
+            return f"the agent ended with exit code {ended.exit_code}" + (f": {said}" if said else "")
+        if turn.matched or is_text:
+            return ""
+        began = f"; it wrote: {said}" if said else ""
+        return f"nothing that the agent wrote fits the adapter{began}"
+
+
+def _usage(turn: Turn, model: str) -> Usage | None:
+    found = turn.usage
+    if not found:
+        return None
+    turns = int(found.get("turns", 0)) or max(1, len(turn.messages))
+    metrics = ModelUsage(
+        input_tokens=int(found.get("input_tokens", 0)),
+        output_tokens=int(found.get("output_tokens", 0)),
+        cache_read_tokens=int(found.get("cache_read_tokens", 0)),
+        cache_write_tokens=int(found.get("cache_write_tokens", 0)),
+        request_count=turns,
+        request_cost=found.get("premium_requests", 0.0),
+    )
+    return Usage(
+        turns=turns,
+        input_tokens=metrics.input_tokens,
+        output_tokens=metrics.output_tokens,
+        cache_read_tokens=metrics.cache_read_tokens,
+        cache_write_tokens=metrics.cache_write_tokens,
+        premium_requests=metrics.request_cost,
+        model_metrics={model: metrics} if model else {},
+        cost_usd=found.get("cost_usd"),
+    )
+
+
+def _not_started(program: str, error: OSError | ValueError) -> str:
+    if isinstance(error, OSError) and error.errno == errno.E2BIG:
+        return 'the prompt is too long for an argument; write `"prompt": {"stdin": true}` in the adapter'
+    if isinstance(error, ValueError):
+        return "the prompt holds a NUL character, which no argument can; take it out"
+    if isinstance(error, FileNotFoundError):
+        return f"the program `{program}` is gone"
+    if error.errno == errno.ENOEXEC:
+        return f"`{program}` is no program: its first line must name one, such as `#!/usr/bin/env python3`"
+    return f"the program `{program}` cannot be started: {error.strerror or 'unknown reason'}"
