@@ -1,39 +1,63 @@
-"""``waza-engine report``: the results of a run for a CI system or a pull request."""
+"""``waza-engine report``: the results of a run for people, for a CI system or for a pull request."""
 
 from __future__ import annotations
 
+import io
 import sys
 from pathlib import Path
 
+from waza_engine.commands.output import tolerate_narrow_encodings
+from waza_engine.commands.records import record_of
+from waza_engine.results.documents import plain
 from waza_engine.results.formats import Block
 from waza_engine.results.recordings import RecordingError, read_recording
-from waza_engine.results.store import ResultsError, write_atomically
+from waza_engine.results.store import ResultsError, encoded, write_atomically
 
 WRITTEN, NOT_WRITTEN = 0, 2
-FORMATS = ("junit", "markdown")
+FORMATS = ("text", "json", "junit", "markdown")
 
 
 def report_command(results: Path, output_format: str, output: Path | None) -> int:
-    """Write the report of a result file to a file or to standard output; return the exit code."""
+    """Write the report of a result file, or of a suite's newest one; return the exit code.
+
+    It goes to a file, or to standard output.
+    """
+    tolerate_narrow_encodings(json_wanted=output_format == "json")
     try:
-        content = report_of(read_recording(results).document, output_format)
+        document = read_recording(record_of(results)).document
         if output is not None:
-            write_atomically(output, content)
+            write_atomically(output, report_of(document, output_format))
             return WRITTEN
     except (RecordingError, ResultsError) as error:
         sys.stderr.write(f"{error}\n")
         return NOT_WRITTEN
-    sys.stdout.buffer.write(content)
+    if output_format == "text":
+        from waza_engine.commands.result_text import print_results
+
+        print_results(document, sys.stdout)
+        return WRITTEN
+    sys.stdout.buffer.write(report_of(document, output_format))
     sys.stdout.flush()
     return WRITTEN
 
 
 def report_of(document: Block, output_format: str) -> bytes:
-    """Return the report of a result document; ``output_format`` is one of ``FORMATS``."""
+    """Return the report of a result document; ``output_format`` is one of ``FORMATS``.
+
+    As JSON it is the document itself in today's layout.
+    """
     if output_format == "junit":
         from waza_engine.results.junit import junit_report
 
         return junit_report(document)
+    if output_format == "json":
+        return encoded(plain(document))
+    if output_format == "text":
+        from waza_engine.commands.result_text import print_results
+
+        told = io.StringIO()
+        print_results(document, told)
+        return told.getvalue().encode("utf-8", "replace")
     from waza_engine.results.markdown import markdown_report
 
     return markdown_report(document).encode("utf-8", "replace")

@@ -22,8 +22,8 @@ def comparison(recordings: Sequence[Recording]) -> Json:
     documents = [recording.document for recording in recordings]
     summaries = [_block(document, "summary") for document in documents]
     configs = [_block(document, "config") for document in documents]
-    scores = [_number(s.get("aggregate_score", s.get("composite_score"))) for s in summaries]
-    rates = [_number(s.get("success_rate", s.get("pass_rate"))) for s in summaries]
+    scores = [_number(s.get("aggregate_score")) for s in summaries]
+    rates = [_number(s.get("success_rate")) for s in summaries]
     durations = [_number(s.get("duration_ms")) for s in summaries]
     by_run = [_tasks(recording) for recording in recordings]
     identifiers = dict.fromkeys(identifier for tasks in by_run for identifier in tasks)

@@ -90,7 +90,7 @@ def _seconds(task: Block) -> float:
 
 
 def _score(summary: Block) -> str:
-    score = summary.get("aggregate_score", summary.get("composite_score"))
+    score = summary.get("aggregate_score")
     return f"{score:.4f}" if isinstance(score, int | float) else ""
 
 

@@ -48,7 +48,7 @@ def _parts(document: Block, tasks: list[TaskResult]) -> Iterator[str]:
         ("Skill", document.get("skill")),
         ("Model", config.get("model_id")),
         ("Executor", config.get("engine_type")),
-        ("Score", _figure(summary.get("aggregate_score", summary.get("composite_score")))),
+        ("Score", _figure(summary.get("aggregate_score"))),
         ("Duration", _duration(summary.get("duration_ms"))),
     ]
     yield " · ".join(f"{label}: **{_escaped(str(value))}**" for label, value in facts if value) + "\n\n"

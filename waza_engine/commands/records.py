@@ -1,0 +1,28 @@
+"""The result file that a command is given: itself, or the newest one of a suite."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from waza_engine.results.reading import latest_results
+from waza_engine.results.recordings import RecordingError
+
+_EVAL_SUFFIXES = (".yaml", ".yml")
+
+
+def record_of(path: Path) -> Path:
+    """Return a result file as it is; for a suite's directory or eval file that of its newest run.
+
+    Raises ``RecordingError`` when the suite has no results.
+    """
+    if path.is_dir():
+        found = latest_results(path)
+    elif path.suffix in _EVAL_SUFFIXES and path.is_file():
+        found = latest_results(path.parent, eval_file=path.name)
+    else:
+        return path
+    if found is None:
+        raise RecordingError(
+            f"{path} has no results yet; run it with `waza-engine run {path}`, or name a result file."
+        )
+    return found.path

@@ -1,0 +1,1 @@
+"""New suites, tasks and graders, ready to run and to be made one's own."""

@@ -1,0 +1,64 @@
+"""Reading files that are to be extended, and writing new ones: all of them, or none."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Mapping
+from pathlib import Path
+
+from waza_engine.results.store import ResultsError, write_atomically
+from waza_engine.scaffold.problems import ScaffoldError
+from waza_engine.spec.yaml_reader import read_text
+
+_MARK = b"\xef\xbb\xbf"
+
+
+def write_files(directory: Path, files: Mapping[str, str], *, force: bool) -> list[Path]:
+    """Write files below a directory and return their paths.
+
+    Raises ``ScaffoldError`` when one is there already and ``force`` is off, or cannot be written; what was
+    made until then is taken away again.
+    """
+    paths = [directory / name for name in files]
+    taken = [path for path in paths if path.exists() or path.is_symlink()]
+    if taken and not force:
+        names = ", ".join(str(path) for path in taken)
+        raise ScaffoldError(f"Nothing was written: {names} already there. Use --force to replace.")
+    made: list[Path] = []
+    try:
+        for path, text in zip(paths, files.values(), strict=True):
+            write_atomically(path, text.encode("utf-8"))
+            made.append(path)
+    except ResultsError as error:
+        for path in made:
+            if path not in taken:
+                with contextlib.suppress(OSError):
+                    path.unlink()
+        raise _not_written(error) from None
+    return paths
+
+
+def write_content(path: Path, content: bytes) -> None:
+    """Replace what is in a file. Raises ``ScaffoldError``; the old content is untouched then."""
+    try:
+        write_atomically(path, content)
+    except ResultsError as error:
+        raise _not_written(error) from None
+
+
+def original_text(path: Path) -> tuple[str, bytes]:
+    """Return the text of a suite file and the byte order mark before it. Raises ``SuiteFileError``."""
+    text = read_text(path)
+    with contextlib.suppress(OSError):
+        if path.read_bytes().startswith(_MARK):
+            return text, _MARK
+    return text, b""
+
+
+def restored(text: str, mark: bytes) -> bytes:
+    """Return the bytes of a text that ``original_text`` has read."""
+    return mark + text.encode("utf-8")
+
+
+def _not_written(error: ResultsError) -> ScaffoldError:
+    return ScaffoldError(str(error).replace("Results cannot be", "Nothing could be", 1))

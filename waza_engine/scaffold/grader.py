@@ -1,0 +1,90 @@
+"""A grader entry to start from: the example of its type, under a name of its own."""
+
+from __future__ import annotations
+
+import textwrap
+from pathlib import Path
+
+from waza_engine.graders.base import GraderError
+from waza_engine.graders.registry import create, grader_type
+from waza_engine.runs.discovery import eval_file_of
+from waza_engine.runs.suite import SuiteError
+from waza_engine.scaffold.files import original_text, restored
+from waza_engine.scaffold.problems import ScaffoldError
+from waza_engine.scaffold.text import scalar
+from waza_engine.scaffold.yaml_lists import with_item
+from waza_engine.spec.problems import SuiteFileError
+from waza_engine.spec.scalars import Json
+from waza_engine.spec.yaml_reader import parse_yaml
+
+
+def grader_entry(type_name: str, name: str = "") -> str:
+    """Return the YAML of a grader, a list item from column 0.
+
+    Raises ``ScaffoldError`` for a type that is not known.
+    """
+    try:
+        grader = grader_type(type_name)
+    except GraderError as error:
+        raise ScaffoldError(f"{error}.") from None
+    example = textwrap.dedent(grader.example).strip() + "\n"
+    entry = example if not name else _renamed(example, name)
+    create(_entry(entry))
+    return entry
+
+
+def with_grader(file: Path, type_name: str, name: str = "") -> tuple[Path, bytes, str]:
+    """Return an eval or task file, its content with one more grader, and the grader's name.
+
+    A directory stands for the eval file in it.
+
+    Without ``name`` that is the one of the example, with a number when the file has one of that name. Raises
+    ``ScaffoldError``; nothing is written.
+    """
+    try:
+        path = eval_file_of(file)
+        text, mark = original_text(path)
+        found = parse_yaml(text, path).value
+    except (SuiteFileError, SuiteError) as error:
+        raise ScaffoldError(f"{str(error).rstrip('.')}.") from None
+    taken = _names(found)
+    if name in taken:
+        raise ScaffoldError(f"{path} has a grader `{name}` already; choose another --name.")
+    chosen = name or _free(str(_entry(grader_entry(type_name))["name"]), taken)
+    item = grader_entry(type_name, chosen)
+    extended = with_item(text, "graders", item, path)
+    if extended is None:
+        raise ScaffoldError(
+            f"`graders` of {path} is written in a way that cannot be extended safely; "
+            f"leave --to out and paste what is printed."
+        )
+    return path, restored(extended, mark), chosen
+
+
+def _entry(item: str) -> dict[str, Json]:
+    entries = parse_yaml(item, Path("example.yaml")).value
+    assert isinstance(entries, list)
+    entry = entries[0]
+    assert isinstance(entry, dict)
+    return entry
+
+
+def _renamed(example: str, name: str) -> str:
+    lines = example.splitlines(keepends=True)
+    written = next(index for index, line in enumerate(lines) if line.startswith("  name:"))
+    lines[written] = f"  name: {scalar(name)}\n"
+    return "".join(lines)
+
+
+def _names(document: Json) -> set[str]:
+    graders = document.get("graders") if isinstance(document, dict) else None
+    entries = graders if isinstance(graders, list) else []
+    return {str(entry.get("name") or entry.get("type")) for entry in entries if isinstance(entry, dict)}
+
+
+def _free(wanted: str, taken: set[str]) -> str:
+    name, number = wanted, 1
+    while name in taken:
+        number += 1
+        name = f"{wanted}_{number}"
+    return name

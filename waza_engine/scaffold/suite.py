@@ -1,0 +1,285 @@
+"""A suite made from a ``SKILL.md``: an eval file, tasks, trigger tests and a fixture, valid and runnable."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from waza_engine.graders.skill_words import words
+from waza_engine.scaffold.phrases import Prompt, TriggerPrompts, printable, summary, trigger_prompts
+from waza_engine.scaffold.problems import ScaffoldError
+from waza_engine.scaffold.text import scalar, slug
+from waza_engine.spec.eval_config import EXECUTORS
+from waza_engine.spec.loading import PROJECT_CONFIG_NAME, find_project_config, load_project_config
+from waza_engine.spec.problems import SuiteFileError
+from waza_engine.spec.skill_file import SkillFile, load_skill_file
+
+SKILL_NAME = "SKILL.md"
+DEFAULT_MODEL = "claude-sonnet-4.6"
+_FIXTURE = "example.md"
+_DESCRIPTION_CHARACTERS = 200
+_TITLE_CHARACTERS = 80
+_MOST_WORDS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class NewSuite:
+    """The files of a suite to be: ``files`` maps paths below ``directory`` to their content."""
+
+    directory: Path
+    files: Mapping[str, str]
+    warnings: tuple[str, ...] = ()
+
+
+def new_suite(
+    source: Path, directory: Path | None = None, *, executor: str = "mock", model: str = DEFAULT_MODEL
+) -> NewSuite:
+    """Return the suite for a ``SKILL.md`` or the folder it is in; nothing is written.
+
+    Without ``directory`` it goes to a folder of the skill's name below ``paths.evals`` of the nearest
+    ``.waza.yaml``, or below ``evals`` here. Raises ``ScaffoldError``.
+    """
+    if executor not in EXECUTORS:
+        raise ScaffoldError(f"`{executor}` is not an executor; write one of {', '.join(EXECUTORS)}.")
+    path, skill = _skill(source)
+    name = printable(skill.name) or path.parent.name or "skill"
+    warnings = _warnings(path, skill, name)
+    target = directory or _evals_directory(path) / slug(name, "skill")
+    prompts = trigger_prompts(name, skill.description)
+    folder = _relative(path.parent, target)
+    tasks = _tasks(name, prompts, invoked=executor == "copilot-sdk")
+    files = {
+        "eval.yaml": _eval_file(name, skill, folder, executor, model),
+        **tasks,
+        "trigger_tests.yaml": _trigger_tests(name, prompts),
+        f"fixtures/{_FIXTURE}": "# Example\n\nPut the files here that the skill works on in your tasks.\n",
+    }
+    return NewSuite(target, files, tuple(warnings))
+
+
+def _skill(source: Path) -> tuple[Path, SkillFile]:
+    path = source / SKILL_NAME if source.is_dir() else source
+    if not path.exists():
+        where = f"in {source}" if source.is_dir() else f"at {source}"
+        raise ScaffoldError(f"There is no {SKILL_NAME} {where}; name a skill's file or its folder.")
+    try:
+        skill = load_skill_file(path)
+    except SuiteFileError as error:
+        raise ScaffoldError(f"{error}.") from None
+    if not skill.name and not skill.description:
+        raise ScaffoldError(
+            f"{path} has no frontmatter with `name` and `description`; "
+            "begin the file with `---`, these two keys, and `---` again."
+        )
+    return path.resolve(), skill
+
+
+def _warnings(path: Path, skill: SkillFile, name: str) -> list[str]:
+    warnings: list[str] = []
+    if not skill.name:
+        warnings.append(f"{path} has no `name`; the suite takes the folder's, {name}")
+    if not skill.description.strip():
+        warnings.append(f"{path} has no `description`; the prompts are guesses from the name")
+    return warnings
+
+
+def _evals_directory(skill: Path) -> Path:
+    config = find_project_config(skill.parent)
+    if config is None:
+        return Path.cwd() / "evals"
+    try:
+        project, _ = load_project_config(skill.parent)
+    except SuiteFileError as error:
+        raise ScaffoldError(
+            f"{error}. Repair {PROJECT_CONFIG_NAME}, or name a directory with --out."
+        ) from None
+    return config.parent / project.paths.evals
+
+
+def _relative(place: Path, start: Path) -> str:
+    try:
+        return Path(os.path.relpath(place, start.resolve())).as_posix()
+    except ValueError:  # another drive
+        return place.as_posix()
+
+
+def _eval_file(name: str, skill: SkillFile, folder: str, executor: str, model: str) -> str:
+    about = summary(skill.description)
+    shown = about if len(about) <= _DESCRIPTION_CHARACTERS else f"{about[:_DESCRIPTION_CHARACTERS].rstrip()}…"
+    return f"""\
+# Does the skill do its work? Tasks are in tasks/, prompts that should start it in trigger_tests.yaml.
+name: {scalar(f"{name}-eval")}
+description: {scalar(shown or f"Evaluation of the skill {name}.")}
+skill: {scalar(name)}
+version: "1.0"
+
+config:
+  trials_per_task: 1
+  timeout_seconds: 300
+{_executor_lines(executor)}
+  model: {scalar(model)}
+  skill_directories:
+    - {scalar(folder)}
+
+metrics:
+  - name: trigger_accuracy
+    weight: 1.0
+    threshold: 0.8
+    description: Does the skill start for the right prompts and stay silent for the others?
+
+# These graders apply to every task.
+graders:
+  - type: code
+    name: has_answer
+    config:
+      assertions:
+        - len(output.strip()) > 0
+
+  - type: text
+    name: no_breakdown
+    config:
+      regex_not_match:
+        - '(?i)\\btraceback \\(most recent call last\\)'
+
+  - type: behavior
+    name: stays_frugal
+    config:
+      max_tool_calls: 30
+      max_duration_ms: 300000
+
+tasks:
+  - tasks/*.yaml
+"""
+
+
+def _executor_lines(executor: str) -> str:
+    match executor:
+        case "mock":
+            return (
+                "  executor: mock  # answers without an agent and without cost; `copilot-sdk` asks a real one"
+            )
+        case "command":
+            return "  executor: command\n  adapter: adapters/agent.json  # how to start your agent"
+        case _:
+            return f"  executor: {executor}"
+
+
+def _tasks(skill: str, prompts: TriggerPrompts, *, invoked: bool) -> dict[str, str]:
+    first = prompts.wanted[0].text
+    second = prompts.wanted[1 % len(prompts.wanted)].text
+    asked = slug(first, "first-request")
+    filed = f"{slug(second, 'request')}-with-a-file"
+    uses_skill = _uses_skill(skill, invoked=invoked)
+    tasks = {
+        asked: _task(asked, first, "A plain request.", "basic", _on_topic(first) + uses_skill),
+        filed: _task(
+            filed,
+            f"{second.rstrip('.?!。')}: see {_FIXTURE}",
+            f"A request about a file; it is copied from fixtures/{_FIXTURE}.",
+            "files",
+            _keeps_file() + uses_skill,
+            files=True,
+        ),
+    }
+    if prompts.unwanted:
+        outside = prompts.unwanted[0].text
+        avoided = f"out-of-scope-{slug(outside, 'request')}"
+        about = "A request that the skill should leave alone."
+        tasks[avoided] = _task(avoided, outside, about, "negative", _leaves_alone(skill))
+    return {f"tasks/{identifier}.yaml": text for identifier, text in tasks.items()}
+
+
+def _task(
+    identifier: str, prompt: str, description: str, tag: str, graders: str, *, files: bool = False
+) -> str:
+    inputs = f"  files:\n    - path: {_FIXTURE}\n" if files else ""
+    title = prompt if len(prompt) <= _TITLE_CHARACTERS else f"{prompt[: _TITLE_CHARACTERS - 1].rstrip()}…"
+    return f"""\
+id: {identifier}
+name: {scalar(title)}
+description: {description}
+tags: [{tag}]
+
+inputs:
+  prompt: {scalar(prompt)}
+{inputs}
+# What must a good answer contain, and what must be on the disk afterwards? Make these checks your own.
+graders:
+{graders}"""
+
+
+def _on_topic(prompt: str) -> str:
+    found = sorted(word for word in words(prompt) if word in prompt.lower())[:_MOST_WORDS]
+    if not found:
+        return """\
+  - type: code
+    name: says_something
+    config:
+      assertions:
+        - len(output.split()) > 0
+"""
+    return f"""\
+  - type: text
+    name: on_topic
+    config:
+      regex_match:
+        - {scalar(f"(?i)({'|'.join(found)})")}
+"""
+
+
+def _keeps_file() -> str:
+    return f"""\
+  - type: file
+    name: keeps_the_file
+    config:
+      must_exist:
+        - {_FIXTURE}
+"""
+
+
+def _leaves_alone(skill: str) -> str:
+    return f"""\
+  - type: skill_invocation
+    name: leaves_it_alone
+    config:
+      forbidden_skills:
+        - {scalar(skill)}
+"""
+
+
+def _uses_skill(skill: str, *, invoked: bool) -> str:
+    lines = f"""\
+- type: skill_invocation
+  name: uses_the_skill
+  config:
+    mode: any_order
+    required_skills:
+      - {scalar(skill)}
+""".splitlines()
+    if invoked:
+        return "\n" + "".join(f"  {line}\n" for line in lines)
+    return "\n  # With a real agent, ask that the skill was used:\n" + "".join(
+        f"  # {line}\n" for line in lines
+    )
+
+
+def _trigger_tests(skill: str, prompts: TriggerPrompts) -> str:
+    return f"""\
+# Prompts that must start the skill, and prompts that must not. Replace the guesses (medium) with your own.
+skill: {scalar(skill)}
+
+should_trigger_prompts:
+{_trigger_prompts(prompts.wanted, "Something the skill is for")}
+should_not_trigger_prompts:
+{_trigger_prompts(prompts.unwanted, "Not the work of this skill")}"""
+
+
+def _trigger_prompts(prompts: tuple[Prompt, ...], reason: str) -> str:
+    return "".join(
+        f"  - prompt: {scalar(prompt.text)}\n"
+        f"    reason: {reason}\n"
+        f"    confidence: {'high' if prompt.certain else 'medium'}\n"
+        for prompt in prompts
+    )

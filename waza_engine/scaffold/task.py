@@ -1,0 +1,103 @@
+"""A task for a suite that is there: a file that one of its patterns picks up."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from waza_engine.runs.discovery import eval_file_of
+from waza_engine.runs.suite import SuiteError, load_suite
+from waza_engine.scaffold.problems import ScaffoldError
+from waza_engine.scaffold.text import scalar, slug
+from waza_engine.spec.eval_file import EvalFile
+from waza_engine.spec.loading import load_eval_file
+from waza_engine.spec.problems import SuiteFileError
+from waza_engine.spec.task_globs import GlobError, matches, split_pattern
+
+_FILE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*")
+_SUFFIXES = (".yaml", ".yml")
+
+
+@dataclass(frozen=True, slots=True)
+class NewTask:
+    """A task to be: the file and what is in it."""
+
+    path: Path
+    text: str
+
+
+def new_task(identifier: str, suite: Path, *, prompt: str = "", name: str = "") -> NewTask:
+    """Return a task for the suite of an eval file, or of the directory it is in; nothing is written.
+
+    Raises ``ScaffoldError``, also when no pattern of the suite would pick the file up.
+    """
+    if not identifier.strip() or any(not character.isprintable() for character in identifier):
+        raise ScaffoldError("The id of a task must be a word such as `explains-loops`.")
+    try:
+        path = eval_file_of(suite).absolute()
+        spec, _ = load_eval_file(path)
+        known = _known_ids(path, spec)
+    except (SuiteFileError, SuiteError) as error:
+        raise ScaffoldError(f"{str(error).rstrip('.')}.") from None
+    if spec.tasks_from:
+        raise ScaffoldError(f"The tasks of {path} are the rows of {spec.tasks_from}; add a row there.")
+    stem = identifier if _FILE_NAME.fullmatch(identifier) else slug(identifier, "task")
+    place = _place(path.parent, spec, stem)
+    if place is None:
+        wanted = ", ".join(f"`{element}`" for element in spec.tasks if isinstance(element, str)) or "nothing"
+        raise ScaffoldError(
+            f"`tasks` of {path} picks up {wanted}, where no new file fits; add `- tasks/*.yaml` to it first."
+        )
+    if identifier in known and known[identifier] != place:
+        raise ScaffoldError(f"{known[identifier]} has the id `{identifier}` already; choose another one.")
+    return NewTask(place, _text(identifier, name, prompt))
+
+
+def _known_ids(path: Path, spec: EvalFile) -> dict[str, Path]:
+    try:
+        return {task.id: task.path for task in load_suite(path).tasks} if not spec.tasks_from else {}
+    except SuiteError:
+        return {}  # a suite without tasks yet
+
+
+def _place(directory: Path, spec: EvalFile, stem: str) -> Path | None:
+    for element in spec.tasks:
+        if not isinstance(element, str):
+            continue
+        for path in _candidates(directory, element, stem):
+            try:
+                if path.suffix in _SUFFIXES and matches(directory, element, path):
+                    return path
+            except GlobError:
+                break
+    return None
+
+
+def _candidates(directory: Path, pattern: str, stem: str) -> list[Path]:
+    """Return paths that the pattern may pick up, with the id in the place of its wildcards."""
+    *folders, last = split_pattern(pattern) or [""]
+    above = directory
+    for folder in folders:
+        above = above.parent if folder == ".." else above / folder.replace("*", stem)
+    names = [last.replace("*", stem), *(f"{stem}{suffix}" for suffix in _SUFFIXES)]
+    return [above / name for name in names if name]
+
+
+def _text(identifier: str, name: str, prompt: str) -> str:
+    asked = prompt or "Replace this with what a user would write"
+    return f"""\
+id: {scalar(identifier)}
+name: {scalar(name or identifier)}
+
+inputs:
+  prompt: {scalar(" ".join(asked.split()))}
+
+# What must a good answer contain? Make this check your own.
+graders:
+  - type: code
+    name: has_answer
+    config:
+      assertions:
+        - len(output.strip()) > 0
+"""

@@ -1,0 +1,102 @@
+"""Adding an item to a list in a YAML file that somebody wrote, without touching another character.
+
+A place is proposed from the marks of the parser; the text with the item counts only when it reads as the old
+data and the new item. Comments, quotes, anchors and line ends stay as they are.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import yaml
+
+from waza_engine.spec.problems import SuiteFileError
+from waza_engine.spec.scalars import Json
+from waza_engine.spec.yaml_reader import parse_yaml
+
+_INDENT = "  "
+
+
+def with_item(text: str, key: str, item: str, path: Path) -> str | None:
+    """Return the text with an item at the end of the list under a top-level key.
+
+    None when there is no safe way to write it.
+    ``item`` is YAML from column 0, beginning with ``- ``. A missing or empty key is written, too. Raises
+    ``SuiteFileError`` when the text is no YAML.
+    """
+    old = parse_yaml(text, path).value
+    if not isinstance(old, dict | None):
+        return None
+    block = {} if old is None else old
+    before = block.get(key)
+    if not isinstance(before, list | None):
+        return None
+    added = parse_yaml(item, path).value
+    assert isinstance(added, list)
+    wanted: dict[str, Json] = {**block, key: [*(before or []), *added]}
+    newline = "\r\n" if "\r\n" in text else "\n"
+    for proposed in _proposals(text, key, item.replace("\r\n", "\n").replace("\n", newline), added, newline):
+        try:
+            if parse_yaml(proposed, path).value == wanted:
+                return proposed
+        except SuiteFileError:
+            continue
+    return None
+
+
+def _proposals(text: str, key: str, item: str, added: list[Json], newline: str) -> Iterator[str]:
+    root = yaml.compose(text, Loader=yaml.SafeLoader)
+    value = _value_of(root, key)
+    if value is None:
+        whole = text if not text or text.endswith("\n") else text + newline
+        yield f"{whole}{key}:{newline}{_indented(item, _INDENT)}"
+    elif isinstance(value, yaml.SequenceNode) and not value.flow_style:
+        column = " " * value.start_mark.column
+        for end in (_content_end(text, value.end_mark.index), value.end_mark.index):
+            yield _with_lines(text, end, _indented(item, column), newline)
+    elif isinstance(value, yaml.SequenceNode):
+        yield from _flow_proposals(text, value, item, added, newline)
+    elif isinstance(value, yaml.ScalarNode):
+        emptied = text[: value.start_mark.index] + text[value.end_mark.index :]
+        yield _with_lines(emptied, value.start_mark.index, _indented(item, _INDENT), newline)
+
+
+def _flow_proposals(
+    text: str, value: yaml.SequenceNode, item: str, added: list[Json], newline: str
+) -> Iterator[str]:
+    start, end = value.start_mark.index, value.end_mark.index
+    if not value.value:
+        emptied = text[:start].rstrip(" ") + text[end:]
+        yield _with_lines(emptied, start, _indented(item, _INDENT), newline)
+    written = json.dumps(added, ensure_ascii=False)[1:-1]
+    last = _content_end(text, end - 1)
+    comma = "" if text[last - 1] in ",[" else ","
+    yield f"{text[:last]}{comma} {written}{text[last:]}"
+
+
+def _value_of(root: yaml.Node | None, key: str) -> yaml.Node | None:
+    if not isinstance(root, yaml.MappingNode):
+        return None
+    pairs: list[tuple[yaml.Node, yaml.Node]] = root.value
+    return next((value for name, value in pairs if name.value == key), None)
+
+
+def _with_lines(text: str, position: int, lines: str, newline: str) -> str:
+    """Return the text with lines after the one in which the position is."""
+    end = text.find("\n", max(0, position - 1) if text[position - 1 : position] == "\n" else position)
+    return f"{text}{newline}{lines}" if end < 0 else f"{text[: end + 1]}{lines}{text[end + 1 :]}"
+
+
+def _content_end(text: str, position: int) -> int:
+    """Return the end of what is written before a position: blank lines and comments between do not count."""
+    lines = text[:position].split("\n")
+    while len(lines) > 1 and (not lines[-1].strip() or lines[-1].lstrip().startswith("#")):
+        lines.pop()
+    return len("\n".join(lines).rstrip())
+
+
+def _indented(item: str, indent: str) -> str:
+    lines = item.splitlines(keepends=True)
+    return "".join(indent + line if line.strip() else line for line in lines)
