@@ -12,6 +12,8 @@ from typing import Annotated
 
 import typer
 
+from waza_engine.commands.new import new
+
 application = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
@@ -39,6 +41,8 @@ class ComparisonFormat(StrEnum):
 class ReportKind(StrEnum):
     """What a report is for."""
 
+    TEXT = "text"
+    JSON = "json"
     JUNIT = "junit"
     MARKDOWN = "markdown"
 
@@ -149,16 +153,29 @@ def grade(
 
 @application.command()
 def report(
-    results: Annotated[Path, typer.Argument(metavar="RESULTS", help="A result file, ours or upstream's.")],
+    results: Annotated[
+        Path,
+        typer.Argument(
+            metavar="RESULTS",
+            help="A result file, ours or upstream's; or an eval.yaml or its directory: its newest results.",
+        ),
+    ] = Path(),
     output_format: Annotated[
         ReportKind,
-        typer.Option("--format", help="JUnit XML for a CI system, or Markdown for a pull request."),
-    ],
+        typer.Option(
+            "--format",
+            "-f",
+            help=(
+                "Text for people, the document in today's layout, "
+                "JUnit XML for a CI system, or Markdown for a pull request."
+            ),
+        ),
+    ] = ReportKind.TEXT,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Write the report to this file.")
     ] = None,
 ) -> None:
-    """Write the results of a run for a CI system or a pull request.
+    """Show the results of a run, or write them for a CI system or a pull request.
 
     Exit code 0: written. 2: it cannot be.
     """
@@ -167,33 +184,7 @@ def report(
     raise typer.Exit(report_command(results, output_format.value, output))
 
 
-@application.command()
-def compare(
-    results: Annotated[
-        list[Path], typer.Argument(metavar="RESULTS", help="Two result files or more, the oldest first.")
-    ],
-    output_format: Annotated[
-        ComparisonFormat, typer.Option("--format", "-f", help="A table, or one object with every task.")
-    ] = ComparisonFormat.TABLE,
-) -> None:
-    """Show runs beside each other: scores, verdicts, and the change from the first to the last.
-
-    Exit code 0: compared. 2: a file cannot be read.
-    """
-    from waza_engine.commands.compare import compare_command
-
-    raise typer.Exit(compare_command(results, output_format.value))
-
-
-@application.command("list")
-def list_suites(
-    directory: Annotated[Path, typer.Argument(metavar="DIR", help="Where to look.")] = Path(),
-    as_json: Annotated[bool, typer.Option("--json", help="Print one object instead of lines.")] = False,
-) -> None:
-    """List the suites below a directory, with their tasks."""
-    from waza_engine.commands.listing import list_command
-
-    raise typer.Exit(list_command(directory, as_json=as_json))
+application.add_typer(new, name="new")
 
 
 @application.command()
