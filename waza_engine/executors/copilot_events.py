@@ -59,7 +59,7 @@ class TurnRecord:
     """Collects the events of one turn in the order in which they come.
 
     Its reader may look at it at any time: what has come so far is kept when the turn breaks off. ``hide``
-    takes secrets out of a text.
+    takes secrets out of a text. ``broken_servers`` says why an MCP server did not start, by name.
     """
 
     hide: Callable[[str], str] = lambda text: text
@@ -68,6 +68,7 @@ class TurnRecord:
     error: str = ""
     status_code: int | None = None
     idle: bool = False
+    broken_servers: dict[str, str] = field(default_factory=dict[str, str])
     _answer: list[str] = field(default_factory=list[str])
     _calls: dict[str, _Started] = field(default_factory=dict[str, _Started])
     _untold_calls: set[str] = field(default_factory=set[str])
@@ -109,6 +110,8 @@ class TurnRecord:
                 self._fail(data, agent)
             case "session.idle":
                 self.idle = True
+            case "session.mcp_server_status_changed" | "session.mcp_servers_loaded":
+                self._look_at_servers(data)
             case _:
                 pass
         if kind in _TOLD:
@@ -123,6 +126,15 @@ class TurnRecord:
     def _invoke_skill(self, data: Json) -> None:
         if name := _text(data.get("name")):
             self.skill_invocations.append(SkillInvocation(name, _text(data.get("path"))))
+
+    def _look_at_servers(self, data: Json) -> None:
+        listed = cast("list[Json]", data.get("servers") or [data])
+        for server in listed:
+            name = _text(server.get("serverName")) or _text(server.get("name"))
+            if server.get("status") == "failed":
+                self.broken_servers[name] = self.hide(_text(server.get("error")))
+            else:
+                self.broken_servers.pop(name, None)
 
     def _say(self, data: Json, agent: str) -> None:
         if not agent:

@@ -194,6 +194,8 @@ class _Turn:
             self.error = self._told_error()
         elif runtime.died.is_set() and not self._over.is_set():
             self.error = _DIED
+        else:
+            self.error = self._broken_server()
 
     def _hear(self, event: SessionEvent) -> None:
         self.heard.set()
@@ -219,6 +221,15 @@ class _Turn:
         if totals is not None:
             self._totals = usage_since(found.counted, totals)
             found.counted = totals
+
+    def _broken_server(self) -> str:
+        """Say which server did not start: the agent goes on without its tools and does not tell."""
+        broken = self._record.broken_servers
+        name = next((name for name in self.request.mcp_servers if name in broken), None)
+        if name is None:
+            return ""
+        why = " ".join(broken[name].split()).rstrip(".") or "the agent does not say why"
+        return f"the MCP server `{name}` did not start: {why}"
 
     def _told_error(self) -> str:
         record, provider = self._record, self._provider
