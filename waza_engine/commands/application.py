@@ -184,6 +184,35 @@ def report(
     raise typer.Exit(report_command(results, output_format.value, output))
 
 
+@application.command()
+def compare(
+    results: Annotated[
+        list[Path], typer.Argument(metavar="RESULTS", help="Two result files or more, the oldest first.")
+    ],
+    output_format: Annotated[
+        ComparisonFormat, typer.Option("--format", "-f", help="A table, or one object with every task.")
+    ] = ComparisonFormat.TABLE,
+) -> None:
+    """Show runs beside each other: scores, verdicts, and the change from the first to the last.
+
+    Exit code 0: compared. 2: a file cannot be read.
+    """
+    from waza_engine.commands.compare import compare_command
+
+    raise typer.Exit(compare_command(results, output_format.value))
+
+
+@application.command("list")
+def list_suites(
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="Where to look.")] = Path(),
+    as_json: Annotated[bool, typer.Option("--json", help="Print one object instead of lines.")] = False,
+) -> None:
+    """List the suites below a directory, with their tasks."""
+    from waza_engine.commands.listing import list_command
+
+    raise typer.Exit(list_command(directory, as_json=as_json))
+
+
 application.add_typer(new, name="new")
 
 
