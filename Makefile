@@ -6,8 +6,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 SUITE := examples/code-explainer
 READY := $(VENV)/.ready
+MODEL_VENV := .venv-model
 
-.PHONY: demo test lint format bench schemas vscode clean lock
+.PHONY: demo test test-model lint format bench schemas vscode clean lock
 
 demo: $(READY) ## Diagnostics, a run of every task and the scores in the source, on the example suite.
 	@echo; echo "== What the editor would underline: waza-language-server check $(SUITE)"; echo
@@ -19,6 +20,9 @@ demo: $(READY) ## Diagnostics, a run of every task and the scores in the source,
 
 test: $(READY) ## Every test, the one in a real VS Code included.
 	$(BIN)/python -m pytest $(ARGS)
+
+test-model: $(READY) $(MODEL_VENV)/.ready ## A small real model behind a real server; builds the server once (minutes, needs cmake and g++).
+	$(BIN)/python -m pytest -m model tests/model $(ARGS)
 
 lint: $(READY) vscode-extension/node_modules/.ready ## Style, formatting and types of both languages.
 	$(BIN)/ruff check .
@@ -43,13 +47,18 @@ vscode: $(READY) vscode-extension/node_modules/.ready ## Package the extension a
 	cd vscode-extension && PYTHON=../$(BIN)/python npm run package
 
 clean:
-	rm -rf $(VENV) vscode-extension/node_modules vscode-extension/out
+	rm -rf $(VENV) $(MODEL_VENV) vscode-extension/node_modules vscode-extension/out
 
 $(READY): pyproject.toml requirements.lock
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer with venv is needed (set PYTHON=...)"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(MODEL_VENV)/.ready: tests/model/requirements.txt
+	$(PYTHON) -m venv $(MODEL_VENV)
+	$(MODEL_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
 	@touch $@
 
 vscode-extension/node_modules/.ready: vscode-extension/package-lock.json
@@ -59,3 +68,5 @@ vscode-extension/node_modules/.ready: vscode-extension/package-lock.json
 lock: ## Pin the dependencies again (needs uv).
 	uv pip compile --universal --python-version 3.11 --generate-hashes --group dev --no-emit-index-url \
 		--no-annotate --no-header pyproject.toml -o requirements.lock
+	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+		--no-annotate --no-header tests/model/requirements.in -o tests/model/requirements.txt
