@@ -25,10 +25,14 @@ class ExecutorError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ExecutorSettings:
-    """What an executor is made of. Relative paths in ``config`` start at ``suite_directory``."""
+    """What an executor is made of. Relative paths in ``config`` start at ``suite_directory``.
+
+    ``eval_file`` is the name of the eval file there, "" when it is not known.
+    """
 
     suite_directory: Path
     config: EvalConfig
+    eval_file: str = ""
 
 
 class Cancellation(Protocol):
@@ -67,7 +71,8 @@ class ExecutionRequest:
     list of skills, instruction files). ``mcp_servers`` holds their configuration by name, mocks included.
     ``tools`` are offered besides the agent's own. A session that is ``ephemeral`` is deleted afterwards.
     With ``stop_at_first_skill`` the turn ends as soon as any skill is invoked, which is no error.
-    ``task_id`` and ``trial`` (from 1) say what the call is for, empty and 0 for triggers and judges.
+    ``task_id`` and ``trial`` (from 1) say what the call is for, empty and 0 for triggers and judges;
+    ``follow_ups`` says how many more prompts of the same conversation are sure to come.
     """
 
     prompt: str
@@ -91,6 +96,7 @@ class ExecutionRequest:
     stop_at_first_skill: bool = False
     task_id: str = ""
     trial: int = 0
+    follow_ups: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +104,7 @@ class ExecutionResponse:
     """What one turn left behind. ``error`` is set when the agent gave up; its output so far is kept.
 
     ``events`` are transcript entries as in reference waza.md §4.9. ``usage`` is None when the executor
-    reports none.
+    reports none. ``duration_ms`` is how long the agent took, None when the caller's clock is right.
     """
 
     output: str
@@ -108,6 +114,7 @@ class ExecutionResponse:
     skill_invocations: Sequence[SkillInvocation] = ()
     usage: Usage | None = None
     error: str | None = None
+    duration_ms: int | None = None
 
 
 class Executor(Protocol):
@@ -115,7 +122,8 @@ class Executor(Protocol):
 
     ``answers_triggers`` is true for an executor that has no skills to call and answers every trigger prompt
     rightly by definition. ``has_model`` is true when a model answers, which can judge and reply; it honours
-    ``tools`` then. ``costs`` is true when its answers may cost money.
+    ``tools`` then. ``costs`` is true when its answers may cost money; where it is false, the usage that it
+    reports was paid for another time. It may have ``warnings``, what in its files has no effect.
     """
 
     name: str

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
@@ -88,12 +89,17 @@ class FollowUps:
 
     def __init__(self, prompts: Sequence[str]) -> None:
         self._prompts = prompts
-        self._waiting = iter(prompts)
+        self._waiting = deque(prompts)
+
+    @property
+    def waiting(self) -> int:
+        """How many prompts are still to come."""
+        return len(self._waiting)
 
     def reply(self, said: str) -> str | None:
         """Return the next prompt, whatever was said."""
         del said
-        return next(self._waiting, None)
+        return self._waiting.popleft() if self._waiting else None
 
     def where(self, number: int) -> str:
         """Return the number and how many there are."""
@@ -118,13 +124,17 @@ def converse(
     while prompt is not None:
         turn = len(talk.prompts) + 1
         talk.prompts.append(prompt)
-        request = first if turn == 1 else replace(first, prompt=prompt, session=talk.session)
-        started = time.monotonic()
+        session = first.session if turn == 1 else talk.session
+        waiting = partner.waiting if isinstance(partner, FollowUps) else 0
+        request = replace(first, prompt=prompt, session=session, follow_ups=waiting)
+        started, took_ms = time.monotonic(), None
         try:
-            talk.add(execute(executor, request, cancellation))
+            response = execute(executor, request, cancellation)
+            talk.add(response)
+            took_ms = response.duration_ms
         except ExecutorError as error:
             talk.fail(error)
-        talk.duration_ms += round((time.monotonic() - started) * 1000)
+        talk.duration_ms += round((time.monotonic() - started) * 1000) if took_ms is None else took_ms
         if talk.error:
             talk.error = talk.error if turn == 1 else f"{partner.where(turn - 1)}: {talk.error}"
             return talk
