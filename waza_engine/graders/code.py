@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field
 
 from waza_engine.assertions.evaluator import AssertionEvaluator, AssertionOutcome
-from waza_engine.assertions.javascript import evaluate_javascript
+from waza_engine.assertions.workers import MissingInterpreterError
 from waza_engine.graders.base import (
     Check,
     Grader,
@@ -99,10 +99,7 @@ class CodeGrader(Grader[CodeConfig]):
         """Evaluate every assertion in one shared context."""
         assertions = self.config.assertions
         names = assertion_context(context)
-        if self.config.language == "javascript":
-            outcomes = evaluate_javascript(assertions, names)
-        else:
-            outcomes = _evaluate_python(assertions, names, context.assertions)
+        outcomes = _evaluate(assertions, names, self.config.language, context.assertions)
         checks = [
             _check(i, text, out) for i, (text, out) in enumerate(zip(assertions, outcomes, strict=True))
         ]
@@ -143,14 +140,19 @@ def _is_error(event: Mapping[str, Any]) -> bool:
     return "error" in str(event.get("type", "")) or "error" in str(event.get("content") or "")
 
 
-def _evaluate_python(
-    assertions: Sequence[str], names: Mapping[str, Any], shared: AssertionEvaluator | None
+def _evaluate(
+    assertions: Sequence[str],
+    names: Mapping[str, Any],
+    language: Literal["python", "javascript"],
+    shared: AssertionEvaluator | None,
 ) -> list[AssertionOutcome]:
     try:
         if shared is not None:
-            return shared.evaluate(assertions, names)
+            return shared.evaluate(assertions, names, language)
         with AssertionEvaluator() as evaluator:
-            return evaluator.evaluate(assertions, names)
+            return evaluator.evaluate(assertions, names, language)
+    except MissingInterpreterError as error:
+        raise GraderError(str(error)) from None
     except RuntimeError as error:
         raise GraderError(f"the assertions were not evaluated: {error}") from None
     except OSError as error:

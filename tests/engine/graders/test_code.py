@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import shutil
+import threading
 from collections.abc import Iterator
 from typing import Any
 
+import psutil
 import pytest
 
 from tests.engine.graders.grading import failed_paths, grade, refused, result
-from waza_engine.assertions import javascript
 from waza_engine.assertions.evaluator import AssertionEvaluator
 from waza_engine.graders.base import ToolCall, Verdict
 
+MEMORY = ("it crashed Node.js or needs too much memory", "it needs more than the allowed memory")
 needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="Node.js is not installed")
 
 
@@ -143,7 +145,8 @@ def test_javascript_semantics(assertion: str, passed: bool) -> None:
 @needs_node
 def test_javascript_declarations_persist_and_a_hang_costs_one_assertion() -> None:
     assertions = ["var n = 3; n", "n === 3", "for (;;) {}", "(async () => { for (;;) await 0 })()", "n === 3"]
-    outcomes = javascript.evaluate_javascript(assertions, {"output": ""}, deadline_seconds=0.5)
+    with AssertionEvaluator(deadline_seconds=0.5) as shared:
+        outcomes = shared.evaluate(assertions, {"output": ""}, "javascript")
     assert [(outcome.passed, outcome.timed_out) for outcome in outcomes] == [
         (True, False),
         (True, False),
@@ -156,9 +159,84 @@ def test_javascript_declarations_persist_and_a_hang_costs_one_assertion() -> Non
 @needs_node
 def test_javascript_that_exhausts_memory_costs_one_assertion() -> None:
     hungry = "const kept = []; for (;;) kept.push(new Array(1e6).fill(kept.length))"
-    outcomes = javascript.evaluate_javascript(["1", hungry, "2"], {"output": ""}, deadline_seconds=60)
+    with AssertionEvaluator(deadline_seconds=60) as shared:
+        outcomes = shared.evaluate(["1", hungry, "2"], {"output": ""}, "javascript")
     assert [outcome.passed for outcome in outcomes] == [True, False, True]
-    assert outcomes[1].error == "it crashed Node.js or needs too much memory"
+    assert outcomes[1].error in MEMORY
+
+
+@needs_node
+def test_javascript_memory_outside_of_the_heap_is_limited_too() -> None:
+    hungry = "const kept = []; for (;;) kept.push(new Uint8Array(1e7).fill(1))"
+    with AssertionEvaluator(deadline_seconds=60, memory_bytes=400_000_000) as shared:
+        outcomes = shared.evaluate([hungry, "2"], {"output": ""}, "javascript")
+    assert [(outcome.passed, outcome.timed_out) for outcome in outcomes] == [(False, False), (True, False)]
+    assert outcomes[0].error in MEMORY
+
+
+@needs_node
+def test_one_node_serves_all_graders_and_forgets_each_of_them() -> None:
+    with AssertionEvaluator() as shared:
+        first = shared.evaluate(
+            ["globalThis.left = 1; Array.prototype.left = 1; output = 'changed'; var kept = 1; kept"],
+            {"output": "a"},
+            "javascript",
+        )
+        one = shared.process_ids()
+        second = shared.evaluate(
+            [
+                "typeof left === 'undefined'",
+                "[].left === undefined",
+                "output === 'b'",
+                "typeof kept === 'undefined'",
+            ],
+            {"output": "b"},
+            "javascript",
+        )
+        assert shared.process_ids() == one
+    assert [outcome.passed for outcome in (*first, *second)] == [True] * 5
+
+
+@needs_node
+def test_what_node_itself_throws_leads_nowhere() -> None:
+    reach = "var seen; import('fs').catch((error) => { seen = error }); true"
+    with AssertionEvaluator() as shared:
+        outcomes = shared.evaluate(
+            [
+                reach,
+                "seen.constructor.constructor('return process')().exit(0)",
+                "Object.getPrototypeOf(Object.getPrototypeOf(Object.getPrototypeOf(seen))).left = 1",
+                "Promise.reject(new Error('nobody listens')); true",
+            ],
+            {},
+            "javascript",
+        )
+        one = shared.process_ids()
+        assert shared.evaluate(["({}).left === undefined"], {}, "javascript")[0].passed
+        assert shared.process_ids() == one
+    assert not outcomes[1].passed
+
+
+@needs_node
+def test_closing_ends_node_while_it_evaluates() -> None:
+    shared = AssertionEvaluator(deadline_seconds=60)
+    failures: list[str] = []
+
+    def work() -> None:
+        try:
+            shared.evaluate(["for (;;) {}"], {}, "javascript")
+        except RuntimeError as error:
+            failures.append(str(error))
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    while not shared.process_ids():
+        thread.join(0.01)
+    identifiers = shared.process_ids()
+    shared.close()
+    thread.join(5)
+    assert len(failures) == 1
+    assert not any(psutil.pid_exists(identifier) for identifier in identifiers)
 
 
 def test_javascript_without_node_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
