@@ -1,0 +1,195 @@
+"""Tools of MCP servers for an executor without an agent: connect, list, call, disconnect.
+
+The connections last for one turn; a server keeps nothing from one turn to the next.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import re
+import time
+from collections.abc import AsyncGenerator, Mapping
+from concurrent.futures import CancelledError, Future
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import mcp_types
+from mcp import Client
+from mcp.client.sse import sse_client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared._httpx_utils import create_mcp_http_client
+
+from waza_engine.executors.event_loop import LoopThread
+from waza_engine.graders.processes import ProcessScope
+from waza_engine.mcp.stdio import started_server
+
+CONNECT_SECONDS = 30.0
+_FOREIGN_CHARACTERS = re.compile(r"[^A-Za-z0-9_-]")
+_LONGEST_NAME = 64
+
+
+class McpError(Exception):
+    """A server cannot be used; the text names it and is for the author of the suite."""
+
+
+@dataclass(frozen=True, slots=True)
+class McpResult:
+    """What a tool said, and whether it calls that an error."""
+
+    text: str
+    failed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Connected:
+    name: str
+    client: Client
+    tools: tuple[mcp_types.Tool, ...]
+    seconds: float | None
+
+
+class McpTools:
+    """The tools of several servers, by the name that a model sees: ``server-tool``, as other agents do.
+
+    ``stop`` may be called from any thread and ends a call that waits.
+    """
+
+    def __init__(
+        self, servers: Mapping[str, Mapping[str, Any]], workspace: Path, scope: ProcessScope, deadline: float
+    ) -> None:
+        """Connect to all servers. ``deadline`` is in terms of ``time.monotonic``. Raises ``McpError``."""
+        self._loop = LoopThread("mcp")
+        self._scope = scope
+        self._deadline = deadline
+        self._found: dict[str, tuple[_Connected, mcp_types.Tool]] = {}
+        self._serving: list[Future[None]] = []
+        self._leaving: list[asyncio.Event] = []
+        try:
+            waiting = {name: self._start(name, server, workspace) for name, server in servers.items()}
+            for name, connecting in waiting.items():
+                self._add(self._connected(name, connecting))
+        except BaseException:
+            self.stop()
+            raise
+
+    def listed(self) -> list[tuple[str, str, Mapping[str, Any]]]:
+        """Return name, description and JSON Schema of the arguments of every tool."""
+        return [(name, tool.description or "", tool.input_schema) for name, (_, tool) in self._found.items()]
+
+    def call(self, name: str, arguments: Mapping[str, Any]) -> McpResult:
+        """Call a tool that ``listed`` names; a server that breaks is a failed result."""
+        server, tool = self._found[name]
+        left = self._deadline - time.monotonic()
+        seconds = left if server.seconds is None else min(left, server.seconds)
+        future = self._loop.submit(server.client.call_tool(tool.name, dict(arguments)))
+        try:
+            result = future.result(max(0.0, seconds))
+        except TimeoutError:
+            future.cancel()
+            return McpResult(f"the MCP server `{server.name}` did not answer in time", failed=True)
+        except CancelledError:
+            return McpResult("the call was cancelled", failed=True)
+        except Exception as error:  # noqa: BLE001 - whatever a server does, the conversation goes on
+            return McpResult(f"the MCP server `{server.name}` failed: {_reason(error)}", failed=True)
+        return McpResult(_text(result), failed=result.is_error)
+
+    def stop(self) -> None:
+        """Disconnect and end the servers that were started; can be called twice."""
+        for serving in self._serving:
+            serving.cancel()
+        self._loop.close()
+
+    def _start(self, name: str, server: Mapping[str, Any], workspace: Path) -> Future[_Connected]:
+        connected: Future[_Connected] = Future()
+        self._serving.append(self._loop.submit(self._serve(name, server, workspace, connected)))
+        return connected
+
+    async def _serve(
+        self, name: str, server: Mapping[str, Any], workspace: Path, connected: Future[_Connected]
+    ) -> None:
+        """Keep one connection in one task, from beginning to end."""
+        try:
+            transport = _transport(server, workspace, self._scope)
+            async with Client(transport, mode="legacy", cache=None) as client:
+                wanted = server.get("tools", ["*"])
+                tools = tuple(
+                    [tool async for tool in _all_tools(client) if "*" in wanted or tool.name in wanted]
+                )
+                timeout = server.get("timeout")
+                connected.set_result(_Connected(name, client, tools, timeout and timeout / 1000))
+                await asyncio.Event().wait()
+        except BaseException as error:
+            if not connected.done():
+                connected.set_exception(error)
+            raise
+
+    def _connected(self, name: str, connecting: Future[_Connected]) -> _Connected:
+        seconds = min(CONNECT_SECONDS, self._deadline - time.monotonic())
+        try:
+            return connecting.result(max(0.0, seconds))
+        except TimeoutError:
+            raise McpError(f"the MCP server `{name}` did not start within {seconds:.0f} seconds") from None
+        except (CancelledError, asyncio.CancelledError):
+            raise McpError(f"the MCP server `{name}` was stopped") from None
+        except Exception as error:  # noqa: BLE001 - the libraries below raise anything
+            raise McpError(f"the MCP server `{name}` cannot be used: {_reason(error)}") from None
+
+    def _add(self, server: _Connected) -> None:
+        for tool in server.tools:
+            name = _FOREIGN_CHARACTERS.sub("_", f"{server.name}-{tool.name}")[:_LONGEST_NAME]
+            self._found.setdefault(name, (server, tool))
+
+
+def _transport(
+    server: Mapping[str, Any], workspace: Path, scope: ProcessScope
+) -> AbstractAsyncContextManager[Any]:
+    match server["type"]:
+        case "stdio":
+            return started_server(server, workspace, scope)
+        case "sse":
+            return sse_client(server["url"], headers=dict(server["headers"]))
+        case _:
+            return _over_http(server)
+
+
+@asynccontextmanager
+async def _over_http(server: Mapping[str, Any]) -> AsyncGenerator[Any]:
+    async with (
+        create_mcp_http_client(headers=dict(server["headers"])) as http,
+        streamable_http_client(server["url"], http_client=http) as streams,
+    ):
+        yield streams
+
+
+async def _all_tools(client: Client) -> AsyncGenerator[mcp_types.Tool]:
+    cursor: str | None = None
+    for _ in range(100):
+        page = await client.list_tools(cursor=cursor)
+        for tool in page.tools:
+            yield tool
+        cursor = page.next_cursor
+        if not cursor:
+            return
+
+
+def _text(result: mcp_types.CallToolResult) -> str:
+    parts = [
+        block.text if isinstance(block, mcp_types.TextContent) else f"[{block.type}]"
+        for block in result.content
+    ]
+    return "\n".join(parts)
+
+
+def _reason(error: BaseException) -> str:
+    """Return the innermost reason in one line, without the words of the library."""
+    while isinstance(error, BaseExceptionGroup):
+        error = cast("BaseExceptionGroup[BaseException]", error).exceptions[0]
+    if isinstance(error, OSError) and error.strerror:
+        place = f": {error.filename}" if error.filename else ""
+        return f"{error.strerror}{place}"
+    with contextlib.suppress(IndexError):
+        return str(error).splitlines()[0][:300]
+    return type(error).__name__
