@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 from typing import Any
 from uuid import uuid4
 
@@ -21,6 +22,7 @@ from waza_engine.executors.base import (
     ExecutorError,
     ExecutorSettings,
 )
+from waza_engine.executors.mcp_tools import mcp_tools
 from waza_engine.executors.openai_provider import KEY_VARIABLE, find_endpoint
 from waza_engine.executors.openai_turn import Brake, StoppedTurn, Turn, clean
 from waza_engine.executors.openai_wire import Connection
@@ -60,31 +62,23 @@ class OpenAIExecutor:
             raise ExecutorError("the executor `openai` needs to know the model; write `model` below `config`")
         messages = self._conversation(request)
         session = request.session or f"openai-{uuid4().hex[:12]}"
-        brake = Brake()
         deadline = time.monotonic() + request.timeout_seconds
-        with self._lock:
-            if self._closed:
-                raise ExecutorError("the executor `openai` has ended already")
-            self._brakes.add(brake)
-        withdraw = cancellation.on_request(brake.stop)
-        tools = self._tools(request, brake, deadline)
-        turn = Turn(self._connection, request, messages, tools, brake, deadline, self._hide)
-        try:
-            turn.run()
-            return turn.response(session)
-        except ExecutorError as error:
-            if not turn.answered:
-                raise
-            return turn.response(session, str(error))
-        except StoppedTurn:
-            return turn.response(session, "the run was cancelled")
-        finally:
-            withdraw()
-            brake.stop()
-            with self._lock:
-                self._brakes.discard(brake)
-                if turn.answered and not (request.ephemeral or self._closed):
-                    self._sessions[session] = turn.messages
+        with self._braked(cancellation) as brake:
+            tools = self._tools(request, brake, deadline)
+            turn = Turn(self._connection, request, messages, tools, brake, deadline, self._hide)
+            try:
+                turn.run()
+                return turn.response(session)
+            except ExecutorError as error:
+                if not turn.answered:
+                    raise
+                return turn.response(session, str(error))
+            except StoppedTurn:
+                return turn.response(session, "the run was cancelled")
+            finally:
+                with self._lock:
+                    if turn.answered and not (request.ephemeral or self._closed):
+                        self._sessions[session] = turn.messages
 
     def close(self) -> None:
         """Break off every turn and forget every conversation."""
@@ -95,6 +89,23 @@ class OpenAIExecutor:
         for brake in brakes:
             brake.stop()
         self._connection.close()
+
+    @contextmanager
+    def _braked(self, cancellation: Cancellation) -> Generator[Brake]:
+        """Give the brake of a turn: pulled when the run is cancelled, and when the turn is over."""
+        brake = Brake()
+        with self._lock:
+            if self._closed:
+                raise ExecutorError("the executor `openai` has ended already")
+            self._brakes.add(brake)
+        withdraw = cancellation.on_request(brake.stop)
+        try:
+            yield brake
+        finally:
+            withdraw()
+            brake.stop()
+            with self._lock:
+                self._brakes.discard(brake)
 
     def _hide(self, text: str) -> str:
         return self._hide_others(self._connection.endpoint.hide_key(text))
@@ -123,6 +134,7 @@ class OpenAIExecutor:
         tools = [
             *(_as_tool(tool) for tool in request.tools),
             *workspace_tools(self._allowed, surroundings),
+            *mcp_tools(request, brake, deadline),
             *skill_tools(request.skill_directories),
         ]
         # What the caller offers hides a tool of ours with the same name.

@@ -31,15 +31,28 @@ class Brake:
         self._lock = threading.Lock()
         self._stopped = False
         self._request: Future[str] | None = None
+        self._others: list[Callable[[], None]] = []
 
     def stop(self) -> None:
         """Stop the turn; can be called twice and from any thread."""
         with self._lock:
             self._stopped = True
             request = self._request
+            others, self._others = self._others, []
         if request is not None:
             request.cancel()
         self.scope.close()
+        for stop in others:
+            stop()
+
+    def also(self, stop: Callable[[], None]) -> None:
+        """Call ``stop`` when the turn is stopped, at once if it was."""
+        with self._lock:
+            late = self._stopped
+            if not late:
+                self._others.append(stop)
+        if late:
+            stop()
 
     def hold(self, request: Future[str]) -> None:
         """Remember the request that is under way."""
