@@ -185,6 +185,37 @@ def report(
 
 
 @application.command()
+def review(
+    results: Annotated[
+        Path, typer.Argument(metavar="RESULTS", help="A result file, or a suite: then its newest results.")
+    ] = Path(),
+    task: Annotated[str | None, typer.Option(metavar="ID", help="The task, by id or name.")] = None,
+    trial: Annotated[int | None, typer.Option(min=1, metavar="NUMBER", help="The trial of the task.")] = None,
+    grader: Annotated[str | None, typer.Option(metavar="NAME", help="The grader that asks.")] = None,
+    verdict: Annotated[
+        bool | None, typer.Option("--pass/--fail", help="Record this verdict; without it, list what waits.")
+    ] = None,
+    score: Annotated[
+        float | None, typer.Option(metavar="NUMBER", help="The score, 0 to 1; by default 1 or 0.")
+    ] = None,
+    comment: Annotated[str, typer.Option(metavar="TEXT", help="Why.")] = "",
+    reviewer: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Who says so; by default $WAZA_REVIEWER, else you.")
+    ] = None,
+    everything: Annotated[bool, typer.Option("--all", help="List what is reviewed already, too.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one object instead of lines.")] = False,
+) -> None:
+    """List what waits for a person's review, or record one in reviews.jsonl beside the eval file.
+
+    Exit code 0: done. 2: there are no such results, or more than one verdict fits.
+    """
+    from waza_engine.commands.review import ReviewRequest, review_command
+
+    request = ReviewRequest(results, task, trial, grader, verdict, score, comment, reviewer)
+    raise typer.Exit(review_command(request, as_json=as_json, everything=everything))
+
+
+@application.command()
 def compare(
     results: Annotated[
         list[Path], typer.Argument(metavar="RESULTS", help="Two result files or more, the oldest first.")

@@ -106,8 +106,7 @@ class GradingContext:
     ``duration_ms`` is the trial's wall clock in milliseconds. ``judge`` is None when no executor can judge;
     ``session`` is the agent's session for a judge that continues it, and ``baseline_output`` the answer of
     the run without skills, None when there was none. ``turns`` are all prompts of a conversation, the first
-    included. ``hint``, ``reference`` and ``metadata`` are the task's own words for its graders. ``reviews``
-    are what people said of this trial, by the name of the grader that asked them.
+    included. ``hint``, ``reference`` and ``metadata`` are the task's own words for its graders.
     """
 
     output: str = ""
@@ -132,21 +131,6 @@ class GradingContext:
     hint: str = ""
     reference: str | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    reviews: Mapping[str, Review] = field(default_factory=dict[str, "Review"])
-
-
-@dataclass(frozen=True, slots=True)
-class Review:
-    """What a person said of one grader of one trial.
-
-    ``score`` is 0..1; ``time`` is an ISO 8601 time stamp with its zone.
-    """
-
-    score: float
-    passed: bool
-    comments: str
-    reviewer: str
-    time: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,8 +169,9 @@ class Grader(ABC, Generic[ConfigT]):
 
     ``entry_keys`` names config keys that may also stand beside ``type`` (references A and B write ``rubric``
     and ``model`` of judges, and ``assertions`` of task-level graders there). ``replaced_by`` names the
-    successor of a deprecated type. ``warnings`` says what the entry contains that has no effect (unknown
-    keys), one sentence each.
+    successor of a deprecated type. ``judged`` types ask a model, which costs, so grading a record again keeps
+    their verdicts. ``warnings`` says what the entry contains that has no effect (unknown keys), one sentence
+    each.
     """
 
     type: ClassVar[str]
@@ -195,11 +180,17 @@ class Grader(ABC, Generic[ConfigT]):
     example: ClassVar[str]
     entry_keys: ClassVar[tuple[str, ...]] = ()
     replaced_by: ClassVar[str | None] = None
+    judged: ClassVar[bool] = False
 
     def __init__(self, name: str, config: ConfigT) -> None:
         self.name = name
         self.config = config
         self.warnings: tuple[str, ...] = ()
+
+    @property
+    def longest_seconds(self) -> float:
+        """How long one grading may take by limits of its own, in seconds; 0 when it sets none."""
+        return 0.0
 
     def notices(self, suite_directory: Path) -> tuple[str, ...]:
         """Say what would keep this grader from grading, one sentence each, before an agent is paid.

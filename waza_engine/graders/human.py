@@ -39,11 +39,17 @@ class HumanConfig(GraderConfig):
 class HumanGrader(Grader[HumanConfig]):
     """Marks the run for review by a person.
 
-    **Scoring:** none yet. The result is `pending`, and a pending grader counts neither in the score nor in
-    whether the task passes.
+    **Scoring:** none until somebody reviews it. The result is `pending`, and a pending grader counts neither
+    in the score nor in whether the task passes. A review gives it a score and a verdict, which count from
+    then on.
 
-    **Worth knowing:** upstream no longer runs this type; it has no successor there, except a `prompt` that
-    asks a model about the same criteria.
+    **Worth knowing:**
+
+    - `waza-engine review` lists what waits, and `waza-engine review --task ID --grader NAME --pass` (or
+      `--fail`, `--score`, `--comment`) reviews it. Reviews are kept in `reviews.jsonl` beside the eval file:
+      commit it. Every run asks anew, because its answer is another one.
+    - Upstream no longer runs this type; it has no successor there, except a `prompt` that asks a model
+      about the same criteria.
     """
 
     type = "human"

@@ -6,16 +6,41 @@ Everything may be missing or null; a file that is no result is None, never an er
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeAlias, cast
 
 from waza_engine.results.places import JOURNAL_SUFFIX
+from waza_engine.results.reviewed import with_reviews
 from waza_engine.results.scores import CheckResult, GraderResult, RunResult, TaskResult
 
 LONGEST_BYTES = 256 * 1024 * 1024
 Block: TypeAlias = Mapping[str, Any]
+
+# The Python era's names and words, and today's (reference waza.md §7.2).
+_CONFIG_NAMES = {
+    "trials_per_task": "runs_per_test",
+    "model": "model_id",
+    "executor": "engine_type",
+    "timeout_seconds": "timeout_sec",
+}
+_SUMMARY_NAMES = {
+    "total_tasks": "total_tests",
+    "passed": "succeeded",
+    "pass_rate": "success_rate",
+    "composite_score": "aggregate_score",
+}
+_STATS_NAMES = {
+    "pass_rate": "pass_rate",
+    "mean_score": "avg_score",
+    "min_score": "min_score",
+    "max_score": "max_score",
+    "mean_duration_ms": "avg_duration_ms",
+}
+_USAGE_NAMES = {"total_turns": "turns", "tokens_input": "input_tokens", "tokens_output": "output_tokens"}
+_STATUSES = {"partial": "failed", "timeout": "error"}
 
 
 def read_result(path: Path) -> RunResult | None:
@@ -23,7 +48,7 @@ def read_result(path: Path) -> RunResult | None:
     document = read_document(path)
     if document is None:
         return None
-    document = todays_layout(document)
+    document = with_reviews(todays_layout(document), path)
     if not document.get("eval_name") and not _block(document, "summary").get("total_tests"):
         return None
     config, engine = _block(document, "config"), _block(_block(document, "metadata"), "engine")
@@ -98,13 +123,14 @@ def task_result(task: Block, timestamp: datetime) -> TaskResult:
 
 
 def number(value: object) -> float:
-    """Return a figure of a document, 0.0 for what is none."""
+    """Return a figure of a document, 0.0 for what is none (also for one that is not finite)."""
     if not isinstance(value, int | float) or isinstance(value, bool):
         return 0.0
     try:
-        return float(value)
+        found = float(value)
     except OverflowError:
         return 0.0
+    return found if math.isfinite(found) else 0.0
 
 
 def _from_journal(content: bytes) -> Block | None:
@@ -119,7 +145,10 @@ def _from_journal(content: bytes) -> Block | None:
             entries.append(cast("Block", entry))
     if not entries or "eval_id" not in entries[0]:
         return None
-    return {**entries[0], "tasks": [entry["task"] for entry in entries[1:] if "task" in entry]}
+    tasks = [entry["task"] for entry in entries[1:] if "task" in entry]
+    baseline = [entry["baseline_task"] for entry in entries[1:] if "baseline_task" in entry]
+    without = {"is_baseline": True, "baseline_outcome": {"tasks": baseline}} if baseline else {}
+    return {**entries[0], "tasks": tasks, **without}
 
 
 def _grader(name: str, validations: Sequence[Block], timestamp: datetime) -> GraderResult:
@@ -168,42 +197,60 @@ def _checks(validations: Sequence[Block]) -> tuple[CheckResult, ...]:
 
 def _modern(document: Block) -> Block:
     """Return a document of the Python era in today's layout (reference waza.md §7.2)."""
-    config = _block(document, "config")
+    config, summary = _block(document, "config"), _block(document, "summary")
     return {
         **document,
-        "config": {**config, "model_id": config.get("model"), "engine_type": config.get("executor")},
+        "config": {
+            **config,
+            **_renamed(config, _CONFIG_NAMES),
+        },
+        "summary": {**summary, **_renamed(summary, _SUMMARY_NAMES)},
+        "metrics": {
+            name: {**cast("Block", metric), "identifier": name, "value": cast("Block", metric).get("score")}
+            for name, metric in _block(document, "metrics").items()
+            if isinstance(metric, Mapping)
+        },
         "tasks": [_modern_task(task) for task in _blocks(document.get("tasks"))],
     }
 
 
 def _modern_task(task: Block) -> Block:
     aggregate = _block(task, "aggregate")
-    status = {"partial": "failed"}.get(_text(task.get("status")), task.get("status"))
     return {
         "test_id": task.get("id"),
         "display_name": task.get("name"),
-        "status": status,
-        "stats": {"avg_score": aggregate.get("mean_score"), "pass_rate": aggregate.get("pass_rate")},
+        "status": _STATUSES.get(_text(task.get("status")), task.get("status")),
+        "stats": {**_renamed(aggregate, _STATS_NAMES), "flaky": task.get("status") == "partial"},
         "runs": [_modern_trial(trial) for trial in _blocks(task.get("trials"))],
     }
 
 
 def _modern_trial(trial: Block) -> Block:
-    validations = {
-        name: {**cast("Block", result), "feedback": cast("Block", result).get("message")}
-        for name, result in _block(trial, "grader_results").items()
-        if isinstance(result, Mapping)
-    }
-    status = {"timeout": "error"}.get(_text(trial.get("status")), trial.get("status"))
+    summary = _block(trial, "transcript_summary")
+    usage = _renamed(summary, _USAGE_NAMES)
     return {
         "run_number": trial.get("trial_id"),
-        "status": status,
+        "status": _STATUSES.get(_text(trial.get("status")), trial.get("status")),
         "duration_ms": trial.get("duration_ms"),
-        "validations": validations,
+        "validations": {
+            name: {
+                **cast("Block", result),
+                "identifier": name,
+                "feedback": cast("Block", result).get("message"),
+            }
+            for name, result in _block(trial, "grader_results").items()
+            if isinstance(result, Mapping)
+        },
         "transcript": trial.get("transcript"),
         "final_output": trial.get("output"),
         "error_msg": trial.get("error"),
+        **({"usage": usage} if any(usage.values()) else {}),
     }
+
+
+def _renamed(block: Block, names: Mapping[str, str]) -> dict[str, Any]:
+    """Return the values that are there under their names of today."""
+    return {name: block[old] for old, name in names.items() if old in block}
 
 
 def _block(value: Block, key: str) -> Block:

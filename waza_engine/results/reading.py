@@ -16,9 +16,18 @@ from pathlib import Path
 
 from waza_engine.results.formats import read_result
 from waza_engine.results.places import JOURNAL_SUFFIX, results_directory
+from waza_engine.results.reviews import reviews_stamp
 from waza_engine.results.scores import CheckResult, GraderResult, RunResult, TaskResult
 
-__all__ = ["CheckResult", "GraderResult", "RunResult", "TaskResult", "latest_results", "results_of"]
+__all__ = [
+    "CheckResult",
+    "GraderResult",
+    "RunResult",
+    "TaskResult",
+    "latest_results",
+    "result_files",
+    "results_of",
+]
 
 NEWEST_FILES = 40
 _UPSTREAM_FOLDERS = ("results",)
@@ -31,19 +40,24 @@ def latest_results(suite_dir: Path, *, eval_file: str | None = None) -> RunResul
     ``eval_file`` is the name of the eval file when several lie in the directory. Files that cannot be read
     are skipped.
     """
-    found = [result for path in _candidates(suite_dir) if (result := _cached(path)) is not None]
+    found = [result for path in result_files(suite_dir) if (result := _cached(path)) is not None]
     runs = [run for run in found if eval_file is None or run.eval_file in ("", eval_file)]
     runs.sort(key=lambda run: run.timestamp, reverse=True)
     if not runs:
         return None
     tasks: dict[str, TaskResult] = {}
+    unrun: dict[str, TaskResult] = {}
     for run in runs:
         for task in run.tasks.values():
+            if task.status == "skipped" and not task.trials:
+                # A run that was cut short says nothing new of it.
+                unrun.setdefault(task.id, task)
+                continue
             newest = tasks.get(task.id)
             tasks[task.id] = (
                 task if newest is None else replace(newest, graders={**task.graders, **newest.graders})
             )
-    return replace(runs[0], tasks=tasks)
+    return replace(runs[0], tasks={**unrun, **tasks})
 
 
 def results_of(path: Path) -> RunResult | None:
@@ -51,7 +65,8 @@ def results_of(path: Path) -> RunResult | None:
     return _cached(path)
 
 
-def _candidates(suite_dir: Path) -> list[Path]:
+def result_files(suite_dir: Path) -> list[Path]:
+    """Return the newest result files and journals of a suite, newest first; they may be anything."""
     own = results_directory(suite_dir)
     paths = {path for pattern in ("*.json", f"*{JOURNAL_SUFFIX}") for path in _listed(own, pattern)}
     for folder in _UPSTREAM_FOLDERS:
@@ -80,10 +95,10 @@ def _cached(path: Path) -> RunResult | None:
         state = path.stat()
     except OSError:
         return None
-    return _read(path, state.st_mtime_ns, state.st_size)
+    return _read(path, state.st_mtime_ns, state.st_size, reviews_stamp(path))
 
 
 @functools.lru_cache(maxsize=256)
-def _read(path: Path, modified: int, size: int) -> RunResult | None:
-    del modified, size  # part of the cache key only
+def _read(path: Path, modified: int, size: int, reviews: tuple[Path, int, int] | None) -> RunResult | None:
+    del modified, size, reviews  # part of the cache key only
     return read_result(path)

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from waza_engine.graders.base import SkillInvocation, ToolCall, Usage
-from waza_engine.results.formats import Block, read_document, todays_layout
+from waza_engine.graders.base import ModelUsage, SkillInvocation, ToolCall, Usage
+from waza_engine.results.formats import Block, number, read_document, todays_layout
+from waza_engine.results.reviewed import with_reviews
 
 _MAJOR_VERSION = "1"
 _ALWAYS_WRITTEN_ARGUMENTS = ("path", "file_text", "command", "description", "skill")
@@ -81,8 +82,8 @@ def read_recording(path: Path) -> Recording:
     version = _text(found.get("schemaVersion"))
     if version and version.partition(".")[0] != _MAJOR_VERSION:
         raise RecordingError(f"{path} has the format version {version}; only version 1 can be read.")
-    document = todays_layout(found)
-    tasks = [_task(task) for task in _blocks(document.get("tasks"))]
+    document = with_reviews(todays_layout(found), path)
+    tasks = [recorded_task(task) for task in _blocks(document.get("tasks"))]
     if not tasks:
         raise RecordingError(f"{path} holds no task.")
     engine = _block(_block(document, "metadata"), "engine")
@@ -91,13 +92,19 @@ def read_recording(path: Path) -> Recording:
     return Recording(path, document, _text(document.get("eval_name")), eval_file, tasks)
 
 
-def _task(task: Block) -> RecordedTask:
+def recorded_task(task: Block) -> RecordedTask:
+    """Return an element of ``tasks``."""
     runs = _blocks(task.get("runs"))
     return RecordedTask(
         document=task,
         id=_text(task.get("test_id")),
         trials=[_trial(run, position) for position, run in enumerate(runs, 1)],
     )
+
+
+def usage_of(value: object) -> Usage | None:
+    """Return a usage as it was written, None for what is none."""
+    return _usage(cast("Block", value)) if isinstance(value, Mapping) else None
 
 
 def _trial(run: Block, position: int) -> RecordedTrial:
@@ -115,7 +122,7 @@ def _trial(run: Block, position: int) -> RecordedTrial:
             SkillInvocation(_text(skill.get("name")), _text(skill.get("path")))
             for skill in _blocks(run.get("skill_invocations"))
         ],
-        usage=_usage(cast("Block", usage)) if isinstance(usage, Mapping) else None,
+        usage=usage_of(usage),
         duration_ms=_whole(run.get("duration_ms")),
         error=_text(run.get("error_msg")),
         workspace=_text(run.get("workspace_dir")),
@@ -189,12 +196,33 @@ def _digested(call: Block, started: Block) -> ToolCall:
 
 
 def _usage(usage: Block) -> Usage:
+    cost = usage.get("cost_usd")
     return Usage(
         turns=_whole(usage.get("turns")),
         input_tokens=_whole(usage.get("input_tokens")),
         output_tokens=_whole(usage.get("output_tokens")),
         cache_read_tokens=_whole(usage.get("cache_read_tokens")),
         cache_write_tokens=_whole(usage.get("cache_write_tokens")),
+        premium_requests=number(usage.get("premium_requests")),
+        model_metrics={
+            model: _model_usage(cast("Block", figures))
+            for model, figures in _block(usage, "model_metrics").items()
+            if isinstance(figures, Mapping)
+        },
+        provider=_text(usage.get("provider")),
+        provider_host=_text(usage.get("provider_host")),
+        cost_usd=number(cost) if isinstance(cost, int | float) else None,
+    )
+
+
+def _model_usage(figures: Block) -> ModelUsage:
+    return ModelUsage(
+        input_tokens=_whole(figures.get("input_tokens")),
+        output_tokens=_whole(figures.get("output_tokens")),
+        cache_read_tokens=_whole(figures.get("cache_read_tokens")),
+        cache_write_tokens=_whole(figures.get("cache_write_tokens")),
+        request_count=_whole(figures.get("request_count")),
+        request_cost=number(figures.get("request_cost")),
     )
 
 

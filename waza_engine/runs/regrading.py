@@ -18,6 +18,7 @@ from waza_engine.assertions.evaluator import AssertionEvaluator
 from waza_engine.executors.base import Cancellation
 from waza_engine.graders.base import GradingContext
 from waza_engine.graders.processes import ProcessScope, current_scope
+from waza_engine.graders.review import recorded_review, review_changes
 from waza_engine.results.outcomes import Validation
 from waza_engine.results.places import results_directory
 from waza_engine.results.recordings import RecordedTask, RecordedTrial, Recording, read_recording
@@ -155,7 +156,7 @@ class Regrading:
         if task.grade_expected:
             expected = grade_expected(task.spec.expected, context, task.expected_names)
             found |= {verdict.name: verdict for verdict in expected}
-        return found
+        return {name: _with_review(verdict, trial) for name, verdict in found.items()}
 
 
 def prepare_regrading(request: RegradeRequest) -> Regrading:
@@ -241,6 +242,14 @@ def _joined(
     left = [identifier for identifier, tasks in waiting.items() if tasks]
     unpaired += [f"the task `{identifier}` was not recorded" for identifier in left]
     return pairs, unpaired
+
+
+def _with_review(verdict: Validation, trial: RecordedTrial) -> Validation:
+    """Return what a person said of this very answer, when the grader asks for it again."""
+    if verdict.status != "pending":
+        return verdict
+    review = recorded_review(trial.validations.get(verdict.name, {}))
+    return verdict if review is None else replace(verdict, **review_changes(verdict.details, review))
 
 
 def _kept_workspace(trial: RecordedTrial) -> Path | None:

@@ -1,0 +1,229 @@
+"""Reviews by people: from a run that waits for them to scores, figures and the agreement with a judge."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.engine.suites import run, task, write_suite
+from waza_engine.commands.methods import Methods
+from waza_engine.commands.regraded import answer, graded
+from waza_engine.results.calibration import agreement
+from waza_engine.results.reading import latest_results
+from waza_engine.results.recordings import read_recording
+from waza_engine.results.reviews import REVIEWS_NAME, broken_lines, reviews_for
+from waza_engine.runs.cancellation import RunCancellation
+from waza_engine.runs.regrading import RegradeRequest, prepare_regrading
+
+HUMAN = """\
+- type: human
+  name: expert
+  config: {instructions: Look twice, criteria: [No secrets]}
+- type: text
+  name: speaks
+  config: {contains: [mock]}
+"""
+CALIBRATION = """\
+- type: text
+  name: judge
+  config: {contains: [yes please]}
+- type: human_calibration
+  name: labels
+  config: {calibrate_grader: judge}
+"""
+THREE_TRIALS = "config: {trials_per_task: 3, timeout_seconds: 20, executor: mock}\n"
+
+
+def review(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "waza_engine", "review", *arguments],
+        cwd=cwd, capture_output=True, text=True, check=False, encoding="utf-8",
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[3]), "PYTHONUTF8": "1"},
+    )  # fmt: skip
+
+
+def listed(cwd: Path, *arguments: str) -> dict[str, Any]:
+    return json.loads(review("--json", *arguments, cwd=cwd).stdout)
+
+
+def reviewed_suite(tmp_path: Path, graders: str = HUMAN, **options: Any) -> Path:
+    """Run a suite with one task and return its result file."""
+    report, _ = run(write_suite(tmp_path, {"a": task("a")}, graders=graders, **options))
+    assert report.results_file is not None
+    return report.results_file
+
+
+def test_from_a_run_that_waits_to_the_score_that_the_editor_shows(tmp_path: Path) -> None:
+    results = reviewed_suite(tmp_path)
+    content = results.read_bytes()
+    waiting = latest_results(tmp_path)
+    assert waiting is not None
+    assert (waiting.tasks["a"].graders["expert"].status, waiting.tasks["a"].score) == ("pending", 1.0)
+
+    items = listed(tmp_path)["items"]
+    assert [(item["task"], item["trial"], item["grader"], item["pending"]) for item in items] == [
+        ("a", 1, "expert", True)
+    ]
+    assert (items[0]["instructions"], items[0]["criteria"]) == ("Look twice", ["No secrets"])
+
+    said = review("--task", "a", "--fail", "--score", "0.25", "--comment", "a key in line 3",
+                  "--reviewer", "Ann", cwd=tmp_path)  # fmt: skip
+    assert (said.returncode, said.stderr) == (0, "")
+    line = json.loads((tmp_path / REVIEWS_NAME).read_text("utf-8"))
+    assert {key: value for key, value in line.items() if key not in ("run", "time")} == {
+        "task": "a", "trial": 1, "grader": "expert", "passed": False, "score": 0.25, "reviewer": "Ann",
+        "comments": "a key in line 3",
+    }  # fmt: skip
+    assert results.read_bytes() == content
+
+    shown = latest_results(tmp_path)
+    assert shown is not None
+    grader = shown.tasks["a"].graders["expert"]
+    assert (grader.status, grader.score, grader.passed) == ("graded", 0.25, False)
+    assert grader.feedback == "a key in line 3"
+    assert (shown.tasks["a"].status, shown.tasks["a"].score) == ("failed", 0.625)
+    assert listed(tmp_path)["items"] == []
+    assert listed(tmp_path, "--all")["items"][0]["reviewer"] == "Ann"
+
+
+def test_reports_and_figures_of_the_run_count_a_review(tmp_path: Path) -> None:
+    results = reviewed_suite(tmp_path)
+    assert review("--fail", cwd=tmp_path).returncode == 0
+    document = read_recording(results).document
+    verdict = document["tasks"][0]["runs"][0]["validations"]["expert"]
+    assert (verdict["score"], verdict["passed"], "status" in verdict) == (0.0, False, False)
+    assert verdict["details"]["status"] == "reviewed"
+    assert verdict["details"]["instructions"] == "Look twice"
+    assert document["tasks"][0]["runs"][0]["status"] == "failed"
+    assert document["tasks"][0]["stats"]["avg_score"] == 0.5
+    assert (document["summary"]["succeeded"], document["summary"]["aggregate_score"]) == (0, 0.5)
+    assert document["metadata"]["engine"]["status"] == "failed"
+
+
+def test_grading_again_keeps_what_people_said(tmp_path: Path) -> None:
+    results = reviewed_suite(tmp_path)
+    assert review("--pass", "--comment", "fine", cwd=tmp_path).returncode == 0
+    regrading = prepare_regrading(RegradeRequest(results))
+    found = answer(regrading, graded(regrading, RunCancellation()))["tasks"]["a"]
+    assert (found["status"], found["graders"]["expert"]["score"]) == ("passed", 1.0)
+    assert found["graders"]["expert"]["status"] == "graded"
+    live = Methods(lambda _: None).table["grader.grade"]({"record": str(results), "grader": "expert"})()
+    assert live["result"]["tasks"]["a"]["graders"]["expert"]["feedback"] == "fine"
+
+
+def test_the_later_review_counts(tmp_path: Path) -> None:
+    results = reviewed_suite(tmp_path)
+    for verdict in ("--pass", "--fail"):
+        assert review(verdict, cwd=tmp_path).returncode == 0
+    assert read_recording(results).document["tasks"][0]["status"] == "failed"
+    assert len((tmp_path / REVIEWS_NAME).read_text("utf-8").splitlines()) == 2
+
+
+def test_a_task_that_only_waits_is_decided_by_its_review(tmp_path: Path) -> None:
+    results = reviewed_suite(tmp_path, "- {type: human, name: expert}\n")
+    assert read_recording(results).document["tasks"][0]["status"] == "skipped"
+    assert review("--pass", cwd=tmp_path).returncode == 0
+    document = read_recording(results).document
+    assert (document["tasks"][0]["status"], document["summary"]["succeeded"]) == ("passed", 1)
+
+
+def test_the_next_run_waits_again(tmp_path: Path) -> None:
+    reviewed_suite(tmp_path)
+    assert review("--pass", cwd=tmp_path).returncode == 0
+    report, _ = run(tmp_path / "eval.yaml")
+    items = listed(tmp_path)["items"]
+    assert [tmp_path / item["results"] for item in items] == [report.results_file]
+
+
+def test_a_review_names_one_verdict(tmp_path: Path) -> None:
+    reviewed_suite(tmp_path, config=THREE_TRIALS)
+    many = review("--pass", cwd=tmp_path)
+    assert (many.returncode, "3 verdicts fit; name one of them: --task a --trial 1" in many.stderr) == (
+        2,
+        True,
+    )
+    assert review("--pass", "--trial", "2", cwd=tmp_path).returncode == 0
+    assert [item["trial"] for item in listed(tmp_path)["items"]] == [1, 3]
+    none = review("--pass", "--grader", "speaks", cwd=tmp_path)
+    assert (none.returncode, none.stderr) == (2, "Nothing waits for a review there.\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["--pass", "--score", "2"], "must lie between 0 and 1"),
+        (["--score", "0.5"], "add `--pass` or `--fail`"),
+        (["none.json", "--pass"], "none.json is not a result file."),
+    ],
+)
+def test_a_review_that_cannot_be_recorded(tmp_path: Path, arguments: list[str], complaint: str) -> None:
+    reviewed_suite(tmp_path)
+    said = review(*arguments, cwd=tmp_path)
+    assert (said.returncode, complaint in said.stderr) == (2, True)
+    assert not (tmp_path / REVIEWS_NAME).exists()
+
+
+def test_lines_that_say_nothing_are_told_and_skipped(tmp_path: Path) -> None:
+    results = reviewed_suite(tmp_path)
+    (tmp_path / REVIEWS_NAME).write_text('{"run": 1}\nnot json', "utf-8")
+    assert review("--pass", cwd=tmp_path).returncode == 0
+    assert len(reviews_for(results)) == 1
+    assert [line.partition(" is no review: ")[2] for line in broken_lines(results)] == [
+        "`run` must be text",
+        "it is not JSON",
+    ]
+    assert "is no review" in review(cwd=tmp_path).stderr
+
+
+def test_reviews_of_another_run_change_nothing(tmp_path: Path) -> None:
+    results = reviewed_suite(tmp_path)
+    line = {"run": "another", "task": "a", "trial": 1, "grader": "expert", "passed": False}
+    forged = {**line, "run": read_recording(results).document["eval_id"], "grader": "speaks"}
+    (tmp_path / REVIEWS_NAME).write_text(f"{json.dumps(line)}\n{json.dumps(forged)}\n", "utf-8")
+    document = read_recording(results).document
+    assert document["tasks"][0]["status"] == "passed"
+    assert document == json.loads(results.read_text("utf-8"))
+
+
+def test_labels_tell_how_far_a_judge_agrees(tmp_path: Path) -> None:
+    results = reviewed_suite(tmp_path, CALIBRATION, config=THREE_TRIALS)
+    for trial, verdict in ((1, "--pass"), (2, "--fail"), (3, "--pass")):
+        assert review("--trial", str(trial), verdict, cwd=tmp_path).returncode == 0
+    found = read_recording(results).document["calibration"]["labels"]
+    assert (found["calibrate_grader"], found["labels"], found["agreed"]) == ("judge", 3, 1)
+    assert (found["false_negative_rate"], found["false_positive_rate"]) == (1.0, 0.0)
+    text = review(cwd=tmp_path).stdout
+    assert (
+        "labels: `judge` agrees with people on 1 of 3 (33%), wrongly passed 0%, wrongly failed 100%" in text
+    )
+
+
+@pytest.mark.parametrize(
+    ("pairs", "share", "false_positive", "false_negative", "kappa"),
+    [
+        ([], None, None, None, None),
+        ([(True, True)], 1.0, None, 0.0, None),
+        ([(True, True), (False, False)], 1.0, 0.0, 0.0, 1.0),
+        ([(True, False), (False, True)], 0.0, 1.0, 1.0, -1.0),
+        # The usual textbook table: 20 both yes, 5 and 10 divided, 15 both no.
+        ([(True, True)] * 20 + [(True, False)] * 5 + [(False, True)] * 10 + [(False, False)] * 15,
+         0.7, 0.4, 0.2, 0.4),
+    ],
+)  # fmt: skip
+def test_agreement(
+    pairs: list[tuple[bool, bool]],
+    share: float | None,
+    false_positive: float | None,
+    false_negative: float | None,
+    kappa: float | None,
+) -> None:
+    found = agreement(pairs)
+    figures = (found.agreement, found.false_positive_rate, found.false_negative_rate, found.kappa)
+    for figure, wanted in zip(figures, (share, false_positive, false_negative, kappa), strict=True):
+        assert figure == (None if wanted is None else pytest.approx(wanted))

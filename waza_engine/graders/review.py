@@ -1,0 +1,63 @@
+"""What a review by a person makes of a pending verdict. Light, no models: readers of results use it too."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+REVIEWED_TYPES = frozenset({"human", "human_calibration"})
+"""The grader types that wait for a person."""
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """What a person said of one grader of one trial.
+
+    ``score`` is 0..1; ``time`` is an ISO 8601 time stamp with its zone.
+    """
+
+    score: float
+    passed: bool
+    reviewer: str
+    comments: str = ""
+    time: str = ""
+
+
+def review_changes(details: Mapping[str, Any], review: Review) -> dict[str, Any]:
+    """Return what a reviewed verdict says anew: its score, verdict, feedback, details and status.
+
+    The words are those of the first version's review form (reference waza.md §2.11).
+    """
+    word = "Passed" if review.passed else "Failed"
+    by = f"{word} the review of {review.reviewer}" if review.reviewer else f"{word} the review"
+    return {
+        "score": review.score,
+        "passed": review.passed,
+        "feedback": review.comments or by,
+        "details": {
+            **details,
+            "status": "reviewed",
+            "reviewer": review.reviewer,
+            "review_comments": review.comments,
+            **({"reviewed_at": review.time} if review.time else {}),
+        },
+        "status": "graded",
+    }
+
+
+def recorded_review(verdict: Mapping[str, Any]) -> Review | None:
+    """Return the review that a verdict of a result document holds, None when it holds none."""
+    found = verdict.get("details")
+    details = cast("Mapping[str, Any]", found if isinstance(found, Mapping) else {})
+    score = verdict.get("score")
+    if details.get("status") != "reviewed" or not isinstance(score, int | float):
+        return None
+    reviewer, comments = details.get("reviewer"), details.get("review_comments")
+    return Review(
+        score=float(score),
+        passed=verdict.get("passed") is True,
+        reviewer=str(reviewer or ""),
+        comments=str(comments or ""),
+        time=str(details.get("reviewed_at") or ""),
+    )

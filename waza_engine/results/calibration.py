@@ -1,0 +1,125 @@
+"""How far a judge agrees with people: the labels of `human_calibration` graders beside the judge's verdicts.
+
+A label is a review of a `human_calibration` grader. It counts beside the verdict that the grader named by
+``calibrate_grader`` gave of the same trial. Positive means passed (reference harness.md §5.3).
+
+Light, no models.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, TypeAlias, cast
+
+Block: TypeAlias = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """Labels of people beside verdicts of one judge.
+
+    Rates are 0..1 and None where nothing can be counted: ``false_positive_rate`` is the share that the judge
+    passed of what people failed, ``false_negative_rate`` the share that it failed of what they passed.
+    ``kappa`` is Cohen's, None when one of the two always says the same and chance explains all.
+    ``mean_score_difference`` is the judge's score less the person's, on average.
+    """
+
+    labels: int
+    agreed: int
+    false_positives: int
+    false_negatives: int
+    agreement: float | None
+    false_positive_rate: float | None
+    false_negative_rate: float | None
+    kappa: float | None
+    mean_score_difference: float | None
+
+
+def agreement(pairs: Sequence[tuple[bool, bool]], differences: Sequence[float] = ()) -> Agreement:
+    """Return the figures of (person passed, judge passed) pairs."""
+    total = len(pairs)
+    agreed = sum(person == judge for person, judge in pairs)
+    human_passes = sum(person for person, _ in pairs)
+    judge_passes = sum(judge for _, judge in pairs)
+    false_positives = sum(judge and not person for person, judge in pairs)
+    false_negatives = sum(person and not judge for person, judge in pairs)
+    kappa = None
+    if total:
+        # What two who know nothing of each other would agree on, given how often each says yes.
+        chance = (human_passes * judge_passes + (total - human_passes) * (total - judge_passes)) / total**2
+        kappa = None if chance == 1 else (agreed / total - chance) / (1 - chance)
+    return Agreement(
+        labels=total,
+        agreed=agreed,
+        false_positives=false_positives,
+        false_negatives=false_negatives,
+        agreement=_share(agreed, total),
+        false_positive_rate=_share(false_positives, total - human_passes),
+        false_negative_rate=_share(false_negatives, human_passes),
+        kappa=kappa,
+        mean_score_difference=sum(differences) / len(differences) if differences else None,
+    )
+
+
+def calibrations(document: Block) -> dict[str, dict[str, Any]]:
+    """Return, by the name of each `human_calibration` grader that has labels, its judge and the agreement."""
+    labels: dict[tuple[str, str], list[tuple[Block, Block]]] = {}
+    for validations in _trials(document):
+        for name, label in validations.items():
+            details = _details(label)
+            judge = details.get("calibrate_grader")
+            if label.get("type") != "human_calibration" or details.get("status") != "reviewed":
+                continue
+            if not isinstance(judge, str) or not (verdict := validations.get(judge)):
+                continue
+            pairs = labels.setdefault((name, judge), [])
+            # A judge that could not judge has said nothing that a person could contradict.
+            if verdict.get("status") in (None, "graded"):
+                pairs.append((label, verdict))
+    return {
+        name: {"calibrate_grader": judge, **asdict(_agreement(pairs))}
+        for (name, judge), pairs in labels.items()
+    }
+
+
+def with_calibration(document: Block) -> Block:
+    """Return a document with the agreement of its judges; the same document when nobody has labelled."""
+    found = calibrations(document)
+    return {**document, "calibration": found} if found else document
+
+
+def _agreement(pairs: Sequence[tuple[Block, Block]]) -> Agreement:
+    passes = [(label.get("passed") is True, verdict.get("passed") is True) for label, verdict in pairs]
+    return agreement(passes, [_score(verdict) - _score(label) for label, verdict in pairs])
+
+
+def _trials(document: Block) -> Iterator[dict[str, Block]]:
+    for task in _blocks(document.get("tasks")):
+        for trial in _blocks(task.get("runs")):
+            validations = trial.get("validations")
+            if isinstance(validations, Mapping):
+                found = cast("Mapping[str, object]", validations)
+                yield {
+                    name: cast("Block", value) for name, value in found.items() if isinstance(value, Mapping)
+                }
+
+
+def _share(part: int, whole: int) -> float | None:
+    return part / whole if whole else None
+
+
+def _score(verdict: Block) -> float:
+    score = verdict.get("score")
+    return float(score) if isinstance(score, int | float) and not isinstance(score, bool) else 0.0
+
+
+def _details(verdict: Block) -> Block:
+    details = verdict.get("details")
+    return cast("Block", details) if isinstance(details, Mapping) else {}
+
+
+def _blocks(value: object) -> list[Block]:
+    if not isinstance(value, list):
+        return []
+    return [cast("Block", item) for item in cast("list[Any]", value) if isinstance(item, Mapping)]

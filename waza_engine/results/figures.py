@@ -1,0 +1,186 @@
+"""The figures of a result document: counted from the verdicts that stand in it, and written into it.
+
+Light, no models: the language server counts again what a review changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any, TypeAlias, cast
+
+from waza_engine.scoring.composite import Graded, TrialStatus, composite, trial_status
+from waza_engine.scoring.statistics import CONFIDENCE, Interval, mean
+from waza_engine.scoring.tasks import (
+    SuiteSummary,
+    TaskScore,
+    TaskStatistics,
+    TaskStatus,
+    TrialScore,
+    suite_summary,
+    task_statistics,
+    task_status,
+)
+
+Json = dict[str, Any]
+Block: TypeAlias = Mapping[str, Any]
+
+
+def counted_run(run: Block, *, execution_error: bool) -> Json:
+    """Return an element of ``runs`` with the status that follows from its verdicts.
+
+    What its checkpoints said counts as recorded: nobody can ask them again.
+    """
+    status: TrialStatus = trial_status(_graded(run), execution_error=execution_error)
+    if status == "passed":
+        worst = {checkpoint.get("status") for checkpoint in _blocks(run.get("checkpoints"))}
+        status = "error" if "error" in worst else "failed" if "failed" in worst else status
+    return {**run, "status": status}
+
+
+def counted_task(task: Block, runs: Sequence[Block]) -> Json:
+    """Return an element of ``tasks`` with these trials, and the status and figures that follow from them."""
+    scores = [trial_score(run) for run in runs]
+    statistics = task_statistics(scores)
+    return {
+        **task,
+        "status": task_status([score.status for score in scores]),
+        "runs": list(runs),
+        **({"stats": statistics_document(statistics)} if statistics else {}),
+    }
+
+
+def counted_document(document: Block, tasks: Sequence[Block]) -> Json:
+    """Return a document with these tasks, and the summary and status that follow from them."""
+    config, before = _block(document, "config"), _block(document, "summary")
+    scores = [TaskScore(_status(task), task_figures(task)) for task in tasks]
+    trials = config.get("runs_per_test")
+    summary = suite_summary(scores, trials_per_task=trials if isinstance(trials, int) else 1)
+    figures = summary_figures(summary)
+    figures["duration_ms"] = before.get("duration_ms", 0)
+    groups = _groups(tasks, scores)
+    usage = before.get("usage")
+    counted: Json = {
+        **document,
+        "summary": {
+            **figures,
+            **({"groups": groups} if groups else {}),
+            **({"usage": usage} if usage else {}),
+        },
+        "tasks": list(tasks),
+    }
+    metadata = _block(document, "metadata")
+    engine = _block(metadata, "engine")
+    if engine.get("status") in ("completed", "failed"):
+        status = "completed" if _all_well(document, scores) else "failed"
+        counted["metadata"] = {**metadata, "engine": {**engine, "status": status}}
+    return counted
+
+
+def trial_score(run: Block) -> TrialScore:
+    """Return what a trial of a document adds to its task."""
+    found = composite(_graded(run))
+    duration = run.get("duration_ms")
+    return TrialScore(
+        _status(run), found.score, found.weighted_score, duration if isinstance(duration, int) else 0
+    )
+
+
+def task_figures(task: Block) -> TaskStatistics | None:
+    """Return the figures of a task of a document, counted from the verdicts of its trials."""
+    return task_statistics([trial_score(run) for run in _blocks(task.get("runs"))])
+
+
+def statistics_document(statistics: TaskStatistics) -> Json:
+    """Return the ``stats`` of a task."""
+    figures = asdict(statistics)
+    del figures["interval"]
+    if statistics.interval is not None:
+        figures["bootstrap_ci"] = _interval(statistics.interval)
+        figures["is_significant"] = statistics.interval.is_significant
+    return figures
+
+
+def summary_figures(summary: SuiteSummary) -> Json:
+    """Return the ``summary`` of a run without its usage."""
+    figures = asdict(summary)
+    del figures["interval"]
+    if summary.interval is not None:
+        interval = summary.interval
+        figures["statistics"] = {
+            "bootstrap_ci": _interval(interval),
+            "is_significant": interval.is_significant,
+        }
+    return figures
+
+
+def _interval(interval: Interval) -> Json:
+    return {
+        "lower": interval.lower,
+        "upper": interval.upper,
+        "mean": interval.mean,
+        "confidence_level": CONFIDENCE,
+        "num_bootstraps": interval.resamples,
+    }
+
+
+def _graded(run: Block) -> list[Graded]:
+    found: list[Graded] = []
+    for value in _block(run, "validations").values():
+        if isinstance(value, Mapping):
+            verdict = cast("Block", value)
+            status = verdict.get("status")
+            found.append(
+                Graded(
+                    score=_number(verdict.get("score")),
+                    passed=verdict.get("passed") is True,
+                    weight=_number(verdict.get("weight")),
+                    status="pending" if status == "pending" else "error" if status == "error" else "graded",
+                )
+            )
+    return found
+
+
+def _groups(tasks: Sequence[Block], scores: Sequence[TaskScore]) -> list[Json]:
+    members: dict[str, list[TaskScore]] = {}
+    for task, score in zip(tasks, scores, strict=True):
+        if isinstance(group := task.get("group"), str) and group:
+            members.setdefault(group, []).append(score)
+    return [
+        {
+            "name": name,
+            "passed": sum(score.status == "passed" for score in found),
+            "total": len(found),
+            "avg_score": mean([score.statistics.avg_score if score.statistics else 0.0 for score in found]),
+        }
+        for name, found in members.items()
+    ]
+
+
+def _all_well(document: Block, scores: Sequence[TaskScore]) -> bool:
+    metrics = _block(document, "metrics").values()
+    missed = any(isinstance(m, Mapping) and cast("Block", m).get("passed") is False for m in metrics)
+    return not missed and all(score.status in ("passed", "skipped") for score in scores)
+
+
+def _status(found: Block) -> TaskStatus:
+    match found.get("status"):
+        case "passed" | "failed" | "skipped" as known:
+            return known
+        case _:
+            return "error"
+
+
+def _block(value: Block, key: str) -> Block:
+    found = value.get(key)
+    return cast("Block", found) if isinstance(found, Mapping) else {}
+
+
+def _blocks(value: object) -> list[Block]:
+    if not isinstance(value, list):
+        return []
+    return [cast("Block", item) for item in cast("list[Any]", value) if isinstance(item, Mapping)]
+
+
+def _number(value: object) -> float:
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else 0.0

@@ -1,0 +1,140 @@
+"""A result document with its reviews: verdicts of people, the figures that follow, and what still waits.
+
+Light, no models.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias, cast
+
+from waza_engine.graders.review import REVIEWED_TYPES, review_changes
+from waza_engine.results.calibration import with_calibration
+from waza_engine.results.figures import counted_document, counted_run, counted_task
+from waza_engine.results.reviews import ReviewKey, Reviews, reviews_for
+
+Block: TypeAlias = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewItem:
+    """A verdict for a person: still pending, or reviewed already. ``output`` is the whole answer."""
+
+    key: ReviewKey
+    task_name: str
+    type: str
+    verdict: Block
+    output: str
+
+    @property
+    def pending(self) -> bool:
+        """Whether nobody has reviewed it yet."""
+        return self.verdict.get("status") == "pending" or _details(self.verdict).get("status") in (
+            "pending",
+            "calibration_pending",
+        )
+
+
+def with_reviews(document: Block, results: Path) -> Block:
+    """Return a document of today's layout with the reviews of its suite laid over it.
+
+    Figures are counted again for what changed. Without reviews it is the same document.
+    """
+    reviews = reviews_for(results)
+    run = run_id(document, results)
+    mine = {key: review for key, review in reviews.items() if key.run == run} if reviews else {}
+    if not mine:
+        return document
+    tasks = [_task(task, run, mine) for task in _blocks(document.get("tasks"))]
+    if not any(changed for _, changed in tasks):
+        return document
+    counted = counted_document(document, [task for task, _ in tasks])
+    if "summary" not in document:
+        # A journal has no summary yet.
+        del counted["summary"]
+    return with_calibration(counted)
+
+
+def review_items(document: Block, results: Path) -> Iterator[ReviewItem]:
+    """Yield every verdict that is for a person, in the order of the document."""
+    run = run_id(document, results)
+    for task in _blocks(document.get("tasks")):
+        for position, trial in enumerate(_blocks(task.get("runs")), 1):
+            for name, verdict in _verdicts(trial):
+                if _is_for_people(verdict):
+                    yield ReviewItem(
+                        key=ReviewKey(run, _text(task.get("test_id")), _number(trial, position), name),
+                        task_name=_text(task.get("display_name")),
+                        type=_text(verdict.get("type")),
+                        verdict=verdict,
+                        output=_text(trial.get("final_output")),
+                    )
+
+
+def run_id(document: Block, results: Path) -> str:
+    """Return what reviews call a run: its id, or the name of its file when it has none."""
+    return _text(document.get("eval_id")) or results.name
+
+
+def _task(task: Block, run: str, reviews: Reviews) -> tuple[Block, bool]:
+    """Return a task with its reviews, and whether there are any."""
+    identifier = _text(task.get("test_id"))
+    trials: list[Block] = []
+    changed = False
+    for position, trial in enumerate(_blocks(task.get("runs")), 1):
+        number = _number(trial, position)
+        said = {
+            name: _reviewed(verdict, reviews[key])
+            for name, verdict in _verdicts(trial)
+            if (key := ReviewKey(run, identifier, number, name)) in reviews and _is_for_people(verdict)
+        }
+        changed = changed or bool(said)
+        trials.append(_counted({**trial, "validations": {**trial["validations"], **said}}) if said else trial)
+    return (counted_task(task, trials), True) if changed else (task, False)
+
+
+def _counted(trial: Block) -> Block:
+    return counted_run(trial, execution_error=bool(_text(trial.get("error_msg"))))
+
+
+def _reviewed(verdict: Block, review: Any) -> Block:
+    changed = {**verdict, **review_changes(_details(verdict), review)}
+    del changed["status"]
+    return changed
+
+
+def _is_for_people(verdict: Block) -> bool:
+    """Tell whether a verdict is a person's: the Python era wrote the family, not the type."""
+    return verdict.get("type") in REVIEWED_TYPES or (
+        _details(verdict).get("status") in ("pending", "calibration_pending", "reviewed")
+    )
+
+
+def _verdicts(trial: Block) -> Iterator[tuple[str, Block]]:
+    validations = trial.get("validations")
+    if isinstance(validations, Mapping):
+        for name, verdict in cast("Mapping[str, object]", validations).items():
+            if isinstance(verdict, Mapping):
+                yield name, cast("Block", verdict)
+
+
+def _number(trial: Block, position: int) -> int:
+    number = trial.get("run_number")
+    return number if isinstance(number, int) and not isinstance(number, bool) and number > 0 else position
+
+
+def _details(verdict: Block) -> Block:
+    details = verdict.get("details")
+    return cast("Block", details) if isinstance(details, Mapping) else {}
+
+
+def _blocks(value: object) -> list[Block]:
+    if not isinstance(value, list):
+        return []
+    return [cast("Block", item) for item in cast("list[Any]", value) if isinstance(item, Mapping)]
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
