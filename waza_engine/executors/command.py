@@ -92,6 +92,8 @@ class CommandExecutor:
         turn.note("user.message", content=request.prompt)
         ended, limit_note = self._run(request, history, turn, cancellation)
         error = self._error(turn, ended, request, limit_note)
+        if turn.answer and not turn.messages:
+            turn.say(turn.answer)
         if error:
             turn.note("session.error", content=error)
         turn.note("session.shutdown", exit_code=ended.exit_code, timed_out=ended.how in ("late", "silent"))

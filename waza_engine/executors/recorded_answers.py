@@ -1,0 +1,282 @@
+"""Where recorded answers come from: result files, transcript files, snapshots, or a directory of them.
+
+Result files are those of this engine and of upstream (``results/recordings.py``). A transcript file holds the
+last trial of one task (reference waza.md §4.9), a snapshot one trial (reference waza_0_38.md §8.3).
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, cast
+
+from waza_engine.executors.adapter_paths import find
+from waza_engine.executors.base import ExecutorError
+from waza_engine.graders.base import SkillInvocation
+from waza_engine.results.formats import Block, moment, read_document
+from waza_engine.results.places import results_directory
+from waza_engine.results.recordings import RecordedTrial, RecordingError, read_recording, recorded_task
+
+_MOST_FILES = 200
+_UPSTREAM = ("results.json", "result.json")
+_CAMEL = re.compile(r"(?<=[a-z0-9])([A-Z])")
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedTrigger:
+    """What happened to a trigger prompt."""
+
+    triggered: bool
+    output: str
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedFile:
+    """What one file holds: trials by task and number, and trigger prompts. ``skill`` was tested.
+
+    ``single`` marks a file that holds one trial of several, which lie beside it.
+    """
+
+    path: Path
+    trials: Mapping[str, Mapping[int, RecordedTrial]]
+    triggers: Mapping[str, RecordedTrigger] = field(default_factory=dict[str, RecordedTrigger])
+    skill: str = ""
+    executor: str = ""
+    eval_file: str = ""
+    single: bool = False
+
+
+class RecordedAnswers:
+    """Recorded answers, the newest first. Files are read when they are needed."""
+
+    def __init__(self, files: Iterator[RecordedFile], name: str) -> None:
+        self._waiting = files
+        self._read: list[RecordedFile] = []
+        self._lock = threading.Lock()
+        self.name = name
+
+    def trial(self, task: str, number: int) -> RecordedTrial:
+        """Return a trial of the newest recording that has the task. Raises ``ExecutorError``."""
+        found: dict[int, RecordedTrial] = {}
+        with self._lock:
+            for file in self._files():
+                trials = file.trials.get(task, {})
+                if trials and not (found and not file.single):
+                    found = {**trials, **found}
+                if found and (number in found or not file.single):
+                    break
+        if not found:
+            raise ExecutorError(f"{self.name} has no answer to the task `{task}`; record it again")
+        if number not in found:
+            count = f"{len(found)} {'trial' if len(found) == 1 else 'trials'}"
+            raise ExecutorError(
+                f"{self.name} has {count} of the task `{task}`, and none with the number {number}; run with "
+                f"`--trials {max(found)}`, or record it again"
+            )
+        return found[number]
+
+    def trigger(self, prompt: str) -> tuple[RecordedTrigger, str]:
+        """Return what happened to a trigger prompt, and which skill was tested.
+
+        Raises ``ExecutorError``.
+        """
+        with self._lock:
+            for file in self._files():
+                if prompt in file.triggers:
+                    return file.triggers[prompt], file.skill
+        raise ExecutorError(f"{self.name} has no result of this trigger prompt; record it again")
+
+    def first(self) -> RecordedFile | None:
+        """Return the newest file, None when there is none."""
+        with self._lock:
+            return next(self._files(), None)
+
+    def _files(self) -> Iterator[RecordedFile]:
+        position = 0
+        while True:
+            while position < len(self._read):
+                yield self._read[position]
+                position += 1
+            following = next(self._waiting, None)
+            if following is None:
+                return
+            self._read.append(following)
+
+
+def load_answers(recording: str, suite_directory: Path, eval_file: str) -> RecordedAnswers:
+    """Return the answers of ``config.recording``, or of the newest results of the suite without one.
+
+    Raises ``ExecutorError`` when there is no such file, or nothing in it.
+    """
+    if not recording:
+        files = _newest(suite_directory, eval_file)
+        answers = RecordedAnswers(files, "the newest results of this suite")
+        if answers.first() is None:
+            raise ExecutorError(
+                "this suite has no results to replay; run it first, or name a file in `config.recording`"
+            )
+        return answers
+    path = suite_directory / recording
+    if path.is_dir():
+        files = (file for place in _dated(path.rglob("*.json")) if (file := _tried(place)) is not None)
+    else:
+        try:
+            files = iter([_file(path)])
+        except RecordingError as error:
+            raise ExecutorError(f"`config.recording`: {str(error).rstrip('.')}") from None
+    answers = RecordedAnswers(files, f"`{recording}`")
+    if answers.first() is None:
+        raise ExecutorError(f"`config.recording`: there is no recording in the directory {path}")
+    return answers
+
+
+def workspace_of(trial: RecordedTrial) -> Path | None:
+    """Return the workspace that was kept, None when there is none any more."""
+    place = Path(trial.workspace) if trial.workspace and "\0" not in trial.workspace else None
+    return place if place is not None and place.is_absolute() and place.is_dir() else None
+
+
+def _newest(suite_directory: Path, eval_file: str) -> Iterator[RecordedFile]:
+    places = [*results_directory(suite_directory).glob("*.json")]
+    places += [*(suite_directory / "results").rglob("*.json")]
+    places += [place for name in _UPSTREAM if (place := suite_directory / name).is_file()]
+    for place in _dated(places):
+        file = _tried(place)
+        if file is None or (eval_file and file.eval_file not in ("", eval_file)):
+            continue
+        # A replay adds nothing to what it replayed.
+        if file.executor != "replay":
+            yield file
+
+
+def _dated(places: Iterator[Path] | Sequence[Path]) -> list[Path]:
+    """Return the newest files, the newest first."""
+    dated: list[tuple[float, str, Path]] = []
+    for place in places:
+        try:
+            if place.is_file() and not place.name.startswith("."):
+                dated.append((place.stat().st_mtime, place.name, place))
+        except OSError:
+            continue
+    return [place for *_, place in sorted(dated, reverse=True)[:_MOST_FILES]]
+
+
+def _tried(path: Path) -> RecordedFile | None:
+    try:
+        return _file(path)
+    except RecordingError:
+        return None
+
+
+def _file(path: Path) -> RecordedFile:
+    document = read_document(path) if path.is_file() else None
+    if document is not None and isinstance(document.get("task_id"), str) and "tasks" not in document:
+        return _transcript(path, document)
+    if document is not None and document.get("kind") == "task-snapshot":
+        return _snapshot(path, document)
+    recording = read_recording(path)
+    engine = _block(recording.document, "config").get("engine_type")
+    return RecordedFile(
+        path,
+        {task.id: {trial.number: trial for trial in task.trials} for task in recording.tasks},
+        _triggers(recording.document),
+        str(recording.document.get("skill") or ""),
+        engine if isinstance(engine, str) else "",
+        recording.eval_file,
+    )
+
+
+def _triggers(document: Block) -> dict[str, RecordedTrigger]:
+    listed = document.get("trigger_results")
+    found: dict[str, RecordedTrigger] = {}
+    for item in cast("list[Any]", listed) if isinstance(listed, list) else []:
+        if isinstance(item, Mapping):
+            result = cast("Block", item)
+            output, error = result.get("final_output"), result.get("error_msg")
+            found[str(result.get("prompt") or "")] = RecordedTrigger(
+                result.get("did_trigger") is True,
+                output if isinstance(output, str) else "",
+                error if isinstance(error, str) else "",
+            )
+    return found
+
+
+def _transcript(path: Path, document: Block) -> RecordedFile:
+    """Return the last trial: the transcript of a file is that of all trials, one after the other."""
+    listed = document.get("transcript")
+    events = cast("list[Any]", listed) if isinstance(listed, list) else []
+    prompt = document.get("prompt")
+    starts = [
+        position
+        for position, event in enumerate(events)
+        if isinstance(event, Mapping)
+        and cast("Block", event).get("type") == "user.message"
+        and cast("Block", event).get("content") == prompt
+    ]
+    run = {
+        "run_number": 1,
+        "status": document.get("status"),
+        "final_output": document.get("final_output"),
+        "transcript": events[starts[-1] :] if starts else events,
+        "session_digest": document.get("session"),
+        "validations": document.get("validations"),
+        "duration_ms": document.get("duration_ms") if len(starts) < 2 else _took_ms(events[starts[-1] :]),
+        "error_msg": document.get("error_msg"),
+    }
+    return _single(path, str(document.get("task_id")), run)
+
+
+def _snapshot(path: Path, document: Block) -> RecordedFile:
+    task, result = _block(document, "task"), _block(document, "result")
+    listed = document.get("toolEvents")
+    events = cast("list[Any]", listed) if isinstance(listed, list) else []
+    nothing: Block = {}
+    run: Block = {
+        "run_number": task.get("runNumber"),
+        "status": result.get("status"),
+        "final_output": result.get("finalOutput"),
+        "tool_events": [
+            {_CAMEL.sub(r"_\1", key).lower(): value for key, value in cast("Block", event).items()}
+            for event in events
+            if isinstance(event, Mapping)
+        ],
+        "session_digest": nothing,
+        "validations": result.get("validations"),
+        "duration_ms": result.get("durationMs"),
+        "error_msg": result.get("errorMsg"),
+    }
+    return replace(_single(path, str(task.get("testId") or ""), run), single=True)
+
+
+def _single(path: Path, task: str, run: Block) -> RecordedFile:
+    recorded = recorded_task({"test_id": task, "runs": [run]})
+    trials = [replace(trial, skill_invocations=_skills_of(trial)) for trial in recorded.trials]
+    return RecordedFile(path, {task: {trial.number: trial for trial in trials}})
+
+
+def _skills_of(trial: RecordedTrial) -> list[SkillInvocation]:
+    """Return the skills of a file that does not list them: from its events, else from its tool calls."""
+    named = [
+        SkillInvocation(str(event["name"]), str(event.get("path") or ""))
+        for event in trial.transcript
+        if event.get("type") == "skill.invoked" and event.get("name")
+    ]
+    return named or [
+        SkillInvocation(str(call.arguments["skill"]))
+        for call in trial.tool_calls or ()
+        if call.name == "skill" and call.arguments.get("skill")
+    ]
+
+
+def _took_ms(events: Sequence[Any]) -> int:
+    times = [moment(found) for event in events if isinstance(found := find("$.timestamp", event), str)]
+    return round((max(times) - min(times)).total_seconds() * 1000) if times else 0
+
+
+def _block(value: Block, key: str) -> Block:
+    found = value.get(key)
+    return cast("Block", found) if isinstance(found, Mapping) else {}
