@@ -1,21 +1,25 @@
-"""What graders that ask a model share.
+"""What graders that ask a model share: the judge itself, its question, its tools and its time limit.
 
-Architecture invariant: a judge never guesses. Without an executor that has a model there is no score, only an
-error.
+Architecture invariant: a judge never guesses. What it does not say is an error of the grader, never a score.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn, Protocol
+from typing import Any, Protocol
 
 from pydantic import Field
 
-from waza_engine.graders.base import GraderError
+from waza_engine.graders.base import GraderError, GradingContext
 from waza_engine.graders.config import GraderConfig
 from waza_engine.graders.fields import PlainText
+from waza_engine.graders.judging.durations import seconds_of
+
+LIMIT_VARIABLE = "WAZA_PROMPT_GRADER_TIMEOUT"
+_DEFAULT_LIMIT_SECONDS = 120.0
 
 
 class JudgeError(Exception):
@@ -41,7 +45,8 @@ class JudgeQuestion:
     """One question to a judge.
 
     ``session`` continues the agent's own session; otherwise the session is fresh and deleted afterwards. The
-    judge works in ``workspace``, without skills and MCP servers.
+    judge works in ``workspace``, without skills and MCP servers. ``timeout_seconds`` is the longest that an
+    answer may take.
     """
 
     prompt: str
@@ -50,6 +55,7 @@ class JudgeQuestion:
     session: str = ""
     workspace: Path | None = None
     reasoning_effort: str = ""
+    timeout_seconds: float = _DEFAULT_LIMIT_SECONDS
 
 
 class Judge(Protocol):
@@ -71,8 +77,52 @@ class JudgedConfig(GraderConfig):
     )
 
 
-def no_judge(type_name: str) -> NoReturn:
-    """Say that nothing can judge yet. Raises ``GraderError``, always."""
-    raise GraderError(
-        f"`{type_name}` needs an executor with a model to judge, which this version does not have"
+def ask(
+    context: GradingContext,
+    prompt: str,
+    *,
+    model: str | None,
+    tools: Sequence[AgentTool] = (),
+    continue_session: bool = False,
+    reasoning_effort: str | None = None,
+) -> str:
+    """Ask the judge of a trial and return its answer.
+
+    Raises:
+        JudgeError: when there is no answer.
+        GraderError: when nobody can be asked.
+
+    """
+    if context.judge is None:
+        raise GraderError("there is no model that could judge")
+    if continue_session and not context.session:
+        raise GraderError(
+            "`continue_session` needs the session of the agent, and there is none; leave it out to judge "
+            "the answer in a session of its own"
+        )
+    question = JudgeQuestion(
+        prompt=prompt,
+        model=model or "",
+        tools=tools,
+        session=context.session if continue_session else "",
+        workspace=context.workspace,
+        reasoning_effort=reasoning_effort or "",
+        timeout_seconds=limit_seconds(),
+    )
+    return context.judge.ask(question)
+
+
+def limit_seconds() -> float:
+    """Return how long one answer of a judge may take (reference waza_0_38.md §5.7)."""
+    return seconds_of(os.environ.get(LIMIT_VARIABLE, "")) or _DEFAULT_LIMIT_SECONDS
+
+
+def limit_warning() -> str | None:
+    """Return what is wrong with the time limit in the environment, None when nothing is."""
+    written = os.environ.get(LIMIT_VARIABLE, "").strip()
+    if not written or seconds_of(written):
+        return None
+    return (
+        f"`{LIMIT_VARIABLE}` is `{written}`, which is no time above zero such as `90s`, `2m` or `120`; "
+        f"judges get {_DEFAULT_LIMIT_SECONDS:g} seconds"
     )

@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import ClassVar
 
 from pydantic import Field
 
-from waza_engine.graders.base import Grader, GradingContext, Verdict
+from waza_engine.graders.base import Grader, GraderError, GradingContext, Verdict
 from waza_engine.graders.fields import Number, PlainText
-from waza_engine.graders.judges import JudgedConfig, no_judge
+from waza_engine.graders.judges import JudgedConfig, limit_seconds
+from waza_engine.graders.judging.ratings import DEFAULT_THRESHOLD, Rating, rate
+from waza_engine.graders.judging.rubrics import Rubric, RubricError, load_rubric
 from waza_engine.graders.registry import register
+
+_USUAL = Rubric(
+    """\
+Rate how well the agent did its task, from 1 to 5:
+
+- Correctness: is what it says and does right?
+- Completeness: is everything that was asked for there?
+- Quality: is it clear, and no more than is needed?
+
+1 means that it failed, 3 that it did half of it, 5 that nothing is left to wish for.""",
+    source="builtin:llm",
+)
 
 
 class LlmConfig(JudgedConfig):
@@ -18,14 +33,18 @@ class LlmConfig(JudgedConfig):
     rubric: PlainText | None = Field(
         default=None,
         description=(
-            "What the judge rates from 1 to 5: the text, or a file with it. "
+            "What the judge rates from 1 to 5: the text, a file, or the name of a rubric of the engine. "
             "Without one it rates correctness, completeness and quality."
         ),
         examples=["Rate the correctness of the answer from 1 to 5."],
         json_schema_extra={"x-waza-kind": "prompt.text"},
     )
     threshold: Number = Field(
-        default=0.75, ge=0, le=1, description="The least score that passes, 0 to 1.", examples=[0.75]
+        default=DEFAULT_THRESHOLD,
+        ge=0,
+        le=1,
+        description="The least score that passes, 0 to 1.",
+        examples=[0.75],
     )
 
     misspellings: ClassVar = {"prompt": "rubric", "criteria": "rubric", "pass_threshold": "threshold"}
@@ -36,10 +55,11 @@ class LlmGrader(Grader[LlmConfig]):
     """Asks a model for a rating from 1 to 5. Write `prompt` instead: upstream no longer runs `llm`.
 
     **Scoring:** score = (rating − 1) / 4, so 1 is 0.0, 3 is 0.5 and 5 is 1.0; it passes from `threshold` on.
-    What the judge itself says about passing does not count.
+    What the judge itself says about passing does not count. Another scale holds only when the rubric names
+    it. A reply without a rating, or with one that is not on the scale, is an error of the grader.
 
-    **Worth knowing:** `rubric` and `model` may stand beside `type` or inside `config`; `config` wins. This
-    version has no executor that can judge: the grader reports an error instead of a score.
+    **Worth knowing:** `rubric` and `model` may stand beside `type` or inside `config`; `config` wins. The
+    judge is asked as for [`prompt`](#prompt), and an executor without a model cannot judge.
     """
 
     type = "llm"
@@ -47,6 +67,7 @@ class LlmGrader(Grader[LlmConfig]):
     config_model = LlmConfig
     entry_keys = ("rubric", "model")
     replaced_by = "prompt"
+    judged = True
     example = """\
 - type: llm
   name: quality_judge
@@ -56,6 +77,28 @@ class LlmGrader(Grader[LlmConfig]):
       Rate the answer from 1 to 5: is it correct and complete?
 """
 
+    @property
+    def longest_seconds(self) -> float:
+        """One question."""
+        return limit_seconds()
+
+    def notices(self, suite_directory: Path) -> tuple[str, ...]:
+        """Say what is wrong with the rubric."""
+        try:
+            self._rubric(suite_directory)
+        except GraderError as error:
+            return (str(error),)
+        return ()
+
     def grade(self, context: GradingContext) -> Verdict:
-        """Raise ``GraderError``: nothing can judge yet."""
-        no_judge(self.type)
+        """Ask the judge. Raises ``GraderError`` when it gives no rating."""
+        rubric = self._rubric(context.suite_directory)
+        return rate(Rating(rubric, model=self.config.model, threshold=self.config.threshold), context)
+
+    def _rubric(self, suite_directory: Path) -> Rubric:
+        if not (self.config.rubric or "").strip():
+            return _USUAL
+        try:
+            return load_rubric(self.config.rubric or "", suite_directory, words_are_names=False)
+        except RubricError as error:
+            raise GraderError(str(error)) from None

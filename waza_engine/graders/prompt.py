@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
-from waza_engine.graders.base import Grader, GradingContext, Verdict
+from waza_engine.graders.base import Grader, GraderError, GradingContext, Verdict
 from waza_engine.graders.config import Discouraged, Given
 from waza_engine.graders.fields import Number, PlainText, Switch
-from waza_engine.graders.judges import JudgedConfig, no_judge
+from waza_engine.graders.judges import AgentTool, JudgedConfig, JudgeError, ask, limit_seconds
+from waza_engine.graders.judging.evidence import task_and_answer
+from waza_engine.graders.judging.pairwise import ChoiceBox, compared, question
+from waza_engine.graders.judging.ratings import DEFAULT_THRESHOLD, Rating, evidence_for, rate
+from waza_engine.graders.judging.rubrics import Rubric, RubricError, load_rubric
+from waza_engine.graders.judging.verdicts import HOW_TO_ANSWER, VerdictBox, names_tools
 from waza_engine.graders.registry import register
+
+_RATING_KEYS = ("threshold", "score_type", "response_format")
 
 
 class PromptConfig(JudgedConfig):
@@ -30,10 +40,10 @@ class PromptConfig(JudgedConfig):
     rubric: PlainText | None = Field(
         default=None,
         description=(
-            "A rubric: its text, a file (`.md` or `.yaml`), or a built-in name (`groundedness`, "
-            "`helpfulness`, `instruction-following`, `refusal-correctness`, `tool-use-appropriateness`)."
+            "A rubric: its text, a file beside the eval file (`.md` or `.yaml`), or the name of one that "
+            "comes with the engine."
         ),
-        examples=["Rate the correctness from 1 to 5.", "rubrics/quality.md"],
+        examples=["Rate the correctness from 1 to 5.", "rubrics/quality.md", "groundedness"],
         json_schema_extra={"x-waza-kind": "prompt.text"},
     )
     continue_session: Switch = Field(
@@ -43,7 +53,8 @@ class PromptConfig(JudgedConfig):
     mode: Literal["independent", "pairwise"] = Field(
         default="independent",
         description=(
-            "`independent` judges this answer; `pairwise` compares it with the answer of a baseline run."
+            "`independent` judges this answer; `pairwise` compares it with the answer of a baseline run, "
+            "when there is one."
         ),
     )
     reasoning_effort: PlainText | None = Field(
@@ -61,20 +72,19 @@ class PromptConfig(JudgedConfig):
     score_type: Literal["normalized", "raw"] | None = Field(
         default=None,
         description=(
-            "Rating form: "
-            "`normalized` (the default) turns a rating of 1 to 5 into 0 to 1; `raw` is 0 to 1 already."
+            "Rating form: `normalized` (the default) turns a rating on the rubric's scale into 0 to 1; `raw` "
+            "takes a rating from 0 to 1 as it is."
         ),
     )
     response_format: Literal["json", "text"] | None = Field(
-        default=None, description="Rating form: what the judge answers; `json` is the default."
+        default=None,
+        description="Rating form: the judge answers with an object (`json`, the default), or `Score: N`.",
     )
 
     at_least_one: ClassVar = {"prompt": Given.WRITTEN, "rubric": Given.WRITTEN}
     discouraged: ClassVar = (
         Discouraged(
-            ("threshold", "score_type", "response_format"),
-            ("prompt", "continue_session", "mode"),
-            "it belongs to the rating form, which has a `rubric` and none of the others",
+            _RATING_KEYS, ("prompt",), "it belongs to the rating form, which has a `rubric` and no `prompt`"
         ),
     )
     misspellings: ClassVar = {
@@ -86,30 +96,58 @@ class PromptConfig(JudgedConfig):
         "min_score": "threshold",
     }
 
+    @property
+    def written_rating_keys(self) -> tuple[str, ...]:
+        """The keys of the rating form that are given."""
+        return tuple(key for key in _RATING_KEYS if getattr(self, key) is not None)
+
 
 @register
 class PromptGrader(Grader[PromptConfig]):
-    """Asks a second model to judge the run. There are two forms; what does not belong to one has no effect.
+    """Asks a second model to judge the run. It gives verdicts, or it rates.
 
-    **Verdict form** (`prompt`, or a named or Markdown `rubric`): the judge calls `set_waza_grade_pass` or
+    **Verdict form** (a `prompt`, or a rubric for pass and fail): the judge calls `set_waza_grade_pass` or
     `set_waza_grade_fail`, once or for every criterion. Score = passes / all verdicts; it passes when there is
-    at least one pass and no fail.
+    at least one pass and no fail. A judge that calls neither fails the grader with 0 and the words “no
+    verdict”.
 
-    **Rating form** (`rubric` as text or YAML file, with `threshold` and so on): the judge answers with a
-    rating from 1 to 5. Score = (rating − 1) / 4; it passes from `threshold` on.
+    **Rating form** (a `rubric` in plain words or in a YAML file, without `prompt`): the judge answers with a
+    rating, which its scale turns into a score: (rating − 1) / 4 from 1 to 5, unless the rubric says
+    otherwise. It passes from `threshold` on; what the judge itself says about passing is only noted. A reply
+    without a rating, or with one that is not on the scale, is an error of the grader, never a score.
+
+    **Pairwise** (`mode: pairwise`): when there is an answer of a baseline run, the judge compares the two
+    with `set_pairwise_winner`, twice, with their places swapped. Score = 1 when the answer with the skill
+    wins, 0.5 for a tie, 0 when the baseline wins; two answers that contradict each other are a tie. It passes
+    unless the baseline wins. Without a baseline the answer is judged on its own, and the feedback says so.
+
+    **Rubrics:** a path ends in `.md` or `.yaml`, starts with `.`, `/` or `~/`, or has a `/` in it, and is
+    looked up beside the eval file, then in the folders above it. A single word is a rubric that comes with
+    the engine ([docs/rubrics.md](rubrics.md)): `groundedness`, `helpfulness`, `instruction-following`,
+    `refusal-correctness` and `tool-use-appropriateness` ask for verdicts; `intent_resolution`,
+    `response_completeness`, `task_adherence`, `task_completion`, `tool_call_accuracy`, `tool_input_accuracy`,
+    `tool_output_utilization` and `tool_selection` for a rating. Everything else is the rubric itself.
 
     **Worth knowing:**
 
-    - Without `continue_session` the judge sees the files of the workspace, and what your prompt tells it.
+    - The judge sees the files of the workspace when its executor has tools for that. Without
+      `continue_session` it is shown the task and the answer below your prompt; beside a rubric the tool calls
+      as well. With it the judge goes on in the agent's own session and gets your words alone.
+    - `prompt` and `rubric` together are both sent, the prompt first.
+    - The judge is asked through the executor of the run, in a session of its own, without skills and MCP
+      servers. An executor without a model (`mock`, `command`, `replay`) cannot judge: name another one with
+      `--judge-executor`.
+    - An answer may take 120 seconds; the environment variable `WAZA_PROMPT_GRADER_TIMEOUT` sets another limit
+      (`90s`, `2m`, or whole seconds).
     - A judge costs tokens and its verdict may differ from run to run. Write whatever a pattern or an
       assertion can decide as `text` or `code`.
-    - This version has no executor that can judge: the grader reports an error instead of a score.
     """
 
     type = "prompt"
     title = "Judge"
     config_model = PromptConfig
     entry_keys = ("rubric", "model")
+    judged = True
     example = """\
 - type: prompt
   name: explanation_quality
@@ -120,6 +158,138 @@ class PromptGrader(Grader[PromptConfig]):
     model: gpt-4o-mini
 """
 
+    @property
+    def longest_seconds(self) -> float:
+        """One question, or two of the pairwise form."""
+        return limit_seconds() * (2 if self.config.mode == "pairwise" else 1)
+
+    @property
+    def continues_session(self) -> bool:
+        """Whether the judge needs the session of the agent."""
+        return self.config.continue_session
+
+    def notices(self, suite_directory: Path) -> tuple[str, ...]:
+        """Say what is wrong with the rubric."""
+        try:
+            rubric = self._rubric(suite_directory)
+        except GraderError as error:
+            return (str(error),)
+        if rubric is not None and rubric.verdicts and rubric.scale is None and not self.config.prompt:
+            return tuple(_without_effect(key, rubric) for key in self.config.written_rating_keys)
+        return ()
+
     def grade(self, context: GradingContext) -> Verdict:
-        """Raise ``GraderError``: nothing can judge yet."""
-        no_judge(self.type)
+        """Ask the judge. Raises ``GraderError`` when it does not answer."""
+        rubric = self._rubric(context.suite_directory)
+        if self.config.mode == "pairwise" and context.baseline_output is not None:
+            return self._compared(rubric, context)
+        if rubric is not None and self._rates(rubric):
+            verdict = self._rated(rubric, context)
+        else:
+            verdict = self._judged(rubric, context)
+        if self.config.mode == "pairwise":
+            note = "judged on its own, for there is no answer of a baseline run to compare with"
+            details = {**verdict.details, "mode": "independent", "notes": [note]}
+            return replace(verdict, feedback=f"{verdict.feedback} ({note})", details=details)
+        return verdict
+
+    def _rubric(self, suite_directory: Path) -> Rubric | None:
+        if not self.config.rubric:
+            return None
+        try:
+            return load_rubric(self.config.rubric, suite_directory)
+        except RubricError as error:
+            raise GraderError(str(error)) from None
+
+    def _rates(self, rubric: Rubric) -> bool:
+        """Tell whether the rubric asks for a rating.
+
+        A Markdown rubric with frontmatter does when its scale is 1-5 and a key of the rating form is given.
+        """
+        if self.config.prompt:
+            return False
+        return not rubric.verdicts or (rubric.scale is not None and bool(self.config.written_rating_keys))
+
+    def _rated(self, rubric: Rubric, context: GradingContext) -> Verdict:
+        config = self.config
+        rating = Rating(
+            rubric=rubric,
+            model=config.model,
+            threshold=DEFAULT_THRESHOLD if config.threshold is None else config.threshold,
+            raw=config.score_type == "raw",
+            text_reply=config.response_format == "text",
+            continue_session=config.continue_session,
+            reasoning_effort=config.reasoning_effort,
+        )
+        return rate(rating, context)
+
+    def _judged(self, rubric: Rubric | None, context: GradingContext) -> Verdict:
+        prompt = self._verdict_question(rubric, context)
+        box = VerdictBox()
+        response = ""
+        try:
+            response = self._ask(prompt, context, box.tools, continue_session=self.config.continue_session)
+        except JudgeError as error:
+            # What was said before the session broke holds (reference waza_0_38.md §5.7).
+            if not box.given:
+                raise GraderError(str(error)) from None
+        details: dict[str, Any] = {"response": response, "prompt": prompt}
+        if rubric is not None:
+            details["rubric"] = rubric.details
+        return box.verdict(**details)
+
+    def _verdict_question(self, rubric: Rubric | None, context: GradingContext) -> str:
+        own = self._criteria(rubric)
+        parts = [own]
+        if not self.config.continue_session:
+            if rubric is None:
+                parts.append(task_and_answer(context))
+            else:
+                parts.append(evidence_for(rubric, context)[0])
+        if not names_tools(own):
+            parts.append(HOW_TO_ANSWER)
+        return "\n\n".join(parts) if len(parts) > 1 else own
+
+    def _criteria(self, rubric: Rubric | None) -> str:
+        texts = (self.config.prompt or "", "" if rubric is None else rubric.text)
+        return "\n\n".join(text for text in texts if text)
+
+    def _compared(self, rubric: Rubric | None, context: GradingContext) -> Verdict:
+        criteria = self._criteria(rubric)
+        first, second = ChoiceBox(skill_is="B"), ChoiceBox(skill_is="A")
+        prompts = [
+            question(criteria, context, skill_is="B"),
+            question(criteria, context, skill_is="A"),
+        ]
+        responses: list[str] = []
+        for box, prompt in zip((first, second), prompts, strict=True):
+            try:
+                responses.append(self._ask(prompt, context, box.tools))
+            except JudgeError as error:
+                if not box.choice.called:
+                    raise GraderError(str(error)) from None
+        details: dict[str, Any] = {"prompt": prompts[0], "response": "\n\n".join(filter(None, responses))}
+        if rubric is not None:
+            details["rubric"] = rubric.details
+        return compared(first.choice, second.choice, **details)
+
+    def _ask(
+        self,
+        prompt: str,
+        context: GradingContext,
+        tools: Sequence[AgentTool],
+        *,
+        continue_session: bool = False,
+    ) -> str:
+        return ask(
+            context,
+            prompt,
+            model=self.config.model,
+            tools=tools,
+            continue_session=continue_session,
+            reasoning_effort=self.config.reasoning_effort,
+        )
+
+
+def _without_effect(key: str, rubric: Rubric) -> str:
+    return f"`{key}` has no effect: the rubric `{rubric.name}` asks for pass or fail, not for a rating"

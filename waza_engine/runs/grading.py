@@ -34,9 +34,10 @@ class BuiltGrader:
 
     @property
     def deadline_seconds(self) -> float:
-        """The longest that one grading may take: longer than a limit that the entry sets itself."""
+        """The longest that one grading may take: longer than a limit of the entry or of the grader."""
         own = self.entry.config.get("timeout")
         limit = float(own) if isinstance(own, int | float) and not isinstance(own, bool) else 0.0
+        limit = max(limit, 0.0 if self.grader is None else self.grader.longest_seconds)
         return max(GRADER_SECONDS, limit + _OWN_LIMIT_GRACE_SECONDS)
 
 

@@ -1,0 +1,214 @@
+"""The rating in a judge's reply: found leniently, never made up.
+
+A JSON object may stand in prose or a code fence; with several, the last one that holds a rating counts. Which
+field wins: the one that the rubric names, ``overall_score``, ``score``, ``overall`` or ``rating``, a single
+``…_score``, else the mean of the numbers of all criteria (reference waza.md D4).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from waza_engine.graders.judging.scales import RatingError, Scale
+
+_OVERALL = ("overall_score", "score", "overall", "overall_rating", "rating", "overall_assessment")
+_GROUPS = ("scores", "ratings", "criteria", "criteria_scores")
+_WRAPPERS = ("result", "evaluation", "output", "response", "grade")
+_REASONS = (
+    "reasoning",
+    "reason",
+    "explanation",
+    "rationale",
+    "chain_of_thought",
+    "feedback",
+    "justification",
+)
+_NO_RATINGS = frozenset(
+    {
+        "threshold",
+        "confidence",
+        "max_score",
+        "min_score",
+        "maximum",
+        "scale",
+        "version",
+        "tokens",
+        "count",
+        "weight",
+    }
+)
+_LABELLED = re.compile(
+    r"(?:^|(?<=[\s*_#>(]))(?:overall |final )?(?:score|rating)[\s*_`]*(?::|=|is\b|-|–)[\s*_`]*"
+    r"([-+]?\d+(?:\.\d+)?(?:\s*(?:/|out of)\s*\d+(?:\.\d+)?)?|true|false|pass|fail)(?![\w.]*\d)",
+    re.IGNORECASE | re.ASCII,
+)
+_ALONE = re.compile(r"[\s*_`]*([-+]?\d+(?:\.\d+)?(?:\s*(?:/|out of)\s*\d+(?:\.\d+)?)?)[\s*_`.]*", re.ASCII)
+_TRAILING_COMMA = re.compile(r",(\s*[}\]])")
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a judge said. ``rating`` is a number on the scale, ``place`` where it stood.
+
+    ``passed`` is the judge's own verdict, None when it gave none; ``criteria`` are ratings by name.
+    """
+
+    rating: float
+    place: str
+    reasoning: str = ""
+    passed: bool | None = None
+    criteria: Mapping[str, float] = field(default_factory=dict[str, float])
+
+
+def read_reply(text: str, scale: Scale, wanted: str = "") -> Reply:
+    """Return the rating of a reply; ``wanted`` is the field that the rubric names. Raises ``RatingError``."""
+    objects, broken = _objects(text)
+    for found in reversed(objects):
+        reply = _read(found, scale, wanted)
+        if reply is not None:
+            return reply
+    if objects:
+        keys = ", ".join(f"`{key}`" for key in list(objects[-1])[:8]) or "no field"
+        missing = f"no `{wanted}`" if wanted else "no rating such as `score`"
+        raise RatingError(f"replied with {missing}: its answer has {keys}")
+    if broken:
+        raise RatingError(f"replied with JSON that cannot be read: {_beginning(text)}")
+    labelled = list(_LABELLED.finditer(text))
+    alone = _ALONE.fullmatch(text)
+    if labelled:
+        return Reply(scale.rating(labelled[-1][1]), "text", reasoning=text.strip())
+    if alone:
+        return Reply(scale.rating(alone[1]), "text")
+    if not text.strip():
+        raise RatingError("gave an empty reply")
+    raise RatingError(f"replied without a rating: {_beginning(text)}")
+
+
+def _read(found: Mapping[str, Any], scale: Scale, wanted: str) -> Reply | None:
+    """Return the rating of an object, None when it holds none."""
+    keys = {str(key).strip().lower().replace(" ", "_").replace("-", "_"): key for key in found}
+    first = (wanted.lower(),) if wanted else ()
+    name = next((name for name in (*first, *_OVERALL) if name in keys and _is_rating(found[keys[name]])), "")
+    criteria = _criteria(found, scale)
+    passed = next((found[keys[key]] for key in ("passed", "pass") if key in keys), None)
+    reasoning = next((_as_text(found[keys[key]]) for key in _REASONS if key in keys), "")
+
+    def reply(rating: float, place: str, others: Mapping[str, float]) -> Reply:
+        return Reply(rating, place, reasoning, passed if isinstance(passed, bool) else None, others)
+
+    if name:
+        others = {key: value for key, value in criteria.items() if key != keys[name]}
+        return reply(scale.rating(_value(found[keys[name]])), str(keys[name]), _on(others, scale))
+    ending = [key for key in criteria if key.lower().endswith("_score")]
+    if len(ending) == 1:
+        others = {key: value for key, value in criteria.items() if key != ending[0]}
+        return reply(scale.rating(criteria[ending[0]]), ending[0], _on(others, scale))
+    chosen = ending or list(criteria)
+    if chosen:
+        ratings = {key: scale.rating(criteria[key]) for key in chosen}
+        if not scale.between:
+            raise RatingError(
+                f"rated {len(ratings)} criteria and not the whole, and there is only {scale.text}"
+            )
+        mean = sum(ratings.values()) / len(ratings)
+        return reply(mean, "mean of " + ", ".join(chosen), ratings)
+    for key in _WRAPPERS:
+        inner = found.get(key)
+        if isinstance(inner, Mapping):
+            wrapped = _read(cast("Mapping[str, Any]", inner), scale, wanted)
+            if wrapped is not None:
+                return wrapped
+    return None
+
+
+def _criteria(found: Mapping[str, Any], scale: Scale) -> dict[str, Any]:
+    """Return the fields that rate something: numbers, ``{"score": …}``, those in a block of scores."""
+    ratings: dict[str, Any] = {}
+    for key, value in found.items():
+        lowered = str(key).lower()
+        if lowered in _GROUPS and isinstance(value, Mapping):
+            ratings |= _criteria(cast("Mapping[str, Any]", value), scale)
+        elif lowered not in _NO_RATINGS and _is_number(_value(value)):
+            ratings[str(key)] = _value(value)
+    return ratings
+
+
+def _on(criteria: Mapping[str, Any], scale: Scale) -> dict[str, float]:
+    """Return what is on the scale: beside the rating that counts the others only inform."""
+    found: dict[str, float] = {}
+    for key, value in criteria.items():
+        try:
+            found[key] = scale.rating(value)
+        except RatingError:
+            continue
+    return found
+
+
+def _value(value: object) -> object:
+    if isinstance(value, Mapping):
+        block = cast("Mapping[str, object]", value)
+        return next((block[key] for key in ("score", "rating", "value") if key in block), None)
+    return value
+
+
+def _is_rating(value: object) -> bool:
+    inner = _value(value)
+    # A short text may be the label of a level.
+    return isinstance(inner, bool) or _is_number(inner) or (isinstance(inner, str) and 0 < len(inner) <= 40)
+
+
+def _is_number(value: object) -> bool:
+    if isinstance(value, str):
+        return _ALONE.fullmatch(value) is not None
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _objects(text: str) -> tuple[list[Mapping[str, Any]], bool]:
+    """Return the JSON objects in a text, outermost ones only, and whether something was meant as one."""
+    found: list[Mapping[str, Any]] = []
+    broken = False
+    for piece in _braced(text):
+        for candidate in (piece, _TRAILING_COMMA.sub(r"\1", piece)):
+            try:
+                value: object = json.loads(candidate, strict=False)
+            except (ValueError, RecursionError):
+                continue
+            if isinstance(value, Mapping):
+                found.append(cast("Mapping[str, Any]", value))
+            break
+        else:
+            broken = broken or re.search(r"[\"']\s*:", piece) is not None
+    return found, broken
+
+
+def _braced(text: str) -> Iterator[str]:
+    """Yield what stands between outermost braces; an opening one without its end goes to the end."""
+    start, depth, quoted, escaped = -1, 0, False, False
+    for position, character in enumerate(text):
+        if depth and quoted:
+            quoted = escaped or character != '"'
+            escaped = character == "\\" and not escaped
+        elif depth and character == '"':
+            quoted = True
+        elif character == "{":
+            start = position if depth == 0 else start
+            depth += 1
+        elif character == "}" and depth:
+            depth -= 1
+            if depth == 0:
+                yield text[start : position + 1]
+    if depth:
+        yield text[start:]
+
+
+def _as_text(value: object) -> str:
+    return value.strip() if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _beginning(text: str) -> str:
+    line = " ".join(text.split())
+    return f"“{line[:160]}{'…' if len(line) > 160 else ''}”"

@@ -1,0 +1,156 @@
+"""Rubrics: what a judge looks for. A text, a file, or one that comes with the engine.
+
+Where a rubric is written (reference waza.md §1.11): a path ends in ``.md`` or ``.yaml``, starts with ``.``,
+``/`` or ``~``, or contains a separator; another single word is the name of a rubric of ours; everything else
+is the rubric itself.
+"""
+
+from __future__ import annotations
+
+import difflib
+import functools
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path, PurePosixPath, PureWindowsPath
+
+from waza_engine.graders.judging.scales import Scale
+from waza_engine.spec.problems import SuiteFileError
+from waza_engine.spec.yaml_reader import read_text
+
+_OURS = Path(__file__).parents[2] / "rubrics"
+_MARKDOWN = (".md", ".markdown")
+_YAML = (".yaml", ".yml", ".json")
+_TEXT = (".txt", ".prompt", ".prompty")
+
+
+class RubricError(Exception):
+    """A rubric that cannot be used; the text is one sentence for the author of the suite."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rubric:
+    """What a judge looks for, and how its rating is read.
+
+    ``source`` is ``builtin:NAME``, ``file:PATH`` as written, or ``inline``. A rubric with ``verdicts`` was
+    written for pass and fail. ``scale`` is None when the text alone says which ratings there are;
+    ``rating_field`` names the rating in the reply, "" when the reply decides. ``inputs`` are the inputs that
+    the rubric names (input → source), ``answer`` the fields of the reply (name → what it holds).
+    """
+
+    text: str
+    source: str = "inline"
+    name: str = ""
+    version: str = ""
+    scale_name: str = ""
+    verdicts: bool = False
+    scale: Scale | None = None
+    rating_field: str = ""
+    inputs: Mapping[str, str] = field(default_factory=dict[str, str])
+    answer: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    @property
+    def details(self) -> dict[str, str]:
+        """What a result says of the rubric (reference waza_0_38.md §5.7)."""
+        return {
+            "name": self.name,
+            "version": self.version,
+            "scale": self.scale_name,
+            "source": self.source,
+        }
+
+
+def load_rubric(written: str, suite_directory: Path, *, words_are_names: bool = True) -> Rubric:
+    """Return a rubric. Raises ``RubricError``.
+
+    A relative path is looked up beside the eval file, then in the folders above it. Without
+    ``words_are_names`` a single word that names nothing is the rubric itself.
+    """
+    if is_path(written):
+        return _from_file(_found(written.strip(), suite_directory), f"file:{written.strip()}")
+    name = written.strip()
+    if re.search(r"\s", name):
+        return Rubric(written)
+    if name in built_in_names():
+        return built_in(name)
+    if not words_are_names:
+        return Rubric(written)
+    spellings = (name.replace("_", "-"), name.replace("-", "_"))
+    near = [match for word in spellings for match in difflib.get_close_matches(word, built_in_names(), 1)]
+    hint = f"; did you mean `{near[0]}`?" if near else f"; there are {', '.join(built_in_names())}"
+    raise RubricError(
+        f"there is no rubric called `{name}`: write a known name, a path such as `rubrics/{name}.md`, "
+        f"or the text of the rubric{hint}"
+    )
+
+
+def is_path(written: str) -> bool:
+    """Tell whether a rubric is written as a path: one line, and few blanks, before a known ending."""
+    text = written.strip()
+    if not text or "\n" in text:
+        return False
+    if text.lower().endswith((*_MARKDOWN, *_YAML, *_TEXT)):
+        return len(re.findall(r"\s", text)) < 4
+    return not re.search(r"\s", text) and (text[0] in "./~" or "/" in text or "\\" in text)
+
+
+@functools.cache
+def built_in_names() -> tuple[str, ...]:
+    """Return the names of the rubrics that come with the engine, those for verdicts first."""
+    files = sorted(_OURS.iterdir(), key=lambda file: (file.suffix not in _MARKDOWN, file.name))
+    return tuple(file.stem for file in files if file.suffix in (*_MARKDOWN, *_YAML))
+
+
+@functools.cache
+def built_in(name: str) -> Rubric:
+    """Return a rubric that comes with the engine. Raises ``KeyError`` for an unknown name."""
+    file = next((file for file in _OURS.glob(f"{name}.*") if file.stem == name), None)
+    if file is None:
+        raise KeyError(name)
+    return _from_file(file, f"builtin:{name}")
+
+
+def _from_file(place: Path, source: str) -> Rubric:
+    # Each format is a file of its own, which needs ``Rubric`` from this one.
+    from waza_engine.graders.judging.markdown_rubric import read_markdown_rubric
+    from waza_engine.graders.judging.yaml_rubric import read_yaml_rubric
+
+    ending = place.suffix.lower()
+    try:
+        if ending in _MARKDOWN:
+            return replace(read_markdown_rubric(place), source=source)
+        if ending in _YAML:
+            return replace(read_yaml_rubric(place), source=source)
+        text = read_text(place)
+    except SuiteFileError as error:
+        raise RubricError(f"the rubric {place}, line {error.line}: {error.message}") from None
+    if not text.strip():
+        raise RubricError(f"the rubric {place} is empty")
+    return Rubric(text, source=source)
+
+
+def _found(written: str, suite_directory: Path) -> Path:
+    if "\0" in written:
+        raise RubricError("the path of a rubric must not contain a NUL character")
+    first = next(_places(written, suite_directory))
+    for place in _places(written, suite_directory):
+        try:
+            if place.is_file():
+                return place
+        except OSError:
+            continue
+    wrong = "is a directory, not a file" if first.is_dir() else "does not exist"
+    raise RubricError(f"the rubric `{written}` {wrong}; it is looked for at {first}")
+
+
+def _places(written: str, suite_directory: Path) -> Iterator[Path]:
+    if written.startswith("~/"):
+        yield Path(written).expanduser()
+        return
+    if PurePosixPath(written).is_absolute() or PureWindowsPath(written).is_absolute():
+        yield Path(written)
+        return
+    # Upstream starts at the folder it is called in, which is above the suite as a rule.
+    yield suite_directory / written
+    for above in suite_directory.absolute().parents:
+        yield above / written

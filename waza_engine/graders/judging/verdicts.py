@@ -1,0 +1,89 @@
+"""Verdicts that a judge gives by calling tools: pass or fail, as often as there are criteria."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from waza_engine.graders.base import Verdict
+from waza_engine.graders.judges import AgentTool
+
+PASS_TOOL, FAIL_TOOL = "set_waza_grade_pass", "set_waza_grade_fail"
+HOW_TO_ANSWER = (
+    f"Give your verdict with the tools: call `{PASS_TOOL}` for every criterion that is met and `{FAIL_TOOL}` "
+    "for every one that is not, each with a description of the criterion and your reason."
+)
+NO_VERDICT = "The judge gave no verdict: it called neither `set_waza_grade_pass` nor `set_waza_grade_fail`"
+_MOST = 1000
+_ABOUT = {
+    "description": "What was looked at, in a few words.",
+    "reason": "Why it passes or fails.",
+}
+
+
+class VerdictBox:
+    """The two tools of one question and what was said through them; thread-safe."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._passes: list[str] = []
+        self._fails: list[str] = []
+
+    @property
+    def tools(self) -> tuple[AgentTool, AgentTool]:
+        """The tools for the judge."""
+        parameters = {
+            "type": "object",
+            "properties": {key: {"type": "string", "description": text} for key, text in _ABOUT.items()},
+        }
+        return (
+            AgentTool(
+                PASS_TOOL,
+                "Record that a criterion is met. Call it once for every criterion that is.",
+                parameters,
+                lambda arguments: self._note(self._passes, "pass", arguments),
+            ),
+            AgentTool(
+                FAIL_TOOL,
+                "Record that a criterion is not met. Call it once for every criterion that is not.",
+                parameters,
+                lambda arguments: self._note(self._fails, "fail", arguments),
+            ),
+        )
+
+    @property
+    def given(self) -> bool:
+        """Whether there is a verdict."""
+        return bool(self._passes or self._fails)
+
+    def verdict(self, **details: Any) -> Verdict:
+        """Return passes / all verdicts; it passes with a pass and no fail (reference waza.md §2.8)."""
+        with self._lock:
+            passes, fails = list(self._passes), list(self._fails)
+        details = {**details, "passes": _joined(passes), "failures": _joined(fails)}
+        if not passes and not fails:
+            return Verdict(0.0, passed=False, feedback=NO_VERDICT, details=details)
+        return Verdict(
+            score=len(passes) / (len(passes) + len(fails)),
+            passed=not fails,
+            feedback=_joined(fails or passes),
+            details=details,
+        )
+
+    def _note(self, verdicts: list[str], kind: str, arguments: Mapping[str, Any]) -> str:
+        said = [str(arguments.get(key) or "").strip() for key in _ABOUT]
+        with self._lock:
+            if len(verdicts) >= _MOST:
+                return "There are too many verdicts; end your answer."
+            verdicts.append(": ".join([kind, *(text for text in said if text)]))
+        return "Recorded. Call again for every further criterion, then end your answer."
+
+
+def names_tools(text: str) -> bool:
+    """Tell whether a text says with which tools the judge is to answer."""
+    return PASS_TOOL in text or FAIL_TOOL in text
+
+
+def _joined(records: Sequence[str]) -> str:
+    return "; ".join(records)
