@@ -197,7 +197,7 @@ def _task(
     inputs = f"  files:\n    - path: {_FIXTURE}\n" if files else ""
     title = prompt if len(prompt) <= _TITLE_CHARACTERS else f"{prompt[: _TITLE_CHARACTERS - 1].rstrip()}…"
     return f"""\
-id: {identifier}
+id: {scalar(identifier)}
 name: {scalar(title)}
 description: {description}
 tags: [{tag}]

@@ -76,6 +76,8 @@ def _place(directory: Path, spec: EvalFile, stem: str) -> Path | None:
 
 def _candidates(directory: Path, pattern: str, stem: str) -> list[Path]:
     """Return paths that the pattern may pick up, with the id in the place of its wildcards."""
+    if "*" not in pattern:
+        return []
     *folders, last = split_pattern(pattern) or [""]
     above = directory
     for folder in folders:

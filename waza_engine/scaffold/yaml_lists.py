@@ -37,7 +37,13 @@ def with_item(text: str, key: str, item: str, path: Path) -> str | None:
     assert isinstance(added, list)
     wanted: dict[str, Json] = {**block, key: [*(before or []), *added]}
     newline = "\r\n" if "\r\n" in text else "\n"
-    for proposed in _proposals(text, key, item.replace("\r\n", "\n").replace("\n", newline), added, newline):
+    try:
+        root = yaml.compose(text, Loader=yaml.SafeLoader)
+    except yaml.YAMLError:
+        return None  # several documents
+    value = _value_of(root, key)
+    lines = item.replace("\n", newline)
+    for proposed in _proposals(text, key, value, lines, added, newline):
         try:
             if parse_yaml(proposed, path).value == wanted:
                 return proposed
@@ -46,15 +52,16 @@ def with_item(text: str, key: str, item: str, path: Path) -> str | None:
     return None
 
 
-def _proposals(text: str, key: str, item: str, added: list[Json], newline: str) -> Iterator[str]:
-    root = yaml.compose(text, Loader=yaml.SafeLoader)
-    value = _value_of(root, key)
+def _proposals(
+    text: str, key: str, value: yaml.Node | None, item: str, added: list[Json], newline: str
+) -> Iterator[str]:
     if value is None:
         whole = text if not text or text.endswith("\n") else text + newline
         yield f"{whole}{key}:{newline}{_indented(item, _INDENT)}"
     elif isinstance(value, yaml.SequenceNode) and not value.flow_style:
         column = " " * value.start_mark.column
-        for end in (_content_end(text, value.end_mark.index), value.end_mark.index):
+        last = value.end_mark.index
+        for end in (_content_end(text, last), len(text[:last].rstrip()), last):
             yield _with_lines(text, end, _indented(item, column), newline)
     elif isinstance(value, yaml.SequenceNode):
         yield from _flow_proposals(text, value, item, added, newline)

@@ -1,0 +1,135 @@
+"""``waza-engine new grader``: an entry of every type, printed or added to a file that somebody wrote."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+from ruamel.yaml import YAML
+
+from tests.engine.cli.test_cli import engine
+from waza_engine.graders.registry import BUILT_IN_TYPES, create
+from waza_engine.scaffold.grader import grader_entry, with_grader
+from waza_engine.scaffold.problems import ScaffoldError
+from waza_engine.scaffold.yaml_lists import with_item
+from waza_engine.spec.problems import SuiteFileError
+
+ITEM = "- type: text\n  name: new\n  config:\n    contains:\n      - x\n"
+NEW = {"type": "text", "name": "new", "config": {"contains": ["x"]}}
+FILES = {
+    "no key": ("id: a\n", "id: a\ngraders:\n  - type: text\n"),
+    "no key, no end of line": ("id: a", "id: a\ngraders:\n  - type: text\n"),
+    "nothing": ("", "graders:\n  - type: text\n"),
+    "comments alone": ("# a\n", "# a\ngraders:\n  - type: text\n"),
+    "no value": ("graders:\nid: a\n", "graders:\n  - type: text\n"),
+    "no value, a comment": ("graders:  # mine\nid: a\n", "graders:  # mine\n  - type: text\n"),
+    "null": ("graders: ~\nid: a\n", "graders: \n  - type: text\n"),
+    "an empty list": ("graders: []  # none\nid: a\n", "graders:  # none\n  - type: text\n"),
+    "a list": ("graders:\n  - type: code\nid: a\n", "graders:\n  - type: code\n  - type: text\n"),
+    "a list without indentation": ("graders:\n- type: code\nid: a\n", ":\n- type: code\n- type: text\n"),
+    "wide indentation": ("graders:\n    -   type: code\n", "    -   type: code\n    - type: text\n"),
+    "the last key": ("id: a\ngraders:\n  - type: code", "  - type: code\n  - type: text\n"),
+    "comments and blank lines": (
+        "graders:\n  # one\n  - type: code  # two\n\n# three\nid: a\n",
+        "  - type: code  # two\n  - type: text\n",
+    ),
+    "a block of text at the end": (
+        "graders:\n  - type: code\n    config:\n      rubric: |\n        # not a comment\n\nid: a\n",
+        "# not a comment\n  - type: text\n",
+    ),
+    "a kept block": ("graders:\n  - a:\n      b: |+\n        c\n\n\nid: a\n", "c\n\n\n  - type: text\n"),
+    "a flow list": ("graders: [{type: code}]\nid: a\n", "graders: [{type: code}, "),
+    "a flow list over lines": ("graders: [\n  {type: code},\n]\nid: a\n", "{type: code}, "),
+    "windows": ("id: a\r\ngraders:\r\n  - type: code\r\nb: 1\r\n", "  - type: code\r\n  - type: text\r\n"),
+    "anchors": ("x: &x [1]\ngraders:\n  - &g {type: code}\ny: *x\nz: *g\n", "{type: code}\n  - type: text\n"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("before", "part"), FILES.values(), ids=FILES)
+def test_an_item_is_added_and_nothing_else_changes(before: str, part: str) -> None:
+    after = with_item(before, "graders", ITEM, Path("a.yaml"))
+    assert after is not None
+    assert part in after, after
+    old = yaml.safe_load(before) or {}
+    assert yaml.safe_load(after) == {**old, "graders": [*(old.get("graders") or []), NEW]}
+    assert YAML(typ="safe", pure=True).load(after) == yaml.safe_load(after)
+    lines = after.splitlines()
+    for line in before.splitlines():
+        assert any(each.startswith(line) for each in lines) or "graders" in line, line
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["graders: {a: 1}\n", "graders: text\n", "- a\n", "a: 1\n---\nb: 2\n", "{a: 1}\n", "a: 1\n...\n"],
+)
+def test_a_file_that_cannot_be_extended_safely_is_left_alone(text: str) -> None:
+    assert with_item(text, "graders", ITEM, Path("a.yaml")) is None
+
+
+def test_broken_yaml_is_told_with_its_line() -> None:
+    with pytest.raises(SuiteFileError) as told:
+        with_item("a: 1\nb: [\n", "graders", ITEM, Path("a.yaml"))
+    assert told.value.line >= 2
+
+
+@pytest.mark.parametrize("grader_type", BUILT_IN_TYPES)
+def test_every_type_has_an_entry_that_can_be_built(grader_type: str, tmp_path: Path) -> None:
+    entry = yaml.safe_load(grader_entry(grader_type, "my own: name"))[0]
+    assert (entry["type"], entry["name"]) == (grader_type, "my own: name")
+    assert create(entry).warnings == ()
+    path = tmp_path / "eval.yaml"
+    path.write_text("graders:\n  - {type: text, name: a, config: {contains: [b]}}\n")
+    _, content, name = with_grader(path, grader_type)
+    added = yaml.safe_load(content)["graders"][1]
+    assert added == {**yaml.safe_load(grader_entry(grader_type))[0], "name": name}
+
+
+def test_an_entry_is_printed() -> None:
+    found = engine("new", "grader", "text", "--name", "says_hello")
+    assert (found.returncode, found.stderr) == (0, "")
+    assert yaml.safe_load(found.stdout)[0]["name"] == "says_hello"
+
+
+def test_an_entry_is_added_to_the_file_of_a_suite(tmp_path: Path) -> None:
+    path = tmp_path / "eval.yaml"
+    path.write_bytes(
+        b"\xef\xbb\xbf# mine\r\nname: a\r\ngraders:\r\n  - {type: text, name: reports_deployment}\r\n"
+    )
+    found = engine("new", "grader", "text", "--to", tmp_path)
+    assert (found.returncode, found.stdout) == (0, f"reports_deployment_2 added to {path}\n")
+    content = path.read_bytes()
+    assert content.startswith(b"\xef\xbb\xbf# mine\r\nname: a\r\ngraders:\r\n  - {type: text")
+    assert content.count(b"\n") == content.count(b"\r\n")
+    assert yaml.safe_load(content)["graders"][1]["name"] == "reports_deployment_2"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["txt"], "is not a grader type"),
+        (["text", "--to", "gone.yaml"], "does not exist"),
+        (["text", "--to", "broken.yaml"], "broken.yaml:"),
+        (["text", "--to", "odd.yaml"], "cannot be extended safely"),
+        (["text", "--to", "taken.yaml", "--name", "a"], "has a grader `a` already"),
+        (["text", "--to", "empty"], "no eval.yaml"),
+    ],
+)
+def test_what_cannot_be_added_is_exit_code_2(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], said: str
+) -> None:
+    files = {"broken.yaml": "a: [\n", "odd.yaml": "graders: text\n", "taken.yaml": "graders: [{name: a}]\n"}
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    (tmp_path / "empty").mkdir()
+    monkeypatch.chdir(tmp_path)
+    found = engine("new", "grader", *arguments)
+    assert found.returncode == 2
+    assert said in found.stderr
+    assert "Traceback" not in found.stderr
+    assert {name: (tmp_path / name).read_text() for name in files} == files
+
+
+def test_a_type_that_is_not_known_names_those_that_are() -> None:
+    with pytest.raises(ScaffoldError, match="`text`"):
+        grader_entry("nope")
