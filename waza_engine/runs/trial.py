@@ -13,6 +13,7 @@ from pathlib import Path
 from waza_engine.assertions.evaluator import AssertionEvaluator
 from waza_engine.executors.base import Cancellation, ExecutionRequest, Executor
 from waza_engine.graders.base import GradingContext
+from waza_engine.graders.judges import Judge
 from waza_engine.results.outcomes import CheckpointOutcome, TrialOutcome, Validation
 from waza_engine.runs.agent import AgentSetup
 from waza_engine.runs.attempts import Attempt, attempted
@@ -20,6 +21,7 @@ from waza_engine.runs.bounded import CancelledRunError
 from waza_engine.runs.budget import Tally
 from waza_engine.runs.conversation import Conversation, FollowUps, converse
 from waza_engine.runs.grading import BuiltGrader, build_graders, grade, grade_expected
+from waza_engine.runs.judging import ExecutorJudge
 from waza_engine.runs.responder import ModelResponder
 from waza_engine.runs.skills import suite_skills
 from waza_engine.runs.suite import Suite
@@ -31,7 +33,7 @@ from waza_engine.runs.workspace import (
     prompt_of,
 )
 from waza_engine.scoring.composite import trial_status
-from waza_engine.scoring.cost import cost_of, total_cost
+from waza_engine.scoring.cost import Cost, cost_of, total_cost
 from waza_engine.spec.checkpoint import Checkpoint
 from waza_engine.spec.task_file import TaskFile
 
@@ -41,6 +43,7 @@ class TrialTools:
     """What all trials of a run share, and the executor of the judges of one trial.
 
     ``baseline_outputs`` holds what the agent answered without skills: by task id, a text for each trial.
+    ``judge_executor`` asks the judges; None is that of the agent.
     """
 
     suite: Suite
@@ -53,6 +56,7 @@ class TrialTools:
     keep_workspace: bool = False
     judging: Tally | None = None
     agent: AgentSetup | None = None
+    judge_executor: Executor | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,12 +95,19 @@ def run_trial(
         max(1, tools.suite.spec.config.max_attempts),
         tools.cancellation,
     )
-    if tools.executor.costs:
-        usages = (outcome.usage, outcome.judge_usage, outcome.other_usage)
-        outcome = replace(outcome, cost=total_cost(cost_of(usage, tools.model) for usage in usages))
+    outcome = replace(outcome, cost=_cost(outcome, tools))
     for validation in (outcome.validations or {}).values():
         on_verdict(validation)
     return outcome
+
+
+def _cost(outcome: TrialOutcome, tools: TrialTools) -> Cost:
+    """Return what the trial cost: what an executor reports that costs nothing is not counted."""
+    judges = tools.judge_executor or tools.executor
+    usages = [outcome.usage] if tools.executor.costs else []
+    usages += [outcome.judge_usage] if judges.costs else []
+    usages += [outcome.other_usage] if judges.costs or tools.executor.costs else []
+    return total_cost(cost_of(usage, tools.model) for usage in usages)
 
 
 def _attempt(
@@ -143,7 +154,7 @@ def _in_workspace(
         task_id=task.id,
         trial=number,
     )
-    judging, replying = Tally(tools.executor), Tally(tools.executor)
+    judging, replying = Tally(tools.judge_executor or tools.executor), Tally(tools.executor)
     tools = replace(tools, judging=judging)
     inputs = task.spec.inputs
     responder = inputs.responder and ModelResponder(
@@ -224,6 +235,19 @@ def _grading_context(
         task_name=task.name,
         task_description=task.spec.description,
         baseline_output=_baseline_output(tools, request),
+        session=talk.session,
+        judge=_judge(tools),
+    )
+
+
+def _judge(tools: TrialTools) -> Judge | None:
+    if tools.judging is None:
+        return None
+    return ExecutorJudge(
+        executor=tools.judging,
+        model=tools.suite.spec.config.judge_model or tools.model,
+        cancellation=tools.cancellation,
+        shared=tools.judge_executor is None or tools.judge_executor is tools.executor,
     )
 
 
