@@ -24,10 +24,9 @@ def mcp_tools(request: ExecutionRequest, brake: Brake, deadline: float) -> list[
     from waza_engine.mcp.client import McpError, McpTools
 
     try:
-        connected = McpTools(request.mcp_servers, request.workspace, brake.scope, deadline)
+        connected = McpTools(request.mcp_servers, request.workspace, brake.scope, deadline, brake.also)
     except McpError as error:
         raise ExecutorError(str(error)) from None
-    brake.also(connected.stop)
     return [
         Tool(name, description, parameters, _calling(connected, name))
         for name, description, parameters in connected.listed()

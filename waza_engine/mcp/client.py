@@ -9,7 +9,7 @@ import asyncio
 import contextlib
 import re
 import time
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from concurrent.futures import CancelledError, Future
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
@@ -58,15 +58,24 @@ class McpTools:
     """
 
     def __init__(
-        self, servers: Mapping[str, Mapping[str, Any]], workspace: Path, scope: ProcessScope, deadline: float
+        self,
+        servers: Mapping[str, Mapping[str, Any]],
+        workspace: Path,
+        scope: ProcessScope,
+        deadline: float,
+        stoppable: Callable[[Callable[[], None]], object] = lambda _stop: None,
     ) -> None:
-        """Connect to all servers. ``deadline`` is in terms of ``time.monotonic``. Raises ``McpError``."""
+        """Connect to all servers. ``deadline`` is in terms of ``time.monotonic``. Raises ``McpError``.
+
+        ``stoppable`` gets ``stop`` before the first connection: a server may keep one waiting.
+        """
         self._loop = LoopThread("mcp")
         self._scope = scope
         self._deadline = deadline
         self._found: dict[str, tuple[_Connected, mcp_types.Tool]] = {}
         self._serving: list[Future[None]] = []
         self._leaving: list[asyncio.Event] = []
+        stoppable(self.stop)
         try:
             waiting = {name: self._start(name, server, workspace) for name, server in servers.items()}
             for name, connecting in waiting.items():

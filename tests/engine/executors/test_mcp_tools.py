@@ -1,5 +1,9 @@
 from __future__ import annotations
 
+import socket
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import psutil
@@ -10,6 +14,7 @@ from tests.engine.executors.talking import ask, openai_executor, result_of
 from tests.scripted_model import call
 from waza_engine.executors.base import ExecutorError
 from waza_engine.mcp.mocks import MockResponse, MockServer, MockTool, server_of
+from waza_engine.runs.cancellation import RunCancellation
 
 
 def test_the_model_calls_the_tools_of_mcp_servers(tmp_path: Path, scripted_model: StartModel) -> None:
@@ -36,4 +41,34 @@ def test_an_mcp_server_that_cannot_be_used_is_an_error_before_the_model_is_asked
         pytest.raises(ExecutorError, match="the MCP server `files` cannot be used"),
     ):
         ask(executor, "Read", tmp_path, mcp_servers={"files": server})
+    assert model.requests == []
+
+
+def test_cancelling_does_not_wait_for_an_mcp_server_that_keeps_silent(
+    tmp_path: Path, scripted_model: StartModel
+) -> None:
+    model, cancellation, asked = scripted_model(), RunCancellation(), threading.Event()
+    with (
+        socket.create_server(("127.0.0.1", 0)) as silent,
+        openai_executor(model.base_url) as executor,
+        ThreadPoolExecutor(2) as pool,
+    ):
+
+        def accept() -> None:
+            connection, _ = silent.accept()
+            with connection:
+                connection.recv(65_536)
+                asked.set()
+                while connection.recv(65_536):
+                    pass
+
+        pool.submit(accept)
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}/mcp"
+        servers = {"files": {"type": "http", "url": url, "headers": {}, "tools": ["*"]}}
+        turn = pool.submit(ask, executor, "Read", tmp_path, cancellation, mcp_servers=servers)
+        assert asked.wait(10)
+        started = time.monotonic()
+        cancellation.request()
+        assert isinstance(turn.exception(10), ExecutorError)
+        assert time.monotonic() - started < 2
     assert model.requests == []
