@@ -211,20 +211,23 @@ def _project_skills(directory: Path) -> list[Path]:
 def _skills_in(roots: Sequence[Path]) -> list[Path]:
     names: dict[str, Path] = {}
     for root in roots:
-        for folder in _skills_below(root, _LEVELS_DOWN):
+        for folder in _skills_below(root, _LEVELS_DOWN, set()):
             names.setdefault(folder.name, folder)
     return list(names.values())
 
 
-def _skills_below(folder: Path, levels: int) -> Iterator[Path]:
-    if not _is_folder(folder):
+def _skills_below(folder: Path, levels: int, seen: set[str]) -> Iterator[Path]:
+    """Yield the skills below a folder; links are followed, and no place is searched twice."""
+    place = os.path.realpath(folder)
+    if place in seen or not _is_folder(folder):
         return
+    seen.add(place)
     if definition_in(folder) is not None:
         yield folder
     elif levels > 0:
         for below in _folders_in(folder):
             if not below.name.startswith(".") and below.name not in _SKIPPED_FOLDERS:
-                yield from _skills_below(below, levels - 1)
+                yield from _skills_below(below, levels - 1, seen)
 
 
 def _levels_above(directory: Path) -> list[Path]:

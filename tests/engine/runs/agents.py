@@ -1,0 +1,83 @@
+"""An executor for tests that notes what it is asked, and single trials of a suite with it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from waza_engine.assertions.evaluator import AssertionEvaluator
+from waza_engine.executors.base import Cancellation, ExecutionRequest, ExecutionResponse
+from waza_engine.results.outcomes import TrialOutcome
+from waza_engine.runs.agent import agent_setup
+from waza_engine.runs.cancellation import RunCancellation
+from waza_engine.runs.selection import select
+from waza_engine.runs.suite import load_suite
+from waza_engine.runs.trial import TrialTools, run_trial
+
+Answer = Callable[[ExecutionRequest], ExecutionResponse]
+
+
+def says_hello(request: ExecutionRequest) -> ExecutionResponse:
+    """Answer every prompt alike."""
+    return ExecutionResponse("hello", request.session or "agent-1")
+
+
+@dataclass
+class Agent:
+    """Answers with a function of the request, and keeps the requests. It can be called from any thread."""
+
+    answer: Answer = says_hello
+    has_model: bool = True
+    name: str = "test-agent"
+    answers_triggers: bool = False
+    costs: bool = False
+    requests: list[ExecutionRequest] = field(default_factory=list[ExecutionRequest])
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def execute(self, request: ExecutionRequest, cancellation: Cancellation) -> ExecutionResponse:
+        del cancellation
+        with self._lock:
+            self.requests.append(request)
+        return self.answer(request)
+
+    def close(self) -> None:
+        pass
+
+
+def scripted(*answers: str | Exception) -> Answer:
+    """Return a function that gives one answer a request, in order; errors are raised."""
+    waiting = list(answers)
+
+    def answer(request: ExecutionRequest) -> ExecutionResponse:
+        found = waiting.pop(0)
+        if isinstance(found, Exception):
+            raise found
+        return ExecutionResponse(found, request.session or "agent-1")
+
+    return answer
+
+
+def tried(
+    path: Path, agent: Agent, cancellation: RunCancellation | None = None, warnings: list[str] | None = None
+) -> TrialOutcome:
+    """Carry out the first trial of the first task. Raises ``SuiteError`` when the run would not start."""
+    suite = load_suite(path)
+    selected, _ = select(suite, (), ())
+    task = selected[0].trial
+    assert task is not None, selected[0].source.error
+    told: list[str] = [] if warnings is None else warnings
+    cancellation = cancellation or RunCancellation()
+    with (
+        agent_setup(suite, suite.spec.config.model, told.append) as setup,
+        AssertionEvaluator() as assertions,
+    ):
+        tools = TrialTools(suite, agent, suite.spec.config.model, assertions, cancellation, agent=setup)
+        return run_trial(task, 1, tools, lambda _: None, lambda _: None, told.append)
+
+
+def only(requests: Sequence[ExecutionRequest]) -> ExecutionRequest:
+    """Return the one request there is."""
+    assert len(requests) == 1
+    return requests[0]
