@@ -109,7 +109,7 @@ def _after_the_end(
     if turns:
         count = f"{turns} {'turn' if turns == 1 else 'turns'}"
         raise ExecutorError(
-            f"trial {trial.number} of `{request.task_id}` was recorded with {count}, there is no turn {turn}; "
+            f"trial {trial.number} of `{request.task_id}` was recorded with {count}, not with {turn}; "
             "record it again"
         )
     return ExecutionResponse(trial.output, session=f"replay-{turn}-{len(trial.transcript)}", duration_ms=0)

@@ -1,8 +1,8 @@
-"""Tasks from a CSV file: one a row, its columns the values in its prompt (``tasks_from`` and ``range``).
+"""Tasks from one file (``tasks_from`` and ``range``): the rows of a CSV file, or the lines of a JSONL file.
 
-The columns ``id``, ``name`` and ``prompt`` make the task; every column and every input of the suite is a
-value in the prompt (reference waza.md §1.12). A row without an id is called by its number in the file, so it
-keeps its name when ``range`` changes.
+In a CSV file the columns ``id``, ``name`` and ``prompt`` make the task; every column and every input of the
+suite is a value in the prompt (reference waza.md §1.12). A row without an id is called by its number in the
+file, so it keeps its name when ``range`` changes. JSONL files are read in ``prompt_lines.py``.
 """
 
 from __future__ import annotations
@@ -14,13 +14,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TypeVar
 
+from waza_engine.runs.prompt_lines import SUFFIXES, prompt_tasks
 from waza_engine.runs.templates import TemplateData, TemplateError, render
 from waza_engine.spec.eval_file import EvalFile
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.task_file import TaskFile
 from waza_engine.spec.task_inputs import TaskInputs
 from waza_engine.spec.yaml_reader import MAX_BYTES, read_text
+
+ItemT = TypeVar("ItemT")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,15 +60,25 @@ def load_dataset(eval_path: Path, spec: EvalFile) -> Dataset:
     """
     path = _place(eval_path, spec.tasks_from)
     warnings = [f"{eval_path}: `tasks` has no effect beside `tasks_from`"] if spec.tasks else []
-    rows = list(_rows(path, warnings))
-    first, last = spec.range if len(spec.range) == 2 else (0, 0)
-    chosen = rows[first - 1 : last] if first > 0 else rows
-    if not chosen:
-        asked = f"; `range` starts at row {first} of {len(rows)}" if rows else ", only a header"
-        raise SuiteFileError(path, 1, f"the dataset has no tasks{asked}")
+    if path.suffix.lower() in SUFFIXES:
+        found, complaints = prompt_tasks(path)
+        prompts = _chosen(found, spec, path, "line", "; write one JSON object a line")
+        tasks = [DatasetTask(task.id, task.name, task) for task in prompts]
+        return Dataset(path, tasks, [*warnings, *complaints])
+    chosen = _chosen(list(_rows(path, warnings)), spec, path, "row", ", only a header")
     now = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
     fields = {"JobID": f"run-{int(time.time())}", "Iteration": "0", "Attempt": "0", "Timestamp": now}
     return Dataset(path, [_task(path, row, spec.inputs, fields) for row in chosen], warnings)
+
+
+def _chosen(items: Sequence[ItemT], spec: EvalFile, path: Path, item: str, empty: str) -> Sequence[ItemT]:
+    """Return the items that lie in ``range``, which counts from 1. Raises ``SuiteFileError``."""
+    first, last = spec.range if len(spec.range) == 2 else (0, 0)
+    chosen = items[first - 1 : last] if first > 0 else items
+    if not chosen:
+        asked = f"; `range` starts at {item} {first} of {len(items)}" if items else empty
+        raise SuiteFileError(path, 1, f"the dataset has no tasks{asked}")
+    return chosen
 
 
 def _place(eval_path: Path, written: str) -> Path:

@@ -29,7 +29,7 @@ class Block(GraderConfig):
         schema = super().__get_pydantic_json_schema__(core, handler)
         block = handler.resolve_ref_schema(schema)
         for name, field in cls.model_fields.items():
-            if not field.is_required() and not is_choice(field.annotation):
+            if cls.null_is_absent and not field.is_required() and not is_choice(field.annotation):
                 block["properties"][field.alias or name]["x-waza-nullable"] = True
         properties = block["properties"]
         names = dict.fromkeys((*cls.first_keys, *properties))

@@ -170,10 +170,12 @@ class EvalFile(Block):
     tasks_from: Annotated[Text, kind("path.suite")] = Field(
         default="",
         description=(
-            "A CSV file, one task a row, inside the directory of `eval.yaml`; `tasks` is not read then. "
-            "Columns: `id`, `name`, `prompt`; every column is a value in the prompt, `{{.Vars.column}}`."
+            "A file of tasks inside the directory of `eval.yaml`; `tasks` is not read then. A CSV file has "
+            "one a row, with the columns `id`, `name`, `prompt`; every column is a value in the prompt, "
+            "`{{.Vars.column}}`. A file `.jsonl` has one a line, with `id`, `input` (a list is a "
+            "conversation), `hint`, `reference`, `metadata`, `timeout`; upstream reads CSV only."
         ),
-        examples=["dataset.csv"],
+        examples=["dataset.csv", "prompts.jsonl"],
     )
     range: Annotated[
         tuple[WholeNumber, ...],
@@ -189,7 +191,7 @@ class EvalFile(Block):
         ),
     ] = Field(
         default=(0, 0),
-        description="First and last row of `tasks_from`, counted from 1. `[0, 0]` takes all.",
+        description="First and last row (or prompt) of `tasks_from`, counted from 1. `[0, 0]` takes all.",
         examples=[[1, 10]],
     )
     graders: ListOfBlocks[GraderEntry] = Field(

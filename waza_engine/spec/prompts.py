@@ -11,13 +11,18 @@ from waza_engine.spec.block import Block
 from waza_engine.spec.values import AnyMap, Shown, kind, severity
 
 Turns = Annotated[
-    PlainText | Annotated[tuple[PlainText, ...], Shown({"items": {"type": "string"}})], kind("prompt.text")
+    PlainText
+    | Annotated[
+        tuple[PlainText, ...], Field(min_length=1), Shown({"items": {"type": "string"}, "minItems": 1})
+    ],
+    kind("prompt.text"),
 ]
 
 
 class PromptLine(Block):
     """One prompt, or one conversation, for the agent."""
 
+    null_is_absent: ClassVar = False
     misspellings: ClassVar = {"expected": "hint", "prompt": "input", "name": "id", "meta": "metadata"}
 
     id: PlainText = Field(description="Identifier, unique in the file.", examples=["explain-recursion"])
