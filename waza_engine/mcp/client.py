@@ -113,7 +113,10 @@ class McpTools:
 
     def _start(self, name: str, server: Mapping[str, Any], workspace: Path) -> Future[_Connected]:
         connected: Future[_Connected] = Future()
-        self._serving.append(self._loop.submit(self._serve(name, server, workspace, connected)))
+        serving = self._loop.submit(self._serve(name, server, workspace, connected))
+        # One that is stopped before it begins says nothing by itself.
+        serving.add_done_callback(lambda ended: ended.cancelled() and connected.cancel())
+        self._serving.append(serving)
         return connected
 
     async def _serve(
