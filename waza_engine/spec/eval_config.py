@@ -34,7 +34,8 @@ class Provider(Block):
     api_key_env: Text = Field(
         default="",
         description=(
-            "The **name** of the environment variable that holds the key. A key never stands in a file."
+            "The **name** of the environment variable that holds the key. A key never stands in a file. "
+            "A server on this machine or in its network needs none."
         ),
         examples=["MY_PROVIDER_KEY"],
     )
@@ -122,8 +123,14 @@ class EvalConfig(Block):
         Field(
             default=(),
             description=(
-                "Tools that `openai` offers the model, all within the workspace. "
-                "`run` starts programs with your rights: it is no sandbox."
+                "Tools that `openai` offers the model, all within the workspace, with the names and "
+                "arguments of the Copilot agent.\n\n"
+                "- `read`: `view` (`path`, `view_range`)\n"
+                "- `write`: `create` (`path`, `file_text`) and `edit` (`path`, `old_str`, `new_str`)\n"
+                "- `list`: `glob` (`pattern`, `path`)\n"
+                "- `run`: `bash` (`command`, `description`), `powershell` on Windows. "
+                "It starts programs with your rights: it is no sandbox.\n\n"
+                "The tool `skill` is there whenever there are skills."
             ),
             examples=[["read", "list"]],
         )
