@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from typing import cast
 
 import waza_engine
+from waza_engine.results.calibration import with_calibration
 from waza_engine.results.documents import Json, plain, validation_document
 from waza_engine.results.figures import counted_document, counted_run, counted_task, task_figures, trial_score
 from waza_engine.results.formats import Block
@@ -50,7 +51,8 @@ def regraded_document(
     recording: Recording, tasks: Sequence[Json], *, task_patterns: Sequence[str], graders: Sequence[str]
 ) -> Json:
     """Return the whole document with these tasks, in the order of the record, and the figures over them."""
-    document = counted_document(recording.document, tasks)
+    before = {key: value for key, value in recording.document.items() if key != "calibration"}
+    document = dict(with_calibration(counted_document(before, tasks)))
     metadata = _block(document, "metadata")
     engine = dict(_block(metadata, "engine"))
     engine["regraded"] = {

@@ -12,8 +12,8 @@ from waza_language_server.project.uris import path_of
 if TYPE_CHECKING:
     from waza_language_server.protocol.server import WazaServer
 
-_WATCHED = ("**/*.{yaml,yml}", "**/SKILL.md", "**/.waza/results/*.json")
-_RESULTS = re.compile(r"[/\\]\.waza[/\\]results[/\\][^/\\]*\.json$")
+_WATCHED = ("**/*.{yaml,yml}", "**/SKILL.md", "**/.waza/results/*.json", "**/reviews.jsonl")
+_RESULTS = re.compile(r"[/\\](\.waza[/\\]results[/\\][^/\\]*\.json|reviews\.jsonl)$")
 
 
 async def watch_files(ls: WazaServer) -> None:
