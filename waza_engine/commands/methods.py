@@ -10,15 +10,17 @@ from typing import Any, cast
 
 from pylsp_jsonrpc.exceptions import JsonRpcException
 
+from waza_engine.commands.described import described_suite, described_task
+from waza_engine.commands.records import record_of
 from waza_engine.commands.regraded import answer, graded
 from waza_engine.results.recordings import RecordingError
 from waza_engine.runs.cancellation import RunCancellation
-from waza_engine.runs.discovery import eval_files
+from waza_engine.runs.discovery import eval_file_of, eval_files
 from waza_engine.runs.events import RunEvent
 from waza_engine.runs.regrading import RegradeRequest, prepare_regrading
 from waza_engine.runs.run import PreparedRun, RunRequest, prepare
 from waza_engine.runs.selection import select
-from waza_engine.runs.suite import Suite, SuiteError, SuiteTask, load_suite
+from waza_engine.runs.suite import Suite, SuiteError, load_suite
 from waza_engine.runs.triggers import trigger_tests_of
 from waza_engine.spec.problems import SuiteFileError
 
@@ -86,14 +88,16 @@ class Methods:
 
     def _run(self, params: Params) -> Answer:
         request = RunRequest(
-            path=_path(params, "path"),
+            path=_eval_path(params, "path"),
             tasks=_texts(params, "tasks"),
             graders=_texts(params, "graders"),
             trials=_number(params, "trials"),
             executor=_optional_text(params, "executor"),
             model=_optional_text(params, "model"),
+            judge_model=_optional_text(params, "judge_model"),
+            judge_executor=_optional_text(params, "judge_executor"),
+            context_directory=None if params.get("context_dir") is None else _path(params, "context_dir"),
         )
-        _must_exist(request.path)
         run = _Run(_loaded(lambda: prepare(request)))
         run_id = run.prepared.header.run_id
         with self._lock:
@@ -129,17 +133,20 @@ class Methods:
         return {"canceled": running}
 
     def _grade(self, params: Params) -> Answer:
-        """Grade a recorded run again; ``task`` is a pattern, ``grader`` a name."""
+        """Grade a recorded run again; ``task`` is a pattern, ``grader`` a name.
+
+        Judges are asked again only through a ``judge_executor``.
+        """
         workspace, suite = params.get("workspace"), params.get("suite")
         request = RegradeRequest(
-            record=_path(params, "record"),
-            suite=None if suite is None else _path(params, "suite"),
+            record=_loaded(lambda: record_of(_path(params, "record"))),
+            suite=None if suite is None else _eval_path(params, "suite"),
             tasks=_one(params, "task"),
             graders=_one(params, "grader"),
             workspace=None if workspace is None else _path(params, "workspace"),
+            judge_executor=_optional_text(params, "judge_executor"),
+            judge_model=_optional_text(params, "judge_model"),
         )
-        if request.suite is not None:
-            _must_exist(request.suite)
         cancellation = RunCancellation()
         with self._lock:
             self._regradings.add(cancellation)
@@ -154,7 +161,7 @@ class Methods:
         with self._lock:
             run = self._runs.get(run_id)
         if run is None:
-            raise JsonRpcException(f"There is no run {run_id}.", INVALID_PARAMS)
+            raise _refused(f"There is no run {run_id}.", INVALID_PARAMS)
         return run
 
 
@@ -168,13 +175,13 @@ def _guarded(method: Callable[[Params], Answer]) -> Callable[[Any], Callable[[],
         def work() -> Answer:
             given: object = {} if params is None else params
             if not isinstance(given, Mapping):
-                raise JsonRpcException("`params` must be an object.", INVALID_PARAMS)
+                raise _refused("`params` must be an object.", INVALID_PARAMS)
             try:
                 return {"result": method(cast("Params", given))}
             except JsonRpcException:
                 raise
             except Exception as error:
-                raise JsonRpcException(f"{type(error).__name__}: {error}", INTERNAL_ERROR) from error
+                raise _refused(f"{type(error).__name__}: {error}", INTERNAL_ERROR) from error
 
         return work
 
@@ -184,7 +191,7 @@ def _guarded(method: Callable[[Params], Answer]) -> Callable[[Any], Callable[[],
 def _list_evals(params: Params) -> Answer:
     root = _path(params, "dir")
     if not root.is_dir():
-        raise JsonRpcException(f"There is no directory {root}.", INVALID_PARAMS)
+        raise _refused(f"There is no directory {root}.", INVALID_PARAMS)
     return {"evals": [_listed_eval(path) for path in eval_files(root)]}
 
 
@@ -198,27 +205,11 @@ def _listed_eval(path: Path) -> Answer:
 
 
 def _get_eval(params: Params) -> Answer:
-    suite = _suite(params)
-    config = suite.spec.config
-    return {
-        "name": suite.spec.name,
-        "description": suite.spec.description,
-        "skill": suite.spec.skill,
-        "config": {
-            "runs_per_test": config.trials_per_task,
-            "timeout_sec": config.timeout_seconds,
-            "concurrent": config.parallel,
-            "engine_type": config.executor,
-            "model_id": config.model,
-        },
-        "tasks": [str(task.path) for task in suite.tasks],
-        "graders": [{"name": entry.name, "type": entry.type} for entry in suite.spec.graders],
-    }
+    return described_suite(_suite(params))
 
 
 def _validate_eval(params: Params) -> Answer:
-    path = _path(params, "path")
-    _must_exist(path)
+    path = _eval_path(params, "path")
     errors: list[str] = []
     try:
         suite = load_suite(path)
@@ -242,48 +233,56 @@ def _get_task(params: Params) -> Answer:
     suite, wanted = _suite(params), _text(params, "task_id")
     task = next((task for task in suite.tasks if task.id == wanted), None)
     if task is None:
-        raise JsonRpcException(f"The suite has no task {wanted}.", INVALID_PARAMS)
-    return _task_answer(task)
-
-
-def _task_answer(task: SuiteTask) -> Answer:
+        raise _refused(f"The suite has no task {wanted}.", INVALID_PARAMS)
     if task.task is None:
-        raise JsonRpcException(task.error, VALIDATION_FAILED)
-    written = task.task.model_dump(mode="json", by_alias=True, exclude_defaults=True)
-    return {**written, "id": task.id, "name": task.name, "path": str(task.path)}
+        raise _refused(task.error, VALIDATION_FAILED)
+    return described_task(task, task.task)
 
 
 def _suite(params: Params) -> Suite:
-    path = _path(params, "path")
-    _must_exist(path)
-    return _loaded(lambda: load_suite(path))
+    """Return the suite of a request that describes it, with the tasks that are switched off."""
+    path = _eval_path(params, "path")
+    return _loaded(lambda: load_suite(path, disabled=True), INTERNAL_ERROR)
 
 
-def _loaded(load: Callable[[], Any]) -> Any:
+def _loaded(load: Callable[[], Any], code: int = VALIDATION_FAILED) -> Any:
+    """Return what ``load`` returns; ``code`` is that of a suite that cannot be used."""
     try:
         return load()
     except RecordingError as error:
-        raise JsonRpcException(str(error), INVALID_PARAMS) from None
+        raise _refused(str(error), INVALID_PARAMS) from None
     except (SuiteFileError, SuiteError) as error:
-        raise JsonRpcException(str(error), VALIDATION_FAILED) from None
+        raise _refused(str(error), code) from None
 
 
-def _must_exist(path: Path) -> None:
-    if not path.is_file():
-        raise JsonRpcException(f"There is no eval file {path}.", EVAL_NOT_FOUND)
+def _refused(why: str, code: int) -> JsonRpcException:
+    """Return an error; upstream's clients read the reason in ``data``, others in ``message``."""
+    return JsonRpcException(why, code, why)
+
+
+def _eval_path(params: Params, key: str) -> Path:
+    """Return the eval file that is named, or that lies in the directory that is named."""
+    path = _path(params, key)
+    try:
+        found = eval_file_of(path)
+    except SuiteError as error:
+        raise _refused(str(error), EVAL_NOT_FOUND) from None
+    if not found.is_file():
+        raise _refused(f"There is no eval file {path}.", EVAL_NOT_FOUND)
+    return found
 
 
 def _path(params: Params, key: str) -> Path:
     written = _text(params, key)
     if "\0" in written:
-        raise JsonRpcException(f"`{key}` must be a path.", INVALID_PARAMS)
+        raise _refused(f"`{key}` must be a path.", INVALID_PARAMS)
     return Path(written).expanduser().absolute()
 
 
 def _text(params: Params, key: str) -> str:
     value: object = params.get(key)
     if not isinstance(value, str) or not value:
-        raise JsonRpcException(f"`{key}` must be given, as text.", INVALID_PARAMS)
+        raise _refused(f"`{key}` must be given, as text.", INVALID_PARAMS)
     return value
 
 
@@ -301,7 +300,7 @@ def _texts(params: Params, key: str) -> tuple[str, ...]:
     if value is None:
         return ()
     if not isinstance(value, list) or not all(isinstance(item, str) for item in cast("list[object]", value)):
-        raise JsonRpcException(f"`{key}` must be a list of texts.", INVALID_PARAMS)
+        raise _refused(f"`{key}` must be a list of texts.", INVALID_PARAMS)
     return tuple(cast("list[str]", value))
 
 
@@ -310,5 +309,5 @@ def _number(params: Params, key: str) -> int | None:
     if value is None:
         return None
     if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-        raise JsonRpcException(f"`{key}` must be a whole number, 1 or more.", INVALID_PARAMS)
+        raise _refused(f"`{key}` must be a whole number, 1 or more.", INVALID_PARAMS)
     return value

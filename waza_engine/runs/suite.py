@@ -52,8 +52,8 @@ class Suite:
         return tuple(entry.name or entry.type for entry in self.spec.graders)
 
 
-def load_suite(path: Path) -> Suite:
-    """Return the suite of an eval file with its enabled tasks.
+def load_suite(path: Path, *, disabled: bool = False) -> Suite:
+    """Return the suite of an eval file with its enabled tasks, with ``disabled`` those switched off, too.
 
     Raises:
         SuiteFileError: when the eval file cannot be used.
@@ -79,23 +79,31 @@ def load_suite(path: Path) -> Suite:
     if not tasks:
         wanted = ", ".join(f"`{pattern}`" for pattern in patterns) or "nothing"
         raise SuiteError(f"{path}: no task file matches {wanted} in {path.parent}.")
-    enabled = tuple(task for task in tasks if task.task is None or task.task.enabled)
+    enabled = tuple(task for task in tasks if disabled or task.task is None or task.task.enabled)
     if not enabled:
         raise SuiteError(f"{path}: every task is switched off by `enabled: false`.")
     return Suite(path, path.parent, spec, enabled, (*warnings, *_twice(enabled)))
 
 
-def select_tasks(suite: Suite, patterns: Sequence[str]) -> tuple[SuiteTask, ...]:
+def select_tasks(
+    suite: Suite, patterns: Sequence[str], tag_patterns: Sequence[str] = ()
+) -> tuple[SuiteTask, ...]:
     """Return the tasks whose id or display name matches one of the patterns, all without patterns.
 
-    Raises ``SuiteError`` for a pattern that cannot be read, and when nothing is left.
+    With tag patterns, one of a task's tags must match one of them, too. Raises ``SuiteError`` for a pattern
+    that cannot be read, and when nothing is left.
     """
+    tagged = tuple(task for task in suite.tasks if _is_tagged(task, tag_patterns))
+    if not tagged:
+        wanted = ", ".join(f"`{pattern}`" for pattern in tag_patterns)
+        known = dict.fromkeys(tag for task in suite.tasks if task.task is not None for tag in task.task.tags)
+        raise SuiteError(f"No task has a tag {wanted}; the suite has {', '.join(known) or 'none'}.")
     if not patterns:
-        return suite.tasks
+        return tagged
     try:
         chosen = tuple(
             task
-            for task in suite.tasks
+            for task in tagged
             if any(name_matches(pattern, task.id) or name_matches(pattern, task.name) for pattern in patterns)
         )
     except GlobError as error:
@@ -105,6 +113,16 @@ def select_tasks(suite: Suite, patterns: Sequence[str]) -> tuple[SuiteTask, ...]
         wanted = ", ".join(f"`{pattern}`" for pattern in patterns)
         raise SuiteError(f"No task matches {wanted}; the suite has {known}.")
     return chosen
+
+
+def _is_tagged(task: SuiteTask, patterns: Sequence[str]) -> bool:
+    if not patterns:
+        return True
+    tags = () if task.task is None else task.task.tags
+    try:
+        return any(name_matches(pattern, tag) for pattern in patterns for tag in tags)
+    except GlobError as error:
+        raise SuiteError(f"A tag pattern cannot be read: {error}.") from None
 
 
 def _tasks_of_pattern(eval_path: Path, pattern: str, warnings: list[str]) -> list[SuiteTask]:
