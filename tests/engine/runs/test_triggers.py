@@ -1,0 +1,217 @@
+from __future__ import annotations
+
+import os
+import threading
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from tests.conftest import StartModel
+from tests.engine.runs.agents import Agent, Answer
+from tests.engine.suites import CONFIG, run, task, write_suite
+from tests.scripted_model import ModelRequest, Reply, call
+from waza_engine.executors.base import ExecutionRequest, ExecutionResponse, ExecutorError
+from waza_engine.graders.base import SkillInvocation
+from waza_engine.results.outcomes import TriggerOutcome
+from waza_engine.runs.agent import agent_setup
+from waza_engine.runs.bounded import CancelledRunError
+from waza_engine.runs.cancellation import RunCancellation
+from waza_engine.runs.suite import load_suite
+from waza_engine.runs.triggers import TriggerRun, run_triggers, trigger_tests_of
+from waza_engine.scoring.triggers import trigger_metrics
+
+TESTS = """\
+skill: writer
+should_trigger_prompts:
+- {prompt: Write a text}
+- {prompt: Write more, confidence: medium}
+should_not_trigger_prompts:
+- {prompt: Add two numbers}
+"""
+
+
+def suite(directory: Path, tests: str = TESTS, settings: str = "", more: str = "") -> Path:
+    config = CONFIG.replace("}", f", {settings}}}") if settings else CONFIG
+    path = write_suite(directory, {"a": task("a")}, config=config, more=more)
+    (directory / "trigger_tests.yaml").write_text(dedent(tests))
+    return path
+
+
+def triggered(
+    path: Path, agent: Agent, lines: list[str] | None = None, cancellation: RunCancellation | None = None
+) -> list[TriggerOutcome]:
+    loaded = load_suite(path)
+    tests = trigger_tests_of(loaded)
+    assert tests is not None
+    told: list[str] = [] if lines is None else lines
+    with agent_setup(loaded, "", told.append) as setup:
+        shared = TriggerRun(setup, agent, cancellation or RunCancellation(), told.append)
+        return list(run_triggers(tests, shared, loaded.spec.config.workers))
+
+
+def invoking(*prompts: str, skill: str = "writer") -> Answer:
+    """Return an agent that invokes a skill for these prompts."""
+
+    def answer(request: ExecutionRequest) -> ExecutionResponse:
+        skills = (SkillInvocation(skill),) if request.prompt in prompts else ()
+        return ExecutionResponse("said", skill_invocations=skills)
+
+    return answer
+
+
+def test_a_prompt_triggers_when_the_agent_invokes_the_skill(tmp_path: Path) -> None:
+    found = triggered(suite(tmp_path), Agent(invoking("Write a text", "Add two numbers")))
+    assert [(one.prompt, one.should_trigger, one.did_trigger) for one in found] == [
+        ("Write a text", True, True),
+        ("Write more", True, False),
+        ("Add two numbers", False, True),
+    ]
+    metrics = trigger_metrics(found)
+    assert metrics is not None
+    # One hit of weight 1, one miss of weight ½, one false alarm of weight 1.
+    assert (metrics.precision, metrics.recall, metrics.accuracy) == (0.5, 0.6667, 0.4)
+
+
+def test_another_skill_counts_as_none(tmp_path: Path) -> None:
+    found = triggered(suite(tmp_path), Agent(invoking("Write a text", skill="Writer")))
+    assert [one.did_trigger for one in found] == [False, False, False]
+
+
+def test_an_error_is_a_wrong_answer_and_is_counted(tmp_path: Path) -> None:
+    def answer(request: ExecutionRequest) -> ExecutionResponse:
+        if request.prompt == "Write a text":
+            raise ExecutorError("no connection")
+        if request.prompt == "Add two numbers":
+            return ExecutionResponse("", error="it gave up")
+        return ExecutionResponse("", skill_invocations=(SkillInvocation("writer"),))
+
+    found = triggered(suite(tmp_path), Agent(answer))
+    assert [(one.did_trigger, one.error) for one in found] == [
+        (False, "no connection"),
+        (True, ""),
+        (True, "it gave up"),
+    ]
+    metrics = trigger_metrics(found)
+    assert metrics is not None
+    assert (metrics.errors, metrics.true_positives, metrics.accuracy) == (2, 1, 0.2)
+
+
+def test_each_prompt_is_told_as_it_is_done(tmp_path: Path) -> None:
+    lines: list[str] = []
+    triggered(suite(tmp_path, settings="workers: 1"), Agent(invoking("Write a text")), lines)
+    assert lines == [
+        "trigger prompt 1/3: triggered, as expected: Write a text",
+        "trigger prompt 2/3: did not trigger, which is wrong: Write more",
+        "trigger prompt 3/3: did not trigger, as expected: Add two numbers",
+    ]
+
+
+def test_the_agent_knows_of_the_skill_but_has_not_read_it(tmp_path: Path) -> None:
+    folder = tmp_path / "skills" / "writer"
+    folder.mkdir(parents=True)
+    (folder / "SKILL.md").write_text("---\nname: writer\ndescription: Writes.\n---\nThe body.\n")
+    settings = "skill_directories: [skills], first_event_timeout_seconds: 3"
+    agent = Agent(invoking())
+    triggered(suite(tmp_path, settings=settings), agent)
+    for request in agent.requests:
+        assert request.instructions == "Skills at hand:\n- writer: Writes."
+        assert request.skill_directories == (folder.parent,)
+        assert request.stop_at_first_skill
+        assert (request.timeout_seconds, request.first_event_timeout_seconds) == (20.0, 3.0)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need a privilege on Windows")
+def test_every_prompt_gets_its_own_copy_of_the_fixtures(tmp_path: Path) -> None:
+    (tmp_path / "secret.txt").write_text("secret")
+    fixtures = tmp_path / "fixtures"
+    for name in ("src/app.py", ".env", ".git/config", "node_modules/x.js", "src/vendor/y.go"):
+        (fixtures / name).parent.mkdir(parents=True, exist_ok=True)
+        (fixtures / name).write_text(name)
+    (fixtures / "large.bin").write_bytes(bytes(1024 * 1024 + 1))
+    (fixtures / "full.bin").write_bytes(bytes(1024 * 1024))
+    (fixtures / "link.txt").symlink_to(tmp_path / "secret.txt")
+    seen: list[list[str]] = []
+    places: set[Path] = set()
+
+    def answer(request: ExecutionRequest) -> ExecutionResponse:
+        files = sorted(path for path in request.workspace.rglob("*") if path.is_file())
+        seen.append([path.relative_to(request.workspace).as_posix() for path in files])
+        places.add(request.workspace)
+        (request.workspace / "left.txt").touch()
+        return ExecutionResponse("")
+
+    triggered(suite(tmp_path), Agent(answer))
+    assert seen == [[".env", "full.bin", "src/app.py"]] * 3
+    assert len(places) == 3
+    assert not any(place.exists() for place in places)
+
+
+def test_as_many_prompts_are_tried_at_a_time_as_there_are_workers(tmp_path: Path) -> None:
+    together = threading.Barrier(3, timeout=20)
+
+    def answer(request: ExecutionRequest) -> ExecutionResponse:
+        together.wait()
+        return ExecutionResponse(request.prompt)
+
+    found = triggered(suite(tmp_path, settings="workers: 3"), Agent(answer))
+    assert [(one.output, one.error) for one in found] == [
+        ("Write a text", ""),
+        ("Write more", ""),
+        ("Add two numbers", ""),
+    ]
+
+
+def test_a_cancelled_run_waits_for_no_prompt(tmp_path: Path) -> None:
+    cancellation, asked = RunCancellation(), threading.Event()
+    released = threading.Event()
+
+    def answer(request: ExecutionRequest) -> ExecutionResponse:
+        del request
+        asked.set()
+        released.wait(60)
+        return ExecutionResponse("")
+
+    def cancel() -> None:
+        asked.wait(20)
+        cancellation.request()
+
+    threading.Thread(target=cancel, daemon=True).start()
+    agent = Agent(answer)
+    try:
+        with pytest.raises(CancelledRunError):
+            triggered(suite(tmp_path, settings="workers: 1"), agent, cancellation=cancellation)
+    finally:
+        released.set()
+    assert len(agent.requests) == 1
+
+
+def test_a_run_tries_the_prompts_and_tells_of_them(tmp_path: Path, scripted_model: StartModel) -> None:
+    folder = tmp_path / "skills" / "writer"
+    folder.mkdir(parents=True)
+    (folder / "SKILL.md").write_text("---\nname: writer\ndescription: Writes.\n---\nThe body.\n")
+
+    def answer(request: ModelRequest) -> Reply:
+        return call("skill", skill="writer") if request.prompt.startswith("Write") else "4"
+
+    model = scripted_model(answer)
+    provider = f"provider: {{base_url: '{model.base_url}'}}, model: m, skill_directories: [skills]"
+    metric = "metrics: [{name: trigger_accuracy, threshold: 1.0}]\n"
+    path = suite(tmp_path, settings=provider, more=metric)
+    path.write_text(path.read_text().replace("executor: mock", "executor: openai"))
+    report, events = run(path)
+    assert report.outcome.trigger_metrics is not None
+    assert report.outcome.trigger_metrics.accuracy == 1.0
+    assert [metric.passed for metric in report.outcome.metrics] == [True]
+    told = [event.message or "" for event in events if (event.message or "").startswith("trigger prompt")]
+    assert len(told) == 3
+
+
+def test_the_mock_answers_every_prompt_rightly(tmp_path: Path) -> None:
+    report, _ = run(suite(tmp_path))
+    assert [one.did_trigger for one in report.outcome.triggers] == [True, True, False]
+
+
+def test_a_run_of_chosen_tasks_tries_no_prompts(tmp_path: Path) -> None:
+    report, _ = run(suite(tmp_path), tasks=("a",))
+    assert (report.outcome.triggers, report.outcome.trigger_metrics) == ([], None)
