@@ -272,6 +272,19 @@ def test_when_the_time_is_over_what_came_so_far_is_kept(
     assert ask(executor, workspace, session=session).output == "Back."
 
 
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+def test_an_agent_that_sends_nothing_at_all_is_given_up_early(
+    start_agent: StartAgent, scripted_model: StartModel, workspace: Path
+) -> None:
+    executor = start_agent(scripted_model("Warm.", "Late.").base_url)
+    session = ask(executor, workspace).session
+    (runtime,) = psutil.Process().children()
+    runtime.suspend()
+    response = ask(executor, workspace, session=session, timeout_seconds=30, first_event_timeout_seconds=1)
+    assert response.error == "the agent sent nothing within 1 seconds"
+    runtime.resume()
+
+
 def test_a_command_that_hangs_is_ended_with_the_time(
     start_agent: StartAgent, scripted_model: StartModel, workspace: Path
 ) -> None:

@@ -9,11 +9,11 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import cast
-from urllib.parse import urlsplit
 
 from copilot.session import ProviderConfig
 
 from waza_engine.executors.base import ExecutorError
+from waza_engine.executors.openai_provider import host_of
 from waza_engine.spec.eval_config import Provider
 
 PREFIX = "COPILOT_PROVIDER_"
@@ -71,7 +71,7 @@ def _from_suite(written: Provider) -> CopilotProvider:
     config = ProviderConfig(type=written.type, base_url=url)
     if written.type != "anthropic":
         config["wire_api"] = written.wire_api
-    host = _host(url, "`provider.base_url`")
+    host = host_of(url, "`provider.base_url`")
     variable = written.api_key_env.strip()
     if not variable:
         return CopilotProvider(config, host)
@@ -105,7 +105,7 @@ def _from_environment(given: Mapping[str, str]) -> CopilotProvider:
         config["headers"] = headers
     return CopilotProvider(
         config=cast("ProviderConfig", config),
-        host=_host(given["BASE_URL"], f"`{PREFIX}BASE_URL`"),
+        host=host_of(given["BASE_URL"], f"`{PREFIX}BASE_URL`"),
         key_variable=next((PREFIX + name for name in reversed(_SECRETS) if name in given), ""),
         names_model="MODEL_ID" in given,
         secrets=_secrets(*(given[name] for name in _SECRETS if name in given), *headers.values()),
@@ -127,16 +127,3 @@ def _headers(text: str) -> dict[str, str]:
 def _secrets(*texts: str) -> tuple[str, ...]:
     """Return what must not be shown; a text of a few letters would be found everywhere."""
     return tuple(sorted({text for text in texts if len(text) >= _LEAST_SECRET_LENGTH}, key=len, reverse=True))
-
-
-def _host(url: str, source: str) -> str:
-    try:
-        parts = urlsplit(url)
-        host = parts.hostname if parts.port is None else f"{parts.hostname}:{parts.port}"
-    except ValueError:
-        parts, host = urlsplit(""), None
-    if parts.scheme not in ("http", "https") or not parts.hostname or host is None:
-        raise ExecutorError(f"{source} is no web address; write one like `http://127.0.0.1:11434/v1`")
-    if parts.username or parts.password:
-        raise ExecutorError(f"{source} holds a password; keep it in an environment variable")
-    return host

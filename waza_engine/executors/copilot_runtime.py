@@ -11,10 +11,10 @@ import secrets
 import shutil
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
+from typing import Any
 
 import psutil
 from copilot import CopilotClient, RuntimeConnection
@@ -111,14 +111,14 @@ class Runtime:
 
     def _new_client(self) -> CopilotClient:
         provider = self._provider
-        environment = {name: text for name, text in os.environ.items() if not name.startswith(PREFIX)}
+        # The key goes to the agent by another way; the programs that it starts must not see it.
+        key = "" if provider is None else provider.key_variable
+        environment = {
+            name: text for name, text in os.environ.items() if name != key and not name.startswith(PREFIX)
+        }
         environment[_MARK] = self._token
-        arguments: list[str] = []
-        if provider is not None and provider.key_variable:
-            # Programs that the agent starts do not need the key, and must not print it.
-            arguments.append(f"--secret-env-vars={provider.key_variable}")
         return CopilotClient(
-            connection=RuntimeConnection.for_stdio(path=self._program.path, args=tuple(arguments)),
+            connection=RuntimeConnection.for_stdio(path=self._program.path),
             env=environment,
             log_level="error",
             use_logged_in_user=provider is None,
@@ -170,14 +170,18 @@ class Runtime:
 
 
 def _downloaded() -> str:
-    """Return the program that the library has downloaded before, "" when it has not."""
-    module = importlib.import_module("copilot._cli_download")
-    look_up = cast("Callable[[], str | None] | None", getattr(module, "get_cached_cli_path", None))
-    if look_up is None:
-        return ""
+    """Return the program that the library has downloaded before, "" when it has not.
+
+    The library itself offers no way to ask without downloading.
+    """
+    library: Any = importlib.import_module("copilot._cli_download")
+    name = "copilot-runtime.exe" if sys.platform == "win32" else "copilot-runtime"
     try:
-        return look_up() or ""
-    except (OSError, RuntimeError):
+        if not library.CLI_VERSION:
+            return ""
+        folder = library.get_cache_dir(library.CLI_VERSION) / "prebuilds" / library.get_runtime_platform()
+        return str(folder / name) if library._runtime_bundle_is_complete(folder, name) else ""
+    except (AttributeError, OSError, RuntimeError):
         return ""
 
 

@@ -13,7 +13,8 @@ from waza_engine.spec.eval_config import Provider
 KEY_VARIABLE = "OPENAI_API_KEY"
 _DEFAULT_URL = "https://api.openai.com/v1"
 _URL_VARIABLE = "OPENAI_BASE_URL"
-_LEAST_SECRET_LENGTH = 6
+# Shorter ones are placeholders (`ollama`, `not-needed`), words that an answer may contain.
+_LEAST_SECRET_LENGTH = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,7 @@ def find_endpoint(provider: Provider | None) -> Endpoint:
         url, source = provider.base_url.strip(), "`provider.base_url`"
     else:
         url, source = from_environment or _DEFAULT_URL, f"`{_URL_VARIABLE}`"
-    host = _host(url, source)
+    host = host_of(url, source)
     variable = provider.api_key_env.strip() if provider else KEY_VARIABLE
     key = os.environ.get(variable, "").strip() if variable else ""
     if not key:
@@ -60,16 +61,21 @@ def find_endpoint(provider: Provider | None) -> Endpoint:
     return Endpoint(url, host, key, variable, own=provider is not None or bool(from_environment))
 
 
-def _host(url: str, source: str) -> str:
+def host_of(url: str, source: str) -> str:
+    """Return the host of an address, with its port if it names one.
+
+    ``source`` says where the address stands. Raises ``ExecutorError`` for what is none.
+    """
     try:
         parts = urlsplit(url)
         host = parts.hostname if parts.port is None else f"{parts.hostname}:{parts.port}"
     except ValueError:
         parts, host = urlsplit(""), None
-    if parts.scheme not in ("http", "https") or not parts.hostname or host is None:
+    well_formed = url.isprintable() and not any(character.isspace() for character in url)
+    if not well_formed or parts.scheme not in ("http", "https") or not parts.hostname or host is None:
         raise ExecutorError(f"{source} is no web address; write one like `http://127.0.0.1:11434/v1`")
     if parts.username or parts.password:
-        raise ExecutorError(f"{source} holds a password; name the variable of the key in `api_key_env`")
+        raise ExecutorError(f"{source} holds a password; keep the key in an environment variable")
     return host
 
 

@@ -1,0 +1,85 @@
+"""Finding the Copilot agent's program, without fetching or starting anything."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+from copilot import _cli_download as library
+from copilot._cli_version import get_runtime_platform
+
+from waza_engine.executors.base import ExecutionRequest, ExecutorError, ExecutorSettings
+from waza_engine.executors.copilot_runtime import Program, find_program
+from waza_engine.executors.copilot_sdk import CopilotExecutor
+from waza_engine.runs.cancellation import RunCancellation
+from waza_engine.spec.eval_config import EvalConfig
+
+
+@pytest.fixture(autouse=True)
+def _machine_without_copilot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in os.environ:
+        if name.startswith("COPILOT_"):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("COPILOT_CLI_EXTRACT_DIR", str(tmp_path / "downloads"))
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    (tmp_path / "bin").mkdir()
+
+
+def program(folder: Path, text: str = "") -> Path:
+    path = folder / ("copilot.bat" if os.name == "nt" else "copilot")
+    path.write_text(text, "utf-8")
+    path.chmod(0o755)
+    return path
+
+
+def test_a_machine_without_it_is_told_how_to_get_it_and_nothing_is_downloaded(tmp_path: Path) -> None:
+    with pytest.raises(ExecutorError, match=r"not installed; run `npm install -g @github/copilot`"):
+        find_program()
+    assert not (tmp_path / "downloads").exists()
+
+
+def test_the_variable_goes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program(tmp_path / "bin")
+    named = program(tmp_path)
+    monkeypatch.setenv("COPILOT_CLI_PATH", str(named))
+    assert find_program() == Program(str(named))
+
+
+def test_a_variable_that_leads_nowhere_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program(tmp_path / "bin")
+    monkeypatch.setenv("COPILOT_CLI_PATH", "/no/copilot")
+    with pytest.raises(ExecutorError, match="`COPILOT_CLI_PATH` is `/no/copilot`, where there is no program"):
+        find_program()
+
+
+def test_one_on_the_path_is_found_but_has_to_prove_itself(tmp_path: Path) -> None:
+    path = program(tmp_path / "bin")
+    assert find_program() == Program(str(path), verified=False)
+
+
+def test_what_the_library_has_downloaded_is_used_when_it_is_complete(tmp_path: Path) -> None:
+    place = tmp_path / "downloads" / "prebuilds" / get_runtime_platform()
+    place.mkdir(parents=True)
+    wrapper = place / ("copilot-runtime.exe" if sys.platform == "win32" else "copilot-runtime")
+    wrapper.write_text("program")
+    with pytest.raises(ExecutorError, match="not installed"):
+        find_program()
+    for name in ("runtime.node", library._HOSTLESS_ASSETS_MARKER):
+        (place / name).write_text("1")
+    assert find_program() == Program(str(wrapper))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="shell scripts")
+def test_another_program_of_that_name_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    other = program(tmp_path / "bin", "#!/bin/sh\necho copilot version: v1.34.0\n")
+    config = EvalConfig.model_validate(
+        {"trials_per_task": 1, "timeout_seconds": 9, "executor": "copilot-sdk"}
+    )
+    executor = CopilotExecutor(ExecutorSettings(tmp_path, config))
+    try:
+        with pytest.raises(ExecutorError, match=f"`{other}` is not the GitHub Copilot agent"):
+            executor.execute(ExecutionRequest("Hi", tmp_path, model="m"), RunCancellation())
+    finally:
+        executor.close()
