@@ -10,6 +10,7 @@ from waza_engine.executors.base import Cancellation
 from waza_engine.results.formats import moment, task_result
 from waza_engine.results.regraded import regraded_document, regraded_task, task_figures
 from waza_engine.results.scores import GraderResult, TaskResult
+from waza_engine.runs.recorded_verdicts import is_recorded
 from waza_engine.runs.regrading import RegradedTask, Regrading
 from waza_engine.scoring.statistics import mean
 
@@ -57,6 +58,8 @@ def answer(regrading: Regrading, reports: Sequence[TaskReport]) -> Answer:
     """Return upstream's object (reference waza.md §6.1) and, per task, every grader with its checks.
 
     Scores are 0..1; ``recorded`` is what the grader said in the run, null when it was not asked then.
+    ``origin`` is ``live``, or ``recorded`` for a judge that was not asked again. ``judging`` says what judges
+    spent, when some were asked.
     """
     return {
         "record": str(regrading.recording.path),
@@ -64,6 +67,7 @@ def answer(regrading: Regrading, reports: Sequence[TaskReport]) -> Answer:
         "overall_score": mean([report.score for report in reports]),
         "passed": all(report.passed for report in reports),
         "warnings": list(regrading.warnings),
+        **_spent(regrading),
         "tasks": {_key(report, reports): _task(report) for report in reports},
     }
 
@@ -84,6 +88,16 @@ def document(regrading: Regrading, reports: Sequence[TaskReport]) -> Answer:
     return regraded_document(regrading.recording, tasks, task_patterns=request.tasks, graders=request.graders)
 
 
+def _spent(regrading: Regrading) -> Answer:
+    name, meter = regrading.request.judge_executor, regrading.meter
+    if name is None:
+        return {}
+    cost = meter.cost
+    return {
+        "judging": {"executor": name, "tokens": meter.tokens, "cost_usd": cost.usd if cost.known else None}
+    }
+
+
 def _key(report: TaskReport, reports: Sequence[TaskReport]) -> str:
     """Return the id; of several tasks with one id the later ones get a number."""
     twins = [other for other in reports if other.now.id == report.now.id]
@@ -93,6 +107,12 @@ def _key(report: TaskReport, reports: Sequence[TaskReport]) -> str:
 
 def _task(report: TaskReport) -> Answer:
     now = report.now
+    kept = {
+        name
+        for trial in report.task.trials
+        for name, verdict in (trial.validations or {}).items()
+        if is_recorded(verdict)
+    }
     return {
         "name": now.name,
         "status": now.status,
@@ -101,14 +121,16 @@ def _task(report: TaskReport) -> Answer:
         **({"error": now.error} if now.error else {}),
         "grader_averages": {name: grader.score for name, grader in now.graders.items()},
         "graders": {
-            name: _grader(grader, report.recorded.graders.get(name)) for name, grader in now.graders.items()
+            name: _grader(grader, report.recorded.graders.get(name), "recorded" if name in kept else "live")
+            for name, grader in now.graders.items()
         },
     }
 
 
-def _grader(now: GraderResult, recorded: GraderResult | None) -> Answer:
+def _grader(now: GraderResult, recorded: GraderResult | None, origin: str) -> Answer:
     return {
         "type": now.type,
+        "origin": origin,
         "status": now.status,
         "score": now.score,
         "passed": now.passed,

@@ -1,9 +1,11 @@
 """Grading a recorded run again with the suite as it is now: no agent, no cost, seconds instead of hours.
 
+Judges keep the verdicts that were recorded, unless an executor for them is named.
+
 Every trial of the record that has an answer gets the graders and the ``expected`` block of its task. A trial
 that broke keeps its error, and what a checkpoint said counts as it did: its state is not in the record.
 
-Architecture invariant: no executor is made here, and nothing is written beside the suite.
+Architecture invariant: no agent is started here, no judge unasked, and nothing is written beside the suite.
 """
 
 from __future__ import annotations
@@ -15,14 +17,24 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from waza_engine.assertions.evaluator import AssertionEvaluator
-from waza_engine.executors.base import Cancellation
+from waza_engine.executors.base import Cancellation, Executor, ExecutorError, ExecutorSettings
+from waza_engine.executors.registry import create_executor
 from waza_engine.graders.base import GradingContext
+from waza_engine.graders.judges import Judge
 from waza_engine.graders.processes import ProcessScope, current_scope
 from waza_engine.graders.review import recorded_review, review_changes
 from waza_engine.results.outcomes import Validation
 from waza_engine.results.places import results_directory
 from waza_engine.results.recordings import RecordedTask, RecordedTrial, Recording, read_recording
+from waza_engine.runs.budget import Budget, Meter, MeteredExecutor
 from waza_engine.runs.grading import BuiltGrader, grade, grade_expected
+from waza_engine.runs.judging import ExecutorJudge
+from waza_engine.runs.recorded_verdicts import (
+    asks_judge,
+    continues_session,
+    recorded_baseline,
+    recorded_verdict,
+)
 from waza_engine.runs.selection import SelectedTask, select
 from waza_engine.runs.suite import Suite, SuiteError, load_suite
 from waza_engine.runs.trial import TrialTask
@@ -42,7 +54,7 @@ class RegradeRequest:
     """What to grade again. ``tasks`` are globs on ids and names, ``graders`` exact names.
 
     Without a ``suite`` it is found from the record. ``workspace`` stands for the directory in which the agent
-    of every trial worked.
+    of every trial worked. With a ``judge_executor`` judges are asked again, which may cost.
     """
 
     record: Path
@@ -50,6 +62,8 @@ class RegradeRequest:
     tasks: Sequence[str] = ()
     graders: Sequence[str] = ()
     workspace: Path | None = None
+    judge_executor: str | None = None
+    judge_model: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +98,9 @@ class Regrading:
     warnings: Sequence[str]
     _pairs: Sequence[tuple[RecordedTask, SelectedTask]]
     _program_timeout_seconds: float
+    meter: Meter
+    _judges: Executor | None = None
+    _judge_model: str = ""
 
     @property
     def task_count(self) -> int:
@@ -96,12 +113,15 @@ class Regrading:
         scope = copy_context()
         scope.run(current_scope.set, processes)
         with AssertionEvaluator() as assertions:
-            withdrawals = [cancellation.on_request(close) for close in (processes.close, assertions.close)]
+            closers = [processes.close, assertions.close]
+            closers += [] if self._judges is None else [self._judges.close]
+            withdrawals = [cancellation.on_request(close) for close in closers]
             try:
                 for recorded, selected in self._pairs:
                     yield scope.run(self._task, recorded, selected, assertions, cancellation)
             finally:
-                processes.close()
+                for close in closers:
+                    close()
                 for withdraw in withdrawals:
                     withdraw()
 
@@ -129,6 +149,10 @@ class Regrading:
             hint=task.spec.hint,
             reference=task.spec.reference,
             metadata=task.spec.metadata,
+            task_id=task.id,
+            task_name=source.name,
+            task_description=task.spec.description,
+            judge=self._judge(cancellation),
         )
         trials = [
             RegradedTrial(trial, self._verdicts(trial, task, base, cancellation)) for trial in recorded.trials
@@ -150,13 +174,27 @@ class Regrading:
             usage=trial.usage,
             duration_ms=trial.duration_ms,
             workspace=workspace,
+            baseline_output=recorded_baseline(self.recording, task.id, trial.number),
         )
-        graders = task.graders if workspace is not None else [_without_workspace(b) for b in task.graders]
-        found = {verdict.name: verdict for verdict in grade(graders, context, cancellation)}
+        kept = {built.name: recorded_verdict(built, trial) for built in task.graders if self._keeps(built)}
+        asked = [built for built in task.graders if built.name not in kept]
+        if workspace is None:
+            asked = [_without_workspace(built) for built in asked]
+        graded = {verdict.name: verdict for verdict in grade(asked, context, cancellation)}
+        found = {built.name: (kept | graded)[built.name] for built in task.graders}
         if task.grade_expected:
             expected = grade_expected(task.spec.expected, context, task.expected_names)
             found |= {verdict.name: verdict for verdict in expected}
         return {name: _with_review(verdict, trial) for name, verdict in found.items()}
+
+    def _keeps(self, built: BuiltGrader) -> bool:
+        """Tell whether the recorded verdict stays: no judge is asked, or not in a session that is over."""
+        return asks_judge(built) and (self._judges is None or continues_session(built))
+
+    def _judge(self, cancellation: Cancellation) -> Judge | None:
+        if self._judges is None:
+            return None
+        return ExecutorJudge(self._judges, self._judge_model, cancellation, shared=False)
 
 
 def prepare_regrading(request: RegradeRequest) -> Regrading:
@@ -183,22 +221,42 @@ def prepare_regrading(request: RegradeRequest) -> Regrading:
         raise SuiteError(f"{recording.path} has none of the {wanted}; it is not a run of {suite.path}.")
     if workspace is None:
         warnings += _programs_without_workspace(pairs)
-    seconds = 30.0
+    seconds, judge_model = 30.0, ""
     try:
         project, problems = load_project_config(suite.directory)
         seconds = float(project.graders.program_timeout)
+        judge_model = project.defaults.judge_model
         warnings += [str(problem) for problem in problems]
     except SuiteFileError as error:
         warnings.append(f"{error}; its defaults are used")
     if workspace is not None:
         request = replace(request, workspace=Path(os.path.abspath(workspace)))  # noqa: PTH100 - links stay
-    return Regrading(request, recording, suite, tuple(dict.fromkeys(warnings)), pairs, seconds)
+    config, meter = suite.spec.config, Meter(Budget())
+    judges = _judge_executor(request.judge_executor, suite, meter)
+    model = request.judge_model or config.judge_model or judge_model or config.model
+    return Regrading(
+        request, recording, suite, tuple(dict.fromkeys(warnings)), pairs, seconds, meter, judges, model
+    )
 
 
 def regrade(request: RegradeRequest, cancellation: Cancellation) -> tuple[Regrading, list[RegradedTask]]:
     """Grade a recorded run again. Raises what ``prepare_regrading`` raises, and ``CancelledRunError``."""
     regrading = prepare_regrading(request)
     return regrading, list(regrading.grade(cancellation))
+
+
+def _judge_executor(name: str | None, suite: Suite, meter: Meter) -> Executor | None:
+    if name is None:
+        return None
+    try:
+        made = MeteredExecutor(
+            create_executor(name, ExecutorSettings(suite.directory, suite.spec.config)), meter
+        )
+    except ExecutorError as error:
+        raise SuiteError(f"{suite.path}: {error}.") from None
+    if not made.has_model:
+        raise SuiteError(f"`--judge-executor {name}` has no model, so it cannot judge; `openai` can.")
+    return MeteredExecutor(made, meter)
 
 
 def _suite_of(recording: Recording) -> Path:

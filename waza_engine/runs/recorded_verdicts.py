@@ -1,0 +1,111 @@
+"""Verdicts of judges as they were recorded: grading a record again asks nobody unless it is told to.
+
+A judge costs, and would say something else today. So its verdict stays, marked as recorded.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import cast
+
+from waza_engine.graders.base import Check
+from waza_engine.graders.registry import BUILT_IN_TYPES
+from waza_engine.results.formats import Block
+from waza_engine.results.outcomes import Validation
+from waza_engine.results.recordings import RecordedTrial, Recording
+from waza_engine.runs.grading import BuiltGrader
+
+ORIGIN = "origin"
+RECORDED = "recorded"
+_JUDGED = ("prompt", "llm", "llm_comparison")
+_ASK = "grading a record again asks no judge unless `--judge-executor` names one"
+
+
+def asks_judge(built: BuiltGrader) -> bool:
+    """Tell whether a grader would ask a model."""
+    return built.grader is not None and built.grader.judged
+
+
+def continues_session(built: BuiltGrader) -> bool:
+    """Tell whether the judge of a grader needs the session of the agent, which is over."""
+    return bool(getattr(built.grader, "continues_session", False))
+
+
+def recorded_verdict(built: BuiltGrader, trial: RecordedTrial) -> Validation:
+    """Return what the grader said in the run, an error when it said nothing then."""
+    block = trial.validations.get(built.name)
+    if block is None or not _is_of_judge(block.get("type"), built.entry.type):
+        return Validation(
+            name=built.name,
+            type=built.entry.type,
+            score=0.0,
+            passed=False,
+            feedback=f"The grader could not grade: there is no recorded verdict, and {_ask_of(built)}",
+            weight=built.entry.weight,
+            status="error",
+        )
+    details = block.get("details")
+    status = block.get("status")
+    return Validation(
+        name=built.name,
+        type=built.entry.type,
+        score=min(1.0, max(0.0, _number(block.get("score")))),
+        passed=block.get("passed") is True,
+        # The Python era says ``message``.
+        feedback=str(block.get("feedback") or block.get("message") or ""),
+        weight=built.entry.weight,
+        status="error" if status == "error" else "graded",
+        details={**(cast("Block", details) if isinstance(details, Mapping) else {}), ORIGIN: RECORDED},
+        checks=tuple(_checks(block.get("checks"))),
+        duration_ms=int(_number(block.get("duration_ms"))),
+    )
+
+
+def recorded_baseline(recording: Recording, task_id: str, number: int) -> str | None:
+    """Return what the same trial answered without skills, the last one's answer when there were fewer."""
+    baseline = recording.document.get("baseline_outcome")
+    if not isinstance(baseline, Mapping):
+        return None
+    for task in _blocks(cast("Block", baseline).get("tasks")):
+        if task.get("test_id") == task_id:
+            outputs = [
+                str(output) for run in _blocks(task.get("runs")) if (output := run.get("final_output"))
+            ]
+            return outputs[min(number, len(outputs)) - 1] if outputs else None
+    return None
+
+
+def is_recorded(verdict: Validation) -> bool:
+    """Tell whether a verdict was kept."""
+    return verdict.details.get(ORIGIN) == RECORDED
+
+
+def _ask_of(built: BuiltGrader) -> str:
+    if continues_session(built):
+        return "`continue_session` needs the session of the agent, which is over"
+    return _ASK
+
+
+def _is_of_judge(recorded: object, now: str) -> bool:
+    """Tell whether a verdict under the name of a judge is a judge's. ``llm`` is the name of a family, too."""
+    known = recorded if isinstance(recorded, str) else ""
+    return known == now or known in _JUDGED or known not in BUILT_IN_TYPES
+
+
+def _checks(written: object) -> list[Check]:
+    return [
+        Check(tuple(block.get("path") or ()), block.get("passed") is True, str(block.get("message") or ""))
+        for block in _blocks(written)
+    ]
+
+
+def _blocks(written: object) -> list[Block]:
+    items = cast("list[object]", written) if isinstance(written, list) else []
+    return [cast("Block", item) for item in items if isinstance(item, Mapping)]
+
+
+def _number(value: object) -> float:
+    if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):
+        return 0.0
+    return float(value)
