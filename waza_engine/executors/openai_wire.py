@@ -126,6 +126,12 @@ class Connection:
             text = request.result()
         except openai.OpenAIError as error:
             raise self._in_words(error, str(body.get("model"))) from None
+        except (ExecutorError, CancelledError):
+            raise
+        except Exception:  # noqa: BLE001 - an address that is none shows when it is used
+            raise ExecutorError(
+                f"no request can be sent to `{self.endpoint.host}`; check `base_url`"
+            ) from None
         return self._parsed(text)
 
     def close(self) -> None:
@@ -273,6 +279,3 @@ def _reason(body: str) -> str:
             found = cast("dict[str, object]", found).get(key, cast("object", found))
     reason = " ".join(found.split()) if isinstance(found, str) else ""
     return reason if len(reason) <= _REASON_LENGTH else reason[: _REASON_LENGTH - 1] + "…"
-
-
-__all__ = ["CancelledError", "Completion", "Connection", "RequestedCall", "Spent"]

@@ -64,7 +64,9 @@ class TestSetUp:
             OpenAIExecutor(settings())
         assert "sk-" not in str(caught.value)
 
-    @pytest.mark.parametrize("url", ["localhost:11434", "ftp://x/v1", "http://", "http://x:port/v1", "v1"])
+    @pytest.mark.parametrize(
+        "url", ["localhost:11434", "ftp://x/v1", "http://", "http://x:port/v1", "v1", "http://a b/v1"]
+    )
     def test_with_an_address_that_is_none(self, url: str) -> None:
         with pytest.raises(ExecutorError, match=r"`provider.base_url` is no web address"):
             OpenAIExecutor(settings(provider={"base_url": url}))
@@ -143,6 +145,15 @@ class TestCredentials:
         assert "the-other-key" not in repr(response)
         assert "some-token-of-the-user" not in repr(response)
         assert response.output == "It is ***!"
+
+    def test_a_placeholder_is_no_secret(
+        self, scripted_model: StartModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("MY_PLACEHOLDER", "ollama")
+        model = scripted_model("It runs on ollama.")
+
+        with openai_executor(model.base_url, provider={"api_key_env": "MY_PLACEHOLDER"}) as executor:
+            assert ask(executor, "Where?", tmp_path).output == "It runs on ollama."
 
     def test_the_key_is_not_in_an_error_either(
         self, scripted_model: StartModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
