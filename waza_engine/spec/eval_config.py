@@ -168,31 +168,34 @@ class EvalConfig(Block):
     max_attempts: Annotated[WholeNumber, severity("warning", minimum=0)] = Field(
         default=1,
         description=(
-            "How often a *failed* trial is tried again, the first time included. The last attempt counts. "
-            "Trials that end in an error are not tried again; `0` means the same as `1`."
+            "How often a trial is tried at most, the first time included; the last attempt counts. "
+            "A failed one is tried again at once, one that met a rate limit or a broken connection "
+            "after a pause; other errors are not tried again. `0` means the same as `1`."
         ),
         examples=[2],
     )
     skill_directories: PathList = Field(
         default=(),
         description=(
-            "Directories of skills that the agent may use, relative to the directory of `eval.yaml`. "
-            "Without it the skills found below `paths.skills` of `.waza.yaml` are used."
+            "Directories of skills that the agent may use, relative to the directory of `eval.yaml`: each "
+            "is a skill, with a `SKILL.md` or an `.agent.md`, or holds skills one level below. `none` loads "
+            "no skill. Without it the skills found below `paths.skills` of `.waza.yaml` are used, and the "
+            "skill that the suite lies in."
         ),
         examples=[["../../skills"]],
     )
     required_skills: SkillNameList = Field(
         default=(),
         description=(
-            "Skills that must be found in `skill_directories` before any task starts. Each entry "
-            "is the `name` in the frontmatter of a `SKILL.md` that lies directly in one of those directories."
+            "Skills that must be found in `skill_directories` before any task starts. Each entry is the "
+            "`name` in the frontmatter of a `SKILL.md` in one of those directories, or one level below."
         ),
         examples=[["code-explainer"]],
     )
     disabled_skills: Annotated[tuple[Text, ...], ListOf("skill.name")] = Field(
         default=(),
         description=(
-            "Skills to leave out: a directory of `skill_directories` or its base name. "
+            "Skills to leave out: a directory of `skill_directories`, its base name, or one skill in it. "
             '`"*"` loads no skill at all, which shows what the agent can do without them.'
         ),
         examples=[["*"]],
@@ -216,7 +219,9 @@ class EvalConfig(Block):
         default_factory=dict[str, object],
         description=(
             "MCP servers for the agent, by name. `type` is `stdio` (the default, with `command` and `args`), "
-            "`http` or `sse` (with `url`). A mock of the same name in `mcp_mocks` takes its place."
+            "`http` or `sse` (with `url`, `headers`). `${NAME}` stands for an environment variable, and "
+            "`env` may be a list of names: a secret never stands in a file. "
+            "A mock of the same name in `mcp_mocks` takes its place."
         ),
         examples=[{"files": {"type": "stdio", "command": "npx", "args": ["mcp-files"]}}],
     )

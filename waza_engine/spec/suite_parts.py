@@ -22,10 +22,12 @@ class Metric(Block):
         default="",
         description=(
             "Which figure. `trigger_accuracy` is the share of trigger prompts answered rightly; "
-            "below its `threshold` the run fails. "
-            "`task_completion` and `behavior_quality` are the usual names of the others."
+            "below its `threshold` the run fails. The others inform: `task_completion` is the share of tasks "
+            "that passed in some trial, `behavior_quality` the mean score of all trials, `pass_at_k` "
+            "(`pass@k`) and `pass_exp_k` (`pass^k`) the chance that one, or every one, of as many new trials "
+            "passes."
         ),
-        examples=["trigger_accuracy", "task_completion", "behavior_quality"],
+        examples=["trigger_accuracy", "task_completion", "behavior_quality", "pass_at_k", "pass_exp_k"],
     )
     weight: Annotated[Number, severity("warning", exclusiveMinimum=0)] = Field(
         default=1.0, description="Its share in the suite's composite figure.", examples=[0.4]
@@ -135,7 +137,10 @@ class McpTool(Block):
 
 
 class McpMock(Block):
-    """An MCP server that answers from canned responses, so that a run needs no network."""
+    """An MCP server that answers from canned responses, so that a run needs no network.
+
+    One that is broken is left out with a warning, and so is a real server of its name.
+    """
 
     at_least_one: ClassVar = {"fixtures": Given.WRITTEN, "tools": Given.PRESENT}
 

@@ -52,9 +52,17 @@ class InputFile(Block):
 class Repository(Block):
     """A local git repository, checked out into the workspace."""
 
-    type: Literal["worktree"] = Field(description="How it gets there; only `worktree` is known.")
+    type: Literal["worktree"] = Field(
+        description=(
+            "How it gets there; only `worktree` is known: detached at the commit, with its branches and "
+            "tags. What the agent does to it does not reach the source."
+        )
+    )
     source: RequiredText = Field(
-        description="Path of the local repository, relative to the directory in which the run is started.",
+        description=(
+            "Path of the local repository, looked for beside `eval.yaml`, in the directory in which the run "
+            "is started, and in the directories above the suite."
+        ),
         examples=["../app"],
     )
     dest: InsidePath = Field(description="Where it lies in the workspace.", examples=["app"])
@@ -64,7 +72,7 @@ class Repository(Block):
 
 
 class Responder(Block):
-    """A model that plays the user and answers the agent's questions."""
+    """A model that plays the user: after every answer of the agent it replies, stops or abstains."""
 
     misspellings: ClassVar = {
         "max_follow_ups": "max_followups",
@@ -79,7 +87,8 @@ class Responder(Block):
         ],
     )
     max_followups: Annotated[WholeNumber, Positive] = Field(
-        description="How many answers it may give.", examples=[3]
+        description="How many answers it may give; the conversation ends after the agent's next one.",
+        examples=[3],
     )
     model: Annotated[Text, kind("model")] = Field(
         default="", description="Its model. Without it: the suite's `model`."
@@ -174,7 +183,8 @@ class TaskInputs(Block):
     workdir: Annotated[InsidePath, kind("path.workspace")] | None = Field(
         default=None,
         description=(
-            "Directory below the workspace in which the agent starts. Graders still see the whole workspace."
+            "Directory below the workspace in which the agent starts; it is made when it is missing. "
+            "Graders still see the whole workspace."
         ),
         examples=["app"],
     )
