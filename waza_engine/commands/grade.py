@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from waza_engine.commands.output import tolerate_narrow_encodings
+from waza_engine.commands.records import record_of
 from waza_engine.commands.regraded import TaskReport, answer, document, graded
 from waza_engine.commands.report import MARKS
 from waza_engine.commands.run import INTERRUPTED, NOT_RUN, PASSED, SOME_FAILED
@@ -34,7 +35,7 @@ def grade_command(request: RegradeRequest, output: Path | None, output_format: s
     tolerate_narrow_encodings(json_wanted=output_format == "json")
     cancellation = RunCancellation()
     try:
-        regrading = prepare_regrading(with_eval_file(request))
+        regrading = prepare_regrading(with_files(request))
         for warning in regrading.warnings:
             sys.stderr.write(f"warning: {warning}\n")
         if output_format == "text":
@@ -59,9 +60,10 @@ def grade_command(request: RegradeRequest, output: Path | None, output_format: s
     return PASSED if all(report.passed for report in reports) else SOME_FAILED
 
 
-def with_eval_file(request: RegradeRequest) -> RegradeRequest:
-    """Return the request with the eval file of a suite that was given as a directory."""
-    return request if request.suite is None else replace(request, suite=eval_file_of(request.suite))
+def with_files(request: RegradeRequest) -> RegradeRequest:
+    """Return the request with files in the place of directories: of the suite, and of the newest record."""
+    suite = None if request.suite is None else eval_file_of(request.suite)
+    return replace(request, record=record_of(request.record), suite=suite)
 
 
 def _told(regrading: Regrading, cancellation: Cancellation) -> list[TaskReport]:

@@ -36,7 +36,9 @@ def test_a_record_that_no_longer_passes_is_exit_code_1_and_says_what_changed(tmp
     ("arguments", "said"),
     [
         (["gone.json"], "no result file"),
-        (["eval.yaml"], "not a result file"),
+        (["eval.yaml"], "has no results yet"),
+        (["tasks"], "has no results yet"),
+        ([".waza/results/history.jsonl"], "not a result file"),
         (["record.json", "--task", "nope"], "No task matches"),
         (["record.json", "--grader", "nope"], "No grader is called"),
         (["record.json", "--workspace", "nope"], "not a directory"),
@@ -64,3 +66,10 @@ def test_json_is_one_object_and_the_file_a_whole_record(tmp_path: Path) -> None:
     again = json.loads((tmp_path / "again.json").read_text())
     assert again["metadata"]["engine"]["regraded"]["record"] == record.name
     assert engine("grade", tmp_path / "again.json").returncode == 0
+
+
+def test_a_suite_stands_for_its_newest_record(tmp_path: Path) -> None:
+    record = recorded(write_suite(tmp_path, {"a": task("a")}, graders=GREETS))
+    for place in (tmp_path, tmp_path / "eval.yaml"):
+        found = engine("grade", place, "--format", "json")
+        assert json.loads(found.stdout)["record"] == str(record)
