@@ -223,6 +223,11 @@ class LineSink:
         self._kept = bytearray()
         self._skipping = False
 
+    @property
+    def lets_it_finish(self) -> bool:
+        """Whether the agent has answered."""
+        return self._turn.answer is not None
+
     def feed(self, chunk: bytes) -> bool:
         """Take in more output; return whether the turn is over."""
         *lines, rest = chunk.split(b"\n")
@@ -260,6 +265,11 @@ class TextSink:
     def __init__(self, turn: Turn) -> None:
         self._turn = turn
         self._kept = bytearray()
+
+    @property
+    def lets_it_finish(self) -> bool:
+        """Never: only too much is enough."""
+        return False
 
     def feed(self, chunk: bytes) -> bool:
         """Take in more output; return whether it is too much."""

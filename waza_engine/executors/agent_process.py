@@ -20,7 +20,7 @@ from waza_engine.executors.base import Cancellation
 from waza_engine.graders.processes import ProcessScope, end_trees, start_program
 
 ENDING_SECONDS = 1.2
-_LINGERING_SECONDS = 3.0
+_LINGERING_SECONDS = 2.0
 _PIPE_SECONDS = 1.0
 _STDERR_BYTES = 8192
 _CHUNK_BYTES = 65536
@@ -28,6 +28,11 @@ _CHUNK_BYTES = 65536
 
 class Sink(Protocol):
     """What reads the output of a program. Its methods are never called at the same time."""
+
+    @property
+    def lets_it_finish(self) -> bool:
+        """Whether a program of which enough is known may end by itself: it has answered."""
+        ...
 
     def feed(self, chunk: bytes) -> bool:
         """Take in more output; return whether enough is known, and the rest can be dropped."""
@@ -103,13 +108,13 @@ class _Run:
         deadline = time.monotonic() + limits.seconds
         try:
             how = self._wait(limits, deadline, cancellation)
-            if how == "finished":
+            if how == "finished" and (self._sink.lets_it_finish or not self._enough):
                 # An agent that has answered may still save its session.
                 linger = min(_LINGERING_SECONDS, max(0.5, deadline - time.monotonic()))
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     self._process.wait(linger)
-                if cancellation.requested:
-                    how = "cancelled"
+            if cancellation.requested:
+                how = "cancelled"
         finally:
             withdraw()
             killed = self._process.poll() is None

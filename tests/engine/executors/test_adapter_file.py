@@ -1,0 +1,161 @@
+"""Adapter files: what is accepted, and what an author is told."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import jsonschema_rs
+import pytest
+
+from tests.engine.executors.agents import MESSAGE, adapter, load, write_agent
+from tests.engine.spec.schema_reading import schema_of
+from waza_engine.executors.base import ExecutorError
+from waza_engine.spec.loading import load_adapter_file
+from waza_engine.spec.problems import SuiteFileError
+
+
+def written(directory: Path, value: Any) -> Path:
+    path = directory / "adapter.json"
+    path.write_text(value if isinstance(value, str) else json.dumps(value, indent=2), "utf-8")
+    return path
+
+
+def refusal(directory: Path, value: Any) -> str:
+    with pytest.raises(SuiteFileError) as caught:
+        load_adapter_file(written(directory, value))
+    return str(caught.value)
+
+
+def without(key: str) -> dict[str, Any]:
+    return {name: value for name, value in adapter().items() if name != key}
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (adapter(version=2), "`version` is `2`, which is not one of `1`"),
+        (without("version"), "`version` is missing"),
+        (without("command"), "`command` is missing"),
+        (adapter(command=[]), "`command` must not be empty"),
+        (adapter(command="claude"), "`command` must be a list: `[ … ]`"),
+        (
+            adapter(sessionMode="batch"),
+            "`sessionMode` is `batch`, which is not one of `stream` or `iterative`",
+        ),
+        (adapter(outputEvents=[{**MESSAGE, "emitAs": "say"}]), "`outputEvents[0].emitAs` is `say`"),
+        (adapter(prompt={"flag": "-p", "stdin": True}), "exclude each other"),
+        (without("result"), "`output` and `result` are needed"),
+        (without("output"), "`output` and `result` are needed"),
+        (adapter(**{"x-waza": []}), "`x-waza` must be an object: `{ … }`"),
+        (adapter(**{"x-waza": {"skills_directory": "../x"}}), "must be a relative path without `..`"),
+        ([], "the file must be a JSON object"),
+        ("", "adapter.json:1: this is not JSON"),
+        (
+            '{\n  "version": 1,\n}',
+            "adapter.json:3: this is not JSON (column 1): a key in double quotes is due",
+        ),
+    ],
+)
+def test_what_cannot_be_used_says_which_key_and_what_to_write(tmp_path: Path, value: Any, said: str) -> None:
+    message = refusal(tmp_path, value)
+    if value == "":
+        assert "there is nothing in it" in message
+    else:
+        assert said in message
+    assert "pydantic" not in message
+
+
+def test_a_fault_names_its_line(tmp_path: Path) -> None:
+    message = refusal(tmp_path, adapter(sessionMode="batch"))
+    line = (
+        written(tmp_path, adapter(sessionMode="batch"))
+        .read_text()
+        .splitlines()
+        .index('  "sessionMode": "batch",')
+    )
+    assert f"adapter.json:{line + 1}: " in message
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        adapter(prompt={"flag": "-p", "stdin": False}),
+        adapter(prompt={}),
+        adapter(output={"flag": "", "value": ""}),
+        adapter(outputEvents=[]),
+        {**without("result"), "x-waza": {"output_mode": "text"}},
+        adapter(**{"$schema": "adapter.schema.json"}),
+        adapter(historyTemplate="{{input}}"),
+        adapter(historyTemplate={"system": "s", "turnFormat": "{{input}}"}),
+        adapter(timeout=0.5),
+    ],
+)
+def test_what_can_be_used_is_accepted_by_the_schema_too(tmp_path: Path, value: dict[str, Any]) -> None:
+    _, warnings = load_adapter_file(written(tmp_path, value))
+    assert warnings == ()
+    assert [
+        error.message for error in jsonschema_rs.Draft202012Validator(schema_of("adapter")).iter_errors(value)
+    ] == []
+
+
+def test_an_unknown_key_is_left_out_with_a_warning(tmp_path: Path) -> None:
+    _, warnings = load_adapter_file(written(tmp_path, adapter(vendor=1, session_mode="stream")))
+    assert [warning.message for warning in warnings] == [
+        "`vendor` is not a known key and has no effect",
+        "`session_mode` is not a known key and has no effect; write `sessionMode`",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("keys", "said"),
+    [
+        (
+            {"outputEvents": [{**MESSAGE, "extract": {"content": "text"}}]},
+            "`outputEvents[0].extract.content` is `text`",
+        ),
+        ({"outputEvents": [MESSAGE, MESSAGE]}, "`outputEvents[1]` has no effect"),
+        ({"resume": {"flag": "-r", "sessionIdPath": "session"}}, "`resume.sessionIdPath` is `session`"),
+        ({"prompt": {"stdin": True, "stdinFormat": "json"}}, "`prompt.stdinFormat` has no effect"),
+        ({"nonsense": 1}, "`nonsense` is not a known key"),
+    ],
+)
+def test_what_has_no_effect_is_warned_about(tmp_path: Path, keys: dict[str, Any], said: str) -> None:
+    executor = load(write_agent(tmp_path, "", **keys))
+    assert len(executor.warnings) == 1
+    assert said in executor.warnings[0]
+
+
+def test_a_model_without_a_flag_for_it_is_warned_about(tmp_path: Path) -> None:
+    path = write_agent(tmp_path, "")
+    assert any("`config.model` has no effect" in warning for warning in load(path, model="m").warnings)
+    path = write_agent(tmp_path, "", **{"x-waza": {"model_flag": "--model"}})
+    assert load(path, model="m").warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        (["no-such-agent-anywhere"], "the program `no-such-agent-anywhere` is not on PATH"),
+        (["./missing.py"], "there is no program `./missing.py`"),
+        (["./plain.txt"], "is not executable; run `chmod +x"),
+    ],
+)
+def test_a_program_that_cannot_be_run_is_told_before_the_run(
+    tmp_path: Path, command: list[str], said: str
+) -> None:
+    (tmp_path / "plain.txt").write_text("x")
+    if said.startswith("is not executable") and sys.platform == "win32":
+        pytest.skip("every file is executable there")
+    with pytest.raises(ExecutorError, match=r"adapter\.json") as caught:
+        load(write_agent(tmp_path, "", command=command))
+    assert said in str(caught.value)
+
+
+def test_a_suite_without_an_adapter_says_what_to_write(tmp_path: Path) -> None:
+    with pytest.raises(ExecutorError, match=r"`config\.adapter` is missing"):
+        load(tmp_path / "adapter.json", adapter="")
+    with pytest.raises(ExecutorError, match=r"adapter\.json:1: the file does not exist"):
+        load(tmp_path / "adapter.json")
