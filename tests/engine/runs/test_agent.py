@@ -1,0 +1,139 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from tests.conftest import StartModel
+from tests.engine.runs.agents import Agent, says_hello, tried
+from tests.engine.suites import CONFIG, only_trial, run, task, write_suite
+from tests.scripted_model import call
+from waza_engine.executors.base import ExecutionRequest, ExecutionResponse
+from waza_engine.mcp.mocks import read_mock
+
+MOCK = """\
+mcp_mocks:
+- name: github
+  tools: {search: {responses: [{return: {hits: 3}}]}}
+"""
+
+
+def suite(directory: Path, settings: str, more: str = "", below: str = "") -> Path:
+    config = CONFIG.replace("}", f", {settings}}}") if settings else CONFIG
+    return write_suite(directory, {"a": task("a", below)}, config=config, more=more)
+
+
+def servers_of(path: Path, warnings: list[str] | None = None) -> Mapping[str, Mapping[str, Any]]:
+    agent = Agent()
+    outcome = tried(path, agent, warnings=warnings)
+    assert outcome.error == ""
+    return agent.requests[0].mcp_servers
+
+
+def test_mcp_servers_are_handed_over_and_unusable_ones_are_warnings(tmp_path: Path) -> None:
+    warnings: list[str] = []
+    settings = "mcp_servers: {files: {command: npx, args: [x]}, broken: {type: telnet}}"
+    servers = servers_of(suite(tmp_path, settings), warnings)
+    assert {name: server["command"] for name, server in servers.items()} == {"files": "npx"}
+    assert len(warnings) == 1
+    assert "`mcp_servers.broken`" in warnings[0]
+
+
+def test_a_mock_takes_the_place_of_a_real_server_and_its_file_lasts_for_the_run(tmp_path: Path) -> None:
+    files: list[Path] = []
+
+    def answer(request: ExecutionRequest) -> ExecutionResponse:
+        servers = request.mcp_servers
+        assert set(servers) == {"github", "files"}
+        files.append(Path(servers["github"]["args"][-1]))
+        assert read_mock(files[-1]).answer("search", {}) == '{"hits":3}'
+        return says_hello(request)
+
+    settings = "max_attempts: 2, mcp_servers: {github: {command: real}, files: {command: npx}}"
+    failing = "graders: [{type: text, name: no, config: {contains: [nope]}}]\n"
+    outcome = tried(suite(tmp_path, settings, MOCK, failing), Agent(answer))
+    assert (outcome.error, outcome.attempts) == ("", 2)
+    assert files[0] == files[1]
+    assert not files[0].exists()
+
+
+def test_a_broken_mock_takes_the_real_server_with_it(tmp_path: Path) -> None:
+    warnings: list[str] = []
+    more = "mcp_mocks: [{name: github, fixtures: gone}]\n"
+    servers = servers_of(suite(tmp_path, "mcp_servers: {github: {command: real}}", more), warnings)
+    assert servers == {}
+    assert "the MCP mock `github` is left out" in warnings[0]
+
+
+def test_a_secret_of_a_server_stands_in_no_result(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setenv("MY_TOKEN", "s3cr3t-value")
+    settings = "mcp_servers: {files: {command: npx, env: [MY_TOKEN]}, broken: {command: 3, env: [MY_TOKEN]}}"
+    report, events = run(suite(tmp_path, settings))
+    assert report.results_file is not None
+    assert "s3cr3t-value" not in report.results_file.read_text()
+    assert "s3cr3t-value" not in "".join(str(event) for event in events)
+
+
+def test_a_model_works_with_a_mock_in_a_run(tmp_path: Path, scripted_model: StartModel) -> None:
+    model = scripted_model(call("github-search", query="x"), "There are 3.")
+    settings = f"provider: {{base_url: '{model.base_url}'}}, model: m"
+    path = suite(tmp_path, settings, MOCK)
+    path.write_text(path.read_text().replace("executor: mock", "executor: openai"))
+    trial = only_trial(run(path)[0])
+    assert (trial.error, trial.output) == ("", "There are 3.")
+    assert [(found.name, found.success) for found in trial.tool_calls] == [("github-search", True)]
+
+
+def test_the_agent_starts_below_the_workspace_in_a_directory_that_is_made(tmp_path: Path) -> None:
+    seen: list[bool] = []
+
+    def answer(request: ExecutionRequest) -> ExecutionResponse:
+        seen.append((request.workspace / request.workdir).is_dir())
+        return says_hello(request)
+
+    path = suite(tmp_path, "")
+    text = "id: a\ninputs: {prompt: x, workdir: src/app, files: [{path: note.txt, content: x}]}\n"
+    (tmp_path / "tasks" / "a.yaml").write_text(text)
+    assert tried(path, Agent(answer)).error == ""
+    assert seen == [True]
+    (tmp_path / "tasks" / "a.yaml").write_text(text.replace("src/app", "note.txt"))
+    assert "`inputs.workdir`: `note.txt` is a file" in tried(path, Agent(answer)).error
+
+
+def test_follow_ups_continue_the_session_with_all_that_was_given(tmp_path: Path) -> None:
+    path = suite(tmp_path, "mcp_servers: {files: {command: npx}}")
+    (tmp_path / "tasks" / "a.yaml").write_text("id: a\ninputs: {prompt: one, follow_up_prompts: [two]}\n")
+    agent = Agent()
+    tried(path, agent)
+    assert [(request.prompt, request.session) for request in agent.requests] == [
+        ("one", None),
+        ("two", "agent-1"),
+    ]
+    assert agent.requests[0].mcp_servers == agent.requests[1].mcp_servers
+    assert agent.requests[0].workspace == agent.requests[1].workspace
+
+
+def test_checkpoints_see_the_turns_so_far(tmp_path: Path) -> None:
+    def answer(request: ExecutionRequest) -> ExecutionResponse:
+        return ExecutionResponse(f"said {request.prompt}", "s", events=[{"type": "user.message"}])
+
+    checkpoint = "{{after_turn: {0}, graders: [{{type: code, name: n, config: {{assertions: ['{1}']}}}}]}}"
+    (tmp_path / "tasks").mkdir()
+    path = suite(tmp_path, "")
+    (tmp_path / "tasks" / "a.yaml").write_text(
+        "id: a\ninputs: {prompt: one, follow_up_prompts: [two, three]}\ncheckpoints:\n"
+        + "".join(
+            f"- {checkpoint.format(turn, condition)}\n"
+            for turn, condition in (
+                (1, 'len(transcript) == 1 and output == "said one"'),
+                (2, 'len(transcript) == 2 and output == "said two"'),
+            )
+        )
+    )
+    outcome = tried(path, Agent(answer))
+    assert outcome.error == ""
+    assert [(found.after_turn, found.status) for found in outcome.checkpoints] == [
+        (1, "passed"),
+        (2, "passed"),
+    ]
+    assert outcome.output == "said three"
