@@ -22,9 +22,10 @@ from waza_engine.executors.base import (
     ExecutorError,
     ExecutorSettings,
 )
+from waza_engine.executors.clean_text import clean
 from waza_engine.executors.mcp_tools import mcp_tools
 from waza_engine.executors.openai_provider import KEY_VARIABLE, find_endpoint
-from waza_engine.executors.openai_turn import Brake, StoppedTurn, Turn, clean
+from waza_engine.executors.openai_turn import Brake, StoppedTurn, Turn
 from waza_engine.executors.openai_wire import Connection
 from waza_engine.executors.secrets import hiding
 from waza_engine.executors.skill_tool import skill_folders, skill_tools

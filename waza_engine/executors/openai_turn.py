@@ -5,18 +5,20 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, Future
 from typing import Any, cast
 from uuid import uuid4
 
 from waza_engine.executors.agent_tools import Tool, ToolError, ToolOutcome
 from waza_engine.executors.base import ExecutionRequest, ExecutionResponse, ExecutorError
+from waza_engine.executors.clean_text import clean, clean_escapes
 from waza_engine.executors.openai_wire import Completion, Connection, RequestedCall, Spent
 from waza_engine.graders.base import ModelUsage, SkillInvocation, ToolCall, Usage
 from waza_engine.graders.processes import ProcessScope
 
 MOST_ROUNDS = 100
+_DEEPEST = 100
 
 
 class StoppedTurn(Exception):  # noqa: N818 - no error: the run asked for it
@@ -183,7 +185,7 @@ class Turn:
             self._brake.check()
             identifier = call.id or f"call_{uuid4().hex[:12]}"
             arguments = _arguments(call)
-            name, shown = call.function.name, self._hidden(arguments or {})
+            name, shown = clean(call.function.name), self._hidden(arguments or {})
             start = {"tool_call_id": identifier, "tool_name": name, "arguments": shown}
             self._record("tool.execution_start", **start)
             outcome = self._outcome(name, arguments)
@@ -241,18 +243,20 @@ class Turn:
             provider_host=endpoint.host if endpoint.own else "",
         )
 
-    def _hidden(self, arguments: dict[str, Any]) -> dict[str, Any]:
-        written = json.dumps(arguments)
-        hidden = self._hide(written)
-        return arguments if hidden == written else cast("dict[str, Any]", json.loads(hidden))
+    def _hidden(self, value: Any) -> Any:
+        match value:
+            case str():
+                return self._hide(value)
+            case list():
+                return [self._hidden(item) for item in cast("list[Any]", value)]
+            case dict():
+                items = cast("dict[str, Any]", value).items()
+                return {self._hide(key): self._hidden(item) for key, item in items}
+            case _:
+                return value
 
     def _record(self, kind: str, **entries: Any) -> None:
         self._events.append({"type": kind, **entries})
-
-
-def clean(text: str) -> str:
-    """Return a text without lone surrogates, which no server and no file takes."""
-    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _on_the_wire(tool: Tool) -> dict[str, Any]:
@@ -266,13 +270,32 @@ def _arguments(call: RequestedCall) -> dict[str, Any] | None:
     if not isinstance(given, str):
         return given or {}
     try:
-        parsed: object = json.loads(clean(given).strip() or "{}", parse_constant=_refuse)
-        if "\\u" in given:
-            # Escapes can spell lone surrogates.
-            parsed = json.loads(clean(json.dumps(parsed, ensure_ascii=False)))
+        parsed: object = json.loads(clean_escapes(given).strip() or "{}", parse_constant=_refuse)
     except (ValueError, RecursionError):
         return None
-    return cast("dict[str, Any]", parsed) if isinstance(parsed, dict) else None
+    if not isinstance(parsed, dict) or _is_deep(cast("dict[str, Any]", parsed)):
+        return None
+    return cast("dict[str, Any]", parsed)
+
+
+def _is_deep(value: object) -> bool:
+    """Tell whether lists and blocks are nested deeper than anybody means."""
+    level = [value]
+    for _ in range(_DEEPEST):
+        level = [item for found in level for item in _items(found)]
+        if not level:
+            return False
+    return True
+
+
+def _items(value: object) -> Iterable[object]:
+    match value:
+        case dict():
+            return cast("dict[str, object]", value).values()
+        case list():
+            return cast("list[object]", value)
+        case _:
+            return ()
 
 
 def _refuse(constant: str) -> None:
@@ -280,11 +303,17 @@ def _refuse(constant: str) -> None:
 
 
 def _as_sent(call: RequestedCall, identifier: str) -> dict[str, Any]:
-    """Return a tool call for the conversation, in the form that every server takes."""
+    """Return a tool call for the conversation, in the form that every server takes.
+
+    Some read the arguments again and break at those that are no JSON; the result tells the model about it.
+    """
     given = call.function.arguments
-    arguments = given if isinstance(given, str) else json.dumps(given or {})
+    if not isinstance(given, str):
+        arguments = json.dumps(given or {})
+    else:
+        arguments = "{}" if not given.strip() or _arguments(call) is None else clean_escapes(given)
     sent = call.model_dump(exclude_none=True)
-    function = {**sent["function"], "arguments": clean(arguments)}
+    function = {**sent["function"], "arguments": arguments}
     return {**sent, "id": identifier, "type": "function", "function": function}
 
 

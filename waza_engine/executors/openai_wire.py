@@ -16,9 +16,10 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, cast
 
 import openai
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
 from waza_engine.executors.base import ExecutorError
+from waza_engine.executors.clean_text import clean_escapes
 from waza_engine.executors.event_loop import LoopThread
 from waza_engine.executors.openai_provider import Endpoint
 
@@ -180,8 +181,8 @@ class Connection:
 
     def _parsed(self, text: str) -> Completion:
         try:
-            completion = Completion.model_validate_json(text)
-        except ValidationError:
+            completion = Completion.model_validate_json(clean_escapes(text))
+        except (ValueError, RecursionError):
             raise ExecutorError(
                 f"`{self.endpoint.host}` answered something that is no chat completion; does "
                 f"`{self.endpoint.base_url}` end with the version, as in `/v1`?"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -247,6 +248,11 @@ def test_offers_the_tools_of_a_judge(scripted_model: StartModel, tmp_path: Path)
         (Call("set_waza_grade_pass", '{"reason": '), "The arguments are no JSON object"),
         (Call("set_waza_grade_pass", '["reason"]'), "The arguments are no JSON object"),
         (Call("set_waza_grade_pass", '{"reason": NaN}'), "The arguments are no JSON object"),
+        (
+            Call("set_waza_grade_pass", '{"reason": ' * 500 + "1" + "}" * 500),
+            "The arguments are no JSON object",
+        ),
+        (Call("set_waza_grade_pass", '{"a": ' + "[" * 99_999), "The arguments are no JSON object"),
     ],
 )
 def test_a_call_that_cannot_be_carried_out_is_told_to_the_model(
@@ -260,6 +266,8 @@ def test_a_call_that_cannot_be_carried_out_is_told_to_the_model(
 
     assert seen == []
     assert said in model.requests[1].tool_results[0]
+    sent = model.requests[1].messages[-2]["tool_calls"][0]["function"]
+    assert (sent["name"], json.loads(sent["arguments"])) == (wrong.name, {})
     assert [made.success for made in response.tool_calls] == [False]
     assert response.output == "I give up."
 
@@ -284,6 +292,30 @@ def test_text_that_is_no_unicode_reaches_neither_server_nor_transcript(
 
     assert model.requests[0].prompt == "broken ? prompt"
     str(response.events).encode("utf-8")
+
+
+def test_half_a_character_at_the_end_of_an_answer_is_replaced(
+    scripted_model: StartModel, tmp_path: Path
+) -> None:
+    model = scripted_model("Well done \ud83c")
+
+    with openai_executor(model.base_url) as executor:
+        assert ask(executor, "Hello", tmp_path).output == "Well done ?"
+
+
+def test_credentials_are_hidden_in_arguments_of_any_shape(
+    scripted_model: StartModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOME_KEY", '{"private": "key"}')
+    seen: list[Mapping[str, Any]] = []
+    model = scripted_model(
+        call("set_waza_grade_pass", reason=['{"private": "key"}', {"private": "key"}, 3]), "Done."
+    )
+
+    with openai_executor(model.base_url) as executor:
+        response = ask(executor, "Judge.", tmp_path, tools=[verdict_tool(seen)])
+
+    assert response.tool_calls[0].arguments == {"reason": ["***", {"private": "key"}, 3]}
 
 
 def test_a_model_that_calls_tools_without_end_is_stopped(scripted_model: StartModel, tmp_path: Path) -> None:
