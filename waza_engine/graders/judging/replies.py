@@ -73,8 +73,7 @@ def read_reply(text: str, scale: Scale, wanted: str = "") -> Reply:
             return reply
     if objects:
         keys = ", ".join(f"`{key}`" for key in list(objects[-1])[:8]) or "no field"
-        missing = f"no `{wanted}`" if wanted else "no rating such as `score`"
-        raise RatingError(f"replied with {missing}: its answer has {keys}")
+        raise RatingError(f"replied with no rating `{wanted or 'score'}`: its answer has {keys}")
     if broken:
         raise RatingError(f"replied with JSON that cannot be read: {_beginning(text)}")
     labelled = list(_LABELLED.finditer(text))
@@ -130,6 +129,8 @@ def _criteria(found: Mapping[str, Any], scale: Scale) -> dict[str, Any]:
     ratings: dict[str, Any] = {}
     for key, value in found.items():
         lowered = str(key).lower()
+        if lowered in _WRAPPERS and isinstance(value, Mapping):
+            continue
         if lowered in _GROUPS and isinstance(value, Mapping):
             ratings |= _criteria(cast("Mapping[str, Any]", value), scale)
         elif lowered not in _NO_RATINGS and _is_number(_value(value)):
