@@ -63,8 +63,8 @@ class AgentSetup:
             mcp_servers=self.mcp_servers,
         )
 
-    def trigger_request(self, prompt: str, workspace: Workspace) -> ExecutionRequest:
-        """Return the request of a trigger prompt.
+    def trigger_request(self, prompt: str, skill: str, workspace: Workspace) -> ExecutionRequest:
+        """Return the request of a trigger prompt for a skill.
 
         The body of the tested skill is not in its instructions: the question is whether the agent loads it.
         """
@@ -73,7 +73,7 @@ class AgentSetup:
             prompt=prompt,
             workspace=workspace.directory,
             model=self.model,
-            skill=self.suite.spec.skill,
+            skill=skill,
             skill_directories=self.skills.directories,
             timeout_seconds=float(config.timeout_seconds),
             first_event_timeout_seconds=float(config.first_event_timeout_seconds),

@@ -87,8 +87,11 @@ def _tried(
     prompt: TriggerPrompt, should: bool, skill: str, shared: TriggerRun, counter: _Counter
 ) -> TriggerOutcome:
     executor = shared.executor
-    response, error = _answer(prompt.prompt, shared)
+    response, error = _answer(prompt.prompt, skill, shared)
     invoked = any(invocation.name == skill for invocation in response.skill_invocations)
+    if invoked:
+        # What broke afterwards does not change the answer.
+        error = ""
     outcome = TriggerOutcome(
         prompt=prompt.prompt,
         should_trigger=should,
@@ -102,12 +105,14 @@ def _tried(
     return outcome
 
 
-def _answer(prompt: str, shared: TriggerRun) -> tuple[ExecutionResponse, str]:
+def _answer(prompt: str, skill: str, shared: TriggerRun) -> tuple[ExecutionResponse, str]:
     setup = shared.setup
     instructions = setup.suite.spec.config.instruction_files
     try:
-        with trigger_workspace(setup.suite.directory, instructions) as workspace:
-            request = setup.trigger_request(prompt, workspace)
+        # An executor that answers by definition needs no files to do it.
+        files = not shared.executor.answers_triggers
+        with trigger_workspace(setup.suite.directory, instructions, files=files) as workspace:
+            request = setup.trigger_request(prompt, skill, workspace)
             response = execute(shared.executor, request, shared.cancellation)
     except (ExecutorError, WorkspaceError) as error:
         return ExecutionResponse(""), str(error)

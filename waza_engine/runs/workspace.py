@@ -52,7 +52,9 @@ def fresh_workspace(
 
 
 @contextlib.contextmanager
-def trigger_workspace(suite_directory: Path, instruction_files: Sequence[str]) -> Generator[Workspace]:
+def trigger_workspace(
+    suite_directory: Path, instruction_files: Sequence[str], *, files: bool = True
+) -> Generator[Workspace]:
     """Make the workspace of a trigger prompt: a copy of the suite's fixtures, removed afterwards.
 
     Hidden directories, ``node_modules``, ``vendor`` and files over one MiB are left out (reference
@@ -60,7 +62,7 @@ def trigger_workspace(suite_directory: Path, instruction_files: Sequence[str]) -
     """
     fixtures = suite_directory / "fixtures"
     with _directory() as directory:
-        for file in _files_below(fixtures, _not_for_triggers) if fixtures.is_dir() else ():
+        for file in _files_below(fixtures, _not_for_triggers) if files and fixtures.is_dir() else ():
             _copy(file, directory / file.relative_to(fixtures))
         instructions = _copied_instructions(directory, fixtures, instruction_files)
         yield Workspace(directory, instruction_files=instructions)

@@ -97,6 +97,14 @@ def test_an_error_is_a_wrong_answer_and_is_counted(tmp_path: Path) -> None:
     assert (metrics.errors, metrics.true_positives, metrics.accuracy) == (2, 1, 0.2)
 
 
+def test_what_breaks_after_the_skill_was_invoked_does_not_matter(tmp_path: Path) -> None:
+    def answer(request: ExecutionRequest) -> ExecutionResponse:
+        return ExecutionResponse("", skill_invocations=(SkillInvocation("writer"),), error="it was stopped")
+
+    found = triggered(suite(tmp_path), Agent(answer))
+    assert [(one.did_trigger, one.error) for one in found] == [(True, "")] * 3
+
+
 def test_each_prompt_is_told_as_it_is_done(tmp_path: Path) -> None:
     lines: list[str] = []
     triggered(suite(tmp_path, settings="workers: 1"), Agent(invoking("Write a text")), lines)
