@@ -1,49 +1,54 @@
 """A run as a result document in upstream's layout, so that its dashboard and ``compare`` read our files.
 
-What upstream does not know (checks per line, the status of a grader, which file was run) stands under keys
-that its readers skip: ``checks`` and ``status`` beside ``details``, and ``metadata.engine``.
+What upstream does not know (checks per line, the status of a grader, costs, which file was run) stands under
+keys that its readers skip: ``checks`` and ``status`` beside ``details``, ``cost``, and ``metadata.engine``.
 """
 
 from __future__ import annotations
 
-import json
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Any, cast
+from typing import cast
 
 import waza_engine
-from waza_engine.graders.base import ToolCall, Usage
-from waza_engine.results.outcomes import (
-    CheckpointOutcome,
-    RunHeader,
-    RunOutcome,
-    TaskOutcome,
-    TrialOutcome,
-    TriggerOutcome,
-    Validation,
+from waza_engine.graders.base import Usage
+from waza_engine.results.json_values import Json, given, plain
+from waza_engine.results.outcomes import RunHeader, RunOutcome, TaskOutcome, TriggerOutcome
+from waza_engine.results.trial_documents import (
+    cost_document,
+    trial_document,
+    usage_document,
+    validation_document,
 )
-from waza_engine.scoring.composite import effective_weight
+from waza_engine.scoring.cost import total_cost
+from waza_engine.scoring.impact import SkillImpact
+from waza_engine.scoring.recommendation import Recommendation
 from waza_engine.scoring.statistics import CONFIDENCE, Interval
 from waza_engine.scoring.tasks import SuiteSummary, TaskStatistics
 
-Json = dict[str, Any]
+__all__ = [
+    "Json",
+    "header_document",
+    "plain",
+    "run_document",
+    "statistics_document",
+    "summary_document",
+    "task_document",
+    "validation_document",
+]
 SCHEMA_VERSION = "1.2"
-_USAGE_COUNTS = (
-    "turns",
-    "input_tokens",
-    "output_tokens",
-    "cache_read_tokens",
-    "cache_write_tokens",
-    "premium_requests",
-)
-_KNOWN_ARGUMENTS = ("path", "file_text", "command", "description", "skill")
 
 
 def run_document(outcome: RunOutcome) -> Json:
     """Return the whole document (reference waza.md §7.1, waza_0_38.md §8.1)."""
     document = header_document(outcome.header)
-    document["summary"] = summary_document(outcome.summary, outcome.usage)
+    document["summary"] = {
+        **summary_document(outcome.summary, outcome.usage),
+        **given(groups=_groups(outcome.tasks)),
+    }
+    if outcome.spending is not None and outcome.spending.tokens:
+        spent = outcome.spending
+        document["summary"]["cost"] = {"tokens": spent.tokens, **cost_document(spent.cost)}
     document["metrics"] = {
         metric.name: {
             "identifier": metric.name,
@@ -61,7 +66,15 @@ def run_document(outcome: RunOutcome) -> Json:
             key: value for key, value in figures.items() if key != "errors" or value
         }
         document["trigger_results"] = [_trigger(trigger) for trigger in outcome.triggers]
-    document["metadata"]["engine"] |= {"status": outcome.status, **_given(message=outcome.message)}
+    if outcome.baseline is not None:
+        document["is_baseline"] = True
+        document["baseline_outcome"] = run_document(outcome.baseline)
+    if outcome.recommendation is not None:
+        document["metadata"]["recommendation"] = recommendation_document(outcome.recommendation)
+    document["metadata"]["engine"] |= {
+        "status": outcome.status,
+        **given(message=outcome.message, limit=outcome.limit),
+    }
     return cast("Json", plain(document))
 
 
@@ -71,7 +84,7 @@ def header_document(header: RunHeader) -> Json:
         "name": "waza-engine",
         "version": waza_engine.__version__,
         "eval_file": header.eval_file,
-        **_given(tasks=list(header.tasks), graders=list(header.graders)),
+        **given(tasks=list(header.tasks), graders=list(header.graders), settings=dict(header.settings)),
     }
     return {
         "schemaVersion": SCHEMA_VERSION,
@@ -84,7 +97,7 @@ def header_document(header: RunHeader) -> Json:
             "model_id": header.model,
             "engine_type": header.executor,
             "timeout_sec": header.timeout_seconds,
-            **_given(judge_model=header.judge_model),
+            **given(judge_model=header.judge_model),
         },
         "metadata": {"engine": engine},
     }
@@ -92,38 +105,32 @@ def header_document(header: RunHeader) -> Json:
 
 def task_document(task: TaskOutcome) -> Json:
     """Return an element of ``tasks``."""
+    costs = [trial.cost for trial in task.trials if trial.cost is not None]
     return cast(
         "Json",
         plain(
             {
                 "test_id": task.id,
                 "display_name": task.name,
-                **_given(golden=task.golden),
+                **given(golden=task.golden, group=task.group),
                 "status": task.status,
-                "runs": [_trial(trial) for trial in task.trials],
+                "runs": [trial_document(trial) for trial in task.trials],
                 **({"stats": statistics_document(task.statistics)} if task.statistics else {}),
-                **_given(error_msg=task.error, file=task.file),
+                **({"skill_impact": _impact(task.impact)} if task.impact else {}),
+                **({"cost": cost_document(total_cost(costs))} if costs and not task.cached else {}),
+                **given(error_msg=task.error, file=task.file, cached=task.cached),
             }
         ),
     )
 
 
-def validation_document(validation: Validation) -> Json:
-    """Return a verdict as it stands under its name in ``validations``."""
-    checks = [
-        {"path": list(check.path), "passed": check.passed, **_given(message=check.message)}
-        for check in validation.checks
-    ]
+def recommendation_document(found: Recommendation) -> Json:
+    """Return ``metadata.recommendation``: the models, best first, with their points."""
     return {
-        "identifier": validation.name,
-        "type": validation.type,
-        "score": validation.score,
-        "weight": effective_weight(validation.weight),
-        "passed": validation.passed,
-        "feedback": validation.feedback,
-        **_given(details=dict(validation.details), checks=checks),
-        **({"status": validation.status} if validation.status != "graded" else {}),
-        "duration_ms": validation.duration_ms,
+        "recommended_model": found.winner.model,
+        "heuristic_score": found.winner.score,
+        "winner_margin_percent": round(found.margin_percent, 1),
+        "models": [asdict(model) for model in found.ranking],
     }
 
 
@@ -147,128 +154,7 @@ def summary_document(summary: SuiteSummary, usage: Usage | None) -> Json:
             "bootstrap_ci": _interval(interval),
             "is_significant": interval.is_significant,
         }
-    return {**figures, **_given(usage=_usage(usage))}
-
-
-def plain(value: Any) -> Any:
-    """Return the value as JSON can hold it: numbers that are not finite become null, other objects text."""
-    match value:
-        case None | bool() | int() | str():
-            return value
-        case float():
-            return value if math.isfinite(value) else None
-        case Mapping():
-            items = cast("Mapping[Any, Any]", value).items()
-            return {key if isinstance(key, str) else str(key): plain(item) for key, item in items}
-        case list() | tuple() | set() | frozenset():
-            return [plain(item) for item in cast("Sequence[Any]", value)]
-        case _:
-            return str(value)
-
-
-def _trial(trial: TrialOutcome) -> Json:
-    validations = trial.validations
-    return {
-        "run_number": trial.number,
-        "attempts": trial.attempts,
-        "status": trial.status,
-        "duration_ms": trial.duration_ms,
-        "validations": None
-        if validations is None
-        else {name: validation_document(v) for name, v in validations.items()},
-        "session_digest": _session_digest(trial),
-        **_given(transcript=[_event(event) for event in trial.events]),
-        "final_output": trial.output,
-        **_given(
-            error_msg=trial.error,
-            skill_invocations=[
-                {"name": skill.name, **_given(path=skill.path)} for skill in trial.skill_invocations
-            ],
-            usage=_usage(trial.usage),
-            workspace_dir=trial.workspace,
-            checkpoints=[_checkpoint(checkpoint) for checkpoint in trial.checkpoints],
-            tool_events=_tool_events(trial),
-        ),
-    }
-
-
-def _checkpoint(checkpoint: CheckpointOutcome) -> Json:
-    return {
-        "after_turn": checkpoint.after_turn,
-        "status": checkpoint.status,
-        "validations": {name: validation_document(v) for name, v in checkpoint.validations.items()},
-        **_given(stopped=checkpoint.stopped),
-    }
-
-
-def _session_digest(trial: TrialOutcome) -> Json:
-    calls = trial.tool_calls
-    return {
-        "tool_call_count": len(calls),
-        "tools_used": [call.name for call in calls],
-        **_given(tool_calls=[_tool_call(call) for call in calls]),
-        "errors": [],
-        **_given(usage=_usage(trial.usage), session_id=trial.session),
-    }
-
-
-def _tool_call(call: ToolCall) -> Json:
-    return {
-        **_given(id=call.id),
-        "name": call.name,
-        "arguments": {**call.arguments, **{key: _text(call.arguments.get(key)) for key in _KNOWN_ARGUMENTS}},
-        **({} if call.result is None else {"result": _result(call.result)}),
-        "success": call.success,
-    }
-
-
-def _event(event: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return an event of the session; upstream reads the result of a tool only as an object."""
-    result = event.get("tool_result")
-    return event if result is None else {**event, "tool_result": _result(result)}
-
-
-def _result(result: object) -> object:
-    if isinstance(result, Mapping):
-        return cast("object", result)
-    return {"content": result if isinstance(result, str) else json.dumps(plain(result), ensure_ascii=False)}
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""
-
-
-def _tool_events(trial: TrialOutcome) -> list[Json]:
-    """Return every call with its complete arguments and its turn, which grows with each assistant message."""
-    turns: dict[str, int] = {}
-    messages = 0
-    for event in trial.events:
-        if event.get("type") == "assistant.message":
-            messages += 1
-        elif event.get("type") == "tool.execution_start":
-            turns[str(event.get("tool_call_id", ""))] = max(1, messages)
-    return [
-        {
-            "turn": turns.get(call.id, 1),
-            "sequence": sequence,
-            **_given(tool_call_id=call.id),
-            "tool_name": call.name,
-            **_given(args=dict(call.arguments)),
-            **({} if call.result is None else {"result": call.result}),
-            "success": call.success,
-        }
-        for sequence, call in enumerate(trial.tool_calls, 1)
-    ]
-
-
-def _usage(usage: Usage | None) -> Json | None:
-    """Return what was used: the counts always, all else when there is something to say; None for nothing."""
-    if usage is None:
-        return None
-    figures = asdict(usage)
-    if not any(figures.values()):
-        return None
-    return {key: value for key, value in figures.items() if value or key in _USAGE_COUNTS}
+    return {**figures, **given(usage=usage_document(usage))}
 
 
 def _interval(interval: Interval) -> Json:
@@ -284,13 +170,30 @@ def _interval(interval: Interval) -> Json:
 def _trigger(trigger: TriggerOutcome) -> Json:
     return {
         "prompt": trigger.prompt,
-        **_given(confidence=trigger.confidence),
+        **given(confidence=trigger.confidence),
         "should_trigger": trigger.should_trigger,
         "did_trigger": trigger.did_trigger,
-        **_given(error_msg=trigger.error, final_output=trigger.output),
+        **given(error_msg=trigger.error, final_output=trigger.output),
     }
 
 
-def _given(**values: Any) -> Json:
-    """Return the values that are neither empty nor zero: upstream leaves those keys out."""
-    return {key: value for key, value in values.items() if value}
+def _impact(impact: SkillImpact) -> Json:
+    return {key: value for key, value in asdict(impact).items() if value is not None}
+
+
+def _groups(tasks: Sequence[TaskOutcome]) -> list[Json]:
+    """Return the figures of each group, in the order in which the groups first occur."""
+    names = dict.fromkeys(task.group for task in tasks if task.group)
+    return [_group(name, [task for task in tasks if task.group == name]) for name in names]
+
+
+def _group(name: str, tasks: Sequence[TaskOutcome]) -> Json:
+    scores = [
+        task.statistics.avg_score if task.statistics else 0.0 for task in tasks if task.status != "skipped"
+    ]
+    return {
+        "name": name,
+        "passed": sum(task.status == "passed" for task in tasks),
+        "total": len(tasks),
+        "avg_score": sum(scores) / len(scores) if scores else 0.0,
+    }

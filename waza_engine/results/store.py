@@ -57,10 +57,10 @@ class ResultStore:
         process = {"pid": os.getpid(), "started": psutil.Process().create_time()}
         self._append({**header_document(self._header), "process": process})
 
-    def add(self, task: TaskOutcome) -> None:
+    def add(self, task: TaskOutcome, *, baseline: bool = False) -> None:
         """Keep a finished task. Raises ``ResultsError``; the tasks before it stay readable."""
         if self._journal is not None:
-            self._append({"task": task_document(task)})
+            self._append({"baseline_task" if baseline else "task": task_document(task)})
 
     def finish(self, outcome: RunOutcome) -> Path:
         """Write the document, enter it into the history, drop the journal; return its path.

@@ -44,6 +44,9 @@ class Budget:
         return self.max_cost_usd is not None or self.max_tokens is not None
 
 
+NO_LIMITS = Budget()
+
+
 def unpriced_models(budget: Budget, models: Iterable[str]) -> list[str]:
     """Return the models that have a name and no list price, when the budget limits the cost.
 
@@ -55,11 +58,15 @@ def unpriced_models(budget: Budget, models: Iterable[str]) -> list[str]:
 
 
 class Meter:
-    """Counts what a run spends; thread-safe. ``reason`` says which limit was reached, "" while none is."""
+    """Counts what a run spends; thread-safe. ``reason`` says which limit was reached, "" while none is.
+
+    ``cut`` is true when something was left out for that reason.
+    """
 
     def __init__(self, budget: Budget) -> None:
         self.budget = budget
         self.reason = ""
+        self.cut = False
         self.stopping = RunCancellation()
         self._lock = threading.Lock()
         self._tokens = 0
@@ -91,11 +98,11 @@ class Meter:
         elif budget.limited and usage is None and must_tell:
             self._stop(f"the agent does not report what it uses, so {_limit(budget)} cannot be kept")
         elif budget.max_cost_usd is not None and budget.max_tokens is None and not cost.known:
-            names = ", ".join(f"`{name}`" for name in cost.unpriced if name) or "a model that it does not name"
-            self._stop(
-                f"the agent used {names}, which has no known price, so --max-cost cannot be kept; "
-                "give --max-tokens too"
+            named = (
+                ", ".join(f"`{name}`" for name in cost.unpriced if name) or "a model that it does not name"
             )
+            why = f"the agent used {named}, which has no known price, so --max-cost cannot be kept"
+            self._stop(f"{why}; give --max-tokens too")
 
     def _stop(self, reason: str) -> None:
         with self._lock:
@@ -114,6 +121,18 @@ class MeteredExecutor:
         self._executor = executor
         self._meter = meter
 
+    @property
+    def reason(self) -> str:
+        """Which limit was reached, "" while none is."""
+        return self._meter.reason
+
+    def refuses(self) -> str:
+        """Return why no call starts any more, "" while calls do: asked before work that is left out then."""
+        if not self.costs or not self._meter.reason:
+            return ""
+        self._meter.cut = True
+        return self._meter.reason
+
     def execute(self, request: ExecutionRequest, cancellation: Cancellation) -> ExecutionResponse:
         """Carry out one turn, unless the limit is reached; raise ``BudgetExceededError`` when it is.
 
@@ -122,7 +141,7 @@ class MeteredExecutor:
         if not self.costs:
             return self._executor.execute(request, cancellation)
         meter = self._meter
-        if meter.reason:
+        if self.refuses():
             raise BudgetExceededError(meter.reason)
         either = _Either(cancellation, meter.stopping)
         told = threading.Event()
@@ -144,6 +163,7 @@ class MeteredExecutor:
                 raise
             # What the call has cost so far is worth a moment.
             told.wait(_LAST_WORDS_SECONDS)
+            meter.cut = True
             raise BudgetExceededError(meter.reason) from None
         except TooSlowError:
             raise ExecutorError(
@@ -156,7 +176,7 @@ class MeteredExecutor:
 
 
 class Tally:
-    """An executor that remembers what its calls used: one for the judges of a trial, one for its responder."""
+    """An executor that remembers what its calls used, so that judges are counted apart from the agent."""
 
     def __init__(self, executor: Executor) -> None:
         self.name = executor.name

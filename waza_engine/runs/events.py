@@ -29,7 +29,8 @@ class RunEvent:
     ``graded`` has a grader. ``passed``, ``failed``, ``errored``, ``pending`` and ``skipped`` close a trial
     (with ``trial``, from 1) or the whole task (without). ``output`` carries an answer or, without a task, a
     warning about the suite. ``completed`` and ``total`` count trials. ``status`` of a ``graded`` event is
-    ``graded``, ``pending`` or ``error``, of ``ended`` that of the run.
+    ``graded``, ``pending`` or ``error``, of ``ended`` that of the run. Events of the run without skills have
+    ``baseline``; a task that was taken from the cache is ``cached``.
     """
 
     run_id: str
@@ -45,6 +46,8 @@ class RunEvent:
     total: int | None = None
     results_file: str | None = None
     status: str | None = None
+    baseline: bool | None = None
+    cached: bool | None = None
 
     def document(self) -> dict[str, Any]:
         """Return the event as JSON, without what does not apply."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from waza_engine.runs.budget import Budget
+from waza_engine.runs.budget import NO_LIMITS, Budget
 from waza_engine.runs.suite import Suite, SuiteError, SuiteTask
 from waza_engine.spec.project_config import ProjectConfig
 
@@ -18,7 +18,7 @@ class RunRequest:
 
     What is None is as the suite says. ``context_directory`` is where ``inputs.files`` are found for tasks
     without a ``context_dir`` of their own. ``timeout_seconds`` holds for every task. ``cache`` None is as
-    ``.waza.yaml`` says. ``group`` is what the results are grouped by, "" for nothing.
+    ``.waza.yaml`` says. ``judge_executor`` asks the judges when it is not to be the executor of the agent.
     """
 
     path: Path
@@ -29,6 +29,7 @@ class RunRequest:
     executor: str | None = None
     model: str | None = None
     judge_model: str | None = None
+    judge_executor: str | None = None
     workers: int | None = None
     parallel: bool | None = None
     timeout_seconds: int | None = None
@@ -37,7 +38,8 @@ class RunRequest:
     skip_graders: bool = False
     keep_workspace: bool = False
     baseline: bool | None = None
-    budget: Budget = Budget()
+    no_skills: bool = False
+    budget: Budget = NO_LIMITS
     cache: bool | None = None
     cache_directory: Path | None = None
     transcript_directory: Path | None = None
@@ -65,11 +67,12 @@ def with_options(suite: Suite, request: RunRequest, project: ProjectConfig) -> S
     spec = suite.spec.model_copy(update={"config": config.model_copy(update=_given(changes))})
     if request.baseline is not None:
         spec = spec.model_copy(update={"baseline": request.baseline})
-    return replace(suite, spec=spec, tasks=tuple(_task(task, request) for task in suite.tasks))
+    suite = replace(suite, spec=spec, tasks=tuple(_task(task, request) for task in suite.tasks))
+    return without_skills(suite) if request.no_skills else suite
 
 
 def without_skills(suite: Suite) -> Suite:
-    """Return the suite for a baseline: no skill of any kind, whoever names it.
+    """Return the suite for a baseline, or ``no_skills``: no skill of any kind, whoever names it.
 
     Upstream leaves those of the working directory and of single tasks in (reference waza_0_38.md §7.5).
     """
@@ -81,8 +84,9 @@ def without_skills(suite: Suite) -> Suite:
             "inject_skill_body": False,
         }
     )
+    none = {"skill_directories": ()}
     tasks = tuple(
-        task if task.task is None else replace(task, task=task.task.model_copy(update={"skill_directories": ()}))
+        task if task.task is None else replace(task, task=task.task.model_copy(update=none))
         for task in suite.tasks
     )
     return replace(suite, spec=suite.spec.model_copy(update={"config": config}), tasks=tasks)
@@ -101,7 +105,7 @@ def _check(request: RunRequest) -> None:
 
 
 def _parallel(request: RunRequest, default: bool | None) -> bool | None:
-    """A number of workers above 1 is of no use without ``parallel``."""
+    """Return whether tasks run at the same time: several workers are asked for in order to have that."""
     if request.parallel is not None:
         return request.parallel
     return True if (request.workers or 0) > 1 else default

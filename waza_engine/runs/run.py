@@ -8,59 +8,44 @@ the disk.
 from __future__ import annotations
 
 import contextlib
-import secrets
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import copy_context
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from waza_engine.assertions.evaluator import AssertionEvaluator
 from waza_engine.executors.base import Executor, ExecutorError, ExecutorSettings
 from waza_engine.executors.registry import create_executor
+from waza_engine.graders.judges import limit_warning
 from waza_engine.graders.processes import ProcessScope, current_scope
-from waza_engine.results.outcomes import (
-    MetricOutcome,
-    RunHeader,
-    RunOutcome,
-    RunStatus,
-    TaskOutcome,
-    TriggerOutcome,
-)
+from waza_engine.results.outcomes import RunOutcome, TaskOutcome
 from waza_engine.results.recovery import recover_journals
 from waza_engine.results.store import ResultsError, ResultStore
-from waza_engine.runs.agent import AgentSetup, agent_setup
+from waza_engine.results.transcripts import write_transcript
 from waza_engine.runs.bounded import CancelledRunError
+from waza_engine.runs.budget import Meter, MeteredExecutor
+from waza_engine.runs.caching import TaskCache, cache_directory
 from waza_engine.runs.cancellation import RunCancellation
+from waza_engine.runs.ending import Ending, run_outcome
 from waza_engine.runs.events import EventStream, RunEvent
-from waza_engine.runs.hooks import HookError, run_hooks
-from waza_engine.runs.metrics import decides, suite_metrics, unknown_metrics
-from waza_engine.runs.selection import SelectedTask, select
+from waza_engine.runs.grading import BuiltGrader
+from waza_engine.runs.header import run_header
+from waza_engine.runs.hooks import HookError
+from waza_engine.runs.judging import judge_executor
+from waza_engine.runs.metrics import unknown_metrics
+from waza_engine.runs.options import RunRequest, with_options
+from waza_engine.runs.passes import Findings, Pass, PassTools, outputs_of, run_pass
+from waza_engine.runs.planning import baseline_pass, check_prices, judge_models
+from waza_engine.runs.selection import SelectedTask, compares, select, ungraded
 from waza_engine.runs.suite import Suite, SuiteError, load_suite
-from waza_engine.runs.tasks import TaskRunner
-from waza_engine.runs.triggers import TriggerRun, run_triggers, trigger_tests_of
-from waza_engine.scoring.tasks import TaskScore, suite_summary
-from waza_engine.scoring.triggers import TriggerMetrics, trigger_metrics
-from waza_engine.scoring.usage import added
+from waza_engine.runs.tasks import Progress
+from waza_engine.runs.workspace import WorkspaceError, prompt_of
 from waza_engine.spec.loading import load_project_config
 from waza_engine.spec.problems import SuiteFileError
+from waza_engine.spec.project_config import ProjectConfig
 
-
-@dataclass(frozen=True, slots=True)
-class RunRequest:
-    """What to run. ``tasks`` are globs on ids and names, ``graders`` exact names.
-
-    What is None is as the suite says.
-    """
-
-    path: Path
-    tasks: Sequence[str] = ()
-    graders: Sequence[str] = ()
-    trials: int | None = None
-    executor: str | None = None
-    model: str | None = None
-    workers: int | None = None
+__all__ = ["PreparedRun", "RunReport", "RunRequest", "prepare"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,15 +61,24 @@ class RunReport:
 
 
 @dataclass(slots=True)
-class _Findings:
-    """What has been found out so far; one thread adds to it."""
+class _Course:
+    """How a run goes: what its passes found, and what went wrong."""
 
-    tasks: dict[int, TaskOutcome] = field(default_factory=dict[int, TaskOutcome])
-    triggers: list[TriggerOutcome] = field(default_factory=list[TriggerOutcome])
-    trigger_metrics: TriggerMetrics | None = None
-    metrics: list[MetricOutcome] = field(default_factory=list[MetricOutcome])
+    store: ResultStore
+    stream: EventStream
+    findings: Findings = field(default_factory=Findings)
+    baseline: Findings | None = None
     message: str = ""
     write_error: str = ""
+
+    def writing(self, write: Callable[[], object]) -> None:
+        """Write results; what cannot be written is told once: the scores of the run are still of use."""
+        try:
+            write()
+        except ResultsError as error:
+            if not self.write_error:
+                self.write_error = str(error)
+                self.stream.send("output", message=f"error: {error}")
 
 
 def prepare(request: RunRequest) -> PreparedRun:
@@ -92,20 +86,58 @@ def prepare(request: RunRequest) -> PreparedRun:
 
     Raises:
         SuiteFileError: when the eval file cannot be used.
-        SuiteError: when there is nothing to run as asked, or no such executor.
+        SuiteError: when there is nothing to run as asked, no such executor, or a limit that cannot be kept.
 
     """
     suite = load_suite(request.path)
-    if request.trials is not None and request.trials < 1:
-        raise SuiteError(f"The number of trials must be 1 or more, not {request.trials}.")
-    selected, warnings = select(suite, request.tasks, request.graders)
-    name = request.executor or suite.spec.config.executor
+    project, complaints = _project(suite)
+    suite = with_options(suite, request, project)
+    selected, warnings = select(suite, request.tasks, request.graders, request.tags)
+    warnings = [*complaints, *suite.warnings, *warnings, *unknown_metrics(suite.spec.metrics)]
+    tasks = ungraded(selected) if request.skip_graders else tuple(selected)
+    config = suite.spec.config
     try:
-        executor = create_executor(name, ExecutorSettings(suite.directory, suite.spec.config))
+        settings = ExecutorSettings(suite.directory, config, suite.path.name)
+        executor = create_executor(config.executor, settings)
     except ExecutorError as error:
         raise SuiteError(f"{suite.path}: {error}.") from None
-    warnings += unknown_metrics(suite.spec.metrics)
-    return PreparedRun(request, suite, selected, executor, (*suite.warnings, *warnings))
+    warnings += getattr(executor, "warnings", ())
+    meter = Meter(request.budget)
+    agent = MeteredExecutor(executor, meter)
+    try:
+        judges = judge_executor(
+            request.judge_executor,
+            agent,
+            settings,
+            lambda made: MeteredExecutor(made, meter),
+        )
+    except ExecutorError as error:
+        executor.close()
+        raise SuiteError(f"{suite.path}: {error}.") from None
+    try:
+        if executor.costs or judges.costs:
+            asked = judge_models(suite, tasks) if judges.has_model else ()
+            warnings += check_prices(request.budget, config.model if executor.costs else "", asked)
+        cache = cache_directory(request, suite, project)
+        without, complaint = baseline_pass(suite, tasks)
+        warnings += complaint
+    except SuiteError:
+        executor.close()
+        judges.close()
+        raise
+    if any(built.grader is not None and built.grader.judged for built in _graders(tasks)):
+        warnings += [complaint for complaint in [limit_warning()] if complaint]
+    return PreparedRun(
+        replace(request, cache=cache is not None),
+        Pass(suite, tasks),
+        without,
+        agent,
+        judges,
+        meter,
+        cache=None if cache is None else TaskCache(cache, executor.name, config.model),
+        program_timeout_seconds=float(project.graders.program_timeout),
+        warnings=warnings,
+    )
 
 
 class PreparedRun:
@@ -114,39 +146,43 @@ class PreparedRun:
     def __init__(
         self,
         request: RunRequest,
-        suite: Suite,
-        tasks: Sequence[SelectedTask],
-        executor: Executor,
+        main: Pass,
+        without: Pass | None,
+        executor: MeteredExecutor,
+        judges: Executor,
+        meter: Meter,
+        *,
+        cache: TaskCache | None,
+        program_timeout_seconds: float,
         warnings: Sequence[str],
     ) -> None:
-        started = datetime.now(UTC)
-        config = suite.spec.config
-        self.suite = suite
-        self.warnings = tuple(warnings)
-        self.trials = request.trials or config.trials_per_task
-        self._tasks = tuple(tasks)
+        config = main.suite.spec.config
+        self.suite: Suite = main.suite
+        self.warnings = tuple(dict.fromkeys(warnings))
+        self.trials = config.trials_per_task
+        self.baseline = without is not None
+        self._request = request
+        self._main = main
+        self._without = without
         self._executor = executor
-        self._filtered = bool(request.tasks or request.graders)
-        self._workers = request.workers or (config.workers if config.parallel else 1)
-        self.header = RunHeader(
-            run_id=f"run-{int(started.timestamp())}-{secrets.token_hex(3)}",
-            started=started,
-            eval_file=suite.path.name,
-            eval_name=suite.spec.name,
-            skill=suite.spec.skill,
-            executor=executor.name,
-            model=request.model or config.model,
-            judge_model=config.judge_model,
-            trials_per_task=self.trials,
-            timeout_seconds=config.timeout_seconds,
-            tasks=tuple(request.tasks),
-            graders=tuple(request.graders),
-        )
+        self._judges = judges
+        self._meter = meter
+        self._cache = cache
+        self._program_timeout_seconds = program_timeout_seconds
+        self._workers = config.workers if config.parallel else 1
+        models = judge_models(main.suite, main.tasks) if judges.has_model else ()
+        self.header = run_header(main.suite, request, workers=self._workers, judge_models=models)
 
     @property
     def task_ids(self) -> tuple[str, ...]:
         """The ids of the tasks that will run, in order."""
-        return tuple(task.source.id for task in self._tasks)
+        return tuple(task.source.id for task in self._main.tasks)
+
+    @property
+    def total(self) -> int:
+        """How many trials there are, those of the baseline included."""
+        passes = 1 if self._without is None else 2
+        return passes * len(self._main.tasks) * self.trials
 
     def run(self, listener: Callable[[RunEvent], None], cancellation: RunCancellation) -> RunReport:
         """Run everything; never raises for what the suite, an agent or the disk does.
@@ -158,162 +194,117 @@ class PreparedRun:
     def _run(self, listener: Callable[[RunEvent], None], cancellation: RunCancellation) -> RunReport:
         clock = time.monotonic()
         stream = EventStream(self.header.run_id, listener, cancellation.request)
-        findings = _Findings()
-        store = ResultStore(self.suite.directory, self.header)
+        course = _Course(ResultStore(self.suite.directory, self.header), stream)
         processes, assertions = ProcessScope(), AssertionEvaluator()
         current_scope.set(processes)
-        closers = (processes.close, assertions.close, self._executor.close)
+        closers = (processes.close, assertions.close, self._executor.close, self._judges.close)
         for close in closers:
             cancellation.on_request(close)
-        stream.send("run_started", total=len(self._tasks) * self.trials, completed=0)
+        stream.send("run_started", total=self.total, completed=0)
         for warning in self.warnings:
             stream.send("output", message=f"warning: {warning}")
         try:
-            self._carry_out(findings, store, stream, assertions, cancellation)
+            self._carry_out(course, assertions, cancellation)
         except (HookError, SuiteError, SuiteFileError) as error:
-            findings.message = str(error)
+            course.message = str(error)
         except CancelledRunError:
             pass
         except Exception as error:  # noqa: BLE001 - a defect of ours must not lose the results
-            findings.message = f"the run broke: {type(error).__name__}: {error}"
+            course.message = f"the run broke: {type(error).__name__}: {error}"
         try:
             with contextlib.ExitStack() as closing:
                 for close in closers:
                     closing.callback(close)
         except Exception as error:  # noqa: BLE001 - an executor that ends badly must not lose the results
-            findings.message = (
-                findings.message or f"the run did not end well: {type(error).__name__}: {error}"
-            )
+            course.message = course.message or f"the run did not end well: {type(error).__name__}: {error}"
         duration_ms = round((time.monotonic() - clock) * 1000)
-        report = self._end(findings, store, stream, duration_ms, cancelled=cancellation.requested)
+        report = self._end(course, duration_ms, cancelled=cancellation.requested)
         if stream.failure is not None:
             raise stream.failure
         return report
 
     def _carry_out(
-        self,
-        findings: _Findings,
-        store: ResultStore,
-        stream: EventStream,
-        assertions: AssertionEvaluator,
-        cancellation: RunCancellation,
+        self, course: _Course, assertions: AssertionEvaluator, cancellation: RunCancellation
     ) -> None:
-        _writing(findings, stream, lambda: recover_journals(self.suite.directory))
-        _writing(findings, stream, store.open)
-        suite, hooks = self.suite, self.suite.spec.hooks
-        try:
-            _warn(stream, run_hooks(hooks.before_run, suite.directory, cancellation))
-            with agent_setup(suite, self.header.model, lambda text: _warn(stream, [text])) as agent:
-                runner = TaskRunner(
-                    suite=suite,
-                    executor=self._executor,
-                    model=self.header.model,
-                    trials=self.trials,
-                    assertions=assertions,
-                    cancellation=cancellation,
-                    stream=stream,
-                    program_timeout_seconds=_program_timeout(suite, stream),
-                )
-                for position, outcome in runner.run(self._tasks, self._workers):
-                    findings.tasks[position] = outcome
-                    if outcome.status != "skipped" or outcome.trials:
-                        _writing(findings, stream, lambda outcome=outcome: store.add(outcome))
-                if not self._filtered:
-                    self._try_triggers(findings, agent, stream, cancellation)
-        finally:
-            if not cancellation.requested:
-                _warn(stream, run_hooks(hooks.after_run, suite.directory, cancellation, may_fail=True))
+        course.writing(lambda: recover_journals(self.suite.directory))
+        course.writing(course.store.open)
+        tools = PassTools(
+            executor=self._executor,
+            judge_executor=self._judges,
+            model=self.header.model,
+            trials=self.trials,
+            workers=self._workers,
+            assertions=assertions,
+            cancellation=cancellation,
+            progress=Progress(course.stream, self.total),
+            on_task=lambda task, baseline: self._keep(course, task, baseline=baseline),
+            program_timeout_seconds=self._program_timeout_seconds,
+            with_triggers=not (self._request.tasks or self._request.graders or self._request.tags),
+            keep_workspace=self._request.keep_workspace,
+            cache=self._cache,
+            group=self.header.model if self.suite.spec.config.group_by == "model" else "",
+        )
+        # A grader that compares needs the answer of the baseline when it is asked.
+        first = self._without is not None and any(compares(task) for task in self._main.tasks)
+        outputs: Mapping[str, Sequence[str]] = {}
+        if first:
+            outputs = self._run_baseline(course, tools)
+        run_pass(self._main, tools, course.findings, outputs)
+        if not first:
+            self._run_baseline(course, tools)
 
-    def _try_triggers(
-        self, findings: _Findings, agent: AgentSetup, stream: EventStream, cancellation: RunCancellation
-    ) -> None:
-        tests = trigger_tests_of(self.suite)
-        if tests is None:
+    def _run_baseline(self, course: _Course, tools: PassTools) -> Mapping[str, Sequence[str]]:
+        if self._without is None:
+            return {}
+        course.baseline = Findings()
+        run_pass(self._without, tools, course.baseline, {})
+        return outputs_of(course.baseline)
+
+    def _keep(self, course: _Course, task: TaskOutcome, *, baseline: bool) -> None:
+        if task.status == "skipped" and not task.trials:
             return
-        shared = TriggerRun(
-            agent, self._executor, cancellation, lambda line: stream.send("output", message=line)
-        )
-        findings.triggers += run_triggers(tests, shared, self.suite.spec.config.workers)
-        findings.trigger_metrics = trigger_metrics(findings.triggers)
+        course.writing(lambda: course.store.add(task, baseline=baseline))
+        directory = self._request.transcript_directory
+        if directory is not None and task.trials and not baseline:
+            course.writing(lambda: write_transcript(directory, task, self._prompt(task), self.header.started))
 
-    def _end(
-        self,
-        findings: _Findings,
-        store: ResultStore,
-        stream: EventStream,
-        duration_ms: int,
-        *,
-        cancelled: bool,
-    ) -> RunReport:
-        tasks = [findings.tasks[position] for position in sorted(findings.tasks)]
-        scores = [TaskScore(task.status, task.statistics) for task in tasks]
-        usage = None
-        for task in tasks:
-            for trial in task.trials:
-                usage = added(usage, trial.usage)
-        findings.metrics = suite_metrics(self.suite.spec.metrics, tasks, findings.trigger_metrics)
-        outcome = RunOutcome(
-            header=self.header,
-            status=_status(tasks, findings, cancelled=cancelled),
-            tasks=tasks,
-            summary=suite_summary(scores, duration_ms=duration_ms, trials_per_task=self.trials),
-            usage=usage,
-            metrics=findings.metrics,
-            triggers=findings.triggers,
-            trigger_metrics=findings.trigger_metrics,
-            message=findings.message,
-        )
+    def _prompt(self, task: TaskOutcome) -> str:
+        spec = next((found.trial for found in self._main.tasks if found.source.id == task.id), None)
+        try:
+            return "" if spec is None else prompt_of(spec.spec, spec.path)
+        except WorkspaceError:
+            return ""
+
+    def _end(self, course: _Course, duration_ms: int, *, cancelled: bool) -> RunReport:
+        ending = Ending(course.message, cancelled, self._meter, duration_ms)
+        outcome = run_outcome(self.header, course.findings, course.baseline, ending)
         path: Path | None = None
         try:
-            path = store.finish(outcome)
+            path = course.store.finish(outcome)
         except ResultsError as error:
-            findings.write_error = str(error)
+            course.write_error = str(error)
         status = "error" if path is None and outcome.status != "canceled" else outcome.status
-        stream.send(
+        both = [*outcome.tasks, *(outcome.baseline.tasks if outcome.baseline else ())]
+        course.stream.send(
             "ended",
             status=status,
             results_file=None if path is None else str(path),
-            message=findings.message or findings.write_error or None,
+            message=outcome.message or course.write_error or None,
             score=outcome.summary.aggregate_score,
-            completed=sum(len(task.trials) for task in tasks),
-            total=len(self._tasks) * self.trials,
+            completed=sum(len(task.trials) for task in both),
+            total=self.total,
         )
-        return RunReport(outcome, path, findings.write_error)
+        return RunReport(outcome, path, course.write_error)
 
 
-def _status(tasks: Sequence[TaskOutcome], findings: _Findings, *, cancelled: bool) -> RunStatus:
-    if cancelled:
-        return "canceled"
-    if findings.message:
-        return "error"
-    well = all(task.status in ("passed", "skipped") for task in tasks)
-    return (
-        "completed"
-        if well and all(metric.passed for metric in findings.metrics if decides(metric))
-        else "failed"
-    )
+def _graders(tasks: Sequence[SelectedTask]) -> Iterator[BuiltGrader]:
+    for task in tasks:
+        yield from () if task.trial is None else task.trial.graders
 
 
-def _writing(findings: _Findings, stream: EventStream, write: Callable[[], object]) -> None:
-    """Results that cannot be written are told once and do not end the run: its scores are still of use."""
-    try:
-        write()
-    except ResultsError as error:
-        if not findings.write_error:
-            findings.write_error = str(error)
-            stream.send("output", message=f"error: {error}")
-
-
-def _program_timeout(suite: Suite, stream: EventStream) -> float:
+def _project(suite: Suite) -> tuple[ProjectConfig, list[str]]:
     try:
         project, warnings = load_project_config(suite.directory)
     except SuiteFileError as error:
-        stream.send("output", message=f"warning: {error}; its defaults are used")
-        return 30.0
-    _warn(stream, [str(warning) for warning in warnings])
-    return float(project.graders.program_timeout)
-
-
-def _warn(stream: EventStream, warnings: Sequence[str]) -> None:
-    for warning in warnings:
-        stream.send("output", message=f"warning: {warning}")
+        return ProjectConfig(), [f"{error}; its defaults are used"]
+    return project, [str(warning) for warning in warnings]

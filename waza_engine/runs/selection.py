@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from waza_engine.runs.expectations import NAMES
 from waza_engine.runs.grading import BuiltGrader, build_graders
@@ -22,7 +22,10 @@ class SelectedTask:
 
 
 def select(
-    suite: Suite, task_patterns: Sequence[str], grader_names: Sequence[str]
+    suite: Suite,
+    task_patterns: Sequence[str],
+    grader_names: Sequence[str],
+    tag_patterns: Sequence[str] = (),
 ) -> tuple[list[SelectedTask], list[str]]:
     """Return the tasks with their graders, and warnings about them.
 
@@ -31,7 +34,7 @@ def select(
     selected: list[SelectedTask] = []
     warnings: dict[str, None] = {}
     known: dict[str, None] = {}
-    for source in select_tasks(suite, task_patterns):
+    for source in select_tasks(suite, task_patterns, tag_patterns):
         if source.task is None:
             if not grader_names:
                 selected.append(SelectedTask(source, None))
@@ -59,6 +62,45 @@ def select(
         if name not in known:
             warnings[f"no grader is called `{name}`; there are {', '.join(known)}"] = None
     return selected, list(warnings)
+
+
+def ungraded(tasks: Sequence[SelectedTask]) -> tuple[SelectedTask, ...]:
+    """Return the tasks as they are when only answers are wanted: no grader of any kind."""
+    return tuple(
+        replace(
+            task,
+            trial=task.trial
+            and replace(task.trial, graders=(), grade_expected=False, expected_names=(), graded=False),
+        )
+        for task in tasks
+    )
+
+
+def compares(task: SelectedTask) -> bool:
+    """Whether a grader of the task compares the answer with that of the baseline."""
+    return task.trial is not None and any(_is_pairwise(built) for built in task.trial.graders)
+
+
+def without_comparisons(tasks: Sequence[SelectedTask]) -> tuple[SelectedTask, ...]:
+    """Return the tasks as the baseline runs them: without the graders that compare with it.
+
+    A task that has no other graders is not graded at all: it would pass for nothing.
+    """
+    return tuple(
+        replace(task, trial=_without_comparisons(task)) if compares(task) else task for task in tasks
+    )
+
+
+def _without_comparisons(task: SelectedTask) -> TrialTask | None:
+    trial = task.trial
+    if trial is None:
+        return None
+    graders = tuple(built for built in trial.graders if not _is_pairwise(built))
+    return replace(trial, graders=graders, graded=bool(graders) or trial.grade_expected)
+
+
+def _is_pairwise(built: BuiltGrader) -> bool:
+    return built.entry.type == "prompt" and built.entry.config.get("mode") == "pairwise"
 
 
 def _notices(graders: Sequence[BuiltGrader], suite: Suite, wanted: Sequence[str]) -> list[str]:

@@ -1,4 +1,4 @@
-"""What tokens cost in US dollars: what the agent itself reports, else the list price of the model, else unknown.
+"""What tokens cost in US dollars: what the agent reports, else the list price of the model, else unknown.
 
 Prices come with the library and are never fetched: a run sends nothing anywhere but to the user's provider.
 """
@@ -14,7 +14,7 @@ from waza_engine.scoring.usage import input_tokens_of
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """US dollars, as far as they are known. ``unpriced`` names the models whose tokens nobody has a price for.
+    """US dollars, as far as they are known. ``unpriced`` names the models whose tokens have no known price.
 
     A model without a name is ``""``: the agent's own choice, which it did not tell.
     """

@@ -10,8 +10,16 @@ _LEAST_BASELINE = 0.01
 
 @dataclass(frozen=True, slots=True)
 class PairwiseImpact:
-    """How the answers compared, counted over trials: better with skills, as good, worse."""
+    """How the answers compared over all trials: ``winner`` is ``skill``, ``baseline`` or ``tie``.
 
+    ``wins`` and ``losses`` are those of the answers with skills. ``magnitude`` and ``reasoning`` are those of
+    the first comparison that went the same way; ``position_consistent`` holds when every one was.
+    """
+
+    winner: str
+    magnitude: str
+    reasoning: str
+    position_consistent: bool
     wins: int = 0
     ties: int = 0
     losses: int = 0
@@ -19,7 +27,7 @@ class PairwiseImpact:
 
 @dataclass(frozen=True, slots=True)
 class SkillImpact:
-    """Pass rates 0..1 with and without skills; ``percent_change`` is relative to the latter, at least 0.01."""
+    """Pass rates 0..1 with and without skills; ``percent_change`` is relative to the latter, or to 0.01."""
 
     pass_rate_with_skills: float
     pass_rate_baseline: float
@@ -36,12 +44,22 @@ def skill_impact(with_skills: float, baseline: float, pairwise: PairwiseImpact |
 
 
 def pairwise_impact(details: Sequence[Mapping[str, object]]) -> PairwiseImpact | None:
-    """Return the count of comparisons from the ``pairwise`` details of graders, None without any."""
+    """Return what the ``pairwise`` details of graders come to, None without any."""
     winners = [found.get("winner") for found in details]
-    counts = {name: winners.count(name) for name in ("skill", "tie", "baseline")}
-    if not any(counts.values()):
+    wins, ties, losses = (winners.count(name) for name in ("skill", "tie", "baseline"))
+    if not wins + ties + losses:
         return None
-    return PairwiseImpact(counts["skill"], counts["tie"], counts["baseline"])
+    winner = "skill" if wins > losses else "baseline" if losses > wins else "tie"
+    like: Mapping[str, object] = next((found for found in details if found.get("winner") == winner), {})
+    return PairwiseImpact(
+        winner=winner,
+        magnitude=str(like.get("magnitude") or "equal"),
+        reasoning=str(like.get("reasoning") or ""),
+        position_consistent=all(found.get("position_consistent") is not False for found in details),
+        wins=wins,
+        ties=ties,
+        losses=losses,
+    )
 
 
 def improves(with_skills: float, baseline: float) -> bool:

@@ -133,6 +133,7 @@ USAGE = block(
     },
     {"cost_usd": NUMBER},
 )
+COST = block({"usd": nullable(NUMBER)}, {"unpriced": list_of(TEXT)}, {"tokens": WHOLE})
 INTERVAL = block(
     {
         "lower": NUMBER,
@@ -233,6 +234,7 @@ TRIAL = block(
         "tool_events": list_of(TOOL_EVENT),
         "snapshot_path": TEXT,
     },
+    {"judge_usage": USAGE, "other_usage": USAGE, "cost": COST},
 )
 STATS = block(
     {
@@ -256,7 +258,11 @@ STATS = block(
     {"bootstrap_ci": INTERVAL, "pass_rate_ci": INTERVAL},
     {"is_significant": SWITCH, "pass_at_k": FRACTION, "pass_exp_k": FRACTION},
 )
-PAIRWISE = block({"winner": TEXT, "magnitude": TEXT, "reasoning": TEXT, "position_consistent": SWITCH})
+PAIRWISE = block(
+    {"winner": TEXT, "magnitude": TEXT, "reasoning": TEXT, "position_consistent": SWITCH},
+    {},
+    {"wins": WHOLE, "ties": WHOLE, "losses": WHOLE},
+)
 TASK = block(
     {"test_id": TEXT, "display_name": TEXT, "status": STATUS, "runs": list_of(TRIAL)},
     {
@@ -273,7 +279,7 @@ TASK = block(
             {"pairwise": PAIRWISE},
         ),
     },
-    {"error_msg": TEXT, "file": TEXT},
+    {"error_msg": TEXT, "file": TEXT, "cost": COST, "cached": SWITCH},
 )
 SUMMARY = block(
     {
@@ -297,6 +303,7 @@ SUMMARY = block(
             {"bootstrap_ci": INTERVAL, "is_significant": SWITCH}, {}, {"normalized_gain": NUMBER}
         ),
     },
+    {"cost": COST},
 )
 TRIGGER_METRICS = block(
     {

@@ -240,7 +240,13 @@ def test_cancelling_ends_everything_at_once_and_keeps_what_was_finished(tmp_path
     report = prepare(RunRequest(write_suite(tmp_path, tasks))).run(listen, cancellation)
     assert report.outcome.status == "canceled"
     assert events[-1].status == "canceled"
-    assert [found.id for found in report.outcome.tasks] == ["a"]
+    assert [(found.id, found.status) for found in report.outcome.tasks] == [
+        ("a", "passed"),
+        ("b", "skipped"),
+        ("c", "skipped"),
+    ]
+    assert report.outcome.tasks[2].error == "the run was interrupted; no trial ran"
+    assert report.outcome.summary.skipped == 2
     time.sleep(0.3)
     assert set(psutil.Process().children(recursive=True)) - before == set()
 

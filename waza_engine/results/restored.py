@@ -1,0 +1,111 @@
+"""A task of a result document as the outcome that it was written from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+from waza_engine.graders.base import Check
+from waza_engine.results.formats import Block, number
+from waza_engine.results.outcomes import CheckpointOutcome, TaskOutcome, TrialOutcome, Validation
+from waza_engine.results.recordings import RecordedTrial, recorded_task, usage_of
+from waza_engine.scoring.composite import TrialStatus, composite
+from waza_engine.scoring.tasks import TrialScore, task_statistics
+
+_STATUSES: dict[str, TrialStatus] = {"passed": "passed", "failed": "failed", "skipped": "skipped"}
+
+
+def task_outcome(document: Block) -> TaskOutcome:
+    """Return the outcome of an element of ``tasks``, marked as cached: it cost nothing this time."""
+    task = recorded_task(document)
+    trials = [_trial(trial) for trial in task.trials]
+    scores = [_score(trial) for trial in trials]
+    return TaskOutcome(
+        id=task.id,
+        name=_text(document.get("display_name")),
+        status=_STATUSES.get(_text(document.get("status")), "error"),
+        trials=trials,
+        statistics=task_statistics(scores),
+        golden=document.get("golden") is True,
+        file=_text(document.get("file")),
+        error=_text(document.get("error_msg")),
+        cached=True,
+    )
+
+
+def _trial(trial: RecordedTrial) -> TrialOutcome:
+    run = trial.document
+    return TrialOutcome(
+        number=trial.number,
+        status=_STATUSES.get(trial.status, "error"),
+        validations={name: _validation(name, found) for name, found in trial.validations.items()},
+        attempts=int(number(run.get("attempts"))) or 1,
+        duration_ms=trial.duration_ms,
+        output=trial.output,
+        events=trial.transcript,
+        tool_calls=trial.tool_calls or (),
+        skill_invocations=trial.skill_invocations,
+        usage=trial.usage,
+        session=_text(_block(run, "session_digest").get("session_id")),
+        error=trial.error,
+        checkpoints=[_checkpoint(found) for found in _blocks(run.get("checkpoints"))],
+        judge_usage=usage_of(run.get("judge_usage")),
+        other_usage=usage_of(run.get("other_usage")),
+    )
+
+
+def _validation(name: str, found: Block) -> Validation:
+    status = _text(found.get("status"))
+    return Validation(
+        name=name,
+        type=_text(found.get("type")),
+        score=number(found.get("score")),
+        passed=found.get("passed") is True,
+        feedback=_text(found.get("feedback")),
+        weight=number(found.get("weight")) or 1.0,
+        status=status if status in ("pending", "error") else "graded",
+        details=_block(found, "details"),
+        checks=[_check(check) for check in _blocks(found.get("checks"))],
+        duration_ms=int(number(found.get("duration_ms"))),
+    )
+
+
+def _check(check: Block) -> Check:
+    path: object = check.get("path")
+    parts = cast("list[Any]", path) if isinstance(path, list) else []
+    steps = tuple(part for part in parts if isinstance(part, str | int))
+    return Check(steps, check.get("passed") is True, _text(check.get("message")))
+
+
+def _checkpoint(found: Block) -> CheckpointOutcome:
+    validations = {
+        name: _validation(name, cast("Block", value))
+        for name, value in _block(found, "validations").items()
+        if isinstance(value, Mapping)
+    }
+    return CheckpointOutcome(
+        after_turn=int(number(found.get("after_turn"))),
+        status=_STATUSES.get(_text(found.get("status")), "error"),
+        validations=validations,
+        stopped=found.get("stopped") is True,
+    )
+
+
+def _score(trial: TrialOutcome) -> TrialScore:
+    means = composite(trial.graded)
+    return TrialScore(trial.status, means.score, means.weighted_score, trial.duration_ms)
+
+
+def _block(value: Block, key: str) -> Block:
+    found = value.get(key)
+    return cast("Block", found) if isinstance(found, Mapping) else {}
+
+
+def _blocks(value: object) -> list[Block]:
+    if not isinstance(value, list):
+        return []
+    return [cast("Block", item) for item in cast("list[object]", value) if isinstance(item, Mapping)]
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""

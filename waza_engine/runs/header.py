@@ -1,0 +1,100 @@
+"""What is known of a run before its first task: everything that decides its numbers, and no credentials."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import platform
+import secrets
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import urlsplit
+
+from waza_engine.results.outcomes import RunHeader
+from waza_engine.runs.options import RunRequest
+from waza_engine.runs.suite import Suite
+from waza_engine.spec.eval_config import EvalConfig, Provider
+
+BOOTSTRAP_SEED = 0
+_PACKAGES = {"copilot-sdk": "github-copilot-sdk", "openai": "openai"}
+
+
+def run_header(
+    suite: Suite, request: RunRequest, *, workers: int, judge_models: tuple[str, ...]
+) -> RunHeader:
+    """Return the header of a run that starts now."""
+    started = datetime.now(UTC)
+    config = suite.spec.config
+    return RunHeader(
+        run_id=f"run-{int(started.timestamp())}-{secrets.token_hex(3)}",
+        started=started,
+        eval_file=suite.path.name,
+        eval_name=suite.spec.name,
+        skill=suite.spec.skill,
+        executor=config.executor,
+        model=config.model,
+        judge_model=config.judge_model,
+        trials_per_task=config.trials_per_task,
+        timeout_seconds=config.timeout_seconds,
+        tasks=tuple(request.tasks),
+        graders=tuple(request.graders),
+        settings=_given(
+            {
+                "tags": list(request.tags),
+                "workers": workers,
+                "max_attempts": config.max_attempts,
+                "fail_fast": config.fail_fast,
+                "baseline": suite.spec.baseline,
+                "skip_graders": request.skip_graders,
+                "skill_directories": list(config.skill_directories),
+                "disabled_skills": list(config.disabled_skills),
+                "judge_models": list(judge_models),
+                "judge_executor": request.judge_executor,
+                "max_cost_usd": request.budget.max_cost_usd,
+                "max_tokens": request.budget.max_tokens,
+                "cache": bool(request.cache),
+                **_executor_settings(config),
+                "versions": _versions(config.executor),
+            }
+        )
+        | {"inject_skill_body": config.inject_skill_body, "bootstrap_seed": BOOTSTRAP_SEED},
+    )
+
+
+def _executor_settings(config: EvalConfig) -> Mapping[str, Any]:
+    return {
+        "provider": None if config.provider is None else _provider(config.provider),
+        "workspace_tools": list(config.workspace_tools),
+        "adapter": config.adapter,
+        "recording": config.recording,
+    }
+
+
+def _provider(provider: Provider) -> Mapping[str, Any]:
+    """Return the provider without what may hold a key: of its address the host alone."""
+    address = urlsplit(provider.base_url)
+    host = address.hostname or ""
+    try:
+        port = address.port
+    except ValueError:
+        port = None
+    return {
+        "type": provider.type,
+        "host": f"{host}:{port}" if port else host,
+        "wire_api": provider.wire_api,
+    }
+
+
+def _versions(executor: str) -> Mapping[str, str]:
+    found = {"python": platform.python_version(), "platform": platform.platform(terse=True)}
+    for package in ("genai-prices", _PACKAGES.get(executor, "")):
+        if package:
+            try:
+                found[package] = importlib.metadata.version(package)
+            except importlib.metadata.PackageNotFoundError:
+                continue
+    return found
+
+
+def _given(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in values.items() if value is not None and value != [] and value != ""}
