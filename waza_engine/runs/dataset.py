@@ -67,7 +67,7 @@ def load_dataset(eval_path: Path, spec: EvalFile) -> Dataset:
         return Dataset(path, tasks, [*warnings, *complaints])
     chosen = _chosen(list(_rows(path, warnings)), spec, path, "row", ", only a header")
     now = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
-    fields = {"JobID": f"run-{int(time.time())}", "Iteration": "0", "Attempt": "0", "Timestamp": now}
+    fields = {"JobID": f"run-{int(time.time())}", "Iteration": 0, "Attempt": 0, "Timestamp": now}
     return Dataset(path, [_task(path, row, spec.inputs, fields) for row in chosen], warnings)
 
 
@@ -128,7 +128,7 @@ def _rows(path: Path, warnings: list[str]) -> Iterator[_Row]:
         raise SuiteFileError(path, 1, "the dataset is empty; start it with a header such as `id,prompt`")
 
 
-def _task(path: Path, row: _Row, inputs: Mapping[str, str], fields: Mapping[str, str]) -> DatasetTask:
+def _task(path: Path, row: _Row, inputs: Mapping[str, str], fields: Mapping[str, str | int]) -> DatasetTask:
     cells = row.cells
     name = cells.get("name") or f"row-{row.number}"
     identifier = cells.get("id") or name

@@ -11,7 +11,10 @@ from waza_engine.runs.suite import Suite, SuiteTask, load_suite
 from waza_engine.runs.templates import TemplateData, TemplateError, render
 from waza_engine.spec.problems import SuiteFileError
 
-DATA = TemplateData({"TaskName": "First"}, {"city": "Oslo", "my-col": "x", "quote": 'a "b" {{c}}'})
+DATA = TemplateData(
+    {"TaskName": "First", "Iteration": 0},
+    {"city": "Oslo", "my-col": "x", "quote": 'a "b" {{c}}', "empty": ""},
+)
 
 
 def suite_of(directory: Path, dataset: str | bytes, more: str = "") -> Path:
@@ -53,6 +56,20 @@ def prompt(task: SuiteTask) -> str:
         ("a{{/* a note, }} in it */}}b", "ab"),
         ("a {{- /* note */ -}} b", "ab"),
         ("{{.Vars.city}} {{- .Vars.city}}", "OsloOslo"),
+        ("{{if .Vars.city}}a{{end}}", "a"),
+        ("{{if .Vars.empty}}a{{else}}b{{end}}", "b"),
+        ('{{if eq .Vars.city "Rome" "Oslo"}}a{{else if .Vars.town}}b{{end}}', "a"),
+        ('{{if eq .Vars.city "Rome"}}a{{else if ne .Vars.city "Rome"}}b{{else}}c{{end}}!', "b!"),
+        ("{{if and .Vars.city (not .Vars.empty)}}{{if .Vars.empty}}a{{else}}b{{end}}c{{end}}", "bc"),
+        ("{{or .Vars.empty .Vars.city}}", "Oslo"),
+        ("{{with .Vars.city}}{{.}} of {{$.TaskName}}{{end}}", "Oslo of First"),
+        ("{{with .Vars.empty}}a{{else}}{{.TaskName}}{{end}}", "First"),
+        ('{{printf "%s is %q, %.1f %03d%%" .Vars.city "b" 1.25 7}}', 'Oslo is "b", 1.2 007%'),
+        ('{{.Vars.city | printf "%s %s" "in"}}', "in Oslo"),
+        ("{{len .Vars.city}} {{gt (len .Vars.city) 3}}", "4 true"),
+        ("{{if eq .Iteration 0}}first{{end}}", "first"),
+        ("{{print 1 2 `a`}}{{println .Vars.city}}", "1 2aOslo\n"),
+        ("a\n{{- if true}}\nb\n{{- end}}\nc", "a\nb\nc"),
     ],
 )
 def test_a_value_is_filled_in(template: str, text: str) -> None:
@@ -68,13 +85,30 @@ def test_a_value_is_filled_in(template: str, text: str) -> None:
         ("{{.city}}", "write `{{.Vars.city}}`"),
         ("{{my-col}}", 'write `{{index .Vars "my-col"}}`'),
         ("{{.Vars.my-col}}", 'write `{{index .Vars "my-col"}}`'),
-        ("{{.Nope}}", "write `.TaskName` or `.Vars.<name>`"),
+        ("{{.Nope}}", "write `.TaskName`, `.Iteration` or `.Vars.<name>`"),
         ("{{.Vars}}", "write one of them"),
         ("{{}}", "is empty"),
         ("{{.Vars.city", "no closing `}}`"),
-        ("{{if .Vars.city}}a{{end}}", "`if` cannot be used here"),
-        ("{{.Vars.city | printf}}", "is not a value"),
-        ("{{printf .Vars.city}}", "is not a value"),
+        ("{{if .Vars.city}}a", "`{{if .Vars.city}}` has no `{{end}}`"),
+        ("{{if .Vars.city}}a{{else}}b{{else}}c{{end}}", "has no `{{end}}`"),
+        ("a{{end}}", "`{{end}}` closes nothing"),
+        ("{{if .Vars.town}}a{{end}}", "no column or input `town`"),
+        ("{{if .Vars.empty}}{{city}}{{end}}", "`{{city}}` is not a value"),
+        ("{{range .Vars}}a{{end}}", "`range` cannot be used here"),
+        ("{{$x := 1}}", "a variable cannot be used here"),
+        ("{{with .Vars.city}}{{.TaskName}}{{end}}", "write `$.TaskName`"),
+        ("{{if eq .Vars.city 3}}a{{end}}", "quote the other side"),
+        ("{{lt .Vars 3}}", "different kinds"),
+        ('{{printf "%d" .Vars.city}}', "cannot write 'Oslo' as `%d`"),
+        ('{{printf "%s"}}', "no value for `%s`"),
+        ('{{printf "x" 1}}', "more values"),
+        ("{{.Vars.city .Vars.city}}", "is not a value"),
+        ("{{.Vars.city | .Vars.city}}", "is not a value"),
+        ("{{(.Vars.city}}", "is not a value"),
+        ("{{html .Vars.city}}", "is not a value"),
+        ("{{if true}}" * 5000, "nested too deeply"),
+        ("{{" + "(" * 5000, "has no closing"),
+        ("{{" + "(" * 5000 + "1" + ")" * 5000 + "}}", "nested too deeply"),
         ('{{"\\q"}}', "escape"),
     ],
 )
