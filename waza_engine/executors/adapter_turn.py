@@ -37,7 +37,8 @@ class Turn:
     """What the agent has said and done so far in a turn.
 
     ``new_id`` names calls without an id; ``follow_up`` is added to the agent's own ids, which may count anew
-    in every turn. ``hide`` takes secrets out of a text. ``trouble`` says what was lost.
+    in every turn. ``hide`` takes secrets out of a text. ``trouble`` says what was lost;
+    ``noise`` is the beginning of what was no event, ``unmatched`` the first event without a meaning.
     """
 
     adapter: AdapterFile
@@ -53,6 +54,7 @@ class Turn:
     failed: bool = False
     matched: bool = False
     noise: str = ""
+    unmatched: str = ""
     trouble: str = ""
     _calls: list[_Call] = field(default_factory=list[_Call])
     _messages: list[list[str]] = field(default_factory=list[list[str]])
@@ -91,8 +93,10 @@ class Turn:
             self.answer, self.failed = found.answer, found.failed
         if found.updates or found.answer is not None:
             self.matched = True
-        elif len(self.noise) < _SHOWN:
+        elif event is None and len(self.noise) < _SHOWN:
             self.noise = f"{self.noise} {line}".strip()[:_SHOWN]
+        else:
+            self.unmatched = self.unmatched or line[:_SHOWN]
         return found.answer is not None or (self.stop_at_first_skill and bool(self.skills))
 
     def close(self) -> None:

@@ -216,6 +216,7 @@ class CommandExecutor:
             return f"the agent ended with exit code {ended.exit_code}" + (f": {said}" if said else "")
         if turn.matched or is_text:
             return ""
+        said = said or turn.unmatched
         began = f"; it wrote: {said}" if said else ""
         return f"nothing that the agent wrote fits the adapter{began}"
 

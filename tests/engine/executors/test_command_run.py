@@ -1,0 +1,113 @@
+"""Whole runs with a command-line agent, and the same runs replayed."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from tests.engine.executors.agents import write_agent
+
+AGENT = """
+    import pathlib
+    prompt = sys.argv[-1]
+    resumed = '--resume' in sys.argv
+    say(type='init', session_id='S')
+    say(type='think', text='a plan')
+    if not resumed:
+        say(type='tool', id='1', name='skill', status='pending', input={'skill': 'writer'})
+        say(type='tool', id='1', status='completed', output='loaded')
+        say(type='tool', id='2', name='Bash', status='pending', input={'command': 'npm test'})
+        say(type='tool', id='2', status='failed', output='no tests')
+        pathlib.Path('report.md').write_text('# Report')
+    say(type='text', text='You said ' + prompt)
+    usage = {'in': 100, 'out': 20, 'cost': 0.01}
+    say(type='result', **usage) if prompt != 'break' else sys.exit(3)
+"""
+EXTENSIONS = {"usage": {"input_tokens": "$.in", "output_tokens": "$.out", "cost_usd": "$.cost"}}
+GRADERS = """\
+graders:
+- {type: text, name: echoes, config: {contains: [You said]}}
+- {type: text, name: polite, config: {contains: [please]}}
+- {type: tool_calls, name: calls, config: {expect: [{tool: Bash, args: {command: {contains: npm}}}]}}
+- {type: tool_constraint, name: no_curl, config: {reject_tools: [{tool: Bash, command_pattern: curl}]}}
+- {type: skill_invocation, name: skills, config: {mode: in_order, required_skills: [writer]}}
+- {type: behavior, name: budget, config: {max_tokens: 300, max_tool_calls: 3, max_duration_ms: 60000}}
+- type: action_sequence
+  name: actions
+  config: {expected_actions: [skill, Bash], matching_mode: exact_match}
+- {type: code, name: failures, config: {assertions: ["any('no tests' in e['content'] for e in errors)"]}}
+"""
+CONFIG = "config: {trials_per_task: 2, timeout_seconds: 30, executor: command, adapter: adapter.json}\n"
+
+
+def suite(directory: Path) -> Path:
+    resume = {"flag": "--resume", "sessionIdPath": "$.session_id"}
+    write_agent(directory, AGENT, resume=resume, **{"x-waza": EXTENSIONS})
+    (directory / "tasks").mkdir()
+    for name, inputs in (
+        ("one", "{prompt: please}"),
+        ("two", "{prompt: first, follow_up_prompts: [second]}"),
+        ("broken", "{prompt: break}"),
+    ):
+        (directory / "tasks" / f"{name}.yaml").write_text(f"id: {name}\nname: {name}\ninputs: {inputs}\n")
+    path = directory / "eval.yaml"
+    path.write_text(f"name: suite\nskill: writer\n{CONFIG}tasks: ['tasks/*.yaml']\n{GRADERS}")
+    return path
+
+
+def run(path: Path, *options: str) -> dict[str, Any]:
+    output = path.parent / "out.json"
+    command = [sys.executable, "-m", "waza_engine", "run", str(path), "-o", str(output), *options]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 1, done.stdout + done.stderr
+    return json.loads(output.read_text("utf-8"))
+
+
+def verdicts(document: dict[str, Any]) -> dict[str, list[Any]]:
+    return {
+        task["test_id"]: [
+            (
+                trial["status"],
+                trial.get("error_msg"),
+                {
+                    name: (v["score"], v["passed"], v["feedback"])
+                    for name, v in (trial["validations"] or {}).items()
+                },
+            )
+            for trial in task["runs"]
+        ]
+        for task in document["tasks"]
+    }
+
+
+def passes(document: dict[str, Any], task: str) -> dict[str, bool]:
+    return {name: passed for name, (_, passed, _) in verdicts(document)[task][0][2].items()}
+
+
+def test_a_run_grades_what_the_agent_did_and_is_replayed_with_the_same_verdicts(tmp_path: Path) -> None:
+    path = suite(tmp_path)
+    first = run(path)
+    good = dict.fromkeys(("echoes", "calls", "no_curl", "skills", "budget", "actions", "failures"), True)
+    assert passes(first, "one") == {**good, "polite": True}
+    assert passes(first, "two") == {**good, "polite": False}
+    assert verdicts(first)["broken"][0][:2] == ("error", "the agent ended with exit code 3")
+    usage = first["tasks"][2]["runs"][0]["usage"]
+    assert (usage["input_tokens"], usage["output_tokens"], usage["cost_usd"]) == (200, 40, 0.02)
+
+    again = run(path, "--executor", "replay")
+    assert again["config"]["engine_type"] == "replay"
+    assert verdicts(again) == verdicts(first)
+    third = run(path, "--executor", "replay")
+    assert verdicts(third) == verdicts(first)
+
+
+def test_an_agent_that_is_missing_ends_the_run_before_it_starts(tmp_path: Path) -> None:
+    path = suite(tmp_path)
+    write_agent(tmp_path, "", command=["no-such-agent-anywhere"])
+    command = [sys.executable, "-m", "waza_engine", "run", str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 2
+    assert "the program `no-such-agent-anywhere` is not on PATH" in done.stderr
