@@ -338,16 +338,19 @@ executor.execute(ExecutionRequest("Go", Path(sys.argv[2]), model="m"), RunCancel
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+@pytest.mark.parametrize("with_its_group", [False, True])
 def test_the_agent_ends_with_an_engine_that_is_killed(
-    agent_home: Path, scripted_model: StartModel, workspace: Path
+    with_its_group: bool, agent_home: Path, scripted_model: StartModel, workspace: Path
 ) -> None:
     assert agent_home
     model = scripted_model(call("bash", command="sleep 600", description="Wait", mode="async"), Held())
-    engine = subprocess.Popen([sys.executable, "-c", ENGINE, model.base_url, str(workspace)])
+    engine = subprocess.Popen(
+        [sys.executable, "-c", ENGINE, model.base_url, str(workspace)], start_new_session=True
+    )
     model.wait_for_requests(2)
     started = psutil.Process(engine.pid).children(recursive=True)
     assert len(started) >= 2
-    engine.send_signal(signal.SIGKILL)
+    (os.killpg if with_its_group else os.kill)(engine.pid, signal.SIGKILL)
     engine.wait()
     assert psutil.wait_procs(started, timeout=2)[1] == []
 

@@ -29,6 +29,16 @@ _MARK = "WAZA_AGENT_RUN"
 _STOP_SECONDS = 0.8
 _LOOK_AGAIN = 3
 _VERSION_SECONDS = 20.0
+# A signal to the engine's process group must not reach the agent: killed itself, it leaves its shells behind;
+# at the end of its input it ends them.
+_IN_OWN_SESSION = """
+import os, sys
+os.setsid()
+try:
+    os.execvp(sys.argv[1], sys.argv[1:])
+except OSError as error:
+    sys.exit(error.strerror)
+"""
 
 # Without a handler, Python would print the library's warnings and tracebacks in the middle of our output.
 logging.getLogger("copilot").addHandler(logging.NullHandler())
@@ -53,6 +63,8 @@ def find_program() -> Program:
         found = named if Path(named).is_file() else shutil.which(named)
         if found is None:
             raise ExecutorError(f"`{PATH_VARIABLE}` is `{named}`, where there is no program")
+        if not (found.endswith(".js") or os.access(found, os.X_OK)):
+            raise ExecutorError(f"`{PATH_VARIABLE}` is `{named}`, which is not executable")
         return Program(found)
     downloaded = _downloaded()
     if downloaded:
@@ -117,8 +129,9 @@ class Runtime:
             name: text for name, text in os.environ.items() if name != key and not name.startswith(PREFIX)
         }
         environment[_MARK] = self._token
+        path, arguments = _command(self._program.path)
         return CopilotClient(
-            connection=RuntimeConnection.for_stdio(path=self._program.path),
+            connection=RuntimeConnection.for_stdio(path=path, args=arguments),
             env=environment,
             log_level="error",
             use_logged_in_user=provider is None,
@@ -169,6 +182,13 @@ class Runtime:
             return False
 
 
+def _command(program: str) -> tuple[str, tuple[str, ...]]:
+    if os.name == "nt":
+        return program, ()
+    started = ("node", program) if program.endswith(".js") else (program,)
+    return sys.executable, ("-I", "-S", "-c", _IN_OWN_SESSION, *started)
+
+
 def _downloaded() -> str:
     """Return the program that the library has downloaded before, "" when it has not.
 
@@ -212,4 +232,6 @@ def _is_alive(process: psutil.Process) -> bool:
 
 def _one_line(error: BaseException) -> str:
     text = str(error) or type(error).__name__
-    return " ".join(text.split())[:500].rstrip(".")
+    # What the program itself wrote says more than how the library puts it.
+    _, _, written = text.rpartition("stderr:")
+    return " ".join((written.strip() or text).split())[:500].rstrip(".")
