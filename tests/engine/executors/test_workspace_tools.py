@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -31,15 +31,17 @@ def workspace(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def use(workspace: Path) -> UseTool:
+def use(workspace: Path) -> Iterator[UseTool]:
     """Call a tool by its name."""
+    scope = ProcessScope()
 
     def call(name: str, /, *, start: str = "", seconds: float = 30.0, **arguments: Any) -> ToolOutcome:
-        surroundings = Surroundings(workspace, workspace / start, ProcessScope(), time.monotonic() + seconds)
+        surroundings = Surroundings(workspace, workspace / start, scope, time.monotonic() + seconds)
         tools = {tool.name: tool for tool in workspace_tools(ALL, surroundings)}
         return tools[name].call(arguments)
 
-    return call
+    yield call
+    scope.close()
 
 
 @pytest.mark.parametrize(
