@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import os
+import secrets
 import signal
 import subprocess
 import threading
 import time
+import weakref
 from collections.abc import Collection, Generator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -16,10 +18,14 @@ from typing import IO
 
 import psutil
 
+from waza_engine.graders.guard import Guard
+
 OUTPUT_LIMIT_BYTES = 1_000_000
 # On Windows a child gets its own process group by a flag; elsewhere `start_new_session` does it.
 NEW_GROUP_FLAGS: int = getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
 _PIPE_GRACE_SECONDS = 1.0
+_MARK = "WAZA_PROGRAM"
+_marks: weakref.WeakKeyDictionary[subprocess.Popen[bytes], str] = weakref.WeakKeyDictionary()
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +39,13 @@ class Finished:
 
 
 class ProcessScope:
-    """The programs that a run has started and that still go on: cancelling ends them all at once."""
+    """The programs that a run has started and that still go on: cancelling ends them all at once.
+
+    When the engine itself is killed, its guard ends them.
+    """
 
     def __init__(self) -> None:
+        self._guard = Guard()
         self._lock = threading.Lock()
         self._closing = threading.Lock()
         self._processes: dict[subprocess.Popen[bytes], float] = {}
@@ -50,6 +60,7 @@ class ProcessScope:
         with self._lock:
             self._processes[process] = grace_seconds
             late = self._closed
+        self._guard.watch(process.pid)
         if late:
             kill_tree(process)
         try:
@@ -57,6 +68,7 @@ class ProcessScope:
         finally:
             with self._lock:
                 self._processes.pop(process, None)
+            self._guard.release(process.pid)
 
     def close(self) -> None:
         """End every process, and each one that is still to come; can be called twice.
@@ -68,6 +80,7 @@ class ProcessScope:
                 self._closed = True
                 processes = dict(self._processes)
             end_trees(processes)
+            self._guard.close()
 
 
 current_scope: ContextVar[ProcessScope | None] = ContextVar("current_scope", default=None)
@@ -94,9 +107,9 @@ def run_bounded(
     assert process.stderr is not None
     stdout, stderr = _Reader(process.stdout), _Reader(process.stderr)
     timed_out = False
-    scope = current_scope.get() or ProcessScope()
+    scope = current_scope.get()
     try:
-        with scope.holding(process):
+        with contextlib.nullcontext() if scope is None else scope.holding(process):
             process.wait(timeout_seconds)
     except subprocess.TimeoutExpired:
         timed_out = True
@@ -119,16 +132,18 @@ def start_program(
     ``stdin`` is sent while it runs; None gives it nothing to read. Raises ``OSError`` when it cannot be
     started.
     """
+    mark = secrets.token_hex(8)
     process = subprocess.Popen(
         list(command),
         stdin=subprocess.DEVNULL if stdin is None else subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         cwd=cwd,
-        env=environment,
+        env={**environment, _MARK: mark},
         start_new_session=True,
         creationflags=NEW_GROUP_FLAGS,
     )
+    _marks[process] = mark
     if stdin is not None and process.stdin is not None:
         _Writer(process.stdin, stdin.encode("utf-8", "replace")).start()
     return process
@@ -171,6 +186,27 @@ def kill_tree(process: subprocess.Popen[bytes]) -> None:
         process.kill()
     with contextlib.suppress(subprocess.TimeoutExpired):
         process.wait(5)
+    for stray in _strays(process):
+        with contextlib.suppress(psutil.Error):
+            stray.kill()
+
+
+def _strays(process: subprocess.Popen[bytes]) -> list[psutil.Process]:
+    """Return what a program started and made independent: in a session of its own, its parent gone.
+
+    They have inherited the program's mark. Only processes that are younger are looked at.
+    """
+    mark = _marks.pop(process, None)
+    if mark is None:
+        return []
+    found: list[psutil.Process] = []
+    for identifier in psutil.pids():
+        if identifier > process.pid or os.name == "nt":
+            with contextlib.suppress(psutil.Error, OSError):
+                candidate = psutil.Process(identifier)
+                if candidate.environ().get(_MARK) == mark:
+                    found.append(candidate)
+    return found
 
 
 def _children(process: subprocess.Popen[bytes]) -> list[psutil.Process]:

@@ -1,0 +1,287 @@
+"""What may go wrong in a run, tried with the real command: nothing is lost, nothing hangs, nothing is left.
+
+Faults of judges are in ``tests/engine/graders/test_judges_verdicts.py``, those of models and agents in
+``tests/engine/executors/test_openai_faults.py`` and ``test_command_faults.py``, of results that cannot be
+written in ``tests/engine/results/test_store.py``.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.engine.faults.runs import FaultyRun, faulty_run, marked_processes, tree
+from tests.engine.suites import task, write_suite
+from waza_engine.results.history import read_history
+from waza_engine.results.reading import latest_results
+
+posix = pytest.mark.skipif(sys.platform == "win32", reason="signals, links and groups are POSIX")
+GREETS = "- {type: text, name: greets, config: {contains: [hello]}}\n"
+MEGABYTE = 2**20
+
+
+@pytest.fixture
+def temporary(tmp_path: Path) -> Path:
+    """The temporary directory of a run."""
+    directory = tmp_path / "temporary"
+    directory.mkdir()
+    return directory
+
+
+def python_grader(code: str, timeout: int = 30, kind: str = "program") -> str:
+    config = {"command": sys.executable, "args": ["-c", code], "timeout": timeout}
+    return f"- {json.dumps({'type': kind, 'name': 'faulty', 'config': config})}\n"
+
+
+def assertion_grader(*assertions: str) -> str:
+    return f"- {json.dumps({'type': 'code', 'name': 'faulty', 'config': {'assertions': list(assertions)}})}\n"
+
+
+def run_with(suite: Path, grader: str, temporary: Path) -> FaultyRun:
+    """Run a task with a faulty grader between two good ones, and a good task after it."""
+    graders = f"{GREETS}{grader}{GREETS.replace('greets', 'greets_again')}"
+    tasks = {"a": task("a", f"graders:\n{graders}"), "b": task("b", f"graders:\n{GREETS}")}
+    return faulty_run(write_suite(suite, tasks), temporary=temporary)
+
+
+def nothing_is_lost(found: FaultyRun, temporary: Path) -> None:
+    """Check that the good graders have their verdicts, and that no workspace stays."""
+    assert found.exit_code == 1, found.stderr
+    assert "Traceback" not in found.stderr
+    for name, grader in (("a", "greets"), ("a", "greets_again"), ("b", "greets")):
+        assert found.verdict(name, grader)["passed"] is True
+    assert "hello" in found.task("a")["runs"][0]["final_output"]
+    assert list(temporary.iterdir()) == []
+
+
+def test_a_hanging_script_costs_its_time_limit(tmp_path: Path, temporary: Path) -> None:
+    found = run_with(tmp_path / "suite", python_grader("import time; time.sleep(600)", 1), temporary)
+    nothing_is_lost(found, temporary)
+    assert "1" in found.verdict("a", "faulty")["feedback"]
+    assert found.seconds < 15
+
+
+@posix
+@pytest.mark.parametrize("own_session", [False, True], ids=["in its group", "in a session of its own"])
+def test_children_that_a_script_leaves_behind_are_ended(
+    tmp_path: Path, temporary: Path, own_session: bool
+) -> None:
+    mark = f"left-behind-{os.getpid()}-{own_session}"
+    child = f"import time; time.sleep(600)  # {mark}"
+    code = (
+        "import subprocess, sys\n"
+        "quiet = dict.fromkeys(('stdin', 'stdout', 'stderr'), subprocess.DEVNULL)\n"
+        f"command = [sys.executable, '-c', {child!r}]\n"
+        f"for _ in range(3): subprocess.Popen(command, start_new_session={own_session}, **quiet)\n"
+        "print('done')\n"
+    )
+    found = run_with(tmp_path / "suite", python_grader(code), temporary)
+    assert found.verdict("a", "faulty")["passed"] is True
+    assert found.exit_code == 0
+    assert marked_processes(mark) == []
+    assert found.seconds < 15
+
+
+@posix
+def test_a_child_that_keeps_the_output_open_is_not_waited_for(tmp_path: Path, temporary: Path) -> None:
+    mark = f"keeps-open-{os.getpid()}"
+    child = f"import time; time.sleep(600)  # {mark}"
+    code = f"import subprocess, sys; subprocess.Popen([sys.executable, '-c', {child!r}]); print('done')"
+    found = run_with(tmp_path / "suite", python_grader(code), temporary)
+    assert found.verdict("a", "faulty")["passed"] is True
+    assert marked_processes(mark) == []
+    assert found.seconds < 15
+
+
+@posix
+def test_a_gigabyte_of_output_is_read_and_dropped(tmp_path: Path, temporary: Path) -> None:
+    code = "import os\nfor _ in range(1024): os.write(1, b'x' * 2**20)"
+    found = run_with(tmp_path / "suite", python_grader(code, 60), temporary)
+    assert found.verdict("a", "faulty")["passed"] is True
+    assert found.exit_code == 0
+    assert found.peak_bytes < 400 * MEGABYTE
+    assert len(json.dumps(found.document)) < 8 * MEGABYTE
+
+
+def test_output_that_is_no_text_is_a_verdict_and_the_file_stays_readable(
+    tmp_path: Path, temporary: Path
+) -> None:
+    code = "import sys; sys.stdout.buffer.write(b'\\xff\\xfe\\x00 caf\\xe9 \\xed\\xa0\\x80'); sys.exit(1)"
+    found = run_with(tmp_path / "suite", python_grader(code), temporary)
+    nothing_is_lost(found, temporary)
+    assert found.verdict("a", "faulty")["passed"] is False
+    assert "caf" in json.dumps(found.verdict("a", "faulty"))
+
+
+def test_a_regex_bomb_ends_at_its_deadline(tmp_path: Path, temporary: Path) -> None:
+    grader = json.dumps(
+        {"type": "text", "name": "faulty", "config": {"regex_match": [r"(?=(a+)+$)b", r"((a+)+)\1$"]}}
+    )
+    prompt = "Say hello " + "a" * 5000
+    tasks = {
+        "a": task("a", f"graders:\n{GREETS}- {grader}\n{GREETS.replace('greets', 'greets_again')}", prompt)
+    }
+    tasks["b"] = task("b", f"graders:\n{GREETS}")
+    found = faulty_run(write_suite(tmp_path / "suite", tasks), temporary=temporary)
+    nothing_is_lost(found, temporary)
+    assert found.verdict("a", "faulty")["passed"] is False
+    assert found.seconds < 20
+
+
+def test_a_regex_bomb_in_an_assertion_ends_at_its_deadline(tmp_path: Path, temporary: Path) -> None:
+    grader = assertion_grader("len(output) > 0", "re.match('(a+)+$', 'a' * 60 + 'b')", "'hello' in output")
+    found = run_with(tmp_path / "suite", grader, temporary)
+    nothing_is_lost(found, temporary)
+    assert found.verdict("a", "faulty")["score"] == pytest.approx(2 / 3)
+    assert found.seconds < 20
+
+
+@posix
+def test_an_assertion_that_allocates_without_end_costs_itself(tmp_path: Path, temporary: Path) -> None:
+    grader = assertion_grader(
+        "len(output) > 0", "len('x' * 10**11) > 0", "[0] * 10**10 == 1", "'hello' in output"
+    )
+    found = run_with(tmp_path / "suite", grader, temporary)
+    nothing_is_lost(found, temporary)
+    assert found.verdict("a", "faulty")["score"] == 0.5
+    assert found.peak_bytes < 1500 * MEGABYTE
+    assert found.seconds < 20
+
+
+@posix
+@pytest.mark.parametrize(
+    "written",
+    ["../outside/secret.txt", "link.txt", "folder/secret.txt", "/etc/hostname", "a/../../outside/secret.txt"],
+)
+def test_a_fixture_outside_of_the_suite_is_neither_read_nor_written(
+    tmp_path: Path, temporary: Path, written: str
+) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "secret.txt").write_text("secret hello")
+    suite = tmp_path / "suite"
+    (suite / "fixtures").mkdir(parents=True)
+    (suite / "fixtures" / "link.txt").symlink_to(outside / "secret.txt")
+    (suite / "fixtures" / "folder").symlink_to(outside)
+    before = tree(outside)
+    tasks = {
+        "a": f"id: a\ninputs: {{prompt: Say hello, files: [{json.dumps(written)}]}}\n",
+        "b": task("b"),
+    }
+    found = faulty_run(write_suite(suite, tasks, graders=GREETS), temporary=temporary)
+    assert found.exit_code in (1, 2)
+    assert found.task("a")["status"] == "error"
+    assert "secret hello" not in json.dumps(found.document)
+    assert found.verdict("b", "greets")["passed"] is True
+    assert tree(outside) == before
+    assert list(temporary.iterdir()) == []
+
+
+@posix
+@pytest.mark.parametrize(
+    "grader",
+    [
+        {"type": "file", "config": {"content_patterns": [{"path": "PATH", "must_match": ["secret"]}]}},
+        {"type": "file", "config": {"must_exist": ["PATH"]}},
+        {"type": "diff", "config": {"expected_files": [{"path": "PATH", "contains": ["secret"]}]}},
+        {"type": "diff", "config": {"expected_files": [{"path": "x", "snapshot": "PATH"}]}},
+        {"type": "json_schema", "config": {"schema_file": "PATH"}},
+    ],
+    ids=lambda grader: f"{grader['type']} {next(iter(grader['config']))}",
+)
+def test_a_grader_does_not_look_outside_of_the_workspace(
+    tmp_path: Path, temporary: Path, grader: dict[str, object]
+) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "secret.txt").write_text("secret hello")
+    place = os.path.relpath(outside / "secret.txt", temporary / "workspace")
+    entry = json.dumps({"name": "faulty", **grader}).replace("PATH", place)
+    found = run_with(tmp_path / "suite", f"- {entry}\n", temporary)
+    nothing_is_lost(found, temporary)
+    assert found.verdict("a", "faulty")["passed"] is False
+    assert "secret hello" not in json.dumps(found.document)
+
+
+@posix
+def test_a_workspace_that_does_not_fit_on_the_disk_costs_its_task(tmp_path: Path, temporary: Path) -> None:
+    suite = tmp_path / "suite"
+    (suite / "fixtures").mkdir(parents=True)
+    (suite / "fixtures" / "large.bin").write_bytes(b"x" * MEGABYTE)
+    tasks = {"a": "id: a\ninputs: {prompt: x, files: [large.bin]}\n", "b": task("b")}
+    path = write_suite(suite, tasks, graders=GREETS)
+    # A limit on the size of files fails the same writes as a full disk.
+    code = (
+        "import resource, signal, sys; from waza_engine.cli import main;"
+        " signal.signal(signal.SIGXFSZ, signal.SIG_IGN);"
+        f" resource.setrlimit(resource.RLIMIT_FSIZE, ({MEGABYTE // 2}, {MEGABYTE // 2}));"
+        f" sys.argv = ['waza-engine', 'run', {os.fspath(path)!r}]; main()"
+    )
+    environment = {**os.environ, "TMPDIR": str(temporary)}
+    found = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False, env=environment
+    )
+    assert "Traceback" not in found.stderr
+    results = latest_results(suite)
+    assert results is not None
+    assert {each.id: each.status for each in results.tasks.values()} == {"a": "error", "b": "passed"}
+    assert "cannot be copied into the workspace" in results.tasks["a"].error
+    assert list(temporary.iterdir()) == []
+
+
+@posix
+def test_a_killed_engine_loses_no_finished_task_and_leaves_no_program(
+    tmp_path: Path, temporary: Path
+) -> None:
+    mark = f"outlives-{os.getpid()}"
+    child = f"import time; time.sleep(600)  # {mark}"
+    code = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {child!r}])  # {mark}"
+    tasks = {"a": task("a", f"graders:\n{GREETS}"), "b": task("b", f"graders:\n{python_grader(code, 600)}")}
+    suite = write_suite(tmp_path / "suite", tasks)
+    command = [sys.executable, "-m", "waza_engine", "run", str(suite), "--format", "jsonl"]
+    environment = {**os.environ, "TMPDIR": str(temporary)}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment) as process:
+        deadline = time.monotonic() + 30
+        while len(marked_processes(mark)) < 2 and time.monotonic() < deadline:
+            time.sleep(0.05)
+        left = marked_processes(mark)
+        assert len(left) >= 2
+        process.kill()
+    assert psutil.wait_procs(left, timeout=5)[1] == []
+    found = latest_results(suite.parent)
+    assert found is not None
+    assert found.tasks["a"].graders["greets"].passed
+    again = faulty_run(suite, "--task", "a", temporary=temporary)
+    assert again.exit_code == 0
+    assert len(read_history(suite.parent)) == 2
+    assert not list((suite.parent / ".waza" / "results").glob("*.partial.jsonl"))
+
+
+@posix
+def test_runs_of_one_suite_at_the_same_time_keep_apart(tmp_path: Path, temporary: Path) -> None:
+    code = "import os, time; time.sleep(0.3); print(os.environ['WAZA_WORKSPACE_DIR'])"
+    tasks = {name: task(name, f"graders:\n{GREETS}{python_grader(code)}") for name in ("a", "b")}
+    suite = write_suite(tmp_path / "suite", tasks)
+    environment = {**os.environ, "TMPDIR": str(temporary)}
+    command = [sys.executable, "-m", "waza_engine", "run", str(suite)]
+    processes = [
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment)
+        for _ in range(3)
+    ]
+    for process in processes:
+        _, said = process.communicate(timeout=60)
+        assert (process.returncode, said) == (0, b"")
+    results = sorted((suite.parent / ".waza" / "results").glob("*.json"))
+    assert len(results) == 3
+    documents = [json.loads(path.read_bytes()) for path in results]
+    assert [len(document["tasks"]) for document in documents] == [2, 2, 2]
+    assert len({document["eval_id"] for document in documents}) == 3
+    assert len(read_history(suite.parent)) == 3
+    assert list(temporary.iterdir()) == []
