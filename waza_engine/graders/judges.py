@@ -94,7 +94,7 @@ def ask(
 
     """
     if context.judge is None:
-        raise GraderError("there is no model that could judge")
+        raise GraderError("it needs a model to judge, and there is none; name one with `--judge-executor`")
     if continue_session and not context.session:
         raise GraderError(
             "`continue_session` needs the session of the agent, and there is none; leave it out to judge "

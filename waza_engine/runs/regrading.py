@@ -249,9 +249,7 @@ def _judge_executor(name: str | None, suite: Suite, meter: Meter) -> Executor | 
     if name is None:
         return None
     try:
-        made = MeteredExecutor(
-            create_executor(name, ExecutorSettings(suite.directory, suite.spec.config)), meter
-        )
+        made = create_executor(name, ExecutorSettings(suite.directory, suite.spec.config))
     except ExecutorError as error:
         raise SuiteError(f"{suite.path}: {error}.") from None
     if not made.has_model:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -47,7 +47,7 @@ def executor_at(model: ScriptedModel) -> OpenAIExecutor:
 @contextmanager
 def judge_at(
     model: ScriptedModel, cancellation: RunCancellation | None = None, *, shared: bool = True
-) -> Iterator[ExecutorJudge]:
+) -> Generator[ExecutorJudge]:
     executor: Executor = executor_at(model)
     try:
         yield ExecutorJudge(executor, "test-model", cancellation or RunCancellation(), shared)

@@ -12,7 +12,18 @@ import pytest
 from tests.conftest import StartModel
 from tests.engine.graders.grading import grade, refused, result
 from tests.engine.graders.judging import fails, judge_at, judged, passes, verdicts
-from tests.scripted_model import Answer, Call, Cut, Garbage, Held, NoChoices, RateLimited, Slow, Status
+from tests.scripted_model import (
+    Answer,
+    Call,
+    Cut,
+    Garbage,
+    Held,
+    ModelRequest,
+    NoChoices,
+    RateLimited,
+    Slow,
+    Status,
+)
 from waza_engine.graders.base import GradingContext
 from waza_engine.graders.registry import create
 from waza_engine.runs.bounded import CancelledRunError
@@ -108,7 +119,7 @@ def test_reasoning_effort_is_passed_on(scripted_model: StartModel) -> None:
 
 
 def test_nobody_who_could_judge_is_an_error() -> None:
-    with refused("there is no model that could judge"):
+    with refused("it needs a model to judge", "`--judge-executor`"):
         grade("prompt", ASK)
 
 
@@ -126,7 +137,10 @@ def test_a_server_error_is_tried_again(scripted_model: StartModel) -> None:
 
 
 def always(answer: Any) -> Any:
-    return lambda request: answer
+    def reply(request: ModelRequest) -> Any:
+        return answer
+
+    return reply
 
 
 @pytest.mark.parametrize(

@@ -62,7 +62,7 @@ def test_the_example_grades(grader: type[Grader[Any]], tmp_path: Path) -> None:
     (tmp_path / "skills" / "azure-deploy" / "SKILL.md").write_text("---\nname: deploy\n---\ndeploy things")
     example = create(only(yaml.safe_load(grader.example)))
     if grader.type in {"prompt", "llm", "llm_comparison"}:
-        with pytest.raises(GraderError, match="needs an executor with a model"):
+        with pytest.raises(GraderError, match="needs a model to judge"):
             example.grade(context)
         return
     verdict = example.grade(context)

@@ -37,7 +37,7 @@ def test_people_have_not_decided_yet(type_name: str, config: dict[str, Any] | No
     ],
 )
 def test_judges_never_guess(type_name: str, config: dict[str, Any] | None) -> None:
-    with refused(f"`{type_name}` needs an executor with a model to judge"):
+    with refused("it needs a model to judge"):
         grade(type_name, config)
 
 
@@ -46,7 +46,7 @@ def test_judges_never_guess(type_name: str, config: dict[str, Any] | None) -> No
     [
         ({}, ["nothing to check", "`prompt` or `rubric`"]),
         ({"prompt": ""}, ["nothing to check"]),
-        ({"rubric": "r", "threshold": 2}, ["`config.threshold` must be 1 or less"]),
+        ({"rubric": "Rate it.", "threshold": 2}, ["`config.threshold` must be 1 or less"]),
         ({"prompt": "p", "mode": "both"}, ["`config.mode` is `both`"]),
     ],
 )
@@ -64,8 +64,8 @@ def test_a_comparison_without_a_reference_is_an_error() -> None:
     ("config", "without_effect"),
     [
         ({"prompt": "p", "threshold": 0.5, "score_type": "raw"}, ["`threshold`", "`score_type`"]),
-        ({"rubric": "r", "response_format": "json", "continue_session": True}, ["`response_format`"]),
-        ({"rubric": "r", "threshold": 0.5, "continue_session": False, "prompt": ""}, []),
+        ({"rubric": "Rate it.", "response_format": "json", "continue_session": True}, []),
+        ({"rubric": "Rate it.", "threshold": 0.5, "continue_session": False, "prompt": ""}, []),
         ({"prompt": "p", "threshold": None}, []),
     ],
 )

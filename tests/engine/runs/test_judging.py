@@ -1,0 +1,292 @@
+"""Judges in a run and in grading a record again: who is asked, with which model, and when nobody is."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import pytest
+
+from tests.conftest import StartModel
+from tests.engine.graders.judging import passes, verdicts, winner
+from tests.engine.suites import only_trial, run, task, write_suite
+from tests.engine.suites import verdicts as verdicts_of
+from tests.scripted_model import Held, ModelRequest, ScriptedModel, Status
+from waza_engine.commands.regraded import answer, document, graded
+from waza_engine.results.outcomes import Validation
+from waza_engine.runs.cancellation import RunCancellation
+from waza_engine.runs.regrading import RegradeRequest, prepare_regrading
+from waza_engine.runs.run import RunRequest, prepare
+from waza_engine.runs.suite import SuiteError
+
+JUDGE = "- {type: prompt, name: judge, config: {prompt: 'Call set_waza_grade_pass if it is good.'}}\n"
+TEXT = "- {type: text, name: says, config: {contains: [hello]}}\n"
+
+
+def config_at(model: ScriptedModel, executor: str = "mock", more: str = "") -> str:
+    provider = f"provider: {{base_url: '{model.base_url}'}}"
+    return (
+        f"config: {{trials_per_task: 1, timeout_seconds: 20, executor: {executor}, model: agent-model, "
+        f"{provider}{more}}}\n"
+    )
+
+
+def suite_at(
+    directory: Path,
+    model: ScriptedModel,
+    graders: str = JUDGE,
+    executor: str = "mock",
+    more: str = "",
+    **rest: Any,
+) -> Path:
+    return write_suite(
+        directory, {"one": task("one", **rest)}, graders=graders, config=config_at(model, executor, more)
+    )
+
+
+def judge_of(path: Path, **options: Any) -> Validation:
+    report, _ = run(path, **options)
+    return verdicts_of(report)["judge"]
+
+
+def test_the_executor_of_the_run_asks_the_judge(scripted_model: StartModel, tmp_path: Path) -> None:
+    model = scripted_model("I say hello.", *verdicts(passes()))
+    verdict = judge_of(suite_at(tmp_path, model, executor="openai"))
+    assert (verdict.score, verdict.passed, verdict.status) == (1.0, True, "graded")
+    assert "I say hello." in model.requests[1].prompt
+    assert model.requests[1].system == ""
+
+
+@pytest.mark.parametrize("executor", ["mock"])
+def test_an_executor_without_a_model_cannot_judge(
+    executor: str, scripted_model: StartModel, tmp_path: Path
+) -> None:
+    verdict = judge_of(suite_at(tmp_path, scripted_model(), executor=executor))
+    assert (verdict.score, verdict.status) == (0.0, "error")
+    assert f"the executor `{executor}` has no model that could judge" in verdict.feedback
+    assert "`--judge-executor`" in verdict.feedback
+
+
+def test_a_judge_may_have_an_executor_of_its_own(scripted_model: StartModel, tmp_path: Path) -> None:
+    model = scripted_model(*verdicts(passes()))
+    report, _ = run(suite_at(tmp_path, model), judge_executor="openai")
+    assert verdicts_of(report)["judge"].passed
+    assert "Mock response for: Say hello" in model.requests[0].prompt
+    trial = only_trial(report)
+    assert trial.usage is None
+    assert trial.judge_usage is not None
+    assert trial.judge_usage.input_tokens == 20
+
+
+@pytest.mark.parametrize(
+    ("name", "words"), [("mock", "has no model, so it cannot judge"), ("nobody", "is not an executor")]
+)
+def test_an_executor_that_cannot_judge_is_refused_before_the_run(
+    name: str, words: str, scripted_model: StartModel, tmp_path: Path
+) -> None:
+    with pytest.raises(SuiteError, match=words):
+        prepare(RunRequest(suite_at(tmp_path, scripted_model()), judge_executor=name))
+
+
+@pytest.mark.parametrize(
+    ("grader", "option", "suite", "project", "asked"),
+    [
+        ("of-grader", "of-option", "of-suite", "of-project", "of-grader"),
+        (None, "of-option", "of-suite", "of-project", "of-option"),
+        (None, None, "of-suite", "of-project", "of-suite"),
+        (None, None, None, "of-project", "of-project"),
+        (None, None, None, None, "agent-model"),
+    ],
+)
+def test_which_model_judges(
+    grader: str | None,
+    option: str | None,
+    suite: str | None,
+    project: str | None,
+    asked: str,
+    scripted_model: StartModel,
+    tmp_path: Path,
+) -> None:
+    model = scripted_model(*verdicts(passes()))
+    if project is not None:
+        (tmp_path / ".waza.yaml").write_text(f"defaults: {{judgeModel: {project}}}\n")
+    entry = JUDGE.replace("{prompt:", f"{{model: {grader}, prompt:") if grader else JUDGE
+    path = suite_at(tmp_path, model, entry, more=f", judge_model: {suite}" if suite else "")
+    judge_of(path, judge_executor="openai", judge_model=option)
+    assert model.requests[0].model == asked
+
+
+def test_a_judge_that_is_down_costs_its_own_verdict_alone(scripted_model: StartModel, tmp_path: Path) -> None:
+    model = scripted_model(Status(400, "no such model"))
+    report, _ = run(suite_at(tmp_path, model, JUDGE + TEXT), judge_executor="openai")
+    found = verdicts_of(report)
+    assert found["judge"].status == "error"
+    assert "no such model" in found["judge"].feedback
+    assert found["says"].passed
+
+
+def test_checkpoints_ask_the_judge_too(scripted_model: StartModel, tmp_path: Path) -> None:
+    model = scripted_model(*verdicts(passes()))
+    checkpoint = f"checkpoints:\n- after_turn: 1\n  graders:\n    {JUDGE}"
+    path = suite_at(tmp_path, model, TEXT)
+    (tmp_path / "tasks" / "one.yaml").write_text(task("one") + checkpoint)
+    report, _ = run(path, judge_executor="openai")
+    assert only_trial(report).checkpoints[0].validations["judge"].passed
+
+
+def test_a_judge_in_the_session_of_the_agent_leaves_it_as_it_was(
+    scripted_model: StartModel, tmp_path: Path
+) -> None:
+    model = scripted_model("First.", *verdicts(passes()), "Second.", *verdicts(passes()))
+    inside = JUDGE.replace("{prompt:", "{continue_session: true, prompt:")
+    path = suite_at(tmp_path, model, inside, executor="openai")
+    (tmp_path / "tasks" / "one.yaml").write_text(
+        "id: one\ninputs: {prompt: Go, follow_up_prompts: [On]}\n"
+        f"checkpoints:\n- after_turn: 1\n  graders:\n    {inside}"
+    )
+    report, _ = run(path)
+    assert verdicts_of(report)["judge"].passed
+    follow_up = next(request for request in model.requests if request.prompt == "On")
+    assert [message["content"] for message in follow_up.messages] == ["Go", "First.", "On"]
+
+
+def test_cancelling_does_not_wait_for_a_judge(scripted_model: StartModel, tmp_path: Path) -> None:
+    model, cancellation = scripted_model(Held()), RunCancellation()
+    prepared = prepare(RunRequest(suite_at(tmp_path, model), judge_executor="openai"))
+    moments: list[float] = []
+
+    def cancel() -> None:
+        model.wait_for_requests()
+        moments.append(time.monotonic())
+        cancellation.request()
+
+    Thread(target=cancel).start()
+    report = prepared.run(lambda event: None, cancellation)
+    assert report.outcome.status == "canceled"
+    assert time.monotonic() - moments[0] < 2
+
+
+def test_a_time_limit_that_cannot_be_read_is_told(
+    scripted_model: StartModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WAZA_PROMPT_GRADER_TIMEOUT", "soon")
+    path = suite_at(tmp_path, scripted_model())
+    assert any(
+        "`WAZA_PROMPT_GRADER_TIMEOUT` is `soon`" in line for line in prepare(RunRequest(path)).warnings
+    )
+    bare = suite_at(tmp_path / "bare", scripted_model(), TEXT)
+    assert not any("WAZA_PROMPT" in line for line in prepare(RunRequest(bare)).warnings)
+
+
+def test_a_rubric_that_is_not_there_is_told_before_the_run(
+    scripted_model: StartModel, tmp_path: Path
+) -> None:
+    path = suite_at(tmp_path, scripted_model(), "- {type: prompt, name: judge, config: {rubric: r/x.md}}\n")
+    assert any("the rubric `r/x.md` does not exist" in line for line in prepare(RunRequest(path)).warnings)
+
+
+# --- grading a record again ---
+
+
+@pytest.fixture
+def record(scripted_model: StartModel, tmp_path: Path) -> tuple[Path, ScriptedModel]:
+    """Return the record of a run whose judge passed, and the model, which answers failing from then on."""
+    asked: list[ModelRequest] = []
+
+    def play(request: ModelRequest) -> Any:
+        asked.append(request)
+        return verdicts(passes("tone", "kind"))[0] if len(asked) == 1 else "Done."
+
+    model = scripted_model(play)
+    report, _ = run(suite_at(tmp_path, model, JUDGE + TEXT), judge_executor="openai")
+    assert report.results_file is not None
+    return report.results_file, model
+
+
+def regraded(request: RegradeRequest) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    regrading = prepare_regrading(request)
+    reports = graded(regrading, RunCancellation())
+    return answer(regrading, reports), document(regrading, reports)
+
+
+def test_a_recorded_verdict_stays_and_nobody_is_asked(record: tuple[Path, ScriptedModel]) -> None:
+    path, model = record
+    before = len(model.requests)
+    told, written = regraded(RegradeRequest(path))
+    graders = told["tasks"]["one"]["graders"]
+    assert len(model.requests) == before
+    assert (graders["judge"]["score"], graders["judge"]["origin"]) == (1.0, "recorded")
+    assert graders["judge"]["feedback"] == "pass: tone: kind"
+    assert graders["says"]["origin"] == "live"
+    kept = written["tasks"][0]["runs"][0]["validations"]["judge"]
+    assert kept["details"]["origin"] == "recorded"
+    assert kept["details"]["passes"] == "pass: tone: kind"
+    assert list(written["tasks"][0]["runs"][0]["validations"]) == ["judge", "says"]
+
+
+def test_an_executor_for_judges_asks_them_again(record: tuple[Path, ScriptedModel]) -> None:
+    path, model = record
+    before = len(model.requests)
+    told, _ = regraded(RegradeRequest(path, judge_executor="openai", judge_model="other"))
+    graders = told["tasks"]["one"]["graders"]
+    assert model.requests[before].model == "other"
+    assert "Mock response for: Say hello" in model.requests[before].prompt
+    assert (graders["judge"]["score"], graders["judge"]["origin"]) == (0.0, "live")
+    assert told["judging"]["executor"] == "openai"
+    assert (len(model.requests) - before, told["judging"]["tokens"]) == (1, 15)
+
+
+def test_a_judge_that_was_not_asked_then_is_an_error_now(record: tuple[Path, ScriptedModel]) -> None:
+    path, _ = record
+    found = json.loads(path.read_text())
+    del found["tasks"][0]["runs"][0]["validations"]["judge"]
+    path.write_text(json.dumps(found))
+    judge = regraded(RegradeRequest(path))[0]["tasks"]["one"]["graders"]["judge"]
+    assert judge["status"] == "error"
+    assert "there is no recorded verdict" in judge["feedback"]
+    assert "`--judge-executor`" in judge["feedback"]
+
+
+def test_the_verdict_of_another_type_is_none_of_the_judge(record: tuple[Path, ScriptedModel]) -> None:
+    path, _ = record
+    found = json.loads(path.read_text())
+    found["tasks"][0]["runs"][0]["validations"]["judge"]["type"] = "text"
+    path.write_text(json.dumps(found))
+    assert regraded(RegradeRequest(path))[0]["tasks"]["one"]["graders"]["judge"]["status"] == "error"
+
+
+def test_a_judge_of_the_agents_session_keeps_its_verdict(
+    record: tuple[Path, ScriptedModel], tmp_path: Path
+) -> None:
+    path, model = record
+    before = len(model.requests)
+    suite_at(tmp_path, model, JUDGE.replace("{prompt:", "{continue_session: true, prompt:"))
+    told, _ = regraded(RegradeRequest(path, judge_executor="openai"))
+    assert told["tasks"]["one"]["graders"]["judge"]["origin"] == "recorded"
+    assert len(model.requests) == before
+
+
+def test_an_executor_without_a_model_is_refused(record: tuple[Path, ScriptedModel]) -> None:
+    with pytest.raises(SuiteError, match="has no model"):
+        prepare_regrading(RegradeRequest(record[0], judge_executor="mock"))
+
+
+def test_a_baseline_gives_pairwise_judges_something_to_compare(
+    scripted_model: StartModel, tmp_path: Path
+) -> None:
+    model = scripted_model(winner("B"), "ok", winner("A"), "ok", winner("A"), "ok", winner("B"), "ok")
+    compare = "- {type: prompt, name: judge, config: {prompt: Compare., mode: pairwise}}\n"
+    skill = tmp_path / "skills" / "writer"
+    skill.mkdir(parents=True)
+    (skill / "SKILL.md").write_text("---\nname: writer\ndescription: Writes.\n---\nWrite.\n")
+    path = suite_at(tmp_path, model, compare, more=", skill_directories: [skills]")
+    report, _ = run(path, judge_executor="openai", baseline=True)
+    assert verdicts_of(report)["judge"].details["pairwise"]["winner"] == "skill"
+    assert report.results_file is not None
+    again, _ = regraded(RegradeRequest(report.results_file, judge_executor="openai"))
+    judge = again["tasks"]["one"]["graders"]["judge"]
+    assert (judge["score"], judge["origin"]) == (0.0, "live")
