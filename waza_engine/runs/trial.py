@@ -23,7 +23,6 @@ from waza_engine.runs.conversation import Conversation, FollowUps, converse
 from waza_engine.runs.grading import BuiltGrader, build_graders, grade, grade_expected
 from waza_engine.runs.judging import ExecutorJudge
 from waza_engine.runs.responder import ModelResponder
-from waza_engine.runs.skills import suite_skills
 from waza_engine.runs.suite import Suite
 from waza_engine.runs.workspace import (
     Workspace,
@@ -51,11 +50,11 @@ class TrialTools:
     model: str
     assertions: AssertionEvaluator
     cancellation: Cancellation
+    agent: AgentSetup
     program_timeout_seconds: float = 30.0
     baseline_outputs: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
     keep_workspace: bool = False
     judging: Tally | None = None
-    agent: AgentSetup | None = None
     judge_executor: Executor | None = None
 
 
@@ -147,9 +146,8 @@ def _in_workspace(
     on_output: Callable[[str], None],
     on_warning: Callable[[str], None],
 ) -> Attempt:
-    setup = tools.agent or AgentSetup(tools.suite, tools.model, suite_skills(tools.suite))
     request = replace(
-        setup.request(prompt_of(task.spec, task.path), workspace, task.spec),
+        tools.agent.request(prompt_of(task.spec, task.path), workspace, task.spec),
         task_name=task.name,
         task_id=task.id,
         trial=number,

@@ -73,7 +73,7 @@ def tried(
         agent_setup(suite, suite.spec.config.model, told.append) as setup,
         AssertionEvaluator() as assertions,
     ):
-        tools = TrialTools(suite, agent, suite.spec.config.model, assertions, cancellation, agent=setup)
+        tools = TrialTools(suite, agent, suite.spec.config.model, assertions, cancellation, setup)
         return run_trial(task, 1, tools, lambda _: None, lambda _: None, told.append)
 
 

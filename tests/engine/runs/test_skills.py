@@ -117,6 +117,12 @@ def test_all_skills_can_be_switched_off(tmp_path: Path, settings: str) -> None:
     assert (request.skill_directories, request.instructions) == ((), "")
 
 
+def test_a_run_can_be_asked_to_load_no_skills(tmp_path: Path) -> None:
+    path = suite(tmp_path, "skill_directories: [skills], required_skills: [gone]")
+    assert run(path)[0].outcome.status == "error"
+    assert run(path, no_skills=True)[0].outcome.status == "completed"
+
+
 @pytest.mark.parametrize("disabled", ["one/skills", "skills"])
 def test_listed_directories_are_left_out_by_path_or_base_name(tmp_path: Path, disabled: str) -> None:
     write_skill(tmp_path / "one" / "skills" / "w", "writer")
