@@ -263,8 +263,8 @@ def test_when_the_time_is_over_what_came_so_far_is_kept(
     looking = Answer("Let me look.", calls=[call("bash", command="echo here", description="Look")])
     executor = start_agent(scripted_model("Warm.", looking, Held(), "Back.").base_url)
     session = ask(executor, workspace).session
-    response = ask(executor, workspace, session=session, timeout_seconds=2)
-    assert response.error == "the agent did not finish within 2 seconds"
+    response = ask(executor, workspace, session=session, timeout_seconds=3)
+    assert response.error == "the agent did not finish within 3 seconds"
     assert response.output == "Let me look."
     assert [made.name for made in response.tool_calls] == ["bash"]
     assert response.usage is not None
@@ -291,8 +291,8 @@ def test_a_command_that_hangs_is_ended_with_the_time(
     hangs = call("bash", command="echo $$ > pid.txt; sleep 600", description="Wait", initial_wait=600)
     executor = start_agent(scripted_model("Warm.", hangs).base_url)
     ask(executor, workspace)
-    response = ask(executor, workspace, timeout_seconds=2)
-    assert response.error == "the agent did not finish within 2 seconds"
+    response = ask(executor, workspace, timeout_seconds=3)
+    assert response.error == "the agent did not finish within 3 seconds"
     assert not psutil.pid_exists(int((workspace / "pid.txt").read_text()))
 
 
