@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -14,6 +15,7 @@ from waza_engine.commands.described import described_suite, described_task
 from waza_engine.commands.records import record_of
 from waza_engine.commands.regraded import answer, graded
 from waza_engine.results.recordings import RecordingError
+from waza_engine.runs.budget import Budget
 from waza_engine.runs.cancellation import RunCancellation
 from waza_engine.runs.discovery import eval_file_of, eval_files
 from waza_engine.runs.events import RunEvent
@@ -24,6 +26,8 @@ from waza_engine.runs.suite import Suite, SuiteError, load_suite
 from waza_engine.runs.triggers import trigger_tests_of
 from waza_engine.spec.problems import SuiteFileError
 
+log = logging.getLogger(__name__)
+_MOST_ENDED = 100
 INVALID_PARAMS, INTERNAL_ERROR, EVAL_NOT_FOUND, VALIDATION_FAILED = -32602, -32603, -32000, -32001
 
 Params = Mapping[str, Any]
@@ -32,7 +36,7 @@ Answer = dict[str, Any]
 
 @dataclass(slots=True)
 class _Run:
-    prepared: PreparedRun
+    prepared: PreparedRun | None
     cancellation: RunCancellation = field(default_factory=RunCancellation)
     status: str = "running"
     error: str = ""
@@ -58,6 +62,7 @@ class Methods:
             "task.list": _guarded(_list_tasks),
             "task.get": _guarded(_get_task),
             "grader.grade": _guarded(self._grade),
+            "grader.types": _guarded(_grader_types),
         }
 
     @property
@@ -97,13 +102,36 @@ class Methods:
             judge_model=_optional_text(params, "judge_model"),
             judge_executor=_optional_text(params, "judge_executor"),
             context_directory=None if params.get("context_dir") is None else _path(params, "context_dir"),
+            tags=_texts(params, "tags"),
+            timeout_seconds=_number(params, "timeout"),
+            workers=_number(params, "workers"),
+            parallel=_switch(params, "parallel"),
+            fail_fast=_switch(params, "fail_fast"),
+            skip_graders=_switch(params, "skip_graders") or False,
+            keep_workspace=_switch(params, "keep_workspace") or False,
+            baseline=_switch(params, "baseline"),
+            no_skills=_switch(params, "no_skills") or False,
+            budget=Budget(_amount(params, "max_cost"), _count(params, "max_tokens")),
+            cache=_switch(params, "cache"),
+            cache_directory=None if params.get("cache_dir") is None else _path(params, "cache_dir"),
         )
-        run = _Run(_loaded(lambda: prepare(request)))
-        run_id = run.prepared.header.run_id
+        prepared = _loaded(lambda: prepare(request))
+        run, run_id = _Run(prepared), prepared.header.run_id
         with self._lock:
             self._runs[run_id] = run
             self._waiting.add(run_id)
         return {"run_id": run_id}
+
+    def start_unanswered(self, params: object) -> None:
+        """Start the run of an ``eval.run`` that wants no answer; its events say what becomes of it."""
+
+        def work() -> None:
+            try:
+                self.answered(self.table["eval.run"](params)())
+            except JsonRpcException as error:
+                log.warning("a run that nobody waits for cannot start: %s", error)
+
+        threading.Thread(target=work, daemon=True).start()
 
     def _carry_out(self, run: _Run) -> None:
         def tell(event: RunEvent) -> None:
@@ -113,7 +141,19 @@ class Methods:
                 run.results_file = event.results_file or ""
             self._on_event(event.document())
 
-        run.prepared.run(tell, run.cancellation)
+        prepared, run.prepared = run.prepared, None
+        assert prepared is not None
+        try:
+            prepared.run(tell, run.cancellation)
+        finally:
+            self._forget()
+
+    def _forget(self) -> None:
+        """Keep what is known of the last runs that ended, not of every run of a long day."""
+        with self._lock:
+            ended = [name for name, run in self._runs.items() if run.status != "running"]
+            for name in ended[:-_MOST_ENDED]:
+                del self._runs[name]
 
     def _status(self, params: Params) -> Answer:
         run_id = _text(params, "run_id")
@@ -239,6 +279,13 @@ def _get_task(params: Params) -> Answer:
     return described_task(task, task.task)
 
 
+def _grader_types(params: Params) -> Answer:
+    """Describe the grader types of this environment; with ``custom`` true only those of plug-ins."""
+    from waza_engine.commands.grader_catalog import grader_catalog
+
+    return grader_catalog(custom_only=params.get("custom") is True)
+
+
 def _suite(params: Params) -> Suite:
     """Return the suite of a request that describes it, with the tasks that are switched off."""
     path = _eval_path(params, "path")
@@ -302,6 +349,27 @@ def _texts(params: Params, key: str) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(item, str) for item in cast("list[object]", value)):
         raise _refused(f"`{key}` must be a list of texts.", INVALID_PARAMS)
     return tuple(cast("list[str]", value))
+
+
+def _switch(params: Params, key: str) -> bool | None:
+    value: object = params.get(key)
+    if value is not None and not isinstance(value, bool):
+        raise JsonRpcException(f"`{key}` must be true or false.", INVALID_PARAMS)
+    return value
+
+
+def _amount(params: Params, key: str) -> float | None:
+    value: object = params.get(key)
+    if value is None:
+        return None
+    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value < float("inf"):
+        raise JsonRpcException(f"`{key}` must be a number, 0 or more.", INVALID_PARAMS)
+    return float(value)
+
+
+def _count(params: Params, key: str) -> int | None:
+    value: object = params.get(key)
+    return 0 if value == 0 and not isinstance(value, bool) else _number(params, key)
 
 
 def _number(params: Params, key: str) -> int | None:

@@ -43,6 +43,7 @@ BUILT_IN_TYPES = (
     "trigger",
 )
 
+ENTRY_POINTS = "waza_engine.graders"
 AnyGrader = Grader[Any]
 GraderT = TypeVar("GraderT", bound=type[AnyGrader])
 _registered: dict[str, type[AnyGrader]] = {}
@@ -66,7 +67,7 @@ def grader_types() -> Mapping[str, type[AnyGrader]]:
 
 def custom_types() -> Mapping[str, type[AnyGrader]]:
     """Return the registered grader types that are not built in, in alphabetical order."""
-    _load_plugins()
+    plugin_problems()
     return MappingProxyType(
         {name: _registered[name] for name in sorted(_registered) if name not in BUILT_IN_TYPES}
     )
@@ -79,7 +80,8 @@ def grader_type(name: str) -> type[AnyGrader]:
     custom = custom_types()
     if name in custom:
         return custom[name]
-    raise GraderError(f"`{name}` is not a grader type; write {one_of((*BUILT_IN_TYPES, *custom))}")
+    known = f"`{name}` is not a grader type; write {one_of((*BUILT_IN_TYPES, *custom))}"
+    raise GraderError("; ".join([known, *plugin_problems()]))
 
 
 def create(entry: object) -> AnyGrader:
@@ -132,6 +134,13 @@ def _built_in(name: str) -> type[AnyGrader]:
 
 
 @functools.cache
-def _load_plugins() -> None:
-    for plugin in importlib.metadata.entry_points(group="waza_engine.graders"):
-        plugin.load()
+def plugin_problems() -> tuple[str, ...]:
+    """Load the plug-ins and return a sentence for each that cannot be loaded."""
+    problems: list[str] = []
+    for plugin in importlib.metadata.entry_points(group=ENTRY_POINTS):
+        try:
+            plugin.load()
+        except Exception as error:  # noqa: BLE001 - a plug-in of somebody else must not cost the others
+            reason = f"{type(error).__name__}: {error}"
+            problems.append(f"the plug-in `{plugin.name}` ({plugin.value}) cannot be loaded: {reason}")
+    return tuple(problems)

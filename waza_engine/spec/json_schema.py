@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from waza_engine.graders.registry import grader_types
+from waza_engine.graders.registry import AnyGrader, custom_types, grader_types
 from waza_engine.spec.adapter import AdapterFile
 from waza_engine.spec.eval_file import EvalFile
 from waza_engine.spec.grader_schema import any_grader, grader_schema
@@ -20,6 +20,7 @@ from waza_engine.spec.task_file import TaskFile
 from waza_engine.spec.trigger_tests import TriggerTests
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from pydantic import BaseModel
@@ -35,10 +36,10 @@ DOCUMENTS: dict[str, tuple[str, type[BaseModel]]] = {
 }
 
 
-def write_schemas(directory: Path) -> list[Path]:
+def write_schemas(directory: Path, *, custom: bool = False) -> list[Path]:
     """Write every schema below a directory and return the files; schemas of gone types are deleted."""
     written: list[Path] = []
-    for name, schema in schemas().items():
+    for name, schema in schemas(custom=custom).items():
         path = directory / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(schema_text(schema), encoding="utf-8", newline="\n")
@@ -53,18 +54,21 @@ def schema_text(schema: Schema) -> str:
     return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
 
 
-def schemas() -> dict[str, Schema]:
-    """Return every schema by its file name, such as ``graders/text.schema.json``."""
-    result = {f"{kind}.schema.json": _document(kind) for kind in DOCUMENTS}
-    for name, grader in grader_types().items():
+def schemas(*, custom: bool = False) -> dict[str, Schema]:
+    """Return every schema by its file name, such as ``graders/text.schema.json``.
+
+    With ``custom`` they also know the grader types of installed plug-ins.
+    """
+    graders = {**grader_types(), **(custom_types() if custom else {})}
+    result = {f"{kind}.schema.json": _document(kind, graders) for kind in DOCUMENTS}
+    for name, grader in graders.items():
         schema = _identified(grader_schema(grader), f"grader:{name}")
         result[f"graders/{name}.schema.json"] = schema
     return result
 
 
-def _document(kind: str) -> Schema:
+def _document(kind: str, graders: Mapping[str, type[AnyGrader]]) -> Schema:
     title, model = DOCUMENTS[kind]
-    graders = grader_types()
     has_graders = "GraderEntry" in model.model_json_schema().get("$defs", {})
     schema = tidied(
         model.model_json_schema(), lambda name: any_grader(graders) if name == "GraderEntry" else None

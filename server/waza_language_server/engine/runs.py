@@ -144,6 +144,17 @@ class Runs:
         """End every run."""
         await asyncio.gather(*(self.cancel(run) for run in self.active))
 
+    async def ask(self, method: str, params: dict[str, Any], within_seconds: float) -> Any:
+        """Ask the engine, which is started if need be, for something that runs nothing of a suite.
+
+        Raises ``EngineError`` when it cannot be started, refuses, or does not answer in time.
+        """
+        engine = await self._running_engine()
+        try:
+            return await asyncio.wait_for(engine.request(method, params), within_seconds)
+        except TimeoutError:
+            raise EngineError(f"The engine did not answer within {within_seconds:g} seconds.") from None
+
     async def restart_engine(self) -> None:
         """End the engine; its runs end with an error, and the next run starts a new one."""
         if self._engine is not None:

@@ -37,7 +37,7 @@ def _listed(place: Place, shape: Shape) -> Iterator[Completion]:
     detail = "default"
     if not values and "boolean" in shape.types and "string" not in shape.types:
         values = [True, False]
-    if not values and shape.kind in {"model", "executor", "task.glob"}:
+    if not values and shape.kind in {"model", "executor", "task.glob", "rubric"}:
         values, detail = [value for value in shape.examples if isinstance(value, str)], "example"
     if (
         not values
@@ -180,6 +180,7 @@ _PROVIDERS: dict[str, Provider] = {
     "task.glob": _task_globs,
     "path.fixture": _fixtures,
     "path.suite": _suite_files,
+    "rubric": _suite_files,
     "model": _models,
     "tool.name": _tools,
     "skill.name": _skills,

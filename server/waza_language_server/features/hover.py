@@ -87,14 +87,15 @@ def hover(
 
 
 def grader_documentation(name: str, shape: Shape, page: str) -> str:
-    """Return the description of a grader type with its options and an example."""
+    """Return the description of a grader type with its options and an example; ``page`` is "" without one."""
     options = shape.properties["config"].shape if "config" in shape.properties else None
     parts = [f"**{name}** · {shape.title}", *notes(shape), shape.description]
     if options is not None and options.properties:
         parts.append("\n".join(_options_table(options)))
     if shape.snippet:
         parts.append(fenced(shape.snippet, "yaml"))
-    parts.append(f"[All about {name}]({page}#{name})")
+    if page:
+        parts.append(f"[All about {name}]({page}#{name})")
     return "\n\n".join(parts)
 
 
@@ -149,14 +150,17 @@ def _of_key(document: Document, entry: Entry, catalog: Catalog, page: str) -> Ho
         entry.key.value, shape, why or ("a run stops without it" if known.required else "")
     )
     name = _surrounding_grader(holder)
-    if name is not None and catalog.grader(name) is not None:
+    if name is not None and catalog.grader(name) is not None and not catalog.is_custom(name):
         text += f"\n\n[All about {name}]({page}#{name})"
     return Hover(entry.key.span, text)
 
 
 def _of_type(node: Node, catalog: Catalog, page: str) -> Hover | None:
-    shape = catalog.grader(node.target.value)
-    return Hover(node.span, grader_documentation(node.target.value, shape, page)) if shape else None
+    name = node.target.value
+    shape = catalog.grader(name)
+    # A type of a plug-in has no page among ours.
+    page = "" if catalog.is_custom(name) else page
+    return Hover(node.span, grader_documentation(name, shape, page)) if shape else None
 
 
 def _of_grader(document: Document, project: Project, entry: Entry, now: datetime | None) -> Hover | None:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from waza_language_server.project.document import Document
     from waza_language_server.project.index import Project
     from waza_language_server.protocol.session import Session
+    from waza_language_server.schema.catalog import Catalog
 
 SLICE_SECONDS = 0.005
 NEIGHBOURS_AFTER_SECONDS = 0.25
@@ -31,15 +32,20 @@ class Diagnostics:
     """The problems of the open documents: computed once a snapshot, for pushing, pulling and code actions."""
 
     def __init__(
-        self, session: Session, publish: Callable[[str, Document | None, tuple[Problem, ...]], None] | None
+        self,
+        session: Session,
+        publish: Callable[[str, Document | None, tuple[Problem, ...]], None] | None,
+        on_unknown_type: Callable[[], None] = lambda: None,
     ) -> None:
         """``publish`` sends the problems of a document to the client; None instead of a document clears them.
 
         It is None for a client that asks for them itself: diagnostics are pushed or pulled, never both.
+        ``on_unknown_type`` is called when a document names a grader type that the catalog does not know.
         """
         self._session = session
         self._publish = publish
-        self._known: dict[str, tuple[Document, Project, tuple[Problem, ...]]] = {}
+        self._on_unknown_type = on_unknown_type
+        self._known: dict[str, tuple[Document, Project, Catalog, tuple[Problem, ...]]] = {}
         self._published: dict[str, tuple[Document, tuple[Problem, ...]]] = {}
         self._work: dict[str, asyncio.Task[None]] = {}
         self._neighbours: asyncio.TimerHandle | None = None
@@ -66,13 +72,15 @@ class Diagnostics:
         return None
 
     def _steps(self, document: Document) -> Generator[None, None, tuple[Problem, ...]]:
-        project = self._session.project
+        project, catalog = self._session.project, self._session.catalog
         known = self._known.get(document.uri)
-        if known is not None and known[0] is document and known[1] is project:
-            return known[2]
-        problems = yield from diagnose_in_steps(document, project)
+        if known is not None and known[0] is document and known[1] is project and known[2] is catalog:
+            return known[3]
+        problems = yield from diagnose_in_steps(document, project, catalog)
         if self._session.is_current(document):
-            self._known[document.uri] = (document, project, problems)
+            self._known[document.uri] = (document, project, catalog, problems)
+            if any(problem.code == "unknown-grader-type" for problem in problems):
+                self._on_unknown_type()
         return problems
 
     def edited(self, uri: str) -> None:

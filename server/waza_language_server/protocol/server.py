@@ -58,6 +58,8 @@ class WazaServer(LanguageServer):
         """What is run behind each progress bar that the client shows."""
         self.exit_code = 1
         """What the process ends with: 0 once the client has taken its leave in order."""
+        self.asked_for_types = False
+        """Whether the engine was asked for the grader types of plug-ins."""
         self.ended = asyncio.Event()
         self._introduced = False
 
@@ -82,7 +84,8 @@ class WazaServer(LanguageServer):
         from waza_language_server.protocol.handlers.diagnostics import publisher
         from waza_language_server.protocol.schedule import Diagnostics
 
-        return Diagnostics(self.session, None if self.abilities.pulls_diagnostics else publisher(self))
+        publish = None if self.abilities.pulls_diagnostics else publisher(self)
+        return Diagnostics(self.session, publish, self._meet_unknown_type)
 
     @cached_property
     def runs(self) -> Runs:
@@ -93,6 +96,14 @@ class WazaServer(LanguageServer):
         return Runs(
             str(self.options.get("interpreter") or sys.executable), on_change=lambda _run: show_runs(self)
         )
+
+    def _meet_unknown_type(self) -> None:
+        # Asked once: what the engine of this client does not know is a mistake of the author.
+        if self.trusted and not self.asked_for_types:
+            self.asked_for_types = True
+            from waza_language_server.protocol.handlers.grader_types import learn_types
+
+            learn_types(self)
 
     @property
     def active_runs(self) -> tuple[Run, ...]:

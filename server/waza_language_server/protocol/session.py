@@ -15,6 +15,7 @@ from waza_language_server.project.claim import claim
 from waza_language_server.project.document import Document
 from waza_language_server.project.index import Project
 from waza_language_server.project.uris import path_of
+from waza_language_server.schema.catalog import Catalog, default_catalog
 from waza_language_server.text.line_index import Encoding, LineIndex
 
 if TYPE_CHECKING:
@@ -55,6 +56,8 @@ class Session:
 
     def __init__(self, roots: Iterable[Path] = (), encoding: Encoding = "utf-16") -> None:
         self.encoding: Encoding = encoding
+        self.catalog: Catalog = default_catalog()
+        """What suites may say: the engine's schemas, and those of plug-ins once they are known."""
         self.project = Project(roots)
         self._opened: dict[str, _Opened] = {}
 

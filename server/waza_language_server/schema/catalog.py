@@ -28,10 +28,12 @@ GRADER_STANDIN: Mapping[str, Any] = {"type": "object", "x-waza-kind": "grader"}
 
 
 class Catalog:
-    """All schemas of one engine."""
+    """All schemas of one engine, and of the grader types that plug-ins add to it."""
 
-    def __init__(self, directory: Traversable) -> None:
+    def __init__(self, directory: Traversable, custom: Mapping[str, JsonSchema] | None = None) -> None:
+        """Take schemas of grader entries by type as ``custom``; types of the engine itself win over them."""
         self._directory = directory
+        self._custom = dict(custom or {})
         self._documents: dict[str, SchemaRoot] = {}
         self._graders: dict[str, SchemaRoot] = {}
         self._validators: dict[tuple[str, str], Validator] = {}
@@ -40,9 +42,21 @@ class Catalog:
     @cached_property
     def grader_types(self) -> tuple[str, ...]:
         """Every grader type, in alphabetical order."""
+        return tuple(sorted({*self._built_in, *self._custom}))
+
+    @cached_property
+    def _built_in(self) -> frozenset[str]:
         suffix = ".schema.json"
         names = (path.name for path in (self._directory / "graders").iterdir())
-        return tuple(sorted(name.removesuffix(suffix) for name in names if name.endswith(suffix)))
+        return frozenset(name.removesuffix(suffix) for name in names if name.endswith(suffix))
+
+    def is_custom(self, name: str) -> bool:
+        """Tell whether a grader type comes from a plug-in: it has no page in the documentation."""
+        return name in self._custom and name not in self._built_in
+
+    def with_types(self, custom: Mapping[str, JsonSchema]) -> Catalog:
+        """Return a catalog that knows these types of plug-ins, too, and no others."""
+        return Catalog(self._directory, custom)
 
     def document(self, kind: SchemaName) -> Shape:
         """Return the shape of a whole file. Its grader entries are of kind ``grader`` and say no more."""
@@ -64,7 +78,9 @@ class Catalog:
         if name not in self.grader_types:
             return None
         if name not in self._graders:
-            self._graders[name] = SchemaRoot(self._read(f"graders/{name}.schema.json"))
+            own = self.is_custom(name)
+            schema = self._custom[name] if own else self._read(f"graders/{name}.schema.json")
+            self._graders[name] = SchemaRoot(schema)
         return self._graders[name]
 
     def options_of(self, name: str) -> frozenset[str]:

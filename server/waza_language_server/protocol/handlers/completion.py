@@ -20,4 +20,4 @@ def completion(ls: WazaServer, params: types.CompletionParams) -> types.Completi
         return None
     convert = Converter(document, ls.session.encoding, ls.abilities)
     offset = convert.offset(params.position)
-    return convert.completions(complete(document, ls.session.project, offset))
+    return convert.completions(complete(document, ls.session.project, offset, ls.session.catalog))

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
+from waza_language_server.protocol.handlers.grader_types import forget_types
+
 if TYPE_CHECKING:
     from lsprotocol import types
 
@@ -24,3 +26,4 @@ def did_change(ls: WazaServer, params: types.DidChangeConfigurationParams) -> No
     if isinstance(interpreter, str) and interpreter and ls.trusted:
         ls.options["interpreter"] = interpreter
         ls.runs.use_interpreter(interpreter)
+        forget_types(ls)

@@ -20,6 +20,7 @@ from pygls.exceptions import JsonRpcException
 
 from waza_language_server.engine.runs import RunOutcome, RunProgress, RunTarget
 from waza_language_server.project.uris import path_of
+from waza_language_server.protocol.handlers.grader_types import forget_types
 from waza_language_server.protocol.handlers.watched_files import refresh_scores
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ async def execute(ls: WazaServer, params: types.ExecuteCommandParams) -> Any:
         return await _cancel(ls, argument)
     if params.command == "waza.restartEngine":
         await ls.runs.restart_engine()
+        forget_types(ls)
         return None
     raise _refusal(f"There is no command {params.command}.")
 

@@ -21,5 +21,11 @@ def hover(ls: WazaServer, params: types.HoverParams) -> types.Hover | None:
         return None
     convert = Converter(document, ls.session.encoding, ls.abilities)
     offset = convert.offset(params.position)
-    found = feature.hover(document, ls.session.project, offset, documentation=documentation_folder())
+    found = feature.hover(
+        document,
+        ls.session.project,
+        offset,
+        catalog=ls.session.catalog,
+        documentation=documentation_folder(),
+    )
     return None if found is None else convert.hover(found)

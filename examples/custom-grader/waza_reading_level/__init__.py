@@ -1,0 +1,1 @@
+"""A grader type of its own: how hard an answer is to read."""

@@ -1,0 +1,86 @@
+"""Grader types that a package adds: installed, run, described, and harmless when broken."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.engine.graders.custom_package import EXAMPLE, ROOT, broken_plugin, install_example
+from tests.engine.serve.client import Engine
+from tests.engine.suites import task, write_suite
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return install_example(tmp_path_factory.mktemp("installed"))
+
+
+def engine(*arguments: str | Path, path: Path) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (path, ROOT)))}
+    return subprocess.run(
+        [sys.executable, "-m", "waza_engine", *map(str, arguments)],
+        env=environment, capture_output=True, text=True, encoding="utf-8", check=False,
+    )  # fmt: skip
+
+
+def validations(run: subprocess.CompletedProcess[str]) -> Mapping[str, Any]:
+    return json.loads(run.stdout)["tasks"][0]["runs"][0]["validations"]
+
+
+def test_the_example_suite_runs_with_the_installed_package(site: Path, tmp_path: Path) -> None:
+    suite = shutil.copytree(EXAMPLE / "suite", tmp_path / "suite", ignore=shutil.ignore_patterns(".waza"))
+    run = engine("run", suite, "--format", "json", path=site)
+    assert run.returncode == 0, run.stderr
+    verdict = validations(run)["easy_to_read"]
+    assert (verdict["type"], verdict["passed"], len(verdict["checks"])) == ("reading_level", True, 2)
+
+
+def test_its_options_are_checked_like_those_of_other_types(site: Path, tmp_path: Path) -> None:
+    graders = (
+        "- {type: reading_level, name: none, config: {}}\n"
+        "- {type: reading_level, name: misspelt, config: {max_words: 1, max_word_letters: 1}}\n"
+    )
+    run = engine(
+        "run", write_suite(tmp_path, {"a": task("a")}, graders=graders), "--format", "json", path=site
+    )
+    found = validations(run)
+    assert "give at least one of `max_sentence_words` or `max_word_letters`" in found["none"]["feedback"]
+    assert (found["misspelt"].get("status"), found["misspelt"]["passed"]) == (None, False)
+    assert "write `max_sentence_words`" in run.stderr
+
+
+def test_schemas_know_it_when_they_are_asked_to(site: Path) -> None:
+    plain, custom = (json.loads(engine("schema", *flag, path=site).stdout) for flag in ((), ("--custom",)))
+    assert set(custom) - set(plain) == {"graders/reading_level.schema.json"}
+    assert "grader_reading_level" in custom["eval.schema.json"]["$defs"]
+    assert "grader_reading_level" not in plain["eval.schema.json"]["$defs"]
+    assert "The most words" in json.dumps(custom["graders/reading_level.schema.json"])
+
+
+def test_an_editor_is_told_the_types(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(map(str, (site, ROOT))))
+    with Engine() as served:
+        custom = served.request("grader.types", custom=True)["result"]
+        every = served.request("grader.types")["result"]
+    assert [(known["type"], known["built_in"]) for known in custom["types"]] == [("reading_level", False)]
+    assert custom["types"][0]["schema"]["properties"]["type"]["const"] == "reading_level"
+    assert custom["types"][0]["documentation"].startswith("Checks that an answer is easy to read")
+    assert {"text", "reading_level"} <= {known["type"] for known in every["types"]}
+
+
+def test_a_package_that_cannot_be_imported_costs_only_its_own_types(tmp_path: Path) -> None:
+    path = broken_plugin(tmp_path / "site")
+    graders = "- {type: lost, name: lost}\n- {type: text, name: speaks, config: {contains: [mock]}}\n"
+    suite = write_suite(tmp_path / "suite", {"a": task("a")}, graders=graders)
+    found = validations(engine("run", suite, "--format", "json", path=path))
+    assert found["speaks"]["passed"]
+    assert found["lost"]["status"] == "error"
+    assert "the plug-in `lost` (no_such_module_here) cannot be loaded" in found["lost"]["feedback"]

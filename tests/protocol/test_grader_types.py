@@ -1,0 +1,117 @@
+"""Grader types of plug-ins in the editor: learnt from the engine, once, and only where code may run."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.engine.graders.custom_package import ROOT, install_example
+from tests.protocol.editor import Editor, editing, write_suite
+
+SUITE = """\
+name: reads
+skill: explainer
+config: {trials_per_task: 1, timeout_seconds: 60, executor: mock, model: none}
+tasks: ["tasks/*.yaml"]
+graders:
+  - type: reading_level
+    name: easy
+    config:
+      max_sentence_words: 20
+      max_letters: 7
+"""
+TASK = "id: one\nname: one\ninputs:\n  prompt: Say hello\n"
+TYPE_LINE, LAST_LINE = 5, 9
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return install_example(tmp_path_factory.mktemp("installed"))
+
+
+@pytest.fixture
+def installed(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(map(str, (site, ROOT))))
+
+
+@pytest.fixture
+def suite(tmp_path: Path) -> Path:
+    return write_suite(tmp_path, SUITE, one=TASK)
+
+
+def engines(editor: Editor) -> list[psutil.Process]:
+    children = psutil.Process(editor.process_id).children(recursive=True)
+    return [child for child in children if "waza_engine" in child.cmdline()]
+
+
+async def codes(editor: Editor, uri: str) -> list[str]:
+    return [str(problem.code) for problem in await editor.problems(uri)]
+
+
+@pytest.mark.usefixtures("installed")
+async def test_a_type_of_a_package_is_completed_explained_and_checked(suite: Path) -> None:
+    async with editing(suite.parent) as editor:
+        uri = editor.open(suite)
+        await editor.until(lambda: editor.diagnostics.get(uri) is not None
+                           and [p.code for p in editor.diagnostics[uri]] == ["unknown-key"])  # fmt: skip
+        (problem,) = editor.diagnostics[uri]
+        assert (problem.range.start.line, "max_word_letters" in problem.message) == (LAST_LINE, True)
+        hover = await editor.hover(uri, TYPE_LINE, 12)
+        assert hover is not None
+        text = str(hover.contents)
+        assert "easy to read" in text
+        assert "All about" not in text
+        editor.replace(uri, 2, SUITE.replace("      max_letters: 7\n", "      \n"))
+        labels = [item.label for item in await editor.complete(uri, LAST_LINE, 6)]
+        assert "max_word_letters" in labels
+        editor.replace(uri, 3, SUITE.replace("type: reading_level", "type: "))
+        assert "reading_level" in [item.label for item in await editor.complete(uri, TYPE_LINE, 10)]
+
+
+@pytest.mark.usefixtures("installed")
+async def test_a_client_that_asks_for_diagnostics_is_told_to_ask_again(suite: Path) -> None:
+    async with editing(suite.parent, pulls=True) as editor:
+        uri = editor.open(suite)
+        assert "unknown-grader-type" in await codes(editor, uri)
+        await editor.until(lambda: editor.refreshed["diagnostics"])
+        assert await codes(editor, uri) == ["unknown-key"]
+
+
+async def test_an_unknown_type_asks_once(suite: Path) -> None:
+    async with editing(suite.parent) as editor:
+        uri = editor.open(suite)
+        await editor.until(lambda: engines(editor))
+        (engine,) = engines(editor)
+        for version in range(2, 6):
+            editor.replace(uri, version, SUITE.replace("reading_level", f"other{version}"))
+            await editor.pushed(uri, version)
+        assert [problem.code for problem in await editor.pushed(uri, 5)] == ["unknown-grader-type"]
+        assert engines(editor) == [engine]
+
+
+async def test_known_types_start_no_engine(suite: Path) -> None:
+    async with editing(suite.parent) as editor:
+        uri = editor.open(suite, SUITE.replace("reading_level", "behavior"))
+        await editor.pushed(uri, 1)
+        assert engines(editor) == []
+
+
+@pytest.mark.usefixtures("installed")
+async def test_nothing_is_asked_in_an_untrusted_workspace(suite: Path) -> None:
+    async with editing(suite.parent, options={"trusted": False}) as editor:
+        uri = editor.open(suite)
+        assert [problem.code for problem in await editor.pushed(uri, 1)] == ["unknown-grader-type"]
+        editor.replace(uri, 2, SUITE + "\n")
+        await editor.pushed(uri, 2)
+        assert engines(editor) == []
+
+
+async def test_an_engine_that_cannot_start_leaves_the_type_unknown(suite: Path) -> None:
+    async with editing(suite.parent, options={"interpreter": "no-such-python"}) as editor:
+        uri = editor.open(suite)
+        assert [problem.code for problem in await editor.pushed(uri, 1)] == ["unknown-grader-type"]
+        editor.replace(uri, 2, SUITE + "\n")
+        assert [problem.code for problem in await editor.pushed(uri, 2)] == ["unknown-grader-type"]
