@@ -28,42 +28,29 @@ _LEAVE_SECONDS = 1.0
 
 
 class Guard:
-    """Watches over process groups. Started when it is first needed; a no-op where there is no shell.
-
-    Thread-safe. After ``close`` it watches over nothing.
-    """
+    """Watches over process groups, and runs while there are any. Thread-safe; nothing without a shell."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
-        self._closed = False
+        self._groups: set[int] = set()
 
     def watch(self, group: int) -> None:
         """Kill this group when the engine is gone."""
         with self._lock:
-            if self._process is None and not self._closed and os.name != "nt":
+            self._groups.add(group)
+            if self._process is None and os.name != "nt":
                 self._process = _started()
             self._tell("+", group)
 
     def release(self, group: int) -> None:
         """Forget a group that has ended: its number may soon be somebody else's."""
         with self._lock:
+            self._groups.discard(group)
             self._tell("-", group)
-
-    def close(self) -> None:
-        """End the guard; can be called twice."""
-        with self._lock:
-            self._closed = True
-            process, self._process = self._process, None
-        if process is None or process.stdin is None:
-            return
-        with contextlib.suppress(OSError):
-            process.stdin.close()
-        try:
-            process.wait(_LEAVE_SECONDS)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+            if not self._groups:
+                process, self._process = self._process, None
+                _end(process)
 
     def _tell(self, sign: str, group: int) -> None:
         if self._process is not None and self._process.stdin is not None:
@@ -85,3 +72,15 @@ def _started() -> subprocess.Popen[bytes] | None:
         )
     except OSError:
         return None
+
+
+def _end(process: subprocess.Popen[bytes] | None) -> None:
+    if process is None or process.stdin is None:
+        return
+    with contextlib.suppress(OSError):
+        process.stdin.close()
+    try:
+        process.wait(_LEAVE_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()

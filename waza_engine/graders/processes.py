@@ -80,7 +80,6 @@ class ProcessScope:
                 self._closed = True
                 processes = dict(self._processes)
             end_trees(processes)
-            self._guard.close()
 
 
 current_scope: ContextVar[ProcessScope | None] = ContextVar("current_scope", default=None)
