@@ -40,8 +40,6 @@ class Editor(LanguageClient):
         self._log_reader: asyncio.Task[None] | None = None
         self.feature(types.WORKSPACE_INLAY_HINT_REFRESH)(self._refresh("inlay hints"))
         self.feature(types.WORKSPACE_CODE_LENS_REFRESH)(self._refresh("code lenses"))
-        self.protocol.fm.features.pop(types.WORKSPACE_DIAGNOSTIC_REFRESH, None)
-        self.feature(types.WORKSPACE_DIAGNOSTIC_REFRESH)(self._refresh("diagnostics"))
         self.feature(types.CLIENT_REGISTER_CAPABILITY)(partial(self._register))
         self.protocol.fm.features.pop(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
         self.feature(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)(partial(self._publish))

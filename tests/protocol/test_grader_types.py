@@ -76,7 +76,7 @@ async def test_a_client_that_asks_for_diagnostics_is_told_to_ask_again(suite: Pa
     async with editing(suite.parent, pulls=True) as editor:
         uri = editor.open(suite)
         assert "unknown-grader-type" in await codes(editor, uri)
-        await editor.until(lambda: editor.refreshed["diagnostics"])
+        await editor.until(lambda: editor.diagnostic_refresh_count)
         assert await codes(editor, uri) == ["unknown-key"]
 
 
