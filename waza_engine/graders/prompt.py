@@ -16,7 +16,7 @@ from waza_engine.graders.judges import AgentTool, JudgedConfig, JudgeError, ask,
 from waza_engine.graders.judging.evidence import task_and_answer
 from waza_engine.graders.judging.pairwise import ChoiceBox, compared, question
 from waza_engine.graders.judging.ratings import DEFAULT_THRESHOLD, Rating, evidence_for, rate
-from waza_engine.graders.judging.rubrics import Rubric, RubricError, load_rubric
+from waza_engine.graders.judging.rubrics import Rubric, RubricError, built_in_names, load_rubric
 from waza_engine.graders.judging.verdicts import HOW_TO_ANSWER, VerdictBox, names_tools
 from waza_engine.graders.registry import register
 
@@ -43,8 +43,8 @@ class PromptConfig(JudgedConfig):
             "A rubric: its text, a file beside the eval file (`.md` or `.yaml`), or the name of one that "
             "comes with the engine."
         ),
-        examples=["Rate the correctness from 1 to 5.", "rubrics/quality.md", "groundedness"],
-        json_schema_extra={"x-waza-kind": "prompt.text"},
+        examples=[*built_in_names(), "rubrics/quality.md", "Rate the correctness from 1 to 5."],
+        json_schema_extra={"x-waza-kind": "rubric"},
     )
     continue_session: Switch = Field(
         default=False,

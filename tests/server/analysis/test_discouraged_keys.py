@@ -16,7 +16,7 @@ def test_a_threshold_beside_a_prompt() -> None:
         "⋯\n"
         "      threshold: 0.5\n"
         "      ^^^^^^^^^ warning key-without-effect: `threshold` has no effect beside `prompt`: "
-        "it belongs to the rating form, which has a `rubric` and none of the others.\n"
+        "it belongs to the rating form, which has a `rubric` and no `prompt`.\n"
         "        = fix: Delete `threshold`\n"
     )
     assert fixed(text, "key-without-effect") == graders(f"{JUDGE}      prompt: Is it good?\n")
@@ -27,7 +27,7 @@ def test_a_threshold_beside_a_prompt() -> None:
     [
         "      rubric: Rate it\n      threshold: 0.5\n",
         "      rubric: Rate it\n      prompt: ''\n      threshold: 0.5\n",
-        "      rubric: Rate it\n      continue_session: false\n      threshold: 0.5\n",
+        "      rubric: Rate it\n      continue_session: true\n      threshold: 0.5\n",
         "      prompt: Is it good?\n      threshold:\n",
     ],
 )

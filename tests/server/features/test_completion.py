@@ -365,3 +365,13 @@ def test_completion_answers_at_every_offset_of_every_prefix() -> None:
         for end in range(0, len(text) + 1, 3):
             for at in range(0, end + 1, 5):
                 completions(text[:at] + "<CURSOR>" + text[at:end])
+
+
+def test_a_rubric_is_one_of_ours_or_a_file(tmp_path: Path) -> None:
+    (tmp_path / "rubrics").mkdir()
+    (tmp_path / "rubrics" / "tone.md").write_text("Be kind.")
+    grader = "graders:\n- type: prompt\n  name: judge\n  config:\n    rubric: {}<CURSOR>\n"
+    path = tmp_path / "eval.yaml"
+    offered = labels(grader.format(""), path=path)
+    assert {"groundedness", "task_completion", "rubrics/"} <= set(offered)
+    assert "rubrics/tone.md" in labels(grader.format("rubrics/"), path=path)
