@@ -1,4 +1,5 @@
 // Bundles the extension into out/extension.js, and the licences of what is bundled into out/THIRD_PARTY_NOTICES.txt.
+// Writes out/adapter.schema.json, the schema of adapter files as VS Code's own JSON support reads it.
 //
 //   node scripts/build.mjs [--watch]
 
@@ -6,6 +7,7 @@ import fs from "node:fs";
 import path from "node:path";
 import esbuild from "esbuild";
 
+const adapterSchema = "../waza_engine/schemas/adapter.schema.json";
 const options = {
   entryPoints: ["src/extension.ts"],
   outfile: "out/extension.js",
@@ -20,11 +22,20 @@ const options = {
   logLevel: "warning",
 };
 
+fs.mkdirSync("out", { recursive: true });
+fs.writeFileSync("out/adapter.schema.json", JSON.stringify(onlyForAdapters(JSON.parse(fs.readFileSync(adapterSchema, "utf8")))));
+
 if (process.argv.includes("--watch")) {
   await (await esbuild.context(options)).watch();
 } else {
   const { metafile } = await esbuild.build(options);
   fs.writeFileSync("out/THIRD_PARTY_NOTICES.txt", notices(Object.keys(metafile.inputs)));
+}
+
+// A folder called `adapters` may hold other JSON: a file counts once it has a key that only adapters have.
+function onlyForAdapters(schema) {
+  const keys = ["sessionMode", "outputEvents", "autoApprove", "x-waza"];
+  return { if: { anyOf: keys.map((key) => ({ required: [key] })) }, then: schema };
 }
 
 function notices(files) {
