@@ -59,7 +59,7 @@ class LlmGrader(Grader[LlmConfig]):
     it. A reply without a rating, or with one that is not on the scale, is an error of the grader.
 
     **Worth knowing:** `rubric` and `model` may stand beside `type` or inside `config`; `config` wins. The
-    judge is asked as for [`prompt`](#prompt), and an executor without a model cannot judge.
+    judge is asked as for `prompt`, and an executor without a model cannot judge.
     """
 
     type = "llm"

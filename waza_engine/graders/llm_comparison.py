@@ -48,7 +48,7 @@ class LlmComparisonGrader(Grader[LlmComparisonConfig]):
     the judge says so, and from 0.75 on when it says nothing. A reply without a rating, or with one that is
     not on the scale, is an error of the grader.
 
-    **Worth knowing:** the judge is asked as for [`prompt`](#prompt), and an executor without a model cannot
+    **Worth knowing:** the judge is asked as for `prompt`, and an executor without a model cannot
     judge.
     """
 

@@ -123,7 +123,7 @@ class PromptGrader(Grader[PromptConfig]):
 
     **Rubrics:** a path ends in `.md` or `.yaml`, starts with `.`, `/` or `~/`, or has a `/` in it, and is
     looked up beside the eval file, then in the folders above it. A single word is a rubric that comes with
-    the engine ([docs/rubrics.md](rubrics.md)): `groundedness`, `helpfulness`, `instruction-following`,
+    the engine (`docs/rubrics.md`): `groundedness`, `helpfulness`, `instruction-following`,
     `refusal-correctness` and `tool-use-appropriateness` ask for verdicts; `intent_resolution`,
     `response_completeness`, `task_adherence`, `task_completion`, `tool_call_accuracy`, `tool_input_accuracy`,
     `tool_output_utilization` and `tool_selection` for a rating. Everything else is the rubric itself.
