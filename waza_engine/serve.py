@@ -110,6 +110,9 @@ class Server:
             if "id" in request:
                 self._refuse(identifier, _METHOD_NOT_FOUND, f"There is no method {request['method']}.")
             return
+        if request["method"] == "eval.run" and "id" not in request:
+            self._methods.start_unanswered(request.get("params"))
+            return
         self._endpoint.consume(request)
 
     def _refuse(self, identifier: object, code: int, message: str) -> None:

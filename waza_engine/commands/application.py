@@ -64,6 +64,10 @@ def run(
         list[str] | None,
         typer.Option(metavar="PATTERN", help="Only tasks whose id or name matches this pattern; repeatable."),
     ] = None,
+    tags: Annotated[
+        list[str] | None,
+        typer.Option(metavar="PATTERN", help="Only tasks with a tag that matches this pattern; repeatable."),
+    ] = None,
     grader: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="Only the graders of this name; repeatable.")
     ] = None,
@@ -79,7 +83,20 @@ def run(
         str | None, typer.Option(metavar="NAME", help="Who answers the prompts, instead of the suite's.")
     ] = None,
     model: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The agent's model, instead of the suite's.")
+        list[str] | None,
+        typer.Option(
+            metavar="NAME", help="The agent's model, instead of the suite's; repeatable: one run for each."
+        ),
+    ] = None,
+    recommend: Annotated[
+        bool, typer.Option("--recommend", help="With several models: say which one to take.")
+    ] = False,
+    judge_model: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The model of judges that name none.")
+    ] = None,
+    judge_executor: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Who asks the judges, when not the agent's executor."),
     ] = None,
     trials: Annotated[
         int | None, typer.Option(min=1, metavar="NUMBER", help="Trials of each task, instead of the suite's.")
@@ -87,6 +104,55 @@ def run(
     workers: Annotated[
         int | None, typer.Option(min=1, metavar="NUMBER", help="How many tasks run at the same time.")
     ] = None,
+    parallel: Annotated[
+        bool | None, typer.Option("--parallel/--no-parallel", help="Run tasks at the same time, or not.")
+    ] = None,
+    timeout: Annotated[
+        int | None, typer.Option(min=1, metavar="SECONDS", help="Time limit of one agent call, in any task.")
+    ] = None,
+    fail_fast: Annotated[
+        bool | None,
+        typer.Option("--fail-fast/--no-fail-fast", help="Stop after the first task that does not pass."),
+    ] = None,
+    max_cost: Annotated[
+        float | None,
+        typer.Option(
+            min=0, metavar="USD", help="Stop when agent and judges have cost this many US dollars."
+        ),
+    ] = None,
+    max_tokens: Annotated[
+        int | None,
+        typer.Option(min=0, metavar="NUMBER", help="Stop when this many tokens went in and out."),
+    ] = None,
+    baseline: Annotated[
+        bool | None,
+        typer.Option("--baseline/--no-baseline", help="Run all a second time without skills, and compare."),
+    ] = None,
+    cache: Annotated[
+        bool | None,
+        typer.Option("--cache/--no-cache", help="Take the results of unchanged tasks from earlier runs."),
+    ] = None,
+    cache_dir: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Where they are kept, instead of .waza-cache beside .waza.yaml."),
+    ] = None,
+    context_dir: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Where fixtures are found, for tasks that name no directory."),
+    ] = None,
+    skip_graders: Annotated[
+        bool, typer.Option("--skip-graders", help="Record answers only; grade them later with `grade`.")
+    ] = False,
+    keep_workspace: Annotated[
+        bool, typer.Option("--keep-workspace", help="Leave the workspaces; the results say where they are.")
+    ] = False,
+    transcript_dir: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Write everything that was said in a task to a file there."),
+    ] = None,
+    no_skills: Annotated[
+        bool, typer.Option("--no-skills", help="Load no skills: what can the agent do without them?")
+    ] = False,
     reporter: Annotated[
         list[str] | None,
         typer.Option(metavar="junit:FILE", help="Write the results as JUnit XML, too; repeatable."),
@@ -97,44 +163,85 @@ def run(
 ) -> None:
     """Run a suite and keep its results in .waza/results beside it.
 
-    Exit code 0: every task passed. 1: some did not. 2: the suite could not be run. 130: interrupted.
+    With a limit, nothing that costs starts once it is reached, and what was finished is kept.
+
+    Exit code 0: every task passed; with --baseline the skills must also make a difference. 1: not so. 2: the
+    suite could not be run. 3: a limit of cost or tokens stopped the run. 130: interrupted.
     """
     from waza_engine.commands.run import run_command
+    from waza_engine.runs.budget import Budget
     from waza_engine.runs.run import RunRequest
 
     request = RunRequest(
         path=eval_file,
         tasks=tuple(task or ()),
         graders=tuple(grader or ()),
+        tags=tuple(tags or ()),
         trials=trials,
         executor=executor,
-        model=model,
+        judge_model=judge_model,
+        judge_executor=judge_executor,
         workers=workers,
+        parallel=parallel,
+        timeout_seconds=timeout,
+        fail_fast=fail_fast,
+        context_directory=context_dir,
+        skip_graders=skip_graders,
+        keep_workspace=keep_workspace,
+        baseline=baseline,
+        budget=Budget(max_cost, max_tokens),
+        cache=cache,
+        cache_directory=cache_dir,
+        transcript_directory=transcript_dir,
+        no_skills=no_skills,
     )
     raise typer.Exit(
-        run_command(request, output, output_format.value, verbose=verbose, reporters=reporter or ())
+        run_command(
+            request,
+            output,
+            output_format.value,
+            verbose=verbose,
+            reporters=reporter or (),
+            models=model or (),
+            recommend=recommend,
+        )
     )
 
 
 @application.command()
 def grade(
-    record: Annotated[Path, typer.Argument(metavar="RECORD", help="A result file, ours or upstream's.")],
+    record: Annotated[
+        Path,
+        typer.Argument(
+            metavar="RECORD",
+            help="A result file, ours or upstream's; or an eval.yaml or its directory: its newest results.",
+        ),
+    ],
     suite: Annotated[
         Path | None,
         typer.Option(metavar="EVAL", help="The eval.yaml, when it is not found from the record."),
     ] = None,
     task: Annotated[
-        list[str] | None, typer.Option(help="Only tasks whose id or name matches this pattern; repeatable.")
+        list[str] | None, typer.Option(metavar="PATTERN", help="Only tasks whose id or name matches this pattern; repeatable.")
     ] = None,
     grader: Annotated[
-        list[str] | None, typer.Option(help="Only the graders of this name; repeatable.")
+        list[str] | None, typer.Option(metavar="NAME", help="Only the graders of this name; repeatable.")
     ] = None,
     workspace: Annotated[
         Path | None,
-        typer.Option(help="The directory in which file and diff look, when the run's was not kept."),
+        typer.Option(metavar="DIR", help="The directory in which file and diff look, when the run's was not kept."),
+    ] = None,
+    judge_executor: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="Ask the judges again through this executor; else their verdicts stay."
+        ),
+    ] = None,
+    judge_model: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The model of judges that name none.")
     ] = None,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Write the record with the new verdicts here.")
+        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write the record with the new verdicts here.")
     ] = None,
     output_format: Annotated[
         ReportFormat, typer.Option("--format", help="Text for people, or one object with every grader.")
@@ -147,7 +254,9 @@ def grade(
     from waza_engine.commands.grade import grade_command
     from waza_engine.runs.regrading import RegradeRequest
 
-    request = RegradeRequest(record, suite, tuple(task or ()), tuple(grader or ()), workspace)
+    request = RegradeRequest(
+        record, suite, tuple(task or ()), tuple(grader or ()), workspace, judge_executor, judge_model
+    )
     raise typer.Exit(grade_command(request, output, output_format.value))
 
 
@@ -172,7 +281,7 @@ def report(
         ),
     ] = ReportKind.TEXT,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Write the report to this file.")
+        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write the report to this file.")
     ] = None,
 ) -> None:
     """Show the results of a run, or write them for a CI system or a pull request.
@@ -238,38 +347,69 @@ def list_suites(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="Where to look.")] = Path(),
     as_json: Annotated[bool, typer.Option("--json", help="Print one object instead of lines.")] = False,
 ) -> None:
-    """List the suites below a directory, with their tasks."""
+    """List the suites below a directory, with their tasks; one that cannot be used says why.
+
+    Exit code 0: listed. 2: there is no such directory.
+    """
     from waza_engine.commands.listing import list_command
 
     raise typer.Exit(list_command(directory, as_json=as_json))
 
 
+cache_commands = typer.Typer(no_args_is_help=True, help="Results of unchanged tasks, kept from earlier runs.")
+application.add_typer(cache_commands, name="cache")
 application.add_typer(new, name="new")
 
 
 @application.command()
 def schema(
-    out: Annotated[Path | None, typer.Option(help="Write every schema below this directory.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Write every schema below this directory.")
+    ] = None,
+    custom: Annotated[
+        bool, typer.Option("--custom", help="With the grader types of the plug-ins that are installed.")
+    ] = False,
 ) -> None:
-    """Write the JSON Schemas of all suite files; without --out, print them as one object."""
+    """Write the JSON Schemas of all suite files; without --out, print them as one object.
+
+    Exit code 0: written. 2: they cannot be.
+    """
     import json
 
     from waza_engine.spec.json_schema import schemas, write_schemas
 
     if out is None:
-        sys.stdout.write(json.dumps(schemas(), indent=2, ensure_ascii=False) + "\n")
+        sys.stdout.write(json.dumps(schemas(custom=custom), indent=2, ensure_ascii=False) + "\n")
         return
     try:
-        written = write_schemas(out)
+        written = write_schemas(out, custom=custom)
     except OSError as error:
         sys.stderr.write(f"The schemas cannot be written to {out}: {error.strerror or error}.\n")
         raise typer.Exit(2) from None
     sys.stdout.write(f"{len(written)} schemas written to {out}\n")
 
 
+@cache_commands.command("clear")
+def clear_cache(
+    cache_dir: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="The cache, instead of that of this directory.")
+    ] = None,
+) -> None:
+    """Delete the results that --cache kept.
+
+    Exit code 0: deleted. 2: the directory holds anything else, so nothing was deleted.
+    """
+    from waza_engine.commands.cache import clear_command
+
+    raise typer.Exit(clear_command(cache_dir))
+
+
 @application.command()
 def serve() -> None:
-    """Serve an editor: JSON-RPC 2.0 on standard input and output, one message a line."""
+    """Serve an editor: JSON-RPC 2.0 on standard input and output, one message a line.
+
+    Exit code 0: the input has ended, and with it every run.
+    """
     from waza_engine.serve import serve as serve_forever
 
     serve_forever()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from types import TracebackType
 from typing import IO, Self
 
@@ -9,7 +10,9 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from waza_engine.results.documents import run_document
 from waza_engine.results.outcomes import TaskOutcome, TrialOutcome, Validation
+from waza_engine.results.words import baseline_words, impact_words, spending_words
 from waza_engine.runs.events import RunEvent
 from waza_engine.runs.run import PreparedRun, RunReport
 
@@ -67,7 +70,8 @@ class TextReport:
                 self._console.print(f"[dim]{escape(event.message)}[/]")
             case "passed" | "failed" | "errored" | "skipped" | "pending" if event.trial is None:
                 score = "" if event.score is None else f"  {event.score:.2f}"
-                self._console.print(f"{MARKS[event.kind]} {escape(event.task or '')}{score}")
+                note = "  without skills" if event.baseline else "  from the cache" if event.cached else ""
+                self._console.print(f"{MARKS[event.kind]} {escape(event.task or '')}{score}[dim]{note}[/]")
             case _:
                 pass
 
@@ -96,6 +100,17 @@ class TextReport:
             )
             + f"  ·  score {summary.aggregate_score:.2f}  ·  {summary.duration_ms / 1000:.1f} s"
         )
+        document = run_document(outcome)
+        cached = sum(task.cached for task in outcome.tasks)
+        for line in (
+            spending_words(document),
+            f"{cached} of {summary.total_tests} tasks taken from the cache" if cached else "",
+            baseline_words(document),
+        ):
+            if line:
+                self._console.print(escape(line))
+        if outcome.header.settings.get("skip_graders"):
+            self._console.print("answers only; `waza-engine grade` grades them")
         if outcome.status == "canceled":
             self._console.print("[yellow]interrupted; what was finished is kept[/]")
         if outcome.message:
@@ -110,9 +125,10 @@ class TextReport:
         name = header.eval_name or self._prepared.suite.path.name
         trials = f", {self._prepared.trials} trials each" if self._prepared.trials > 1 else ""
         model = f" ({header.model})" if header.model else ""
+        twice = ", then all without skills" if self._prepared.baseline else ""
         return (
             f"[bold]{escape(name)}[/]: {count} {'task' if count == 1 else 'tasks'}{trials}, "
-            f"executor {escape(header.executor)}{escape(model)}"
+            f"executor {escape(header.executor)}{escape(model)}{twice}"
         )
 
     def _tell_warning(self, event: RunEvent) -> None:
@@ -122,13 +138,15 @@ class TextReport:
         console.print(f"[{colour}]{escape(where + (event.message or ''))}[/]")
 
     def _explain(self, task: TaskOutcome) -> None:
-        if task.status in ("passed", "skipped") and not self._verbose:
+        if task.status in ("passed", "skipped") and not (self._verbose or task.error or task.impact):
             return
         statistics = task.statistics
         trials = f"  {statistics.passed_runs}/{statistics.total_runs} trials" if statistics else ""
         self._console.print(f"\n{MARKS[task.status]} [bold]{escape(task.id)}[/]{trials}")
         if task.error:
             self._console.print(f"    {escape(task.error)}")
+        if task.impact is not None:
+            self._console.print(f"    [dim]{escape(impact_words(asdict(task.impact)))}[/]")
         seen: set[tuple[str, str]] = set()
         for trial in task.trials:
             self._explain_trial(trial, seen, many=len(task.trials) > 1)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import os
 import queue
+import re
 import signal
 import sys
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import FrameType
 
@@ -18,14 +19,19 @@ from waza_engine.commands.report import TextReport
 from waza_engine.commands.reporting import report_of
 from waza_engine.results.documents import run_document
 from waza_engine.results.store import ResultsError, check_writable, encoded, write_atomically
+from waza_engine.runs.budget import Meter
 from waza_engine.runs.cancellation import RunCancellation
 from waza_engine.runs.discovery import eval_file_of
 from waza_engine.runs.events import RunEvent
 from waza_engine.runs.run import PreparedRun, RunReport, RunRequest, prepare
 from waza_engine.runs.suite import SuiteError
+from waza_engine.scoring.recommendation import ModelFigures, Recommendation
+from waza_engine.scoring.recommendation import recommend as recommend_model
 from waza_engine.spec.problems import SuiteFileError
 
-PASSED, SOME_FAILED, NOT_RUN, INTERRUPTED = 0, 1, 2, 130
+PASSED, SOME_FAILED, NOT_RUN, LIMIT_REACHED, INTERRUPTED = 0, 1, 2, 3, 130
+# Of several runs the worst counts.
+_SEVERITY = (PASSED, SOME_FAILED, LIMIT_REACHED, NOT_RUN, INTERRUPTED)
 
 
 def run_command(
@@ -35,35 +41,135 @@ def run_command(
     *,
     verbose: bool,
     reporters: Sequence[str] = (),
+    models: Sequence[str] = (),
+    recommend: bool = False,
 ) -> int:
     """Run a suite and return the exit code. ``output_format`` is ``text``, ``json`` or ``jsonl``.
 
-    ``reporters`` are ``junit:FILE`` each; their files are written however the run ends.
+    ``reporters`` are ``junit:FILE`` each; their files are written however the run ends. Several models run
+    one after the other within the same limits; the name of the model goes into the name of every file then,
+    and JSON is a list.
     """
     tolerate_narrow_encodings(json_wanted=output_format != "text")
     try:
         reports = [_report_file(reporter) for reporter in reporters]
-        prepared = prepare(replace(request, path=eval_file_of(request.path)))
-        for file in (*reports, *(() if output is None else (output,))):
-            check_writable(file)
+        _check_models(models, recommend=recommend)
+        several = len(models) > 1
+        meter = Meter(request.budget)
+        eval_file = eval_file_of(request.path)
+        runs = [
+            _Planned(
+                prepare(replace(request, path=eval_file, model=model), meter),
+                output and _of_model(output, model if several else None),
+                [_of_model(file, model if several else None) for file in reports],
+            )
+            for model in models or (None,)
+        ]
+        for run in runs:
+            for file in run.files:
+                check_writable(file)
     except (SuiteFileError, SuiteError, ResultsError) as error:
         sys.stderr.write(f"{error}\n")
         return NOT_RUN
     cancellation = RunCancellation()
     printed = StandardOutput(cancellation.request)
+    found: list[RunReport] = []
+    for run in runs:
+        found.append(_told(run.prepared, output_format, printed, cancellation, verbose=verbose))
+        if cancellation.requested:
+            break
+    if recommend and len(found) == len(runs) and not cancellation.requested:
+        found = _recommended(found, printed, as_text=output_format == "text")
+    if output_format == "json":
+        documents = [run_document(report.outcome) for report in found]
+        printed.write(encoded(documents if several else documents[0]).decode())
+    printed.flush()
+    printed.complain()
+    codes = [
+        _exit_code(
+            report, all([_written_copy(report, run.output), *(_reported(report, f) for f in run.reports)])
+        )
+        for report, run in zip(found, runs, strict=False)
+    ]
+    return NOT_RUN if printed.failure is not None else max(codes, key=_SEVERITY.index)
+
+
+@dataclass(frozen=True, slots=True)
+class _Planned:
+    prepared: PreparedRun
+    output: Path | None
+    reports: Sequence[Path]
+
+    @property
+    def files(self) -> Sequence[Path]:
+        return (*self.reports, *(() if self.output is None else (self.output,)))
+
+
+def _told(
+    prepared: PreparedRun,
+    output_format: str,
+    printed: StandardOutput,
+    cancellation: RunCancellation,
+    *,
+    verbose: bool,
+) -> RunReport:
+    """Run and print what happens; the result document comes later."""
     if output_format == "text":
         with TextReport(prepared, printed.stream, verbose=verbose) as report:
             found = _run(prepared, report.tell, cancellation)
             report.summarize(found)
-    elif output_format == "jsonl":
-        found = _run(prepared, lambda event: _print_event(event, printed), cancellation)
-    else:
-        found = _run(prepared, _print_warning, cancellation)
-        printed.write(encoded(run_document(found.outcome)).decode())
-    printed.flush()
-    printed.complain()
-    kept = all([_written_copy(found, output), *(_reported(found, file) for file in reports)])
-    return NOT_RUN if printed.failure is not None else _exit_code(found, kept)
+        return found
+    if output_format == "jsonl":
+        return _run(prepared, lambda event: _print_event(event, printed), cancellation)
+    return _run(prepared, _print_warning, cancellation)
+
+
+def _check_models(models: Sequence[str], *, recommend: bool) -> None:
+    if len(set(models)) < len(models):
+        raise SuiteError("`--model` names a model twice; name each once.")
+    if recommend and len(models) < 2:
+        raise SuiteError("`--recommend` compares models; name two or more with `--model`.")
+
+
+def _of_model(file: Path, model: str | None) -> Path:
+    """Return the name of a file for one of several models: ``out.json`` becomes ``out_gpt-4o.json``."""
+    if model is None:
+        return file
+    segment = re.sub(r"[/\\: ]", "-", model)
+    return file.with_name(f"{file.stem}_{segment}{file.suffix}")
+
+
+def _recommended(found: Sequence[RunReport], printed: StandardOutput, *, as_text: bool) -> list[RunReport]:
+    """Return the reports with the recommendation, which their result files get, too."""
+    figures = [
+        ModelFigures(
+            model=report.outcome.header.model,
+            aggregate_score=report.outcome.summary.aggregate_score,
+            pass_rate=report.outcome.summary.success_rate,
+            std_dev=report.outcome.summary.std_dev,
+            duration_ms=report.outcome.summary.duration_ms,
+        )
+        for report in found
+    ]
+    ranking = recommend_model(figures)
+    if ranking is None:
+        return list(found)
+    if as_text:
+        for place, model in enumerate(ranking.ranking, 1):
+            printed.write(f"{place}. {model.model}  {model.score:.1f} of 10\n")
+        margin = f", {ranking.margin_percent:.0f} % ahead" if ranking.margin_percent else ""
+        printed.write(f"recommended: {ranking.winner.model}{margin}\n")
+    return [_with_recommendation(report, ranking) for report in found]
+
+
+def _with_recommendation(report: RunReport, ranking: Recommendation) -> RunReport:
+    report = replace(report, outcome=replace(report.outcome, recommendation=ranking))
+    if report.results_file is not None:
+        try:
+            write_atomically(report.results_file, encoded(run_document(report.outcome)))
+        except ResultsError as error:
+            sys.stderr.write(f"{error}\n")
+    return report
 
 
 def _run(
@@ -131,6 +237,8 @@ def _reported(found: RunReport, file: Path) -> bool:
 def _exit_code(found: RunReport, kept: bool) -> int:
     if found.outcome.status == "canceled":
         return INTERRUPTED
+    if found.outcome.limit and kept:
+        return LIMIT_REACHED
     unusable = any(task.status == "error" and not task.trials for task in found.outcome.tasks)
     if found.outcome.status == "error" or unusable or not kept:
         return NOT_RUN

@@ -11,6 +11,7 @@ from junitparser import Error, Failure, JUnitXml, Skipped, TestCase, TestSuite
 
 from waza_engine.results.formats import Block, moment, task_result
 from waza_engine.results.scores import GraderResult, TaskResult
+from waza_engine.results.words import baseline_words, spending_words
 
 # XML 1.0 has no way to write these characters.
 _NOT_IN_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -31,6 +32,8 @@ def junit_report(document: Block) -> bytes:
         ("model", config.get("model_id")),
         ("engine", config.get("engine_type")),
         ("score", _score(summary)),
+        ("spent", spending_words(document)),
+        ("baseline", baseline_words(document)),
     ):
         if value:
             suite.add_property(name, _clean(str(value)))

@@ -9,6 +9,7 @@ from typing import cast
 
 from waza_engine.results.formats import Block, moment, task_result
 from waza_engine.results.scores import GraderResult, TaskResult
+from waza_engine.results.words import baseline_words, spending_words
 
 LONGEST_CHARACTERS = 60_000
 _MARKS = {"passed": "✅", "failed": "❌", "error": "⚠️", "skipped": "⏭️"}
@@ -50,6 +51,8 @@ def _parts(document: Block, tasks: list[TaskResult]) -> Iterator[str]:
         ("Executor", config.get("engine_type")),
         ("Score", _figure(summary.get("aggregate_score"))),
         ("Duration", _duration(summary.get("duration_ms"))),
+        ("Spent", spending_words(document)),
+        ("Baseline", baseline_words(document)),
     ]
     yield " · ".join(f"{label}: **{_escaped(str(value))}**" for label, value in facts if value) + "\n\n"
     if tasks:

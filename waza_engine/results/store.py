@@ -101,8 +101,8 @@ class ResultStore:
             self._journal = None
 
 
-def encoded(document: Json) -> bytes:
-    """Return the document as upstream writes it: two spaces of indentation, UTF-8."""
+def encoded(document: Json | list[Json]) -> bytes:
+    """Return the document, or several, as upstream writes it: two spaces of indentation, UTF-8."""
     text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
     return text.encode("utf-8", "replace") + b"\n"
 

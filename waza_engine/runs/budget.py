@@ -18,6 +18,7 @@ from waza_engine.executors.base import (
     ExecutorError,
 )
 from waza_engine.graders.base import ModelUsage, Usage
+from waza_engine.results.words import dollars
 from waza_engine.runs.bounded import CancelledRunError, TooSlowError, call_bounded
 from waza_engine.runs.cancellation import RunCancellation
 from waza_engine.scoring.cost import Cost, cost_of, has_price, total_cost
@@ -58,21 +59,33 @@ def unpriced_models(budget: Budget, models: Iterable[str]) -> list[str]:
 
 
 class Meter:
-    """Counts what a run spends; thread-safe. ``reason`` says which limit was reached, "" while none is.
+    """Counts what a run spends; thread-safe.
 
-    ``cut`` is true when something was left out for that reason.
+    ``cut`` is true when something was left out for that reason. Runs of several models share the limits of
+    one meter: each has its own ``within`` that one.
     """
 
-    def __init__(self, budget: Budget) -> None:
+    def __init__(self, budget: Budget, within: Meter | None = None) -> None:
         self.budget = budget
-        self.reason = ""
         self.cut = False
-        self.stopping = RunCancellation()
+        self._within = within
+        self._reason = ""
+        self._stopping = RunCancellation()
         self._lock = threading.Lock()
         self._tokens = 0
         self._cost = Cost()
         if budget.max_tokens == 0 or budget.max_cost_usd == 0:
             self._stop(f"{_limit(budget)} allows no call that costs")
+
+    @property
+    def reason(self) -> str:
+        """Which limit was reached, "" while none is."""
+        return self._reason if self._within is None else self._within.reason
+
+    @property
+    def stopping(self) -> RunCancellation:
+        """Requested when a limit is reached."""
+        return self._stopping if self._within is None else self._within.stopping
 
     @property
     def tokens(self) -> int:
@@ -89,6 +102,9 @@ class Meter:
         with self._lock:
             self._tokens += tokens_of(usage)
             self._cost = total_cost((self._cost, cost))
+        if self._within is not None:
+            self._within.count(usage, cost, must_tell=must_tell)
+            return
         budget = self.budget
         if budget.max_tokens is not None and self._tokens >= budget.max_tokens:
             self._stop(f"the limit of {budget.max_tokens:,} tokens is reached: {self._tokens:,} are used")
@@ -106,8 +122,8 @@ class Meter:
 
     def _stop(self, reason: str) -> None:
         with self._lock:
-            self.reason = self.reason or reason
-        self.stopping.request()
+            self._reason = self._reason or reason
+        self._stopping.request()
 
 
 class MeteredExecutor:
@@ -201,11 +217,6 @@ class Tally:
 
     def close(self) -> None:
         """Do nothing: the executor belongs to the run."""
-
-
-def dollars(amount: float) -> str:
-    """Return an amount for people: cents, or as many digits as a small one needs."""
-    return f"${amount:.2f}" if amount >= 1 or amount == 0 else f"${amount:.4f}"
 
 
 def _limit(budget: Budget) -> str:

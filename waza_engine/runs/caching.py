@@ -80,8 +80,9 @@ class CacheError(Exception):
 class TaskCache:
     """The cache in a directory. An entry that cannot be read is none; one that cannot be written is lost."""
 
-    def __init__(self, directory: Path, executor: str, model: str) -> None:
+    def __init__(self, directory: Path, executor: str, model: str, judge_executor: str) -> None:
         self._directory = directory
+        self._judge_executor = judge_executor
         self._executor = executor
         self._model = model
         self._contents: dict[Path, str | None] = {}
@@ -98,6 +99,7 @@ class TaskCache:
             "python": platform.python_version(),
             "platform": platform.system(),
             "executor": self._executor,
+            "judge_executor": self._judge_executor,
             "model": self._model,
             "trials": trials,
             "environment": _provider_environment(),

@@ -81,8 +81,8 @@ class _Course:
                 self.stream.send("output", message=f"error: {error}")
 
 
-def prepare(request: RunRequest) -> PreparedRun:
-    """Load the suite and choose what to run.
+def prepare(request: RunRequest, within: Meter | None = None) -> PreparedRun:
+    """Load the suite and choose what to run; ``within`` is the meter of several runs that share a limit.
 
     Raises:
         SuiteFileError: when the eval file cannot be used.
@@ -102,7 +102,7 @@ def prepare(request: RunRequest) -> PreparedRun:
     except ExecutorError as error:
         raise SuiteError(f"{suite.path}: {error}.") from None
     warnings += getattr(executor, "warnings", ())
-    meter = Meter(request.budget)
+    meter = Meter(request.budget, within)
     agent = MeteredExecutor(executor, meter)
     try:
         judges = judge_executor(
@@ -134,7 +134,7 @@ def prepare(request: RunRequest) -> PreparedRun:
         agent,
         judges,
         meter,
-        cache=None if cache is None else TaskCache(cache, executor.name, config.model),
+        cache=None if cache is None else TaskCache(cache, executor.name, config.model, judges.name),
         program_timeout_seconds=float(project.graders.program_timeout),
         warnings=warnings,
     )

@@ -50,7 +50,8 @@ def pairwise_impact(details: Sequence[Mapping[str, object]]) -> PairwiseImpact |
     if not wins + ties + losses:
         return None
     winner = "skill" if wins > losses else "baseline" if losses > wins else "tie"
-    like: Mapping[str, object] = next((found for found in details if found.get("winner") == winner), {})
+    nothing: Mapping[str, object] = {}
+    like = next((found for found in details if found.get("winner") == winner), nothing)
     return PairwiseImpact(
         winner=winner,
         magnitude=str(like.get("magnitude") or "equal"),

@@ -1,0 +1,75 @@
+"""What a run used, what it cost and what its skills add, in words that all reports share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+from waza_engine.results.formats import number
+
+Block = Mapping[str, Any]
+
+
+def spending_words(document: Block) -> str:
+    """Return what a run spent: ``12,345 tokens, $0.0123``; "" when nothing was spent or it is not known."""
+    cost = _block(_block(document, "summary"), "cost")
+    tokens = int(number(cost.get("tokens")))
+    if not tokens:
+        return ""
+    return f"{tokens:,} tokens, {_cost(cost)}"
+
+
+def dollars(amount: float) -> str:
+    """Return an amount for people: cents, or as many digits as a small one needs."""
+    return f"${amount:.2f}" if amount >= 1 or amount == 0 else f"${amount:.4f}"
+
+
+def impact_words(impact: Block) -> str:
+    """Return what the skills add to a task: ``67 % with skills, 33 % without``."""
+    with_skills, without = (
+        number(impact.get("pass_rate_with_skills")),
+        number(impact.get("pass_rate_baseline")),
+    )
+    text = f"{_percent(with_skills)} with skills, {_percent(without)} without"
+    pairs = _block(impact, "pairwise")
+    if not pairs:
+        return text
+    if pairs.get("wins") is None:
+        return f"{text}; answers compared: {pairs.get('winner')}"
+    counts = (int(number(pairs.get(key))) for key in ("wins", "ties", "losses"))
+    return f"{text}; answers compared: " + ", ".join(
+        f"{count} {word}" for count, word in zip(counts, ("better", "equal", "worse"), strict=True) if count
+    )
+
+
+def baseline_words(document: Block) -> str:
+    """Return how the whole run compares with its baseline, "" without one."""
+    baseline = _block(document, "baseline_outcome")
+    if not baseline:
+        return ""
+    with_skills = number(_block(document, "summary").get("success_rate"))
+    without = number(_block(baseline, "summary").get("success_rate"))
+    said = f"{_percent(with_skills)} of the tasks pass with skills, {_percent(without)} without"
+    if with_skills > without:
+        return f"{said}: the skills help"
+    if with_skills == without:
+        return f"{said}: there is nothing to improve" if without == 1 else f"{said}: the skills do not help"
+    return f"{said}: the skills do harm"
+
+
+def _cost(cost: Block) -> str:
+    usd, unpriced = cost.get("usd"), cost.get("unpriced")
+    names = [str(name) for name in cast("list[object]", unpriced)] if isinstance(unpriced, list) else []
+    unknown = ", ".join(name or "the agent's own model" for name in names)
+    if usd is None:
+        return f"cost unknown (no price for {unknown})" if unknown else "cost unknown"
+    return f"{dollars(number(usd))}{f' and more (no price for {unknown})' if unknown else ''}"
+
+
+def _percent(rate: float) -> str:
+    return f"{rate * 100:.0f} %"
+
+
+def _block(value: Block, key: str) -> Block:
+    found = value.get(key)
+    return cast("Block", found) if isinstance(found, Mapping) else {}
