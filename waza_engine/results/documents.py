@@ -12,6 +12,7 @@ from typing import cast
 
 import waza_engine
 from waza_engine.graders.base import Usage
+from waza_engine.results.figures import statistics_document, summary_figures
 from waza_engine.results.json_values import Json, given, plain
 from waza_engine.results.outcomes import RunHeader, RunOutcome, TaskOutcome, TriggerOutcome
 from waza_engine.results.trial_documents import (
@@ -23,8 +24,7 @@ from waza_engine.results.trial_documents import (
 from waza_engine.scoring.cost import total_cost
 from waza_engine.scoring.impact import SkillImpact
 from waza_engine.scoring.recommendation import Recommendation
-from waza_engine.scoring.statistics import CONFIDENCE, Interval
-from waza_engine.scoring.tasks import SuiteSummary, TaskStatistics
+from waza_engine.scoring.tasks import SuiteSummary
 
 __all__ = [
     "Json",
@@ -134,37 +134,9 @@ def recommendation_document(found: Recommendation) -> Json:
     }
 
 
-def statistics_document(statistics: TaskStatistics) -> Json:
-    """Return the ``stats`` of a task."""
-    figures = asdict(statistics)
-    del figures["interval"]
-    if statistics.interval is not None:
-        figures["bootstrap_ci"] = _interval(statistics.interval)
-        figures["is_significant"] = statistics.interval.is_significant
-    return figures
-
-
 def summary_document(summary: SuiteSummary, usage: Usage | None) -> Json:
     """Return the ``summary`` of a run."""
-    figures = asdict(summary)
-    del figures["interval"]
-    if summary.interval is not None:
-        interval = summary.interval
-        figures["statistics"] = {
-            "bootstrap_ci": _interval(interval),
-            "is_significant": interval.is_significant,
-        }
-    return {**figures, **given(usage=usage_document(usage))}
-
-
-def _interval(interval: Interval) -> Json:
-    return {
-        "lower": interval.lower,
-        "upper": interval.upper,
-        "mean": interval.mean,
-        "confidence_level": CONFIDENCE,
-        "num_bootstraps": interval.resamples,
-    }
+    return {**summary_figures(summary), **given(usage=usage_document(usage))}
 
 
 def _trigger(trigger: TriggerOutcome) -> Json:

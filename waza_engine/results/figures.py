@@ -59,14 +59,10 @@ def counted_document(document: Block, tasks: Sequence[Block]) -> Json:
     figures = summary_figures(summary)
     figures["duration_ms"] = before.get("duration_ms", 0)
     groups = _groups(tasks, scores)
-    usage = before.get("usage")
+    kept = {key: value for key, value in before.items() if key != "statistics"}
     counted: Json = {
         **document,
-        "summary": {
-            **figures,
-            **({"groups": groups} if groups else {}),
-            **({"usage": usage} if usage else {}),
-        },
+        "summary": {**kept, **figures, **({"groups": groups} if groups else {})},
         "tasks": list(tasks),
     }
     metadata = _block(document, "metadata")
