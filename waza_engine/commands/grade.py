@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,8 +21,10 @@ from waza_engine.results.recordings import RecordingError
 from waza_engine.results.scores import GraderResult
 from waza_engine.results.store import ResultsError, encoded, write_atomically
 from waza_engine.runs.bounded import CancelledRunError
+from waza_engine.runs.budget import dollars
 from waza_engine.runs.cancellation import RunCancellation
 from waza_engine.runs.discovery import eval_file_of
+from waza_engine.runs.recorded_verdicts import is_recorded
 from waza_engine.runs.regrading import RegradeRequest, Regrading, prepare_regrading
 from waza_engine.runs.suite import SuiteError
 from waza_engine.scoring.statistics import mean
@@ -85,7 +88,28 @@ def _told(regrading: Regrading, cancellation: Cancellation) -> list[TaskReport]:
         f"  ·  score {mean([report.score for report in reports]):.2f}"
         f"  ·  {changed or 'none'} of them other than recorded"
     )
+    judges = _about_judges(regrading, reports)
+    if judges:
+        console.print(f"[dim]{judges}[/]")
     return reports
+
+
+def _about_judges(regrading: Regrading, reports: Sequence[TaskReport]) -> str:
+    """Return what became of the judges: what they spent, or whose verdicts stay as recorded."""
+    if regrading.request.judge_executor is not None:
+        cost = regrading.meter.cost
+        return f"judges: {regrading.meter.tokens:,} tokens" + (f", {dollars(cost.usd)}" if cost.known else "")
+    kept = {
+        name
+        for report in reports
+        for trial in report.task.trials
+        for name, verdict in (trial.validations or {}).items()
+        if is_recorded(verdict)
+    }
+    if not kept:
+        return ""
+    names = escape(", ".join(sorted(kept)))
+    return f"as recorded, for no judge was asked: {names} (--judge-executor NAME asks again)"
 
 
 def _print_task(console: Console, report: TaskReport) -> None:

@@ -16,6 +16,7 @@ from tests.engine.graders.judging import passes, verdicts, winner
 from tests.engine.suites import only_trial, run, task, write_suite
 from tests.engine.suites import verdicts as verdicts_of
 from tests.scripted_model import Held, ModelRequest, ScriptedModel, Status
+from waza_engine.commands.grade import grade_command
 from waza_engine.commands.regraded import answer, document, graded
 from waza_engine.results.outcomes import Validation
 from waza_engine.runs.cancellation import RunCancellation
@@ -290,3 +291,13 @@ def test_a_baseline_gives_pairwise_judges_something_to_compare(
     again, _ = regraded(RegradeRequest(report.results_file, judge_executor="openai"))
     judge = again["tasks"]["one"]["graders"]["judge"]
     assert (judge["score"], judge["origin"]) == (0.0, "live")
+
+
+def test_the_command_says_that_judges_were_not_asked(
+    record: tuple[Path, ScriptedModel], capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, _ = record
+    assert grade_command(RegradeRequest(path), None, "text") == 0
+    assert "as recorded, for no judge was asked: judge" in capsys.readouterr().out
+    assert grade_command(RegradeRequest(path, judge_executor="openai"), None, "text") == 1
+    assert "judges: 15 tokens" in capsys.readouterr().out

@@ -42,7 +42,7 @@ def rate(rating: Rating, context: GradingContext) -> Verdict:
     reply, response = asked(rating, prompt, scale, context)
     score = scale.score(reply.rating)
     passed = score >= rating.threshold - _ROUNDING
-    said = f"Rated {reply.rating:g} on the scale {scale.text}"
+    said = f"Rated {scale.shown(reply.rating)}" + ("" if scale.words else f" on the scale {scale.text}")
     if not passed:
         said += f" (score {score:.2f}, the threshold is {rating.threshold:g})"
     details: dict[str, Any] = {

@@ -56,6 +56,12 @@ class Scale:
             return self.text
         return f"a number from {self.points[0][0]:g} to {self.points[-1][0]:g}"
 
+    def shown(self, rating: float) -> str:
+        """Return a number on the scale as people write it."""
+        if self.words:
+            return "true" if rating == 1 else "false"
+        return f"{rating:.4g}"
+
     def rating(self, raw: object) -> float:
         """Return the number that a reply means. Raises ``RatingError`` for what is not on the scale."""
         number = self._number(raw)
