@@ -116,9 +116,7 @@ def run(
     ] = None,
     max_cost: Annotated[
         float | None,
-        typer.Option(
-            min=0, metavar="USD", help="Stop when agent and judges have cost this many US dollars."
-        ),
+        typer.Option(min=0, metavar="USD", help="Stop when agent and judges have cost this many US dollars."),
     ] = None,
     max_tokens: Annotated[
         int | None,
@@ -222,14 +220,17 @@ def grade(
         typer.Option(metavar="EVAL", help="The eval.yaml, when it is not found from the record."),
     ] = None,
     task: Annotated[
-        list[str] | None, typer.Option(metavar="PATTERN", help="Only tasks whose id or name matches this pattern; repeatable.")
+        list[str] | None,
+        typer.Option(metavar="PATTERN", help="Only tasks whose id or name matches this pattern; repeatable."),
     ] = None,
     grader: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="Only the graders of this name; repeatable.")
     ] = None,
     workspace: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="The directory in which file and diff look, when the run's was not kept."),
+        typer.Option(
+            metavar="DIR", help="The directory in which file and diff look, when the run's was not kept."
+        ),
     ] = None,
     judge_executor: Annotated[
         str | None,
@@ -241,7 +242,8 @@ def grade(
         str | None, typer.Option(metavar="NAME", help="The model of judges that name none.")
     ] = None,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write the record with the new verdicts here.")
+        Path | None,
+        typer.Option("-o", "--output", metavar="FILE", help="Write the record with the new verdicts here."),
     ] = None,
     output_format: Annotated[
         ReportFormat, typer.Option("--format", help="Text for people, or one object with every grader.")

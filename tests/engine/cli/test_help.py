@@ -1,0 +1,84 @@
+"""``--help`` of every command reads well: what it does, what its values are, what its exit codes mean."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any, cast
+
+import pytest
+import typer.main
+
+from tests.engine.cli.test_cli import engine
+from waza_engine.commands.application import application
+
+
+def commands(group: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    for name, command in cast("dict[str, Any]", group.commands).items():
+        if hasattr(command, "commands"):
+            yield from commands(command, (*path, name))
+        else:
+            yield (*path, name)
+
+
+EVERY = sorted(commands(typer.main.get_command(application)))
+
+
+def test_the_commands_that_are_promised_are_there() -> None:
+    promised = {"run", "grade", "compare", "report", "list", "schema", "serve"}
+    assert {(name,) for name in promised} <= set(EVERY)
+    assert {("new", "suite"), ("new", "task"), ("new", "grader")} <= set(EVERY)
+
+
+@pytest.mark.parametrize("command", EVERY, ids=" ".join)
+def test_the_help_of_a_command(command: tuple[str, ...]) -> None:
+    found = engine(*command, "--help")
+    assert (found.returncode, found.stderr) == (0, "")
+    assert f"Usage: waza-engine {' '.join(command)}" in found.stdout
+    assert "Exit code" in found.stdout
+    assert "0: " in found.stdout
+    for odd in ("<path>\n", "<str>", "<list[", "None", "\x1b"):
+        assert odd not in found.stdout.split("Options:")[-1], odd
+    assert max(map(len, found.stdout.splitlines())) <= 80
+
+
+def test_an_option_that_does_not_exist_is_refused_with_the_way_to_the_help() -> None:
+    found = engine("run", "--trails", "2", ".")
+    assert found.returncode == 2
+    assert "--trials" in found.stderr
+    assert "for help" in found.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pseudo terminals are POSIX")
+@pytest.mark.parametrize(("no_color", "coloured"), [("", True), ("1", False)])
+def test_colours_are_for_terminals_that_want_them(tmp_path: Any, no_color: str, coloured: bool) -> None:
+    import pty
+
+    from tests.engine.suites import run, task, write_suite
+
+    suite = write_suite(tmp_path, {"a": task("a")})
+    run(suite)
+    ours, theirs = pty.openpty()
+    environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "100"}
+    environment.pop("NO_COLOR", None)
+    if no_color:
+        environment["NO_COLOR"] = no_color
+    command = [sys.executable, "-m", "waza_engine", "report", str(suite)]
+    with subprocess.Popen(command, stdout=theirs, stderr=theirs, env=environment) as process:
+        os.close(theirs)
+        shown = b""
+        while True:
+            try:
+                part = os.read(ours, 65536)
+            except OSError:
+                break
+            if not part:
+                break
+            shown += part
+        os.close(ours)
+        assert process.wait(20) == 0
+    assert (b"\x1b[32m" in shown) is coloured
+    assert "✓".encode() in shown
+    assert "\x1b" not in engine("report", suite).stdout
