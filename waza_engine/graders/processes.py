@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import secrets
 import signal
@@ -10,7 +11,7 @@ import subprocess
 import threading
 import time
 import weakref
-from collections.abc import Collection, Generator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
@@ -48,6 +49,7 @@ class ProcessScope:
         self._guard = Guard()
         self._lock = threading.Lock()
         self._closing = threading.Lock()
+        self._starting = threading.Lock()
         self._processes: dict[subprocess.Popen[bytes], float] = {}
         self._closed = False
 
@@ -70,13 +72,26 @@ class ProcessScope:
                 self._processes.pop(process, None)
             self._guard.release(process.pid)
 
+    def start(self, start: Callable[[], subprocess.Popen[bytes]]) -> subprocess.Popen[bytes]:
+        """Start a program that is known before the scope can be closed, so that none slips through.
+
+        The caller keeps it with ``holding``. Raises ``OSError`` when the scope is closed already.
+        """
+        with self._starting:
+            if self._closed:
+                raise OSError(errno.ECANCELED, "the run was cancelled")
+            process = start()
+            with self._lock:
+                self._processes[process] = 0.0
+        return process
+
     def close(self) -> None:
         """End every process, and each one that is still to come; can be called twice.
 
         A second caller waits until the first has ended them.
         """
         with self._closing:
-            with self._lock:
+            with self._starting, self._lock:
                 self._closed = True
                 processes = dict(self._processes)
             end_trees(processes)
@@ -101,12 +116,16 @@ def run_bounded(
     It inherits the environment, but not the variables that ``without`` names.
     """
     inherited = {name: value for name, value in os.environ.items() if name not in without}
-    process = start_program(command, cwd, {**inherited, **environment}, stdin)
+    scope = current_scope.get()
+
+    def start() -> subprocess.Popen[bytes]:
+        return start_program(command, cwd, {**inherited, **environment}, stdin)
+
+    process = start() if scope is None else scope.start(start)
     assert process.stdout is not None
     assert process.stderr is not None
     stdout, stderr = _Reader(process.stdout), _Reader(process.stderr)
     timed_out = False
-    scope = current_scope.get()
     try:
         with contextlib.nullcontext() if scope is None else scope.holding(process):
             process.wait(timeout_seconds)
