@@ -111,7 +111,7 @@ class Meter:
         elif budget.max_cost_usd is not None and self._cost.usd >= budget.max_cost_usd:
             spent, limit = dollars(self._cost.usd), dollars(budget.max_cost_usd)
             self._stop(f"the limit of {limit} is reached: {spent} are spent")
-        elif budget.limited and usage is None and must_tell:
+        elif must_tell and self._is_blind(usage):
             self._stop(f"the agent does not report what it uses, so {_limit(budget)} cannot be kept")
         elif budget.max_cost_usd is not None and budget.max_tokens is None and not cost.known:
             named = (
@@ -119,6 +119,12 @@ class Meter:
             )
             why = f"the agent used {named}, which has no known price, so --max-cost cannot be kept"
             self._stop(f"{why}; give --max-tokens too")
+
+    def _is_blind(self, usage: Usage | None) -> bool:
+        """Whether a call said nothing that the limits could count."""
+        told_cost = usage is not None and usage.cost_usd is not None
+        enough = told_cost and self.budget.max_tokens is None
+        return self.budget.limited and not tokens_of(usage) and not enough
 
     def _stop(self, reason: str) -> None:
         with self._lock:
@@ -161,14 +167,19 @@ class MeteredExecutor:
             raise BudgetExceededError(meter.reason)
         either = _Either(cancellation, meter.stopping)
         told = threading.Event()
+        complete: list[ExecutionResponse] = []
 
         def call() -> ExecutionResponse:
             try:
                 response = self._executor.execute(request, either)
+                cut = either.requested
+                answer = _ascribed(response, request.model)
+                if not cut:
+                    complete.append(answer)
                 cost = cost_of(response.usage, request.model)
-                must_tell = not (response.error or request.stop_at_first_skill or either.requested)
+                must_tell = not (response.error or request.stop_at_first_skill or cut)
                 meter.count(response.usage, cost, must_tell=must_tell)
-                return _ascribed(response, request.model)
+                return answer
             finally:
                 told.set()
 
@@ -177,8 +188,10 @@ class MeteredExecutor:
         except CancelledRunError:
             if cancellation.requested:
                 raise
-            # What the call has cost so far is worth a moment.
+            # What the call has cost so far is worth a moment; its answer is, when it is the last one.
             told.wait(_LAST_WORDS_SECONDS)
+            if complete:
+                return complete[0]
             meter.cut = True
             raise BudgetExceededError(meter.reason) from None
         except TooSlowError:

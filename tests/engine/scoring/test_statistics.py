@@ -8,6 +8,8 @@ from waza_engine.scoring.statistics import (
     flakiness_percent,
     is_flaky,
     normalized_gain,
+    pass_at_k,
+    pass_exp_k,
     population_deviation,
 )
 
@@ -62,3 +64,24 @@ def test_the_interval_holds_the_middle_95_percent_of_the_resampled_means() -> No
 
 def test_an_interval_that_touches_zero_is_not_significant() -> None:
     assert not bootstrap([0.0, 0.0, 0.0, 0.1]).is_significant
+
+
+@pytest.mark.parametrize(
+    ("passed", "total", "one", "every"),
+    [
+        (0, 5, 0.0, 0.0),
+        (1, 5, 0.67232, 0.00032),
+        (3, 5, 0.98976, 0.07776),
+        (4, 5, 0.99968, 0.32768),
+        (5, 5, 1.0, 1.0),
+        (1, 1, 1.0, 1.0),
+        (1, 3, 19 / 27, 1 / 27),
+        (2, 4, 0.9375, 0.0625),
+        (3, 4, 0.99609375, 0.31640625),
+        (0, 0, 0.0, 0.0),
+    ],
+)
+def test_the_chance_that_one_or_every_new_trial_passes(
+    passed: int, total: int, one: float, every: float
+) -> None:
+    assert (pass_at_k(passed, total), pass_exp_k(passed, total)) == pytest.approx((one, every))

@@ -1,0 +1,221 @@
+"""Limits of cost and tokens, against a real server that reports what its answers use."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import StartModel
+from tests.engine.suites import CONFIG, run, task, write_suite
+from tests.scripted_model import Answer, Held, ModelRequest, Reply, Status, Tokens, call
+from waza_engine.results.recordings import read_recording
+from waza_engine.runs.budget import Budget
+from waza_engine.runs.run import RunRequest, prepare
+from waza_engine.runs.suite import SuiteError
+
+SAYS = "- {type: text, name: says, config: {contains: [fine]}}\n"
+JUDGED = "- {type: prompt, name: judged, config: {prompt: Is it good?}}\n"
+FINE = Answer("fine", usage=Tokens(90, 10))
+
+
+def config(base_url: str, more: str = "", model: str = "gpt-4o") -> str:
+    return (
+        f"config: {{trials_per_task: 1, timeout_seconds: 20, executor: openai, model: {model}, "
+        f"provider: {{base_url: '{base_url}'}}, {more}}}\n"
+    )
+
+
+def suite(tmp_path: Path, base_url: str, count: int, more: str = "", graders: str = SAYS) -> Path:
+    tasks = {name: task(name) for name in "abcdef"[:count]}
+    return write_suite(tmp_path, tasks, graders=graders, config=config(base_url, more))
+
+
+def test_no_call_starts_when_the_tokens_are_used_up_and_what_is_finished_stays(
+    scripted_model: StartModel, tmp_path: Path
+) -> None:
+    model = scripted_model(*[FINE] * 9)
+    report, events = run(suite(tmp_path, model.base_url, 4), budget=Budget(max_tokens=200))
+    assert len(model.requests) == 2
+    assert [found.status for found in report.outcome.tasks] == ["passed", "passed", "skipped", "skipped"]
+    assert "200 tokens is reached" in report.outcome.tasks[2].error
+    assert report.outcome.status == "error"
+    assert "200 tokens is reached: 200 are used" in report.outcome.message
+    assert report.outcome.limit
+    assert report.outcome.summary.aggregate_score == 1.0
+    assert events[-1].completed == 2
+
+
+def test_a_limit_that_the_last_call_reaches_has_cut_nothing(
+    scripted_model: StartModel, tmp_path: Path
+) -> None:
+    model = scripted_model(FINE, FINE)
+    report, _ = run(suite(tmp_path, model.base_url, 2), budget=Budget(max_tokens=200))
+    assert (report.outcome.status, report.outcome.limit) == ("completed", "")
+
+
+def test_the_task_in_work_keeps_its_finished_trials(scripted_model: StartModel, tmp_path: Path) -> None:
+    model = scripted_model(*[FINE] * 9)
+    report, events = run(suite(tmp_path, model.base_url, 2), trials=5, budget=Budget(max_tokens=300))
+    first, second = report.outcome.tasks
+    assert (first.status, len(first.trials)) == ("passed", 3)
+    assert first.error.endswith("3 of 5 trials ran")
+    assert first.statistics is not None
+    assert first.statistics.total_runs == 3
+    assert second.error.endswith("no trial ran")
+    assert [event.completed for event in events if event.kind in ("passed", "skipped")] == [1, 2, 3, 5, 10]
+
+
+def test_dollars_are_counted_by_the_price_of_the_model(scripted_model: StartModel, tmp_path: Path) -> None:
+    # 1,000 tokens in cost $0.0025 with gpt-4o.
+    model = scripted_model(*[Answer("fine", usage=Tokens(1000, 0))] * 9)
+    report, _ = run(suite(tmp_path, model.base_url, 4), budget=Budget(max_cost_usd=0.004))
+    assert len(model.requests) == 2
+    spent = report.outcome.spending
+    assert spent is not None
+    assert (spent.tokens, spent.cost.usd) == (2000, pytest.approx(0.005))
+    assert "$0.0040 is reached: $0.0050 are spent" in report.outcome.message
+
+
+def test_a_call_in_flight_ends_when_another_reaches_the_limit(
+    scripted_model: StartModel, tmp_path: Path
+) -> None:
+    def script(request: ModelRequest) -> Reply:
+        if "wait" in request.prompt:
+            return Held("never")
+        model.wait_for_requests(2)
+        return FINE
+
+    model = scripted_model(script)
+    tasks = {"a": task("a"), "b": task("b", prompt="Please wait")}
+    path = write_suite(
+        tmp_path, tasks, graders=SAYS, config=config(model.base_url, "parallel: true, workers: 2")
+    )
+    report, _ = run(path, budget=Budget(max_tokens=50))
+    assert [found.status for found in report.outcome.tasks] == ["passed", "skipped"]
+    assert report.outcome.summary.duration_ms < 15_000
+
+
+def test_a_judge_that_may_not_be_asked_costs_its_verdict_and_not_the_answer(
+    scripted_model: StartModel, tmp_path: Path
+) -> None:
+    model = scripted_model(*[FINE] * 9)
+    report, _ = run(suite(tmp_path, model.base_url, 1, graders=SAYS + JUDGED), budget=Budget(max_tokens=50))
+    trial = report.outcome.tasks[0].trials[0]
+    verdicts = trial.validations or {}
+    assert trial.output == "fine"
+    assert verdicts["says"].passed
+    assert verdicts["judged"].status == "error"
+    assert "50 tokens is reached" in verdicts["judged"].feedback
+    assert report.outcome.status == "error"
+
+
+def test_judges_are_counted_apart_from_the_agent(scripted_model: StartModel, tmp_path: Path) -> None:
+    verdict = Answer(calls=[call("set_waza_grade_pass", description="good")], usage=Tokens(500, 50))
+    model = scripted_model(FINE, verdict, Answer("done", usage=Tokens(400, 40)))
+    cheap = "- {type: behavior, name: cheap, config: {max_tokens: 100}}\n"
+    report, _ = run(suite(tmp_path, model.base_url, 1, graders=JUDGED + cheap))
+    trial = report.outcome.tasks[0].trials[0]
+    assert {name: found.passed for name, found in (trial.validations or {}).items()} == {
+        "judged": True,
+        "cheap": True,
+    }
+    assert trial.usage is not None
+    assert trial.judge_usage is not None
+    assert (trial.usage.input_tokens, trial.judge_usage.input_tokens) == (90, 900)
+    spent = report.outcome.spending
+    assert spent is not None
+    assert spent.tokens == 1090
+    assert trial.cost is not None
+    assert spent.cost.usd == pytest.approx(trial.cost.usd)
+    assert report.results_file is not None
+    recorded = read_recording(report.results_file).tasks[0].trials[0]
+    assert recorded.usage == trial.usage
+
+
+def test_what_failed_attempts_used_is_counted_too(scripted_model: StartModel, tmp_path: Path) -> None:
+    model = scripted_model(Answer("bad", usage=Tokens(90, 10)), FINE)
+    report, _ = run(suite(tmp_path, model.base_url, 1, "max_attempts: 2"))
+    trial = report.outcome.tasks[0].trials[0]
+    assert (trial.status, trial.attempts) == ("passed", 2)
+    assert trial.usage is not None
+    assert trial.other_usage is not None
+    assert (trial.usage.input_tokens, trial.other_usage.input_tokens) == (90, 90)
+
+
+def test_a_limit_of_dollars_needs_a_price_before_anything_is_spent(
+    scripted_model: StartModel, tmp_path: Path
+) -> None:
+    model = scripted_model(FINE)
+    path = write_suite(
+        tmp_path, {"a": task("a")}, graders=SAYS, config=config(model.base_url, model="home-made")
+    )
+    with pytest.raises(SuiteError, match=r"`home-made` is not known.*--max-tokens"):
+        prepare(RunRequest(path, budget=Budget(max_cost_usd=1.0)))
+    assert model.requests == []
+    report, events = run(path, budget=Budget(max_cost_usd=1.0, max_tokens=1000))
+    assert report.outcome.status == "completed"
+    assert any("`home-made` is not known: only --max-tokens" in (event.message or "") for event in events)
+
+
+def test_an_agent_that_does_not_say_what_it_uses_is_stopped_after_one_call(
+    scripted_model: StartModel, tmp_path: Path
+) -> None:
+    model = scripted_model(*[Answer("fine", usage=None)] * 9)
+    report, _ = run(suite(tmp_path, model.base_url, 3), budget=Budget(max_tokens=1000))
+    assert len(model.requests) == 1
+    assert report.outcome.tasks[0].status == "passed"
+    assert "does not report what it uses" in report.outcome.message
+
+
+def test_without_a_limit_everything_runs_whatever_is_reported(
+    scripted_model: StartModel, tmp_path: Path
+) -> None:
+    model = scripted_model(*[Answer("fine", usage=None)] * 2)
+    report, _ = run(suite(tmp_path, model.base_url, 2))
+    assert report.outcome.status == "completed"
+
+
+def test_a_limit_of_zero_lets_nothing_start(scripted_model: StartModel, tmp_path: Path) -> None:
+    model = scripted_model(FINE)
+    report, _ = run(suite(tmp_path, model.base_url, 1), budget=Budget(max_cost_usd=0.0))
+    assert model.requests == []
+    assert report.outcome.tasks[0].status == "skipped"
+
+
+def test_an_executor_that_costs_nothing_has_no_limit(tmp_path: Path) -> None:
+    path = write_suite(tmp_path, {"a": task("a")}, config=CONFIG)
+    report, _ = run(path, budget=Budget(max_cost_usd=0.0, max_tokens=0))
+    assert report.outcome.status == "completed"
+    assert report.results_file is not None
+    assert "cost" not in json.loads(report.results_file.read_text("utf-8"))["summary"]
+
+
+def test_costs_stand_in_the_results_beside_upstreams_figures(
+    scripted_model: StartModel, tmp_path: Path
+) -> None:
+    model = scripted_model(Answer("fine", usage=Tokens(1000, 100, cached=400)))
+    report, _ = run(suite(tmp_path, model.base_url, 1), budget=Budget(max_cost_usd=2.0))
+    assert report.results_file is not None
+    document = json.loads(report.results_file.read_text("utf-8"))
+    assert document["summary"]["cost"] == {"tokens": 1100, "usd": pytest.approx(0.003)}
+    assert document["tasks"][0]["cost"]["usd"] == document["tasks"][0]["runs"][0]["cost"]["usd"]
+    usage = document["summary"]["usage"]
+    assert (usage["input_tokens"], usage["cache_read_tokens"]) == (1000, 400)
+    settings = document["metadata"]["engine"]["settings"]
+    assert settings["max_cost_usd"] == 2.0
+    assert settings["provider"]["host"].startswith("127.0.0.1:")
+    assert "prices" not in settings
+    assert "genai-prices" in settings["versions"]
+
+
+def test_a_broken_trial_keeps_what_a_person_needs_first(scripted_model: StartModel, tmp_path: Path) -> None:
+    model = scripted_model(Status(400, "the model is asleep"), Answer("bad"))
+    report, _ = run(suite(tmp_path, model.base_url, 2))
+    assert report.results_file is not None
+    tasks = json.loads(report.results_file.read_text("utf-8"))["tasks"]
+    broken, failed = (found["runs"][0]["failure_artifacts"] for found in tasks)
+    assert broken["exit_code"] == 2
+    assert "asleep" in broken["stderr"]
+    assert (failed["exit_code"], failed["failed_graders"], failed["stdout"]) == (1, ["says"], "bad")

@@ -1,0 +1,36 @@
+from __future__ import annotations
+
+import pytest
+
+from waza_engine.scoring.recommendation import ModelFigures, recommend
+
+
+def test_each_criterion_counts_from_0_to_10_with_its_weight() -> None:
+    found = recommend(
+        [
+            ModelFigures("careful", aggregate_score=0.9, pass_rate=1.0, std_dev=0.3, duration_ms=9000),
+            ModelFigures("steady", aggregate_score=0.8, pass_rate=0.8, std_dev=0.1, duration_ms=5000),
+            ModelFigures("quick", aggregate_score=0.4, pass_rate=0.5, std_dev=0.2, duration_ms=1000),
+        ]
+    )
+    assert found is not None
+    # steady: 0.4 · 8 + 0.3 · 6 + 0.2 · 10 + 0.1 · 5; careful: 0.4 · 10 + 0.3 · 10; quick: 0.2 · 5 + 0.1 · 10.
+    assert [(model.model, model.score) for model in found.ranking] == [
+        ("steady", 7.5),
+        ("careful", 7.0),
+        ("quick", 2.0),
+    ]
+    assert found.winner.speed == 5.0
+    assert found.margin_percent == pytest.approx(7.142857)
+
+
+def test_what_is_equal_gives_5_points_and_equal_models_keep_their_order() -> None:
+    same = [ModelFigures(name, 0.5, 0.5, 0.1, 100) for name in ("b", "a")]
+    found = recommend(same)
+    assert found is not None
+    assert [(model.model, model.score) for model in found.ranking] == [("b", 5.0), ("a", 5.0)]
+    assert found.margin_percent == 0.0
+
+
+def test_one_model_is_no_choice() -> None:
+    assert recommend([ModelFigures("a", 1, 1, 0, 1)]) is None
