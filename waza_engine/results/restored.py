@@ -65,7 +65,7 @@ def _validation(name: str, found: Block) -> Validation:
         weight=number(found.get("weight")) or 1.0,
         status=status if status in ("pending", "error") else "graded",
         details=_block(found, "details"),
-        checks=[_check(check) for check in _blocks(found.get("checks"))],
+        checks=tuple(_check(check) for check in _blocks(found.get("checks"))),
         duration_ms=int(number(found.get("duration_ms"))),
     )
 

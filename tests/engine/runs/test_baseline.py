@@ -1,0 +1,151 @@
+"""Running everything twice: with the skills and without."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import StartModel
+from tests.engine.executors.talking import write_skill
+from tests.engine.suites import CONFIG, run, task, write_suite
+from tests.scripted_model import ModelRequest, Reply, call
+from waza_engine.results.markdown import markdown_report
+
+SAYS = "- {type: text, name: says, config: {contains: [fine]}}\n"
+
+
+def config(base_url: str, more: str = "") -> str:
+    return (
+        "config: {trials_per_task: 1, timeout_seconds: 20, executor: openai, model: small, "
+        f"provider: {{base_url: '{base_url}'}}, skill_directories: [skills], {more}}}\n"
+    )
+
+
+def knows_the_skill(request: ModelRequest) -> bool:
+    return "Be fine" in request.system or "writer" in request.system
+
+
+@pytest.fixture
+def skills(tmp_path: Path) -> Path:
+    return write_skill(tmp_path / "skills", "writer", "Writes.", "Be fine.")
+
+
+@pytest.mark.usefixtures("skills")
+def test_every_task_runs_with_skills_and_without_and_the_difference_is_told(
+    scripted_model: StartModel, tmp_path: Path
+) -> None:
+    def answer(request: ModelRequest) -> Reply:
+        return "fine" if knows_the_skill(request) else "bad"
+
+    model = scripted_model(answer)
+    tasks = {"a": task("a"), "b": task("b")}
+    path = write_suite(tmp_path, tasks, graders=SAYS, config=config(model.base_url), more="baseline: true\n")
+    report, events = run(path)
+    outcome = report.outcome
+    assert [knows_the_skill(request) for request in model.requests] == [True, True, False, False]
+    assert outcome.status == "completed"
+    impact = outcome.tasks[0].impact
+    assert impact is not None
+    assert (impact.delta, impact.percent_change) == (1.0, 10_000.0)
+    assert outcome.baseline is not None
+    assert [found.status for found in outcome.baseline.tasks] == ["failed", "failed"]
+    assert [event.baseline for event in events if event.kind == "started" and event.trial] == [
+        None,
+        None,
+        True,
+        True,
+    ]
+    assert [event.completed for event in events if event.trial and event.kind in ("passed", "failed")] == [
+        1,
+        2,
+        3,
+        4,
+    ]
+    assert report.results_file is not None
+    document = json.loads(report.results_file.read_text("utf-8"))
+    assert document["is_baseline"] is True
+    assert document["baseline_outcome"]["summary"]["success_rate"] == 0.0
+    assert document["tasks"][0]["skill_impact"]["pass_rate_with_skills"] == 1.0
+    assert "the skills help" in markdown_report(document)
+
+
+@pytest.mark.usefixtures("skills")
+@pytest.mark.parametrize(
+    ("with_skills", "without", "status"),
+    [("fine", "fine", "completed"), ("bad", "bad", "failed"), ("bad", "fine", "failed")],
+)
+def test_skills_that_change_nothing_fail_unless_there_is_nothing_to_improve(
+    scripted_model: StartModel, tmp_path: Path, with_skills: str, without: str, status: str
+) -> None:
+    model = scripted_model(lambda request: with_skills if knows_the_skill(request) else without)
+    path = write_suite(tmp_path, {"a": task("a")}, graders=SAYS, config=config(model.base_url))
+    report, _ = run(path, baseline=True)
+    assert report.outcome.status == status
+
+
+@pytest.mark.usefixtures("skills")
+def test_the_skills_of_single_tasks_are_left_out_too(scripted_model: StartModel, tmp_path: Path) -> None:
+    write_skill(tmp_path / "more", "helper", "Helps.")
+    model = scripted_model(lambda _: "fine")
+    own = task("a", "skill_directories: [more]\n")
+    path = write_suite(tmp_path, {"a": own}, graders=SAYS, config=config(model.base_url))
+    run(path, baseline=True)
+    first, second = model.requests
+    assert "helper" in first.system + str(first.body)
+    assert "helper" not in second.system + str(second.body)
+
+
+@pytest.mark.usefixtures("skills")
+def test_a_judge_that_compares_is_given_the_answer_of_the_baseline(
+    scripted_model: StartModel, tmp_path: Path
+) -> None:
+    def answer(request: ModelRequest) -> Reply:
+        if "set_pairwise_winner" in request.tool_names:
+            if request.tool_results:
+                return "done"
+            # The judge reads both answers, and always prefers the one with the skill.
+            first = request.prompt.find("the plain answer") > request.prompt.find("the skilled answer")
+            return call(
+                "set_pairwise_winner",
+                winner="A" if first else "B",
+                magnitude="much-better",
+                reasoning="it knows",
+            )
+        return "the skilled answer" if knows_the_skill(request) else "the plain answer"
+
+    model = scripted_model(answer)
+    compares = "- {type: prompt, name: better, config: {prompt: Which is better?, mode: pairwise}}\n"
+    path = write_suite(tmp_path, {"a": task("a")}, graders=compares, config=config(model.base_url))
+    report, _ = run(path, baseline=True)
+    assert not knows_the_skill(model.requests[0])
+    verdict = (report.outcome.tasks[0].trials[0].validations or {})["better"]
+    assert (verdict.score, verdict.passed, verdict.status) == (1.0, True, "graded")
+    impact = report.outcome.tasks[0].impact
+    assert impact is not None
+    assert impact.pairwise is not None
+    assert (impact.pairwise.winner, impact.pairwise.wins) == ("skill", 1)
+    assert report.outcome.baseline is not None
+    # Without the comparison nothing is left to grade, which is no success of the baseline.
+    assert report.outcome.baseline.tasks[0].status == "skipped"
+    assert report.outcome.status == "completed"
+
+
+def test_a_suite_without_skills_runs_once_and_says_so(tmp_path: Path) -> None:
+    path = write_suite(tmp_path, {"a": task("a")}, config=CONFIG, more="baseline: true\n")
+    report, events = run(path)
+    assert report.outcome.baseline is None
+    assert report.outcome.status == "completed"
+    assert any("`baseline` needs skills" in (event.message or "") for event in events)
+
+
+@pytest.mark.usefixtures("skills")
+def test_a_task_that_did_not_run_both_times_has_no_impact(tmp_path: Path) -> None:
+    fails = task("a", "graders:\n- {type: text, name: no, config: {contains: [nope]}}\n")
+    mock = "config: {trials_per_task: 1, timeout_seconds: 20, executor: mock, skill_directories: [skills], "
+    path = write_suite(tmp_path, {"a": fails, "b": task("b")}, config=mock + "fail_fast: true}\n")
+    report, _ = run(path, baseline=True)
+    first, second = report.outcome.tasks
+    assert first.impact is not None
+    assert (second.status, second.impact) == ("skipped", None)

@@ -1,0 +1,168 @@
+"""Results of unchanged tasks: when they are taken from the cache, and when never."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import StartModel
+from tests.engine.executors.talking import write_skill
+from tests.engine.suites import CONFIG, run, task, write_suite
+from tests.scripted_model import Answer, Status, Tokens
+from waza_engine.runs.caching import CacheError, clear_cache
+
+SAYS = "- {type: text, name: says, config: {contains: [hello]}}\n"
+READS = "inputs: {prompt: Say hello, files: [notes.txt]}\n"
+
+
+def write(directory: Path, *, graders: str = SAYS, config: str = CONFIG, tasks: str = "") -> Path:
+    (directory / "fixtures").mkdir(exist_ok=True)
+    (directory / "fixtures" / "notes.txt").write_text("one", "utf-8")
+    first = f"id: a\nname: Task a\n{READS}{tasks}"
+    return write_suite(directory, {"a": first, "b": task("b")}, graders=graders, config=config)
+
+
+def cached(path: Path, **options: object) -> list[bool]:
+    """Run with the cache and return which tasks were taken from it."""
+    report, _ = run(path, cache=True, cache_directory=path.parent / "cache", **options)
+    return [found.cached for found in report.outcome.tasks]
+
+
+def test_an_unchanged_task_is_taken_from_the_cache_with_its_verdicts(tmp_path: Path) -> None:
+    path = write(tmp_path)
+    before, _ = run(path, cache=True, cache_directory=tmp_path / "cache")
+    after, events = run(path, cache=True, cache_directory=tmp_path / "cache")
+    for one, two in zip(before.outcome.tasks, after.outcome.tasks, strict=True):
+        assert (one.cached, two.cached) == (False, True)
+        assert one.status == two.status == "passed"
+        assert [dict(trial.validations or {}) for trial in one.trials] == [
+            dict(trial.validations or {}) for trial in two.trials
+        ]
+        assert one.statistics == two.statistics
+        assert one.trials[0].output == two.trials[0].output
+    assert [event.cached for event in events if event.kind == "passed"] == [True, True]
+    assert events[-1].completed == events[-1].total == 2
+    assert after.results_file is not None
+    assert json.loads(after.results_file.read_text("utf-8"))["tasks"][0]["cached"] is True
+
+
+def test_a_failed_task_is_taken_from_the_cache_too(tmp_path: Path) -> None:
+    path = write(tmp_path, graders="- {type: text, name: says, config: {contains: [nope]}}\n")
+    assert cached(path) == [False, False]
+    assert cached(path) == [True, True]
+
+
+def replaced(path: Path, old: str, new: str) -> None:
+    text = path.read_text("utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new), "utf-8")
+
+
+HOOKED = "hooks: {before_task: [{command: git --version}]}\ntasks:"
+CHANGES = {
+    "a grader of the suite": ("eval.yaml", "[hello]", "[Say]", [False, False]),
+    "a prompt": ("tasks/a.yaml", "Say hello", "Say hello now", [False, True]),
+    "a fixture": ("fixtures/notes.txt", "one", "two", [False, True]),
+    "a hook": ("eval.yaml", "tasks:", HOOKED, [False, False]),
+    "the time limit": ("eval.yaml", "timeout_seconds: 20", "timeout_seconds: 21", [False, False]),
+    "a program that grades": ("check.py", "pass", "pass  # new", [False, False]),
+    "a module beside that program": ("words.py", "one", "two", [False, False]),
+    "a skill": ("skills/writer/SKILL.md", "Do it well", "Do it", [False, False]),
+    "what a task is called": ("tasks/b.yaml", "Task b", "Task B", [True, False]),
+    "the description": ("eval.yaml", "name: suite", "name: suite\ndescription: new", [True, True]),
+    "how many run at once": ("eval.yaml", "executor: mock", "executor: mock, parallel: true", [True, True]),
+    "an unrelated file": ("README.md", "old", "new", [True, True]),
+}
+
+
+@pytest.mark.parametrize("what", CHANGES)
+def test_what_decides_an_answer_or_a_verdict_is_in_the_key(tmp_path: Path, what: str) -> None:
+    write_skill(tmp_path / "skills", "writer")
+    (tmp_path / "README.md").write_text("old", "utf-8")
+    (tmp_path / "check.py").write_text("import words\npass\n", "utf-8")
+    (tmp_path / "words.py").write_text("all = 'one'\n", "utf-8")
+    program = (
+        "- {type: program, name: checks, config: "
+        f"{{command: python3, args: ['{(tmp_path / 'check.py').as_posix()}']}}}}\n"
+    )
+    config = CONFIG.replace("}", ", skill_directories: [skills]}")
+    path = write(tmp_path, graders=SAYS + program, config=config)
+    assert cached(path) == [False, False]
+    assert cached(path) == [True, True]
+    file, old, new, expected = CHANGES[what]
+    replaced(tmp_path / file, old, new)
+    assert cached(path) == expected
+
+
+@pytest.mark.parametrize("options", [{"trials": 2}, {"model": "other"}, {"graders": ["says"]}])
+def test_other_options_are_another_key(tmp_path: Path, options: dict[str, object]) -> None:
+    path = write(tmp_path, graders=SAYS + "- {type: text, name: more, config: {contains: [hello]}}\n")
+    cached(path)
+    assert cached(path, **options) == [False, False]
+    assert cached(path, **options) == [True, True]
+
+
+def test_what_is_not_final_is_not_kept(tmp_path: Path) -> None:
+    path = write(
+        tmp_path,
+        graders=SAYS,
+        tasks="graders:\n- {type: human, name: review}\n",
+    )
+    assert cached(path) == [False, False]
+    assert cached(path) == [False, True]
+
+
+def test_a_broken_trial_runs_again(scripted_model: StartModel, tmp_path: Path) -> None:
+    model = scripted_model(Status(400), Answer("hello", usage=Tokens(90, 10)))
+    config = (
+        "config: {trials_per_task: 1, timeout_seconds: 20, executor: openai, model: gpt-4o, "
+        f"provider: {{base_url: '{model.base_url}'}}}}\n"
+    )
+    path = write_suite(tmp_path, {"a": task("a")}, graders=SAYS, config=config)
+    assert cached(path) == [False]
+    assert cached(path) == [False]
+    report, _ = run(path, cache=True, cache_directory=tmp_path / "cache")
+    assert report.outcome.tasks[0].cached
+    assert len(model.requests) == 2
+    assert report.outcome.spending is not None
+    assert report.outcome.spending.tokens == 0
+    assert report.results_file is not None
+    assert "cost" not in json.loads(report.results_file.read_text("utf-8"))["tasks"][0]
+
+
+def test_an_entry_that_cannot_be_read_is_none(tmp_path: Path) -> None:
+    path = write(tmp_path)
+    cached(path)
+    for entry in (tmp_path / "cache").glob("*.json"):
+        entry.write_text("{torn", "utf-8")
+    assert cached(path) == [False, False]
+    assert cached(path) == [True, True]
+
+
+def test_the_project_file_switches_the_cache_on_and_the_request_off(tmp_path: Path) -> None:
+    (tmp_path / ".waza.yaml").write_text("cache: {enabled: true, dir: kept}\n", "utf-8")
+    path = write(tmp_path)
+    run(path)
+    report, _ = run(path)
+    assert all(found.cached for found in report.outcome.tasks)
+    assert len(list((tmp_path / "kept").glob("*.json"))) == 2
+    report, _ = run(path, cache=False)
+    assert not any(found.cached for found in report.outcome.tasks)
+
+
+def test_clearing_deletes_what_the_cache_kept(tmp_path: Path) -> None:
+    cached(write(tmp_path))
+    assert clear_cache(tmp_path / "cache") == 2
+    assert not (tmp_path / "cache").exists()
+    assert clear_cache(tmp_path / "cache") == 0
+
+
+@pytest.mark.parametrize("foreign", ["notes.txt", "results.json", f"{'0' * 64}.json"])
+def test_clearing_refuses_a_directory_that_holds_anything_else(tmp_path: Path, foreign: str) -> None:
+    cached(write(tmp_path))
+    (tmp_path / "cache" / foreign).write_text("{}", "utf-8")
+    with pytest.raises(CacheError, match="nothing is deleted"):
+        clear_cache(tmp_path / "cache")
+    assert len(list((tmp_path / "cache").glob("*.json"))) >= 2
