@@ -17,7 +17,7 @@ from rich.markup import escape
 
 from waza_engine.commands.output import tolerate_narrow_encodings
 from waza_engine.graders.review import Review
-from waza_engine.results.calibration import calibrations
+from waza_engine.results.calibration import agreement_words, calibrations
 from waza_engine.results.formats import Block, read_document, todays_layout
 from waza_engine.results.reading import result_files
 from waza_engine.results.reviewed import ReviewItem, review_items, with_reviews
@@ -232,25 +232,7 @@ def _tell(found: Sequence[Found], agreements: Block) -> None:
     pending = sum(each.item.pending for each in found)
     console.print(f"{pending} {'review' if pending == 1 else 'reviews'} pending")
     for name, figures in agreements.items():
-        console.print(f"{escape(name)}: {escape(agreement_text(figures))}")
-
-
-def agreement_text(figures: Block) -> str:
-    """Return one line on how far a judge agrees with people."""
-    labels = figures["labels"]
-    if not labels:
-        return f"`{figures['calibrate_grader']}` has not judged what people labelled"
-    rates = [
-        f"{label} {figures[key]:.0%}"
-        for label, key in (
-            ("wrongly passed", "false_positive_rate"),
-            ("wrongly failed", "false_negative_rate"),
-        )
-        if figures[key] is not None
-    ]
-    kappa = [] if figures["kappa"] is None else [f"kappa {figures['kappa']:.2f}"]
-    agreed = f"agrees with people on {figures['agreed']} of {labels} ({figures['agreement']:.0%})"
-    return f"`{figures['calibrate_grader']}` " + ", ".join([agreed, *rates, *kappa])
+        console.print(f"{escape(name)}: {escape(agreement_words(figures))}")
 
 
 def _tell_item(console: Console, found: Found) -> None:

@@ -89,6 +89,24 @@ def with_calibration(document: Block) -> Block:
     return {**document, "calibration": found} if found else document
 
 
+def agreement_words(figures: Block) -> str:
+    """Return one line on how far a judge agrees with people; ``figures`` are those of a document."""
+    judge, labels = figures.get("calibrate_grader"), figures.get("labels")
+    if not labels:
+        return f"`{judge}` has not judged what people labelled"
+    rates = [
+        f"{label} {figures[key]:.0%}"
+        for label, key in (
+            ("wrongly passed", "false_positive_rate"),
+            ("wrongly failed", "false_negative_rate"),
+        )
+        if figures.get(key) is not None
+    ]
+    kappa = [] if figures.get("kappa") is None else [f"kappa {figures['kappa']:.2f}"]
+    agreed = f"agrees with people on {figures.get('agreed')} of {labels} ({figures.get('agreement', 0):.0%})"
+    return f"`{judge}` " + ", ".join([agreed, *rates, *kappa])
+
+
 def _agreement(pairs: Sequence[tuple[Block, Block]]) -> Agreement:
     passes = [(label.get("passed") is True, verdict.get("passed") is True) for label, verdict in pairs]
     return agreement(passes, [_score(verdict) - _score(label) for label, verdict in pairs])

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import cast
 
+from waza_engine.results.calibration import agreement_words, calibrations
 from waza_engine.results.formats import Block, moment, task_result
 from waza_engine.results.scores import GraderResult, TaskResult
 from waza_engine.results.words import baseline_words, spending_words
@@ -55,6 +56,8 @@ def _parts(document: Block, tasks: list[TaskResult]) -> Iterator[str]:
         ("Baseline", baseline_words(document)),
     ]
     yield " · ".join(f"{label}: **{_escaped(str(value))}**" for label, value in facts if value) + "\n\n"
+    for name, figures in calibrations(document).items():
+        yield f"{_escaped(name)}: {_escaped(agreement_words(figures))}\n\n"
     if tasks:
         yield "| | Task | Score | Trials passed |\n|---|---|--:|--:|\n"
     for task in tasks:

@@ -14,6 +14,7 @@ import pytest
 from tests.engine.suites import run, task, write_suite
 from waza_engine.commands.methods import Methods
 from waza_engine.commands.regraded import answer, graded
+from waza_engine.commands.reporting import report_of
 from waza_engine.results.calibration import agreement
 from waza_engine.results.reading import latest_results
 from waza_engine.results.recordings import read_recording
@@ -199,9 +200,9 @@ def test_labels_tell_how_far_a_judge_agrees(tmp_path: Path) -> None:
     assert (found["calibrate_grader"], found["labels"], found["agreed"]) == ("judge", 3, 1)
     assert (found["false_negative_rate"], found["false_positive_rate"]) == (1.0, 0.0)
     text = review(cwd=tmp_path).stdout
-    assert (
-        "labels: `judge` agrees with people on 1 of 3 (33%), wrongly passed 0%, wrongly failed 100%" in text
-    )
+    said = "agrees with people on 1 of 3 (33%), wrongly passed 0%, wrongly failed 100%"
+    assert f"labels: `judge` {said}" in text
+    assert said in report_of(read_recording(results).document, "markdown").decode()
 
 
 @pytest.mark.parametrize(
