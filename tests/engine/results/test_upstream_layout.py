@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -205,6 +206,51 @@ def test_a_session_of_an_agent_with_all_that_one_can_have() -> None:
     assert digest["tool_calls"][1]["arguments"]["command"] == ""
     assert document["tasks"][0]["runs"][0]["tool_events"][1]["args"] == {"command": ["ls", "-l"], "path": 3}
     assert document["summary"]["usage"]["cache_read_tokens"] == 0
+
+
+def test_a_run_with_a_baseline(tmp_path: Path) -> None:
+    config = CONFIG.replace("executor: mock", "executor: mock, skill_directories: [skills]")
+    (tmp_path / "skills" / "writer").mkdir(parents=True)
+    (tmp_path / "skills" / "writer" / "SKILL.md").write_text("---\nname: writer\ndescription: Writes.\n---\n")
+    path = write_suite(tmp_path, {"a": task("a")}, graders=GREETS, config=config, more="baseline: true\n")
+    document = recorded(path, trials=2)
+    assert document["baseline_outcome"]["tasks"][0]["test_id"] == "a"
+    assert document["tasks"][0]["skill_impact"]["delta"] == 0
+
+
+def test_every_key_is_described(tmp_path: Path) -> None:
+    metrics = "metrics: [{name: trigger_accuracy, weight: 1, threshold: 0.5}]\n"
+    tasks = {"a": FOLLOW_UPS, "b": task("b", prompt="Bye"), "c": "id: ["}
+    path = write_suite(tmp_path, tasks, graders=GREETS, more=metrics)
+    (tmp_path / "trigger_tests.yaml").write_text(TRIGGERS)
+    page = (Path(__file__).parents[3] / "docs" / "results.md").read_text("utf-8")
+    described = set(re.findall(r"`([\w.]+)`", page))
+    described |= {key for name in described for key in name.split(".")}
+    assert keys(recorded(path, trials=2)) - described == set()
+
+
+def keys(value: object, inside: str = "") -> set[str]:
+    """Return every key of a document that is not somebody else's: of a grader, a tool, an event, a metric."""
+    if isinstance(value, list):
+        return set[str]().union(*(keys(item, inside) for item in cast("list[object]", value)))
+    if not isinstance(value, dict):
+        return set()
+    block = cast("dict[str, object]", value)
+    named = inside in ("validations", "metrics", "model_metrics")
+    free = inside in (
+        "details",
+        "arguments",
+        "args",
+        "result",
+        "transcript",
+        "settings",
+        "context",
+        "triggers",
+    )
+    if free or inside in ("trigger_metrics", "trigger_results"):
+        return set()
+    found = set[str]() if named else set(block)
+    return found.union(*(keys(item, "" if named else key) for key, item in block.items()))
 
 
 BREAKS: list[tuple[list[str | int], object, str]] = [
