@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -241,11 +242,12 @@ def _keeps_file() -> str:
 
 def _leaves_alone(skill: str) -> str:
     return f"""\
-  - type: skill_invocation
+  - type: tool_constraint
     name: leaves_it_alone
     config:
-      forbidden_skills:
-        - {scalar(skill)}
+      reject_tools:
+        - tool: ^skill$
+          skill_pattern: {scalar(f"^{re.escape(skill)}$")}
 """
 
 
