@@ -249,3 +249,36 @@ def test_a_line_that_is_too_long_gets_one_answer(monkeypatch: pytest.MonkeyPatch
     serve.Server(wire).read(io.BytesIO(b"x" * 1000 + b'\n{"jsonrpc": "1.0", "id": 5}\n'))
     answers = [json.loads(line) for line in wire.getvalue().splitlines()]
     assert [(answer["id"], answer["error"]["code"]) for answer in answers] == [(None, -32600), (5, -32600)]
+
+
+def test_a_run_that_nobody_waits_for_starts_all_the_same(tmp_path: Path) -> None:
+    path = write_suite(tmp_path, {"a": task("a")}, graders=GREETS)
+    with Engine() as engine:
+        engine.write(json.dumps({"jsonrpc": "2.0", "method": "eval.run", "params": {"path": str(path)}}))
+        assert engine.events_until("ended")[-1]["status"] == "completed"
+
+
+def test_the_limits_of_a_run_have_the_names_of_the_command(tmp_path: Path) -> None:
+    path = write_suite(tmp_path, {"a": task("a", "tags: [smoke]\n"), "b": task("b")}, graders=GREETS)
+    with Engine() as engine:
+        engine.run(path, max_cost=0.5, max_tokens=0, tags=["smoke"], skip_graders=True, baseline=False)
+        ended = engine.events_until("ended")[-1]
+        document = json.loads(Path(ended["results_file"]).read_text("utf-8"))
+        settings = document["metadata"]["engine"]["settings"]
+        assert (settings["max_cost_usd"], settings["max_tokens"], settings["tags"]) == (0.5, 0, ["smoke"])
+        assert [found["status"] for found in document["tasks"]] == ["skipped"]
+        for wrong in ({"max_cost": -1}, {"max_tokens": "many"}, {"cache": "yes"}, {"max_cost": True}):
+            answer = engine.request("eval.run", path=str(path), **wrong)
+            assert answer["error"]["code"] == -32602
+
+
+def test_only_the_last_ended_runs_are_known(tmp_path: Path) -> None:
+    path = write_suite(tmp_path, {"a": task("a")}, graders=GREETS)
+    with Engine() as engine:
+        ids: list[str] = []
+        for _ in range(102):
+            ids.append(engine.run(path))
+            engine.events_until("ended")
+        # The run that ended last is forgotten only when the next one has ended.
+        assert engine.request("run.status", run_id=ids[-1])["result"]["status"] == "completed"
+        assert engine.request("run.status", run_id=ids[0])["error"]["code"] == -32602

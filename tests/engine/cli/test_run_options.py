@@ -1,0 +1,108 @@
+"""Options of ``waza-engine run`` that decide what is run, what it may cost and where results go."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.conftest import StartModel
+from tests.engine.cli.test_cli import engine
+from tests.engine.suites import CONFIG, task, write_suite
+from tests.scripted_model import Answer, ModelRequest, Reply, Tokens
+
+SAYS = "- {type: text, name: says, config: {contains: [hello]}}\n"
+
+
+def config(base_url: str, more: str = "model: gpt-4o") -> str:
+    return (
+        f"config: {{trials_per_task: 1, timeout_seconds: 20, executor: openai, {more}, "
+        f"provider: {{base_url: '{base_url}'}}}}\n"
+    )
+
+
+def test_exit_code_3_when_the_limit_stops_the_run(scripted_model: StartModel, tmp_path: Path) -> None:
+    model = scripted_model(*[Answer("hello", usage=Tokens(1000, 0))] * 3)
+    tasks = {name: task(name) for name in "abc"}
+    path = write_suite(tmp_path, tasks, graders=SAYS, config=config(model.base_url))
+    found = engine("run", path, "--max-cost", "0.003")
+    assert found.returncode == 3
+    assert "2,000 tokens, $0.0050" in found.stdout
+    assert "the limit of $0.0030 is reached" in found.stderr
+    assert "no trial ran" in found.stdout
+    assert len(model.requests) == 2
+
+
+def test_several_models_share_the_limit_and_have_files_of_their_own(
+    scripted_model: StartModel, tmp_path: Path
+) -> None:
+    model = scripted_model(*[Answer("hello", usage=Tokens(60, 0))] * 9)
+    path = write_suite(tmp_path, {"a": task("a")}, graders=SAYS, config=config(model.base_url))
+    models = ("--model", "gpt-4o", "--model", "org/small", "--model", "third")
+    found = engine("run", path, *models, "--max-tokens", "100", "-o", tmp_path / "out.json")
+    assert found.returncode == 3
+    assert [request.model for request in model.requests] == ["gpt-4o", "org/small"]
+    names = sorted(file.name for file in tmp_path.glob("out*"))
+    assert names == ["out_gpt-4o.json", "out_org-small.json", "out_third.json"]
+    documents = [json.loads((tmp_path / name).read_text("utf-8")) for name in names]
+    assert [document["config"]["model_id"] for document in documents] == ["gpt-4o", "org/small", "third"]
+    assert documents[1]["summary"]["cost"]["tokens"] == 60
+
+
+def test_the_best_of_several_models_is_recommended(scripted_model: StartModel, tmp_path: Path) -> None:
+    def answer(request: ModelRequest) -> Reply:
+        return "hello" if request.model == "good" else "bye"
+
+    model = scripted_model(answer)
+    path = write_suite(tmp_path, {"a": task("a")}, graders=SAYS, config=config(model.base_url))
+    found = engine("run", path, "--model", "bad", "--model", "good", "--recommend", "--format", "json")
+    assert found.returncode == 1
+    documents = json.loads(found.stdout)
+    recommendation = documents[0]["metadata"]["recommendation"]
+    assert recommendation["recommended_model"] == "good"
+    assert [entry["model"] for entry in recommendation["models"]] == ["good", "bad"]
+    kept = [json.loads(file.read_text("utf-8")) for file in (tmp_path / ".waza" / "results").glob("*.json")]
+    assert all(document["metadata"]["recommendation"] == recommendation for document in kept)
+
+
+def test_models_that_make_no_sense_are_refused(tmp_path: Path) -> None:
+    path = write_suite(tmp_path, {"a": task("a")}, config=CONFIG)
+    twice = engine("run", path, "--model", "a", "--model", "a")
+    assert (twice.returncode, "twice" in twice.stderr) == (2, True)
+    alone = engine("run", path, "--model", "a", "--recommend")
+    assert (alone.returncode, "two or more" in alone.stderr) == (2, True)
+
+
+def test_the_cache_is_told_and_cleared(tmp_path: Path) -> None:
+    path = write_suite(tmp_path, {"a": task("a")}, graders=SAYS)
+    cache = ("--cache", "--cache-dir", tmp_path / "cache")
+    assert "from the cache" not in engine("run", path, *cache).stdout
+    found = engine("run", path, *cache)
+    assert "✓ a  1.00  from the cache" in found.stdout
+    assert "1 of 1 tasks taken from the cache" in found.stdout
+    cleared = engine("cache", "clear", "--cache-dir", tmp_path / "cache")
+    assert (cleared.returncode, cleared.stdout.startswith("1 result deleted")) == (0, True)
+    refused = engine("cache", "clear", "--cache-dir", tmp_path)
+    assert (refused.returncode, "nothing is deleted" in refused.stderr) == (2, True)
+    assert path.is_file()
+
+
+def test_a_baseline_is_told_task_by_task(tmp_path: Path) -> None:
+    (tmp_path / "skills" / "writer").mkdir(parents=True)
+    (tmp_path / "skills" / "writer" / "SKILL.md").write_text(
+        "---\nname: writer\ndescription: Writes.\n---\nWrite.\n", "utf-8"
+    )
+    skills = CONFIG.replace("}", ", skill_directories: [skills]}")
+    path = write_suite(tmp_path, {"a": task("a"), "b": task("b", prompt="Bye")}, graders=SAYS, config=skills)
+    found = engine("run", path, "--baseline")
+    assert found.returncode == 1
+    assert "✓ a  1.00  without skills" in found.stdout
+    assert "100 % with skills, 100 % without" in found.stdout
+    assert "50 % of the tasks pass with skills, 50 % without: the skills do not help" in found.stdout
+
+
+def test_answers_alone_pass_and_say_how_to_grade_them(tmp_path: Path) -> None:
+    found = engine(
+        "run", write_suite(tmp_path, {"a": task("a", prompt="Bye")}, graders=SAYS), "--skip-graders"
+    )
+    assert found.returncode == 0
+    assert "waza-engine grade" in found.stdout

@@ -1,0 +1,168 @@
+"""What a caller asks for outranks what the suite says."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import StartModel
+from tests.engine.suites import CONFIG, only_task, only_trial, run, task, write_suite
+from tests.scripted_model import Answer, Slow
+from waza_engine.commands.regraded import document, graded
+from waza_engine.runs.cancellation import RunCancellation
+from waza_engine.runs.regrading import RegradeRequest, prepare_regrading
+from waza_engine.runs.run import RunRequest, prepare
+from waza_engine.runs.suite import SuiteError
+
+SAYS = "- {type: text, name: says, config: {contains: [hello]}}\n"
+FAILS = "graders:\n- {type: text, name: fails, config: {contains: [nope]}}\n"
+
+
+@pytest.mark.parametrize(
+    ("options", "ids"),
+    [
+        ({"tags": ["smoke"]}, ["a", "b"]),
+        ({"tags": ["slow", "unknown"]}, ["b", "c"]),
+        ({"tags": ["s*"]}, ["a", "b", "c"]),
+        ({"tags": ["smoke"], "tasks": ["b", "c"]}, ["b"]),
+    ],
+)
+def test_tags_choose_tasks(tmp_path: Path, options: dict[str, list[str]], ids: list[str]) -> None:
+    tags = {"a": "[smoke]", "b": "[smoke, slow]", "c": "[slow]", "d": "[]"}
+    path = write_suite(tmp_path, {name: task(name, f"tags: {found}\n") for name, found in tags.items()})
+    assert prepare(RunRequest(path, **options)).task_ids == tuple(ids)  # pyright: ignore[reportArgumentType]
+
+
+def test_an_unknown_tag_names_those_that_there_are(tmp_path: Path) -> None:
+    path = write_suite(tmp_path, {"a": task("a", "tags: [smoke]\n")})
+    with pytest.raises(SuiteError, match=r"tag `nope`; the suite has smoke"):
+        prepare(RunRequest(path, tags=["nope"]))
+    with pytest.raises(SuiteError, match="cannot be read"):
+        prepare(RunRequest(path, tags=["[smoke"]))
+
+
+def test_a_kept_workspace_is_named_in_the_results(tmp_path: Path) -> None:
+    writes = "inputs: {prompt: hello, files: [{path: made.txt, content: here}]}\n"
+    path = write_suite(tmp_path, {"a": f"id: a\n{writes}"})
+    report, _ = run(path, keep_workspace=True)
+    workspace = Path(only_trial(report).workspace)
+    assert (workspace / "made.txt").read_text("utf-8") == "here"
+    assert only_trial(run(path)[0]).workspace == ""
+
+
+def test_fail_fast_can_be_switched_on_and_off(tmp_path: Path) -> None:
+    path = write_suite(tmp_path, {"a": task("a", FAILS), "b": task("b")})
+    assert [found.status for found in run(path, fail_fast=True)[0].outcome.tasks] == ["failed", "skipped"]
+    eager = write_suite(
+        tmp_path / "eager",
+        {"a": task("a", FAILS), "b": task("b")},
+        config=CONFIG.replace("}", ", fail_fast: true}"),
+    )
+    assert [found.status for found in run(eager, fail_fast=False)[0].outcome.tasks] == ["failed", "passed"]
+
+
+def test_the_time_limit_holds_for_tasks_with_their_own(scripted_model: StartModel, tmp_path: Path) -> None:
+    model = scripted_model(Slow(30))
+    config = (
+        "config: {trials_per_task: 1, timeout_seconds: 20, executor: openai, model: small, "
+        f"provider: {{base_url: '{model.base_url}'}}}}\n"
+    )
+    path = write_suite(tmp_path, {"a": task("a", "timeout_seconds: 25\n")}, config=config)
+    report, _ = run(path, timeout_seconds=1)
+    assert only_trial(report).status == "error"
+    assert report.outcome.summary.duration_ms < 10_000
+
+
+def test_fixtures_are_found_where_the_caller_says(tmp_path: Path) -> None:
+    for name in ("theirs", "own"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "notes.txt").write_text(f"from {name}", "utf-8")
+    reads = "inputs: {prompt: hello, files: [notes.txt]}\n"
+    tasks = {"a": f"id: a\n{reads}", "b": f"id: b\n{reads}context_dir: own\n"}
+    report, _ = run(write_suite(tmp_path, tasks), context_directory=tmp_path / "theirs")
+    first, second = (found.trials[0].output for found in report.outcome.tasks)
+    assert "from theirs" in first
+    assert "from own" in second
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"timeout_seconds": 0}, "1 second or more"),
+        ({"trials": 0}, "1 or more"),
+        ({"context_directory": Path("/nowhere")}, "no context directory"),
+    ],
+)
+def test_an_option_that_makes_no_sense_is_told(tmp_path: Path, options: dict[str, object], said: str) -> None:
+    with pytest.raises(SuiteError, match=said):
+        prepare(RunRequest(write_suite(tmp_path, {"a": task("a")}), **options))  # pyright: ignore[reportArgumentType]
+
+
+def test_answers_that_were_not_graded_can_be_graded_later(tmp_path: Path) -> None:
+    path = write_suite(tmp_path, {"a": task("a", "expected: {output_contains: [hello]}\n")}, graders=SAYS)
+    report, events = run(path, skip_graders=True)
+    found = only_task(report)
+    assert (found.status, found.statistics) == ("skipped", None)
+    assert found.trials[0].status == "skipped"
+    assert found.trials[0].output.startswith("Mock response")
+    assert not [event for event in events if event.kind == "graded"]
+    assert report.outcome.status == "completed"
+    assert report.results_file is not None
+    regrading = prepare_regrading(RegradeRequest(report.results_file, path))
+    (again,) = document(regrading, graded(regrading, RunCancellation()))["tasks"]
+    assert again["status"] == "passed"
+    assert set(again["runs"][0]["validations"]) == {"says", "_output_contains"}
+
+
+def test_results_are_grouped_by_the_model(tmp_path: Path) -> None:
+    path = write_suite(
+        tmp_path,
+        {"a": task("a"), "b": task("b", FAILS)},
+        graders=SAYS,
+        config=CONFIG.replace("}", ", group_by: model, model: small}"),
+    )
+    report, _ = run(path)
+    assert report.results_file is not None
+    written = json.loads(report.results_file.read_text("utf-8"))
+    assert [found["group"] for found in written["tasks"]] == ["small", "small"]
+    assert written["summary"]["groups"] == [{"name": "small", "passed": 1, "total": 2, "avg_score": 0.75}]
+
+
+def test_transcripts_are_written_where_the_caller_says(tmp_path: Path) -> None:
+    path = write_suite(tmp_path, {"a": task("a")}, graders=SAYS)
+    run(path, transcript_directory=tmp_path / "said")
+    (file,) = (tmp_path / "said").iterdir()
+    written = json.loads(file.read_text("utf-8"))
+    assert (written["task_id"], written["prompt"]) == ("a", "Say hello")
+
+
+def test_defaults_of_the_project_count_where_the_suite_says_nothing(tmp_path: Path) -> None:
+    (tmp_path / ".waza.yaml").write_text(
+        "defaults: {judgeModel: judge, workers: 3, parallel: true}\n", "utf-8"
+    )
+    path = write_suite(tmp_path, {"a": task("a")})
+    header = prepare(RunRequest(path)).header
+    assert (header.judge_model, header.settings["workers"]) == ("judge", 3)
+    alone = write_suite(
+        tmp_path, {"a": task("a")}, config=CONFIG.replace("}", ", judge_model: own, parallel: false}")
+    )
+    header = prepare(RunRequest(alone)).header
+    assert (header.judge_model, header.settings["workers"]) == ("own", 1)
+
+
+def test_no_secret_gets_into_the_header(
+    scripted_model: StartModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MY_KEY", "sk-very-secret")
+    model = scripted_model(Answer("hello"), api_key="sk-very-secret")
+    config = (
+        "config: {trials_per_task: 1, timeout_seconds: 20, executor: openai, model: small, "
+        f"provider: {{base_url: '{model.base_url}', api_key_env: MY_KEY}}}}\n"
+    )
+    report, _ = run(write_suite(tmp_path, {"a": task("a")}, config=config))
+    assert report.results_file is not None
+    text = report.results_file.read_text("utf-8")
+    assert "sk-very-secret" not in text
+    assert "127.0.0.1" in text
