@@ -9,6 +9,7 @@ from typing import Any, cast
 from waza_engine.results.formats import moment, task_result
 from waza_engine.results.recordings import Recording
 from waza_engine.results.scores import TaskResult
+from waza_engine.results.tool_metrics import tool_metrics
 
 Json = dict[str, Any]
 
@@ -40,6 +41,7 @@ def comparison(recordings: Sequence[Recording]) -> Json:
         "total_tests": [len(recording.tasks) for recording in recordings],
         "durations_ms": durations,
         "duration_delta_ms": _delta(durations),
+        "tool_metrics": [tool_metrics(recording.tasks) for recording in recordings],
     }
 
 

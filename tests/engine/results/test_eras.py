@@ -92,6 +92,20 @@ def test_every_era_can_be_compared_with_today(tmp_path: Path, era: str) -> None:
     )
 
 
+def test_a_comparison_tells_how_tools_were_used(tmp_path: Path) -> None:
+    paths = [written(tmp_path, "python"), written(tmp_path, "0.38")]
+    python, newest = json.loads(engine("compare", *paths, "--format", "json").stdout)["tool_metrics"]
+    assert python["total_calls"] == 0
+    assert newest == {
+        "total_calls": 4,
+        "tasks_with_tools": 2,
+        "avg_calls_per_task": pytest.approx(4 / 3),
+        "success_rate": 1.0,
+        "selection_accuracy": 0.0,
+        "call_count_histogram": {"0": 2, "1": 4, "2": 0, "3+": 0},
+    }
+
+
 def test_what_a_file_does_not_say_is_null_in_a_comparison(tmp_path: Path) -> None:
     paths = [written(tmp_path, "sparse"), written(tmp_path, "0.38")]
     found = json.loads(engine("compare", *paths, "--format", "json").stdout)
