@@ -1,4 +1,7 @@
-"""What the agent left on disk: `file`, `diff`."""
+"""What the agent left on disk: `file`, `diff`.
+
+The tables hold the worked examples of reference waza.md §2.5 (`file`) and §2.6 (`diff`).
+"""
 
 from __future__ import annotations
 
@@ -63,7 +66,7 @@ def test_without_a_workspace_files_fail() -> None:
     assert result(grade("file", {"must_exist": ["a"]}, workspace=None)) == (0.0, False)
 
 
-@pytest.mark.parametrize("path", ["../x", ".", "", "src/../..", "/etc/passwd", "a\0b"])
+@pytest.mark.parametrize("path", ["../x", "../../etc/passwd", ".", "", "src/../..", "/etc/passwd", "a\0b"])
 def test_a_path_out_of_the_workspace_is_an_error(workspace: Path, path: str) -> None:
     with refused():
         grade_files(workspace, {"must_not_exist": [path]})

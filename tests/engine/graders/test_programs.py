@@ -1,4 +1,7 @@
-"""Programs that grade: `program`, `script`."""
+"""Programs that grade: `program`, `script`.
+
+They hold the worked examples of reference waza.md §2.15 (`program`) and §2.16 (`script`).
+"""
 
 from __future__ import annotations
 

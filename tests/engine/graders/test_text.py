@@ -1,4 +1,7 @@
-"""Substrings and patterns in the answer: `text`, and its ancestors `regex` and `keyword`."""
+"""Substrings and patterns in the answer: `text`, and its ancestors `regex` and `keyword`.
+
+The tables hold the worked examples of reference waza.md §2.2 (`regex`), §2.3 (`keyword`) and §2.4 (`text`).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""What the agent did: `behavior`, `tool_calls`, `tool_constraint`."""
+"""What the agent did: `behavior`, `tool_calls`, `tool_constraint`.
+
+The tables hold the worked examples of reference waza.md §2.12 (`behavior`), §2.17 (`tool_constraint`) and
+§2.18 (`tool_calls`), and those of reference waza_0_38.md §5.3, §5.4, §5.6 and §5.8.
+"""
 
 from __future__ import annotations
 
@@ -272,6 +276,7 @@ def test_limits_of_turns_and_tokens() -> None:
     [
         ({}, ["nothing to check"]),
         ({"expect_tools": [entry("  ")]}, ["`config.expect_tools[0].tool` must not be blank"]),
+        ({"expect_tools": [entry("")]}, ["`config.expect_tools[0].tool` must not be blank"]),
         ({"reject_tools": [entry("(")]}, ["`config.reject_tools[0].tool`", "invalid pattern"]),
         ({"reject_tools": [entry("a", command_pattern="[")]}, ["`config.reject_tools[0].command_pattern`"]),
         ({"expect_tools": {"tool": "bash"}}, ["`config.expect_tools` must be a list"]),
