@@ -8,8 +8,8 @@ A script is a row of answers, played one a request in the order of arrival, or a
         assert model.requests[0].tool_names == ["skill"]
 
 A plain text is an answer; so is ``Answer(text, calls=…, usage=…)``. ``Status``, ``RateLimited``, ``Cut``,
-``Garbage``, ``NoChoices``, ``Slow`` and ``Held`` are answers that go wrong. When the script is over, requests
-get status 400, which no client tries again. Requests may come in parallel.
+``Garbage``, ``NoChoices``, ``Slow``, ``Held``, ``Stalled`` and ``Events`` are answers that go wrong. When
+the script is over, requests get status 400, which no client tries again. Requests may come in parallel.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import itertools
 import json
 import socket
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -108,7 +108,23 @@ class Held:
     answer: Reply = "released"
 
 
-Reply: TypeAlias = "str | Call | Answer | Status | RateLimited | Cut | Garbage | NoChoices | Slow | Held"
+@dataclass(frozen=True)
+class Stalled:
+    """A streamed answer that stops in the middle: its text is sent, its end when the server is closed."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Events:
+    """A stream of just these lines, which ends with the last one."""
+
+    lines: Sequence[str]
+
+
+Reply: TypeAlias = (
+    "str | Call | Answer | Status | RateLimited | Cut | Garbage | NoChoices | Slow | Held | Stalled | Events"
+)
 
 
 def call(tool: str, /, **arguments: Any) -> Call:
@@ -158,14 +174,19 @@ class ModelRequest:
 class ScriptedModel:
     """The running server. ``requests`` holds every completion request, in the order of arrival.
 
-    With ``api_key`` other keys get status 401.
+    With ``api_key`` other keys get status 401. A server that does not stream gives whole answers to all.
     """
 
     def __init__(
-        self, script: Callable[[ModelRequest], Reply] | Sequence[Reply], *, api_key: str = ""
+        self,
+        script: Callable[[ModelRequest], Reply] | Sequence[Reply],
+        *,
+        api_key: str = "",
+        streams: bool = True,
     ) -> None:
         self.requests: list[ModelRequest] = []
         self.api_key = api_key
+        self.streams = streams
         self.names = ["scripted-model"]
         self.closed = threading.Event()
         self._respond = script if callable(script) else _in_turn(script)
@@ -339,7 +360,13 @@ class _Handler(BaseHTTPRequestHandler):
     def _answer(self, reply: Reply, request: ModelRequest) -> None:
         match reply:
             case Cut(in_body=in_body):
-                self._cut(in_body=in_body)
+                self._cut(in_body=in_body, streamed=self._streams(request))
+            case Stalled(text=text):
+                chunks = list(_chunks(self.model.completion(text, request), with_usage=False))
+                self._stream([_event(chunk) for chunk in chunks[:-1]])
+                self.model.closed.wait()
+            case Events(lines=lines):
+                self._stream(lines)
             case Status():
                 self._error(reply)
             case RateLimited(retry_after=seconds):
@@ -349,25 +376,30 @@ class _Handler(BaseHTTPRequestHandler):
                 self._send(200, body, content_type)
             case _:
                 completion = self.model.completion(reply, request)
-                if request.body.get("stream"):
-                    self._stream(completion, request)
+                if self._streams(request):
+                    with_usage = bool((request.body.get("stream_options") or {}).get("include_usage"))
+                    chunks = _chunks(completion, with_usage=with_usage)
+                    self._stream([*map(_event, chunks), "data: [DONE]"])
                 else:
                     self._send(200, _json(completion))
 
-    def _stream(self, completion: dict[str, Any], request: ModelRequest) -> None:
+    def _streams(self, request: ModelRequest) -> bool:
+        return self.model.streams and bool(request.body.get("stream"))
+
+    def _stream(self, lines: Iterable[str]) -> None:
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
         self.send_header("Connection", "close")
         self.end_headers()
         self.close_connection = True
-        with_usage = bool((request.body.get("stream_options") or {}).get("include_usage"))
-        for chunk in _chunks(completion, with_usage=with_usage):
-            self.wfile.write(b"data: " + _json(chunk) + b"\n\n")
+        for line in lines:
+            self.wfile.write(line.encode() + b"\n\n")
             self.wfile.flush()
-        self.wfile.write(b"data: [DONE]\n\n")
 
-    def _cut(self, *, in_body: bool) -> None:
-        if in_body:
+    def _cut(self, *, in_body: bool, streamed: bool) -> None:
+        if in_body and streamed:
+            self._stream([_event({"choices": [{"index": 0, "delta": {"content": "Half an ans"}}]})])
+        elif in_body:
             self.send_response(200)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", "1000")
@@ -414,6 +446,8 @@ def _chunks(completion: dict[str, Any], *, with_usage: bool) -> Iterator[dict[st
         text = message["content"] or ""
         # In pieces, as real servers send it.
         yield from (chunk({"content": text[start : start + 16]}) for start in range(0, len(text), 16))
+        if "refusal" in message:
+            yield chunk({"refusal": message["refusal"]})
         for index, made in enumerate(message.get("tool_calls", ())):
             arguments = made["function"]["arguments"]
             opening = {"name": made["function"]["name"], "arguments": ""}
@@ -422,6 +456,10 @@ def _chunks(completion: dict[str, Any], *, with_usage: bool) -> Iterator[dict[st
         yield chunk({}, choice["finish_reason"])
     if with_usage and "usage" in completion:
         yield {**head, "choices": [], "usage": completion["usage"]}
+
+
+def _event(chunk: Mapping[str, Any]) -> str:
+    return f"data: {json.dumps(chunk)}"
 
 
 def _json(value: Any) -> bytes:

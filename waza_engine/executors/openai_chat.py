@@ -73,7 +73,7 @@ class OpenAIExecutor:
             except ExecutorError as error:
                 if not turn.answered:
                     raise
-                return turn.response(session, str(error))
+                return turn.response(session, str(error), transient=error.transient)
             except StoppedTurn:
                 return turn.response(session, "the run was cancelled")
             finally:

@@ -68,7 +68,8 @@ def host_of(url: str, source: str) -> str:
     """
     try:
         parts = urlsplit(url)
-        host = parts.hostname if parts.port is None else f"{parts.hostname}:{parts.port}"
+        name = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname
+        host = name if parts.port is None else f"{name}:{parts.port}"
     except ValueError:
         parts, host = urlsplit(""), None
     well_formed = url.isprintable() and not any(character.isspace() for character in url)
@@ -76,6 +77,8 @@ def host_of(url: str, source: str) -> str:
         raise ExecutorError(f"{source} is no web address; write one like `http://127.0.0.1:11434/v1`")
     if parts.username or parts.password:
         raise ExecutorError(f"{source} holds a password; keep the key in an environment variable")
+    if parts.query or parts.fragment:
+        raise ExecutorError(f"{source} goes on after its path; write it without `?` and `#`")
     return host
 
 
@@ -97,11 +100,23 @@ def _check_keyless(provider: Provider | None, host: str, variable: str) -> None:
     )
 
 
+def is_this_machine(host: str) -> bool:
+    """Tell whether a host, perhaps with a port, is the machine that we are on."""
+    name, address = _name_and_address(host)
+    return name == "localhost" or name.endswith(".localhost") if address is None else address.is_loopback
+
+
 def _is_near(host: str) -> bool:
     """Tell whether a host is this machine or its network: such servers need no key as a rule."""
-    name = urlsplit(f"//{host}").hostname or ""
-    try:
-        address = ipaddress.ip_address(name)
-    except ValueError:
+    name, address = _name_and_address(host)
+    if address is None:
         return "." not in name or name.endswith((".localhost", ".local", ".internal", ".lan"))
     return address.is_private or address.is_loopback or address.is_link_local
+
+
+def _name_and_address(host: str) -> tuple[str, ipaddress.IPv4Address | ipaddress.IPv6Address | None]:
+    name = urlsplit(f"//{host}").hostname or ""
+    try:
+        return name, ipaddress.ip_address(name)
+    except ValueError:
+        return name, None

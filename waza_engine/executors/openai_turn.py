@@ -13,7 +13,8 @@ from uuid import uuid4
 from waza_engine.executors.agent_tools import Tool, ToolError, ToolOutcome
 from waza_engine.executors.base import ExecutionRequest, ExecutionResponse, ExecutorError
 from waza_engine.executors.clean_text import clean, clean_escapes
-from waza_engine.executors.openai_wire import Completion, Connection, RequestedCall, Spent
+from waza_engine.executors.openai_answer import Answer, RequestedCall, Spent
+from waza_engine.executors.openai_wire import Connection, Limits, TooLateError
 from waza_engine.graders.base import ModelUsage, SkillInvocation, ToolCall, Usage
 from waza_engine.graders.processes import ProcessScope
 
@@ -32,7 +33,7 @@ class Brake:
         self.scope = ProcessScope()
         self._lock = threading.Lock()
         self._stopped = False
-        self._request: Future[str] | None = None
+        self._request: Future[None] | None = None
         self._others: list[Callable[[], None]] = []
 
     def stop(self) -> None:
@@ -56,7 +57,7 @@ class Brake:
         if late:
             stop()
 
-    def hold(self, request: Future[str]) -> None:
+    def hold(self, request: Future[None]) -> None:
         """Remember the request that is under way."""
         with self._lock:
             self._request = request
@@ -115,18 +116,18 @@ class Turn:
         self._record("user.message", content=prompt)
         self.messages.append({"role": "user", "content": prompt})
         for _ in range(MOST_ROUNDS):
-            completion = self._ask()
-            message = completion.choices[0].message
-            self._take(completion)
-            calls = message.tool_calls or []
-            results = list(self._called(calls))
-            self._remember(message.text, calls, results)
-            if not calls or (self._skills and self._request.stop_at_first_skill):
+            answer = self._ask()
+            self._take(answer)
+            results = list(self._called(answer.calls))
+            self._remember(answer, results)
+            if not answer.calls or (self._skills and self._request.stop_at_first_skill):
                 self._record("session.idle")
                 return
         raise ExecutorError(f"the model went on calling tools; the turn ends after {MOST_ROUNDS} answers")
 
-    def response(self, session: str, error: str | None = None) -> ExecutionResponse:
+    def response(
+        self, session: str, error: str | None = None, *, transient: bool = False
+    ) -> ExecutionResponse:
         """Return what the turn has left behind so far."""
         if error is not None:
             self._record("session.error", message=error)
@@ -138,46 +139,58 @@ class Turn:
             skill_invocations=tuple(self._skills),
             usage=self._usage(),
             error=error,
+            transient=transient,
         )
 
-    def _ask(self) -> Completion:
+    def _ask(self) -> Answer:
+        """Return the model's answer; what came of one that broke off is noted, too."""
         request = self._request
         body: dict[str, Any] = {"model": request.model, "messages": self.messages}
         if self._tools:
             body["tools"] = [_on_the_wire(tool) for tool in self._tools.values()]
         if request.reasoning_effort:
             body["reasoning_effort"] = request.reasoning_effort
-        deadline = self._deadline
-        too_late = f"the model did not finish within {request.timeout_seconds:g} seconds"
         patience = request.first_event_timeout_seconds
-        if not self.answered and patience and self._started + patience < deadline:
-            deadline = self._started + patience
-            too_late = f"the model sent nothing within {patience:g} seconds"
+        begin = self._started + patience if patience and not self.answered else None
         self._brake.check()
+        answer = Answer()
         try:
-            return self._connection.ask(body, deadline=deadline, too_late=too_late, pending=self._brake.hold)
+            self._connection.ask(body, answer, Limits(self._deadline, begin), self._brake.hold)
+        except TooLateError as error:
+            message = (
+                f"the model did not finish within {request.timeout_seconds:g} seconds"
+                if error.begun
+                else f"the model sent nothing within {patience:g} seconds"
+            )
+            raise ExecutorError(message, transient=True) from None
         except CancelledError:
             raise StoppedTurn from None
+        finally:
+            if not answer.complete and answer.text:
+                self._note(answer)
+        return answer
 
-    def _take(self, completion: Completion) -> None:
-        """Note an answer. Raises ``ExecutorError`` when it was withheld."""
-        choice = completion.choices[0]
-        text = self._hide(clean(choice.message.text))
-        spent = completion.usage or Spent()
+    def _take(self, answer: Answer) -> None:
+        """Note a complete answer. Raises ``ExecutorError`` when it was withheld."""
+        self._note(answer)
+        if answer.finish_reason == "length":
+            self._record(
+                "session.warning", message="the answer was cut: the model's limit of tokens was reached"
+            )
+        if answer.finish_reason == "content_filter" and not answer.text:
+            raise ExecutorError("the provider's content filter withheld the answer")
+
+    def _note(self, answer: Answer) -> None:
+        text = self._hide(clean(answer.text))
+        spent = answer.usage or Spent()
         self.answered = True
         self._spent.append(spent)
         if text:
             self._texts.append(text)
         self._record("assistant.turn_start")
         self._record("assistant.message", content=text)
-        if completion.usage is not None:
-            self._record("assistant.usage", model=self._request.model, **_counts(spent))
-        if choice.finish_reason == "length":
-            self._record(
-                "session.warning", message="the answer was cut: the model's limit of tokens was reached"
-            )
-        if choice.finish_reason == "content_filter" and not text:
-            raise ExecutorError("the provider's content filter withheld the answer")
+        if answer.usage is not None:
+            self._record("assistant.usage", model=self._request.model, **spent.counts())
 
     def _called(self, calls: Sequence[RequestedCall]) -> Iterator[tuple[str, str]]:
         """Carry out tool calls in order; yield their ids and results."""
@@ -216,13 +229,11 @@ class Turn:
         except ToolError as error:
             return ToolOutcome(f"Error: {error}.", success=False)
 
-    def _remember(
-        self, text: str, calls: Sequence[RequestedCall], results: Sequence[tuple[str, str]]
-    ) -> None:
+    def _remember(self, answer: Answer, results: Sequence[tuple[str, str]]) -> None:
         """Add an answer to the conversation, together with the results of its calls."""
-        message: dict[str, Any] = {"role": "assistant", "content": clean(text)}
-        if calls:
-            done = zip(calls, results, strict=False)
+        message: dict[str, Any] = {"role": "assistant", "content": clean(answer.text)}
+        if answer.calls:
+            done = zip(answer.calls, results, strict=False)
             message["tool_calls"] = [_as_sent(call, identifier) for call, (identifier, _) in done]
         self.messages.append(message)
         self.messages += [
@@ -232,7 +243,7 @@ class Turn:
     def _usage(self) -> Usage | None:
         if not self._spent:
             return None
-        counts = [_counts(spent) for spent in self._spent]
+        counts = [spent.counts() for spent in self._spent]
         total = {key: sum(count[key] for count in counts) for key in counts[0]}
         endpoint = self._connection.endpoint
         return Usage(
@@ -315,12 +326,3 @@ def _as_sent(call: RequestedCall, identifier: str) -> dict[str, Any]:
     sent = call.model_dump(exclude_none=True)
     function = {**sent["function"], "arguments": arguments}
     return {**sent, "id": identifier, "type": "function", "function": function}
-
-
-def _counts(spent: Spent) -> dict[str, int]:
-    details = spent.prompt_tokens_details
-    return {
-        "input_tokens": spent.prompt_tokens or 0,
-        "output_tokens": spent.completion_tokens or 0,
-        "cache_read_tokens": (details.cached_tokens or 0) if details else 0,
-    }

@@ -57,6 +57,7 @@ class Conversation:
         self.skill_invocations += response.skill_invocations
         self.usage = added(self.usage, response.usage)
         self.error = response.error or ""
+        self.transient = response.transient
 
     def fail(self, error: ExecutorError) -> None:
         """Take in an error instead of an answer."""

@@ -76,6 +76,11 @@ class TestSetUp:
             OpenAIExecutor(settings(provider={"base_url": "http://me:secret@127.0.0.1:9/v1"}))
         assert "secret" not in str(caught.value)
 
+    def test_with_a_key_behind_the_address(self) -> None:
+        with pytest.raises(ExecutorError, match=r"`provider.base_url` goes on after its path") as caught:
+            OpenAIExecutor(settings(provider={"base_url": "http://127.0.0.1:9/v1?key=secret"}))
+        assert "secret" not in str(caught.value)
+
     def test_with_a_provider_that_speaks_something_else(self) -> None:
         with pytest.raises(ExecutorError, match="type `anthropic`"):
             OpenAIExecutor(settings(provider={**LOCAL, "type": "anthropic"}))
@@ -332,8 +337,11 @@ class TestTryingAgain:
             port = unused.getsockname()[1]
 
         with openai_executor(f"http://127.0.0.1:{port}/v1") as executor:
+            started = time.monotonic()
             error = failure(executor, tmp_path)
 
+        # Three more tries would take 3.5 seconds, and a server that is not started does not start by itself.
+        assert time.monotonic() - started < 2
         assert str(error) == f"nothing answers at `127.0.0.1:{port}`; start the server, or check `base_url`"
         assert error.transient
 

@@ -1,0 +1,145 @@
+"""What goes wrong between us and an OpenAI-compatible server, in people's words."""
+
+from __future__ import annotations
+
+import email.utils
+import json
+import time
+from collections.abc import Mapping
+from typing import cast
+
+import openai
+
+from waza_engine.executors.base import ExecutorError
+from waza_engine.executors.openai_provider import Endpoint, is_this_machine
+
+_REASON_LENGTH = 300
+
+
+class RequestError(ExecutorError):
+    """A request failed.
+
+    ``again`` is true when another try may help at once, or after ``wait_seconds``, which is what the server
+    asks for, None when it does not.
+    """
+
+    def __init__(
+        self, message: str, *, transient: bool, again: bool = False, wait_seconds: float | None = None
+    ) -> None:
+        super().__init__(message, transient=transient)
+        self.again = again
+        self.wait_seconds = wait_seconds
+
+
+def request_error(error: Exception, endpoint: Endpoint, model: str) -> RequestError:
+    """Return what the library raised in our words."""
+    host = f"`{endpoint.host}`"
+    match error:
+        case openai.APIStatusError():
+            headers = error.response.headers
+            message, transient = _status_in_words(error, model, endpoint)
+            reason = endpoint.hide_key(reason_in(error.response.text))
+            return RequestError(
+                f"{message}: {reason}" if reason else message,
+                transient=transient,
+                again=transient and headers.get("x-should-retry") != "false",
+                wait_seconds=_seconds_to_wait(headers),
+            )
+        case openai.APITimeoutError():
+            return RequestError(f"{host} did not answer in time", transient=True, again=True)
+        case openai.APIConnectionError():
+            return _no_connection(error, endpoint)
+        case _:
+            # An address that is none shows when it is used.
+            return RequestError(f"no request can be sent to {host}; check `base_url`", transient=False)
+
+
+def broken_off(endpoint: Endpoint) -> RequestError:
+    """Return the error of a connection that ended in the middle of an answer."""
+    return RequestError(
+        f"the connection to `{endpoint.host}` broke before the answer was there", transient=True, again=True
+    )
+
+
+def no_completion(endpoint: Endpoint) -> RequestError:
+    """Return the error of an answer that is none."""
+    return RequestError(
+        f"`{endpoint.host}` answered something that is no chat completion; does `{endpoint.base_url}` end "
+        "with the version, as in `/v1`?",
+        transient=False,
+    )
+
+
+def reason_in(body: str) -> str:
+    """Return the server's own words, from the shapes that servers use; nothing of a page of HTML."""
+    try:
+        found: object = json.loads(body)
+    except (ValueError, RecursionError):
+        found = "" if body.lstrip().startswith("<") else body
+    for key in ("error", "message", "detail"):
+        if isinstance(found, dict):
+            found = cast("dict[str, object]", found).get(key, cast("object", found))
+    reason = " ".join(found.split()) if isinstance(found, str) else ""
+    return reason if len(reason) <= _REASON_LENGTH else reason[: _REASON_LENGTH - 1] + "…"
+
+
+def _status_in_words(error: openai.APIStatusError, model: str, endpoint: Endpoint) -> tuple[str, bool]:
+    """Return what is wrong, and whether it may go away by itself."""
+    status, host = error.status_code, f"`{endpoint.host}`"
+    match status:
+        case 401 if endpoint.key:
+            return f"{host} does not accept the key in `{endpoint.key_variable}`", False
+        case 401:
+            return f"{host} wants a key; name its environment variable in `provider.api_key_env`", False
+        case 403:
+            return f"{host} does not allow this request", False
+        case 404:
+            return f"{host} has no model `{model}`, or no chat completions at `{endpoint.base_url}`", False
+        case 429 if error.code == "insufficient_quota":
+            return f"the account at {host} has no quota left", False
+        case 429:
+            wait = _seconds_to_wait(error.response.headers)
+            hint = "" if wait is None else f" and asks to wait {wait:g} seconds"
+            return f"{host} has had too many requests (status 429){hint}", True
+        case 408 | 409:
+            return f"{host} could not answer now (status {status})", True
+        case _ if status >= 500:
+            return f"{host} failed (status {status})", True
+        case _:
+            return f"{host} refuses the request (status {status})", False
+
+
+def _seconds_to_wait(headers: Mapping[str, str]) -> float | None:
+    for name, divisor in (("retry-after-ms", 1000), ("retry-after", 1)):
+        try:
+            return float(headers[name]) / divisor
+        except (KeyError, ValueError):
+            continue
+    date = email.utils.parsedate_tz(headers.get("retry-after", ""))
+    return None if date is None else round(email.utils.mktime_tz(date) - time.time(), 1)
+
+
+def _no_connection(error: openai.APIConnectionError, endpoint: Endpoint) -> RequestError:
+    host, causes = f"`{endpoint.host}`", " ".join(_causes(error)).lower()
+    if "connecterror" not in causes:
+        return broken_off(endpoint)
+    if "certificate" in causes or "ssl" in causes:
+        return RequestError(
+            f"there is no safe connection to {host}: its certificate is not accepted", transient=False
+        )
+    if "getaddrinfo" in causes or "gaierror" in causes or "name or service" in causes or "nodename" in causes:
+        return RequestError(f"there is no host {host}; check `base_url`", transient=True, again=True)
+    # On this machine a server that is not there is not started yet: to ask again at once is in vain.
+    return RequestError(
+        f"nothing answers at {host}; start the server, or check `base_url`",
+        transient=True,
+        again=not is_this_machine(endpoint.host),
+    )
+
+
+def _causes(error: BaseException | None) -> list[str]:
+    found: list[str] = []
+    while error is not None and len(found) < 10:
+        found.append(f"{type(error).__name__} {error}")
+        error = error.__cause__ or error.__context__
+    return found
