@@ -19,7 +19,7 @@ from typing import Any, cast
 
 import waza_engine
 from waza_engine.results.documents import task_document
-from waza_engine.results.formats import Block
+from waza_engine.results.json_values import Block
 from waza_engine.results.outcomes import TaskOutcome
 from waza_engine.results.restored import task_outcome
 from waza_engine.results.store import ResultsError, encoded, write_atomically
@@ -90,7 +90,10 @@ class TaskCache:
 
     def key(self, source: SuiteTask, task: TrialTask, tools: TrialTools, trials: int) -> str | None:
         """Return the key of a task as it would run now, None when its result must not be kept."""
-        if source.task is None or not task.graded or not self._cacheable(task):
+        # A recording answers at once, and may be the newest results: another one after every run.
+        if source.task is None or not task.graded or self._executor == "replay":
+            return None
+        if not self._cacheable(task):
             return None
         suite = tools.suite
         document = {

@@ -19,7 +19,7 @@ from waza_engine.runs.cancellation import RunCancellation
 from waza_engine.runs.events import EventKind, EventStream
 from waza_engine.runs.hooks import HookError, run_hooks
 from waza_engine.runs.selection import SelectedTask
-from waza_engine.runs.trial import TrialTask, TrialTools, run_trial
+from waza_engine.runs.trial import InterruptedTrialError, TrialTask, TrialTools, run_trial
 from waza_engine.scoring.composite import TrialStatus, composite
 from waza_engine.scoring.tasks import TrialScore, task_statistics, task_status
 
@@ -172,7 +172,11 @@ class TaskRunner:
         trials = self._trials[position] = []
         why = ""
         while len(trials) < self.trials and not (why := self.executor.refuses()):
-            trials.append(self._trial(selected.source.id, task, len(trials) + 1))
+            try:
+                trials.append(self._trial(selected.source.id, task, len(trials) + 1))
+            except InterruptedTrialError as interrupted:
+                trials.append(interrupted.outcome)
+                raise
         warnings += run_hooks(hooks.after_task, directory, self.cancellation, may_fail=True)
         for warning in warnings:
             self._send("output", task=selected.source.id, message=f"warning: {warning}")

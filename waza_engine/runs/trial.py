@@ -76,6 +76,14 @@ class TrialTask:
     id: str = ""
 
 
+class InterruptedTrialError(CancelledRunError):
+    """The run was cancelled while an answer was graded; ``outcome`` holds the answer without verdicts."""
+
+    def __init__(self, outcome: TrialOutcome) -> None:
+        super().__init__()
+        self.outcome = outcome
+
+
 def run_trial(
     task: TrialTask,
     number: int,
@@ -172,18 +180,10 @@ def _in_workspace(
         exchange = responder.broken_off(talk.error) if talk.error else responder.outcome
         if exchange.outcome == "cap_exhausted":
             on_warning(f"the responder gave all its {exchange.followups_sent} answers")
-    validations: dict[str, Validation] | None = None
-    if talk.answered and not talk.stopped and task.graded:
-        context = _grading_context(talk, request, tools, task)
-        validations = {v.name: v for v in grade(task.graders, context, tools.cancellation)}
-        if task.grade_expected:
-            validations |= {
-                v.name: v for v in grade_expected(task.spec.expected, context, task.expected_names)
-            }
     outcome = TrialOutcome(
         number=number,
         status="error",
-        validations=validations,
+        validations=None,
         duration_ms=talk.duration_ms,
         output=talk.output,
         events=talk.events,
@@ -201,12 +201,35 @@ def _in_workspace(
     )
     if talk.stopped or (talk.answered and not talk.error and not task.graded):
         return Attempt(replace(outcome, status="skipped"))
-    status = trial_status(outcome.graded, execution_error=bool(talk.error) or validations is None)
+    if talk.answered and task.graded:
+        outcome = _graded(outcome, _grading_context(talk, request, tools, task), task, tools)
+    broken = bool(talk.error) or outcome.validations is None
+    status = trial_status(outcome.graded, execution_error=broken)
     if status == "passed":
         worst = {checkpoint.status for checkpoint in talk.checkpoints}
         status = "error" if "error" in worst else "failed" if "failed" in worst else status
     again = "now" if status == "failed" else "later" if talk.transient else "never"
     return Attempt(replace(outcome, status=status), again)
+
+
+def _graded(
+    outcome: TrialOutcome, context: GradingContext, task: TrialTask, tools: TrialTools
+) -> TrialOutcome:
+    """Return the trial with its verdicts.
+
+    Raises ``InterruptedTrialError`` when the run is cancelled meanwhile: the answer was paid for.
+    """
+    validations: dict[str, Validation] = {}
+    try:
+        for verdict in grade(task.graders, context, tools.cancellation):
+            validations[verdict.name] = verdict
+    except CancelledRunError:
+        raise InterruptedTrialError(replace(outcome, status="skipped", stopped=True)) from None
+    if task.grade_expected:
+        expected = grade_expected(task.spec.expected, context, task.expected_names)
+        validations |= {verdict.name: verdict for verdict in expected}
+    usage = outcome.judge_usage if tools.judging is None else tools.judging.usage
+    return replace(outcome, validations=validations, judge_usage=usage)
 
 
 def _grading_context(
