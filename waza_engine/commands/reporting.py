@@ -9,7 +9,7 @@ from pathlib import Path
 from waza_engine.commands.output import tolerate_narrow_encodings
 from waza_engine.commands.records import record_of
 from waza_engine.results.documents import plain
-from waza_engine.results.formats import Block
+from waza_engine.results.json_values import Block
 from waza_engine.results.recordings import RecordingError, read_recording
 from waza_engine.results.store import ResultsError, encoded, write_atomically
 

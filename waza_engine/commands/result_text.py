@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import IO, Any, cast
+from collections.abc import Sequence
+from typing import IO
 
 from rich.console import Console
 from rich.markup import escape
 
 from waza_engine.commands.report import MARKS
-from waza_engine.results.formats import Block, moment, number, task_result
+from waza_engine.results.formats import moment, task_result
+from waza_engine.results.json_values import Block, block_of, blocks_of, number
 from waza_engine.results.scores import GraderResult, TaskResult
 
 _SHOWN_CHARACTERS = 300
@@ -19,7 +20,7 @@ def print_results(document: Block, output: IO[str]) -> None:
     """Print a result document in today's layout; with colours on a terminal, plain elsewhere."""
     console = Console(file=output, highlight=False, soft_wrap=True)
     timestamp = moment(document.get("timestamp"))
-    tasks = [task_result(task, timestamp) for task in _blocks(document.get("tasks"))]
+    tasks = [task_result(task, timestamp) for task in blocks_of(document.get("tasks"))]
     console.print(_headline(document, tasks))
     for task in tasks:
         score = f"  {task.score:.2f}" if task.trials else ""
@@ -28,9 +29,9 @@ def print_results(document: Block, output: IO[str]) -> None:
     for task in tasks:
         if task.status not in ("passed", "skipped"):
             _explain(console, task)
-    _print_triggers(console, _block(document, "trigger_metrics"))
+    _print_triggers(console, block_of(document, "trigger_metrics"))
     passed = sum(task.status == "passed" for task in tasks)
-    summary = _block(document, "summary")
+    summary = block_of(document, "summary")
     console.print(
         f"\n{passed} of {len(tasks)} tasks passed"
         + "".join(
@@ -49,7 +50,7 @@ def mark(status: str) -> str:
 
 
 def _headline(document: Block, tasks: Sequence[TaskResult]) -> str:
-    config = _block(document, "config")
+    config = block_of(document, "config")
     facts = [
         f"{len(tasks)} {'task' if len(tasks) == 1 else 'tasks'}",
         *(str(config[key]) for key in ("engine_type", "model_id") if config.get(key)),
@@ -86,14 +87,3 @@ def _print_triggers(console: Console, found: Block) -> None:
 def _shortened(text: str) -> str:
     line = " ".join(text.split())
     return line if len(line) <= _SHOWN_CHARACTERS else line[:_SHOWN_CHARACTERS] + "…"
-
-
-def _block(value: Block, key: str) -> Block:
-    found = value.get(key)
-    return cast("Block", found) if isinstance(found, Mapping) else {}
-
-
-def _blocks(value: object) -> list[Block]:
-    if not isinstance(value, list):
-        return []
-    return [cast("Block", item) for item in cast("list[Any]", value) if isinstance(item, Mapping)]

@@ -18,7 +18,8 @@ from rich.markup import escape
 from waza_engine.commands.output import tolerate_narrow_encodings
 from waza_engine.graders.review import Review
 from waza_engine.results.calibration import agreement_words, calibrations
-from waza_engine.results.formats import Block, read_document, todays_layout
+from waza_engine.results.formats import read_document, todays_layout
+from waza_engine.results.json_values import Block, block_of
 from waza_engine.results.reading import result_files
 from waza_engine.results.reviewed import ReviewItem, review_items, with_reviews
 from waza_engine.results.reviews import add_review, broken_lines, review_file
@@ -185,7 +186,7 @@ def _user() -> str:
 
 
 def _answer(found: Found) -> dict[str, Any]:
-    item, details = found.item, _details(found.item)
+    item, details = found.item, block_of(found.item.verdict, "details")
     return {
         "results": str(found.results),
         "run": item.key.run,
@@ -236,7 +237,7 @@ def _tell(found: Sequence[Found], agreements: Block) -> None:
 
 
 def _tell_item(console: Console, found: Found) -> None:
-    item, details = found.item, _details(found.item)
+    item, details = found.item, block_of(found.item.verdict, "details")
     mark = "[cyan]⧖[/]" if item.pending else "[green]✓[/]" if item.verdict.get("passed") else "[red]✗[/]"
     console.print(
         f"{mark} [bold]{escape(item.key.task)}[/]  trial {item.key.trial}  {escape(item.key.grader)}"
@@ -254,8 +255,3 @@ def _tell_item(console: Console, found: Found) -> None:
     for line in text.splitlines():
         console.print(f"    [dim]│ {escape(line)}[/]")
     console.print()
-
-
-def _details(item: ReviewItem) -> Block:
-    details = item.verdict.get("details")
-    return cast("Block", details) if isinstance(details, dict) else {}

@@ -16,7 +16,8 @@ from typing import Any, cast
 from waza_engine.executors.adapter_paths import find
 from waza_engine.executors.base import ExecutorError
 from waza_engine.graders.base import SkillInvocation
-from waza_engine.results.formats import Block, moment, read_document
+from waza_engine.results.formats import moment, read_document
+from waza_engine.results.json_values import Block, block_of
 from waza_engine.results.places import results_directory
 from waza_engine.results.recordings import RecordedTrial, RecordingError, read_recording, recorded_task
 
@@ -179,7 +180,7 @@ def _file(path: Path) -> RecordedFile:
     if document is not None and document.get("kind") == "task-snapshot":
         return _snapshot(path, document)
     recording = read_recording(path)
-    engine = _block(recording.document, "config").get("engine_type")
+    engine = block_of(recording.document, "config").get("engine_type")
     return RecordedFile(
         path,
         {task.id: {trial.number: trial for trial in task.trials} for task in recording.tasks},
@@ -231,7 +232,7 @@ def _transcript(path: Path, document: Block) -> RecordedFile:
 
 
 def _snapshot(path: Path, document: Block) -> RecordedFile:
-    task, result = _block(document, "task"), _block(document, "result")
+    task, result = block_of(document, "task"), block_of(document, "result")
     listed = document.get("toolEvents")
     events = cast("list[Any]", listed) if isinstance(listed, list) else []
     nothing: Block = {}
@@ -275,8 +276,3 @@ def _skills_of(trial: RecordedTrial) -> list[SkillInvocation]:
 def _took_ms(events: Sequence[Any]) -> int:
     times = [moment(found) for event in events if isinstance(found := find("$.timestamp", event), str)]
     return round((max(times) - min(times)).total_seconds() * 1000) if times else 0
-
-
-def _block(value: Block, key: str) -> Block:
-    found = value.get(key)
-    return cast("Block", found) if isinstance(found, Mapping) else {}

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, TypeAlias, cast
+from typing import Any, cast
 
-Block: TypeAlias = Mapping[str, Any]
+from waza_engine.results.json_values import Block, block_of, blocks_of, number
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ def calibrations(document: Block) -> dict[str, dict[str, Any]]:
     labels: dict[tuple[str, str], list[tuple[Block, Block]]] = {}
     for validations in _trials(document):
         for name, label in validations.items():
-            details = _details(label)
+            details = block_of(label, "details")
             judge = details.get("calibrate_grader")
             if label.get("type") != "human_calibration" or details.get("status") != "reviewed":
                 continue
@@ -109,12 +109,14 @@ def agreement_words(figures: Block) -> str:
 
 def _agreement(pairs: Sequence[tuple[Block, Block]]) -> Agreement:
     passes = [(label.get("passed") is True, verdict.get("passed") is True) for label, verdict in pairs]
-    return agreement(passes, [_score(verdict) - _score(label) for label, verdict in pairs])
+    return agreement(
+        passes, [number(verdict.get("score")) - number(label.get("score")) for label, verdict in pairs]
+    )
 
 
 def _trials(document: Block) -> Iterator[dict[str, Block]]:
-    for task in _blocks(document.get("tasks")):
-        for trial in _blocks(task.get("runs")):
+    for task in blocks_of(document.get("tasks")):
+        for trial in blocks_of(task.get("runs")):
             validations = trial.get("validations")
             if isinstance(validations, Mapping):
                 found = cast("Mapping[str, object]", validations)
@@ -125,19 +127,3 @@ def _trials(document: Block) -> Iterator[dict[str, Block]]:
 
 def _share(part: int, whole: int) -> float | None:
     return part / whole if whole else None
-
-
-def _score(verdict: Block) -> float:
-    score = verdict.get("score")
-    return float(score) if isinstance(score, int | float) and not isinstance(score, bool) else 0.0
-
-
-def _details(verdict: Block) -> Block:
-    details = verdict.get("details")
-    return cast("Block", details) if isinstance(details, Mapping) else {}
-
-
-def _blocks(value: object) -> list[Block]:
-    if not isinstance(value, list):
-        return []
-    return [cast("Block", item) for item in cast("list[Any]", value) if isinstance(item, Mapping)]

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from collections.abc import Sequence
 
 from waza_engine.results.formats import moment, task_result
+from waza_engine.results.json_values import Json, block_of
 from waza_engine.results.recordings import Recording
 from waza_engine.results.scores import TaskResult
 from waza_engine.results.tool_metrics import tool_metrics
-
-Json = dict[str, Any]
 
 
 def comparison(recordings: Sequence[Recording]) -> Json:
@@ -21,8 +19,8 @@ def comparison(recordings: Sequence[Recording]) -> Json:
     a task that is missing has the status ``n/a``, and every figure of it is null.
     """
     documents = [recording.document for recording in recordings]
-    summaries = [_block(document, "summary") for document in documents]
-    configs = [_block(document, "config") for document in documents]
+    summaries = [block_of(document, "summary") for document in documents]
+    configs = [block_of(document, "config") for document in documents]
     scores = [_number(s.get("aggregate_score")) for s in summaries]
     rates = [_number(s.get("success_rate")) for s in summaries]
     durations = [_number(s.get("duration_ms")) for s in summaries]
@@ -49,7 +47,7 @@ def _tasks(recording: Recording) -> dict[str, tuple[TaskResult, float | None]]:
     timestamp = moment(recording.document.get("timestamp"))
     found: dict[str, tuple[TaskResult, float | None]] = {}
     for task in recording.tasks:
-        rate = _number(_block(task.document, "stats").get("pass_rate"))
+        rate = _number(block_of(task.document, "stats").get("pass_rate"))
         found.setdefault(task.id, (task_result(task.document, timestamp), rate))
     return found
 
@@ -77,8 +75,3 @@ def _number(value: object) -> float | None:
     if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):
         return None
     return value
-
-
-def _block(value: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-    found = value.get(key)
-    return cast("Mapping[str, Any]", found) if isinstance(found, Mapping) else {}

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import Any, TypeAlias, cast
+from typing import cast
 
+from waza_engine.results.json_values import Block, Json, block_of, blocks_of, number
 from waza_engine.scoring.composite import Graded, TrialStatus, composite, trial_status
 from waza_engine.scoring.statistics import CONFIDENCE, Interval, mean
 from waza_engine.scoring.tasks import (
@@ -22,9 +23,6 @@ from waza_engine.scoring.tasks import (
     task_status,
 )
 
-Json = dict[str, Any]
-Block: TypeAlias = Mapping[str, Any]
-
 
 def counted_run(run: Block, *, execution_error: bool) -> Json:
     """Return an element of ``runs`` with the status that follows from its verdicts.
@@ -33,7 +31,7 @@ def counted_run(run: Block, *, execution_error: bool) -> Json:
     """
     status: TrialStatus = trial_status(_graded(run), execution_error=execution_error)
     if status == "passed":
-        worst = {checkpoint.get("status") for checkpoint in _blocks(run.get("checkpoints"))}
+        worst = {checkpoint.get("status") for checkpoint in blocks_of(run.get("checkpoints"))}
         status = "error" if "error" in worst else "failed" if "failed" in worst else status
     return {**run, "status": status}
 
@@ -52,7 +50,7 @@ def counted_task(task: Block, runs: Sequence[Block]) -> Json:
 
 def counted_document(document: Block, tasks: Sequence[Block]) -> Json:
     """Return a document with these tasks, and the summary and status that follow from them."""
-    config, before = _block(document, "config"), _block(document, "summary")
+    config, before = block_of(document, "config"), block_of(document, "summary")
     scores = [TaskScore(_status(task), task_figures(task)) for task in tasks]
     trials = config.get("runs_per_test")
     summary = suite_summary(scores, trials_per_task=trials if isinstance(trials, int) else 1)
@@ -65,8 +63,8 @@ def counted_document(document: Block, tasks: Sequence[Block]) -> Json:
         "summary": {**kept, **figures, **({"groups": groups} if groups else {})},
         "tasks": list(tasks),
     }
-    metadata = _block(document, "metadata")
-    engine = _block(metadata, "engine")
+    metadata = block_of(document, "metadata")
+    engine = block_of(metadata, "engine")
     if engine.get("status") in ("completed", "failed"):
         status = "completed" if _all_well(document, scores) else "failed"
         counted["metadata"] = {**metadata, "engine": {**engine, "status": status}}
@@ -84,7 +82,7 @@ def trial_score(run: Block) -> TrialScore:
 
 def task_figures(task: Block) -> TaskStatistics | None:
     """Return the figures of a task of a document, counted from the verdicts of its trials."""
-    return task_statistics([trial_score(run) for run in _blocks(task.get("runs"))])
+    return task_statistics([trial_score(run) for run in blocks_of(task.get("runs"))])
 
 
 def statistics_document(statistics: TaskStatistics) -> Json:
@@ -122,15 +120,15 @@ def _interval(interval: Interval) -> Json:
 
 def _graded(run: Block) -> list[Graded]:
     found: list[Graded] = []
-    for value in _block(run, "validations").values():
+    for value in block_of(run, "validations").values():
         if isinstance(value, Mapping):
             verdict = cast("Block", value)
             status = verdict.get("status")
             found.append(
                 Graded(
-                    score=_number(verdict.get("score")),
+                    score=number(verdict.get("score")),
                     passed=verdict.get("passed") is True,
-                    weight=_number(verdict.get("weight")),
+                    weight=number(verdict.get("weight")),
                     status="pending" if status == "pending" else "error" if status == "error" else "graded",
                 )
             )
@@ -154,7 +152,7 @@ def _groups(tasks: Sequence[Block], scores: Sequence[TaskScore]) -> list[Json]:
 
 
 def _all_well(document: Block, scores: Sequence[TaskScore]) -> bool:
-    metrics = _block(document, "metrics").values()
+    metrics = block_of(document, "metrics").values()
     missed = any(isinstance(m, Mapping) and cast("Block", m).get("passed") is False for m in metrics)
     return not missed and all(score.status in ("passed", "skipped") for score in scores)
 
@@ -165,18 +163,3 @@ def _status(found: Block) -> TaskStatus:
             return known
         case _:
             return "error"
-
-
-def _block(value: Block, key: str) -> Block:
-    found = value.get(key)
-    return cast("Block", found) if isinstance(found, Mapping) else {}
-
-
-def _blocks(value: object) -> list[Block]:
-    if not isinstance(value, list):
-        return []
-    return [cast("Block", item) for item in cast("list[Any]", value) if isinstance(item, Mapping)]
-
-
-def _number(value: object) -> float:
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else 0.0

@@ -6,18 +6,17 @@ Everything may be missing or null; a file that is no result is None, never an er
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TypeAlias, cast
+from typing import Any, cast
 
+from waza_engine.results.json_values import Block, block_of, blocks_of, number, text_of
 from waza_engine.results.places import JOURNAL_SUFFIX
 from waza_engine.results.reviewed import with_reviews
 from waza_engine.results.scores import CheckResult, GraderResult, RunResult, TaskResult
 
 LONGEST_BYTES = 256 * 1024 * 1024
-Block: TypeAlias = Mapping[str, Any]
 
 # The Python era's names and words, and today's (reference waza.md §7.2).
 _CONFIG_NAMES = {
@@ -49,20 +48,20 @@ def read_result(path: Path) -> RunResult | None:
     if document is None:
         return None
     document = with_reviews(todays_layout(document), path)
-    if not document.get("eval_name") and not _block(document, "summary").get("total_tests"):
+    if not document.get("eval_name") and not block_of(document, "summary").get("total_tests"):
         return None
-    config, engine = _block(document, "config"), _block(_block(document, "metadata"), "engine")
+    config, engine = block_of(document, "config"), block_of(block_of(document, "metadata"), "engine")
     timestamp = moment(document.get("timestamp"))
-    tasks = [task_result(task, timestamp) for task in _blocks(document.get("tasks"))]
+    tasks = [task_result(task, timestamp) for task in blocks_of(document.get("tasks"))]
     return RunResult(
         path=path,
         timestamp=timestamp,
-        eval_name=_text(document.get("eval_name")),
-        skill=_text(document.get("skill")),
-        eval_file=_text(engine.get("eval_file")),
-        executor=_text(config.get("engine_type")),
-        model=_text(config.get("model_id")),
-        status=_text(engine.get("status")),
+        eval_name=text_of(document.get("eval_name")),
+        skill=text_of(document.get("skill")),
+        eval_file=text_of(engine.get("eval_file")),
+        executor=text_of(config.get("engine_type")),
+        model=text_of(config.get("model_id")),
+        status=text_of(engine.get("status")),
         complete=not path.name.endswith(JOURNAL_SUFFIX) and engine.get("status") != "canceled",
         tasks={task.id: task for task in tasks},
     )
@@ -84,7 +83,7 @@ def read_document(path: Path) -> Block | None:
 
 def todays_layout(document: Block) -> Block:
     """Return a document of the Python era in today's layout, any other as it is."""
-    return _modern(document) if "total_tasks" in _block(document, "summary") else document
+    return _modern(document) if "total_tasks" in block_of(document, "summary") else document
 
 
 def moment(text: object) -> datetime:
@@ -101,36 +100,25 @@ def moment(text: object) -> datetime:
 
 def task_result(task: Block, timestamp: datetime) -> TaskResult:
     """Return an element of ``tasks`` over all its trials."""
-    runs = _blocks(task.get("runs"))
+    runs = blocks_of(task.get("runs"))
     by_grader: dict[str, list[Block]] = {}
     for run in runs:
-        for name, validation in _block(run, "validations").items():
+        for name, validation in block_of(run, "validations").items():
             if isinstance(validation, Mapping):
                 by_grader.setdefault(name, []).append(cast("Block", validation))
-    statistics = _block(task, "stats")
-    errors = [_text(run.get("error_msg")) for run in runs]
+    statistics = block_of(task, "stats")
+    errors = [text_of(run.get("error_msg")) for run in runs]
     return TaskResult(
-        id=_text(task.get("test_id")),
-        name=_text(task.get("display_name")),
-        status=_text(task.get("status")),
+        id=text_of(task.get("test_id")),
+        name=text_of(task.get("display_name")),
+        status=text_of(task.get("status")),
         score=number(statistics.get("avg_score")),
         trials=len(runs),
         passed_trials=sum(run.get("status") == "passed" for run in runs),
         graders={name: _grader(name, validations, timestamp) for name, validations in by_grader.items()},
         timestamp=timestamp,
-        error=_text(task.get("error_msg")) or next((error for error in errors if error), ""),
+        error=text_of(task.get("error_msg")) or next((error for error in errors if error), ""),
     )
-
-
-def number(value: object) -> float:
-    """Return a figure of a document, 0.0 for what is none (also for one that is not finite)."""
-    if not isinstance(value, int | float) or isinstance(value, bool):
-        return 0.0
-    try:
-        found = float(value)
-    except OverflowError:
-        return 0.0
-    return found if math.isfinite(found) else 0.0
 
 
 def _from_journal(content: bytes) -> Block | None:
@@ -158,13 +146,13 @@ def _grader(name: str, validations: Sequence[Block], timestamp: datetime) -> Gra
     told = next((v for v, passed in zip(validations, passes, strict=True) if not passed), validations[-1])
     return GraderResult(
         name=name,
-        type=_text(validations[0].get("type")),
+        type=text_of(validations[0].get("type")),
         status="error" if "error" in statuses else "pending" if "pending" in statuses else "graded",
         score=sum(scores) / len(scores),
         passed=all(passes),
         scores=scores,
         passes=passes,
-        feedback=_text(told.get("feedback")),
+        feedback=text_of(told.get("feedback")),
         checks=_checks(validations),
         timestamp=timestamp,
     )
@@ -172,7 +160,7 @@ def _grader(name: str, validations: Sequence[Block], timestamp: datetime) -> Gra
 
 def _status(validation: Block) -> str:
     """Upstream writes no status; the Python era marks a review to come inside ``details``."""
-    status = _text(validation.get("status")) or _text(_block(validation, "details").get("status"))
+    status = text_of(validation.get("status")) or text_of(block_of(validation, "details").get("status"))
     return status if status in ("pending", "error") else "graded"
 
 
@@ -180,9 +168,9 @@ def _checks(validations: Sequence[Block]) -> tuple[CheckResult, ...]:
     """Return each check once, in its first order, with the message of the first trial in which it failed."""
     outcomes: dict[tuple[str | int, ...], list[tuple[bool, str]]] = {}
     for validation in validations:
-        for check in _blocks(validation.get("checks")):
+        for check in blocks_of(validation.get("checks")):
             path = tuple(part for part in _items(check.get("path")) if isinstance(part, str | int))
-            outcomes.setdefault(path, []).append((check.get("passed") is True, _text(check.get("message"))))
+            outcomes.setdefault(path, []).append((check.get("passed") is True, text_of(check.get("message"))))
     return tuple(
         CheckResult(
             path=path,
@@ -197,7 +185,7 @@ def _checks(validations: Sequence[Block]) -> tuple[CheckResult, ...]:
 
 def _modern(document: Block) -> Block:
     """Return a document of the Python era in today's layout (reference waza.md §7.2)."""
-    config, summary = _block(document, "config"), _block(document, "summary")
+    config, summary = block_of(document, "config"), block_of(document, "summary")
     return {
         **document,
         "config": {
@@ -207,30 +195,30 @@ def _modern(document: Block) -> Block:
         "summary": {**summary, **_renamed(summary, _SUMMARY_NAMES)},
         "metrics": {
             name: {**cast("Block", metric), "identifier": name, "value": cast("Block", metric).get("score")}
-            for name, metric in _block(document, "metrics").items()
+            for name, metric in block_of(document, "metrics").items()
             if isinstance(metric, Mapping)
         },
-        "tasks": [_modern_task(task) for task in _blocks(document.get("tasks"))],
+        "tasks": [_modern_task(task) for task in blocks_of(document.get("tasks"))],
     }
 
 
 def _modern_task(task: Block) -> Block:
-    aggregate = _block(task, "aggregate")
+    aggregate = block_of(task, "aggregate")
     return {
         "test_id": task.get("id"),
         "display_name": task.get("name"),
-        "status": _STATUSES.get(_text(task.get("status")), task.get("status")),
+        "status": _STATUSES.get(text_of(task.get("status")), task.get("status")),
         "stats": {**_renamed(aggregate, _STATS_NAMES), "flaky": task.get("status") == "partial"},
-        "runs": [_modern_trial(trial) for trial in _blocks(task.get("trials"))],
+        "runs": [_modern_trial(trial) for trial in blocks_of(task.get("trials"))],
     }
 
 
 def _modern_trial(trial: Block) -> Block:
-    summary = _block(trial, "transcript_summary")
+    summary = block_of(trial, "transcript_summary")
     usage = _renamed(summary, _USAGE_NAMES)
     return {
         "run_number": trial.get("trial_id"),
-        "status": _STATUSES.get(_text(trial.get("status")), trial.get("status")),
+        "status": _STATUSES.get(text_of(trial.get("status")), trial.get("status")),
         "duration_ms": trial.get("duration_ms"),
         "validations": {
             name: {
@@ -238,7 +226,7 @@ def _modern_trial(trial: Block) -> Block:
                 "identifier": name,
                 "feedback": cast("Block", result).get("message"),
             }
-            for name, result in _block(trial, "grader_results").items()
+            for name, result in block_of(trial, "grader_results").items()
             if isinstance(result, Mapping)
         },
         "transcript": trial.get("transcript"),
@@ -253,19 +241,5 @@ def _renamed(block: Block, names: Mapping[str, str]) -> dict[str, Any]:
     return {name: block[old] for old, name in names.items() if old in block}
 
 
-def _block(value: Block, key: str) -> Block:
-    found = value.get(key)
-    return cast("Block", found) if isinstance(found, Mapping) else {}
-
-
 def _items(value: object) -> Sequence[Any]:
     return cast("Sequence[Any]", value) if isinstance(value, list) else ()
-
-
-def _blocks(value: object) -> list[Block]:
-    items: Iterable[object] = _items(value)
-    return [cast("Block", item) for item in items if isinstance(item, Mapping)]
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from waza_engine.results.formats import number
+from waza_engine.results.json_values import block_of, number
 from waza_engine.results.places import HISTORY_NAME, results_directory
 
 
@@ -64,8 +64,8 @@ def read_history(suite_directory: Path) -> list[HistoryEntry]:
 
 def entry_of(file: str, document: Mapping[str, Any]) -> HistoryEntry:
     """Return the line of a result document."""
-    config, summary = _block(document, "config"), _block(document, "summary")
-    engine = _block(_block(document, "metadata"), "engine")
+    config, summary = block_of(document, "config"), block_of(document, "summary")
+    engine = block_of(block_of(document, "metadata"), "engine")
     tasks = cast("list[Mapping[str, Any]]", document.get("tasks") or [])
     return HistoryEntry(
         file=file,
@@ -81,11 +81,6 @@ def entry_of(file: str, document: Mapping[str, Any]) -> HistoryEntry:
         aggregate_score=number(summary.get("aggregate_score")),
         duration_ms=int(number(summary.get("duration_ms"))),
         tasks={
-            str(task.get("test_id", "")): number(_block(task, "stats").get("avg_score")) for task in tasks
+            str(task.get("test_id", "")): number(block_of(task, "stats").get("avg_score")) for task in tasks
         },
     )
-
-
-def _block(document: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-    value = document.get(key)
-    return cast("Mapping[str, Any]", value) if isinstance(value, Mapping) else {}

@@ -1,4 +1,4 @@
-"""Values as JSON can hold them."""
+"""Values as JSON can hold them, and those of files of any make: what is missing or another kind is empty."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias, cast
 
 Json: TypeAlias = dict[str, Any]
+Block: TypeAlias = Mapping[str, Any]
 
 
 def plain(value: Any) -> Any:
@@ -28,3 +29,36 @@ def plain(value: Any) -> Any:
 def given(**values: Any) -> Json:
     """Return the values that are neither empty nor zero: upstream leaves those keys out."""
     return {key: value for key, value in values.items() if value}
+
+
+def block_of(block: Block, key: str) -> Block:
+    """Return the object at a key."""
+    found = block.get(key)
+    return cast("Block", found) if isinstance(found, Mapping) else {}
+
+
+def blocks_of(value: object) -> list[Block]:
+    """Return the objects in a list; what else is in there is left out."""
+    items = cast("list[object]", value) if isinstance(value, list) else []
+    return [cast("Block", item) for item in items if isinstance(item, Mapping)]
+
+
+def text_of(value: object) -> str:
+    """Return a text."""
+    return value if isinstance(value, str) else ""
+
+
+def number(value: object) -> float:
+    """Return a figure, 0.0 for what is none (also for one that is not finite)."""
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return 0.0
+    try:
+        found = float(value)
+    except OverflowError:
+        return 0.0
+    return found if math.isfinite(found) else 0.0
+
+
+def whole(value: object) -> int:
+    """Return the whole part of a figure."""
+    return int(number(value))

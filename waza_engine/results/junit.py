@@ -9,7 +9,8 @@ from typing import Any, cast
 
 from junitparser import Error, Failure, JUnitXml, Skipped, TestCase, TestSuite
 
-from waza_engine.results.formats import Block, moment, task_result
+from waza_engine.results.formats import moment, task_result
+from waza_engine.results.json_values import Block, block_of
 from waza_engine.results.scores import GraderResult, TaskResult
 from waza_engine.results.words import baseline_words, spending_words
 
@@ -23,7 +24,7 @@ def junit_report(document: Block) -> bytes:
 
     Times are seconds. A failure has a line for every grader that did not pass; what broke is an error.
     """
-    config, summary = _block(document, "config"), _block(document, "summary")
+    config, summary = block_of(document, "config"), block_of(document, "summary")
     timestamp = moment(document.get("timestamp"))
     suite = TestSuite(_text(document.get("eval_name")) or "eval")
     suite.timestamp = timestamp.isoformat()
@@ -99,11 +100,6 @@ def _score(summary: Block) -> str:
 
 def _clean(text: str) -> str:
     return _NOT_IN_XML.sub("\N{REPLACEMENT CHARACTER}", text)
-
-
-def _block(value: Block, key: str) -> Block:
-    found = value.get(key)
-    return cast("Block", found) if isinstance(found, Mapping) else {}
 
 
 def _text(value: object) -> str:

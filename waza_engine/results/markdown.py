@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping
 from typing import cast
 
 from waza_engine.results.calibration import agreement_words, calibrations
-from waza_engine.results.formats import Block, moment, task_result
+from waza_engine.results.formats import moment, task_result
+from waza_engine.results.json_values import Block, block_of
 from waza_engine.results.scores import GraderResult, TaskResult
 from waza_engine.results.words import baseline_words, spending_words
 
@@ -41,7 +42,7 @@ def markdown_report(document: Block) -> str:
 
 
 def _parts(document: Block, tasks: list[TaskResult]) -> Iterator[str]:
-    config, summary = _block(document, "config"), _block(document, "summary")
+    config, summary = block_of(document, "config"), block_of(document, "summary")
     passed = sum(task.status == "passed" for task in tasks)
     well = all(task.status in ("passed", "skipped") for task in tasks)
     name = _escaped(str(document.get("eval_name") or "Evaluation"))
@@ -111,8 +112,3 @@ def _figure(value: object) -> str:
 
 def _duration(milliseconds: object) -> str:
     return f"{milliseconds / 1000:.1f} s" if isinstance(milliseconds, int | float) else ""
-
-
-def _block(value: Block, key: str) -> Block:
-    found = value.get(key)
-    return cast("Block", found) if isinstance(found, Mapping) else {}

@@ -99,7 +99,7 @@ class TrialOutcome:
 class TaskOutcome:
     """One task with its trials; ``error`` says why it could not run, or not to its end.
 
-    ``cached`` trials were taken from an earlier run. ``impact`` compares with the baseline, when there is one.
+    ``cached`` trials were taken from an earlier run. ``impact`` compares with the baseline, if there is one.
     """
 
     id: str

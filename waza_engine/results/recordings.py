@@ -6,14 +6,14 @@ hold no tool calls beyond their transcript). Everything may be missing or null (
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
 from waza_engine.graders.base import ModelUsage, SkillInvocation, ToolCall, Usage
-from waza_engine.results.formats import Block, number, read_document, todays_layout
+from waza_engine.results.formats import read_document, todays_layout
+from waza_engine.results.json_values import Block, block_of, blocks_of, number, text_of, whole
 from waza_engine.results.reviewed import with_reviews
 
 _MAJOR_VERSION = "1"
@@ -79,25 +79,25 @@ def read_recording(path: Path) -> Recording:
     found = read_document(path)
     if found is None or not isinstance(found.get("tasks"), list):
         raise RecordingError(f"{path} is not a result file: it has no list `tasks`.")
-    version = _text(found.get("schemaVersion"))
+    version = text_of(found.get("schemaVersion"))
     if version and version.partition(".")[0] != _MAJOR_VERSION:
         raise RecordingError(f"{path} has the format version {version}; only version 1 can be read.")
     document = with_reviews(todays_layout(found), path)
-    tasks = [recorded_task(task) for task in _blocks(document.get("tasks"))]
+    tasks = [recorded_task(task) for task in blocks_of(document.get("tasks"))]
     if not tasks:
         raise RecordingError(f"{path} holds no task.")
-    engine = _block(_block(document, "metadata"), "engine")
+    engine = block_of(block_of(document, "metadata"), "engine")
     # The name alone: a record must not lead to a file elsewhere.
-    eval_file = Path(_text(engine.get("eval_file"))).name
-    return Recording(path, document, _text(document.get("eval_name")), eval_file, tasks)
+    eval_file = Path(text_of(engine.get("eval_file"))).name
+    return Recording(path, document, text_of(document.get("eval_name")), eval_file, tasks)
 
 
 def recorded_task(task: Block) -> RecordedTask:
     """Return an element of ``tasks``."""
-    runs = _blocks(task.get("runs"))
+    runs = blocks_of(task.get("runs"))
     return RecordedTask(
         document=task,
-        id=_text(task.get("test_id")),
+        id=text_of(task.get("test_id")),
         trials=[_trial(run, position) for position, run in enumerate(runs, 1)],
     )
 
@@ -109,30 +109,30 @@ def usage_of(value: object) -> Usage | None:
 
 def _trial(run: Block, position: int) -> RecordedTrial:
     digest = run.get("session_digest")
-    events = _blocks(run.get("transcript"))
-    usage = run.get("usage") or _block(run, "session_digest").get("usage")
+    events = blocks_of(run.get("transcript"))
+    usage = run.get("usage") or block_of(run, "session_digest").get("usage")
     return RecordedTrial(
         document=run,
-        number=_whole(run.get("run_number")) or position,
-        status=_text(run.get("status")),
-        output=_text(run.get("final_output")),
+        number=whole(run.get("run_number")) or position,
+        status=text_of(run.get("status")),
+        output=text_of(run.get("final_output")),
         transcript=events,
         tool_calls=_tool_calls(run, events) if isinstance(digest, Mapping) or events else None,
         skill_invocations=[
-            SkillInvocation(_text(skill.get("name")), _text(skill.get("path")))
-            for skill in _blocks(run.get("skill_invocations"))
+            SkillInvocation(text_of(skill.get("name")), text_of(skill.get("path")))
+            for skill in blocks_of(run.get("skill_invocations"))
         ],
         usage=usage_of(usage),
-        duration_ms=_whole(run.get("duration_ms")),
-        error=_text(run.get("error_msg")),
-        workspace=_text(run.get("workspace_dir")),
+        duration_ms=whole(run.get("duration_ms")),
+        error=text_of(run.get("error_msg")),
+        workspace=text_of(run.get("workspace_dir")),
         validations={
             name: cast("Block", validation)
-            for name, validation in _block(run, "validations").items()
+            for name, validation in block_of(run, "validations").items()
             if isinstance(validation, Mapping)
         },
         checkpoint_statuses=frozenset(
-            _text(checkpoint.get("status")) for checkpoint in _blocks(run.get("checkpoints"))
+            text_of(checkpoint.get("status")) for checkpoint in blocks_of(run.get("checkpoints"))
         ),
     )
 
@@ -142,35 +142,35 @@ def _tool_calls(run: Block, events: Sequence[Block]) -> list[ToolCall]:
 
     ``tool_events`` has them; the digest of upstream keeps five known ones, so the transcript is asked too.
     """
-    recorded = _blocks(run.get("tool_events"))
+    recorded = blocks_of(run.get("tool_events"))
     if recorded:
         return [
             ToolCall(
-                name=_text(event.get("tool_name")),
-                arguments=_block(event, "args"),
-                id=_text(event.get("tool_call_id")),
+                name=text_of(event.get("tool_name")),
+                arguments=block_of(event, "args"),
+                id=text_of(event.get("tool_call_id")),
                 result=event.get("result"),
                 success=event.get("success") is True,
             )
             for event in recorded
         ]
     started = {
-        _text(event.get("tool_call_id")): event
+        text_of(event.get("tool_call_id")): event
         for event in events
         if event.get("type") == "tool.execution_start" and event.get("tool_name")
     }
-    digested = _blocks(_block(run, "session_digest").get("tool_calls"))
+    digested = blocks_of(block_of(run, "session_digest").get("tool_calls"))
     if digested:
-        return [_digested(call, started.get(_text(call.get("id")), {})) for call in digested]
+        return [_digested(call, started.get(text_of(call.get("id")), {})) for call in digested]
     completed = {
-        _text(event.get("tool_call_id")): event
+        text_of(event.get("tool_call_id")): event
         for event in events
         if event.get("type") == "tool.execution_complete"
     }
     return [
         ToolCall(
-            name=_text(event.get("tool_name")),
-            arguments=_block(event, "arguments"),
+            name=text_of(event.get("tool_name")),
+            arguments=block_of(event, "arguments"),
             id=identifier,
             result=completed.get(identifier, {}).get("tool_result"),
             success=completed.get(identifier, {}).get("success") is True,
@@ -183,13 +183,13 @@ def _digested(call: Block, started: Block) -> ToolCall:
     """Return a call of the digest; known arguments that were not given are written there as ""."""
     arguments = {
         key: value
-        for key, value in _block(call, "arguments").items()
+        for key, value in block_of(call, "arguments").items()
         if value != "" or key not in _ALWAYS_WRITTEN_ARGUMENTS
     }
     return ToolCall(
-        name=_text(call.get("name")),
-        arguments={**arguments, **_block(started, "arguments")},
-        id=_text(call.get("id")),
+        name=text_of(call.get("name")),
+        arguments={**arguments, **block_of(started, "arguments")},
+        id=text_of(call.get("id")),
         result=call.get("result"),
         success=call.get("success") is True,
     )
@@ -198,50 +198,29 @@ def _digested(call: Block, started: Block) -> ToolCall:
 def _usage(usage: Block) -> Usage:
     cost = usage.get("cost_usd")
     return Usage(
-        turns=_whole(usage.get("turns")),
-        input_tokens=_whole(usage.get("input_tokens")),
-        output_tokens=_whole(usage.get("output_tokens")),
-        cache_read_tokens=_whole(usage.get("cache_read_tokens")),
-        cache_write_tokens=_whole(usage.get("cache_write_tokens")),
+        turns=whole(usage.get("turns")),
+        input_tokens=whole(usage.get("input_tokens")),
+        output_tokens=whole(usage.get("output_tokens")),
+        cache_read_tokens=whole(usage.get("cache_read_tokens")),
+        cache_write_tokens=whole(usage.get("cache_write_tokens")),
         premium_requests=number(usage.get("premium_requests")),
         model_metrics={
             model: _model_usage(cast("Block", figures))
-            for model, figures in _block(usage, "model_metrics").items()
+            for model, figures in block_of(usage, "model_metrics").items()
             if isinstance(figures, Mapping)
         },
-        provider=_text(usage.get("provider")),
-        provider_host=_text(usage.get("provider_host")),
+        provider=text_of(usage.get("provider")),
+        provider_host=text_of(usage.get("provider_host")),
         cost_usd=number(cost) if isinstance(cost, int | float) else None,
     )
 
 
 def _model_usage(figures: Block) -> ModelUsage:
     return ModelUsage(
-        input_tokens=_whole(figures.get("input_tokens")),
-        output_tokens=_whole(figures.get("output_tokens")),
-        cache_read_tokens=_whole(figures.get("cache_read_tokens")),
-        cache_write_tokens=_whole(figures.get("cache_write_tokens")),
-        request_count=_whole(figures.get("request_count")),
+        input_tokens=whole(figures.get("input_tokens")),
+        output_tokens=whole(figures.get("output_tokens")),
+        cache_read_tokens=whole(figures.get("cache_read_tokens")),
+        cache_write_tokens=whole(figures.get("cache_write_tokens")),
+        request_count=whole(figures.get("request_count")),
         request_cost=number(figures.get("request_cost")),
     )
-
-
-def _block(value: Block, key: str) -> Block:
-    found = value.get(key)
-    return cast("Block", found) if isinstance(found, Mapping) else {}
-
-
-def _blocks(value: object) -> list[Block]:
-    if not isinstance(value, list):
-        return []
-    return [cast("Block", item) for item in cast("list[object]", value) if isinstance(item, Mapping)]
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""
-
-
-def _whole(value: object) -> int:
-    if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):
-        return 0
-    return int(value)

@@ -11,7 +11,8 @@ import psutil
 
 from waza_engine.results import history
 from waza_engine.results.documents import Json
-from waza_engine.results.formats import number, read_document
+from waza_engine.results.formats import read_document
+from waza_engine.results.json_values import block_of, number
 from waza_engine.results.places import JOURNAL_SUFFIX, results_directory
 from waza_engine.results.store import encoded, write_atomically
 from waza_engine.scoring.tasks import TaskScore, suite_summary
@@ -63,8 +64,8 @@ def _document(entry: Mapping[str, Any], tasks: Sequence[Mapping[str, Any]]) -> J
     counts = suite_summary(statuses)
     scores = [_figure(task, "avg_score") for task in tasks]
     weighted = [_figure(task, "avg_weighted_score") for task in tasks]
-    metadata = _block(entry, "metadata")
-    engine = {**_block(metadata, "engine"), "status": "error", "message": "the run was interrupted"}
+    metadata = block_of(entry, "metadata")
+    engine = {**block_of(metadata, "engine"), "status": "error", "message": "the run was interrupted"}
     return {
         **{key: value for key, value in entry.items() if key not in ("process", "tasks", "metadata")},
         "summary": {
@@ -88,9 +89,4 @@ def _document(entry: Mapping[str, Any], tasks: Sequence[Mapping[str, Any]]) -> J
 
 
 def _figure(task: Mapping[str, Any], key: str) -> float:
-    return number(_block(task, "stats").get(key))
-
-
-def _block(entry: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-    value = entry.get(key)
-    return cast("Mapping[str, Any]", value) if isinstance(value, Mapping) else {}
+    return number(block_of(task, "stats").get(key))

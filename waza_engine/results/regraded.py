@@ -15,7 +15,7 @@ import waza_engine
 from waza_engine.results.calibration import with_calibration
 from waza_engine.results.documents import Json, plain, validation_document
 from waza_engine.results.figures import counted_document, counted_run, counted_task, task_figures, trial_score
-from waza_engine.results.formats import Block
+from waza_engine.results.json_values import Block, block_of
 from waza_engine.results.outcomes import Validation
 from waza_engine.results.recordings import RecordedTrial, Recording
 
@@ -53,8 +53,8 @@ def regraded_document(
     """Return the whole document with these tasks, in the order of the record, and the figures over them."""
     before = {key: value for key, value in recording.document.items() if key != "calibration"}
     document = dict(with_calibration(counted_document(before, tasks)))
-    metadata = _block(document, "metadata")
-    engine = dict(_block(metadata, "engine"))
+    metadata = block_of(document, "metadata")
+    engine = dict(block_of(metadata, "engine"))
     engine["regraded"] = {
         "version": waza_engine.__version__,
         "timestamp": datetime.now(UTC).isoformat(),
@@ -73,8 +73,3 @@ def _trial(trial: RecordedTrial, validations: Mapping[str, Validation] | None, *
     run = {key: value for key, value in trial.document.items() if key not in _STALE_IN_A_TRIAL}
     run["validations"] = {**trial.validations, **written} if kept else written
     return counted_run(run, execution_error=bool(trial.error))
-
-
-def _block(value: Block, key: str) -> Block:
-    found = value.get(key)
-    return cast("Block", found) if isinstance(found, Mapping) else {}

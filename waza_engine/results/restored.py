@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from waza_engine.graders.base import Check
-from waza_engine.results.formats import Block, number
+from waza_engine.results.json_values import Block, block_of, blocks_of, number, text_of
 from waza_engine.results.outcomes import CheckpointOutcome, TaskOutcome, TrialOutcome, Validation
 from waza_engine.results.recordings import RecordedTrial, recorded_task, usage_of
 from waza_engine.scoring.composite import TrialStatus, composite
@@ -22,13 +22,13 @@ def task_outcome(document: Block) -> TaskOutcome:
     scores = [_score(trial) for trial in trials]
     return TaskOutcome(
         id=task.id,
-        name=_text(document.get("display_name")),
-        status=_STATUSES.get(_text(document.get("status")), "error"),
+        name=text_of(document.get("display_name")),
+        status=_STATUSES.get(text_of(document.get("status")), "error"),
         trials=trials,
         statistics=task_statistics(scores),
         golden=document.get("golden") is True,
-        file=_text(document.get("file")),
-        error=_text(document.get("error_msg")),
+        file=text_of(document.get("file")),
+        error=text_of(document.get("error_msg")),
         cached=True,
     )
 
@@ -46,26 +46,26 @@ def _trial(trial: RecordedTrial) -> TrialOutcome:
         tool_calls=trial.tool_calls or (),
         skill_invocations=trial.skill_invocations,
         usage=trial.usage,
-        session=_text(_block(run, "session_digest").get("session_id")),
+        session=text_of(block_of(run, "session_digest").get("session_id")),
         error=trial.error,
-        checkpoints=[_checkpoint(found) for found in _blocks(run.get("checkpoints"))],
+        checkpoints=[_checkpoint(found) for found in blocks_of(run.get("checkpoints"))],
         judge_usage=usage_of(run.get("judge_usage")),
         other_usage=usage_of(run.get("other_usage")),
     )
 
 
 def _validation(name: str, found: Block) -> Validation:
-    status = _text(found.get("status"))
+    status = text_of(found.get("status"))
     return Validation(
         name=name,
-        type=_text(found.get("type")),
+        type=text_of(found.get("type")),
         score=number(found.get("score")),
         passed=found.get("passed") is True,
-        feedback=_text(found.get("feedback")),
+        feedback=text_of(found.get("feedback")),
         weight=number(found.get("weight")) or 1.0,
         status=status if status in ("pending", "error") else "graded",
-        details=_block(found, "details"),
-        checks=tuple(_check(check) for check in _blocks(found.get("checks"))),
+        details=block_of(found, "details"),
+        checks=tuple(_check(check) for check in blocks_of(found.get("checks"))),
         duration_ms=int(number(found.get("duration_ms"))),
     )
 
@@ -74,18 +74,18 @@ def _check(check: Block) -> Check:
     path: object = check.get("path")
     parts = cast("list[Any]", path) if isinstance(path, list) else []
     steps = tuple(part for part in parts if isinstance(part, str | int))
-    return Check(steps, check.get("passed") is True, _text(check.get("message")))
+    return Check(steps, check.get("passed") is True, text_of(check.get("message")))
 
 
 def _checkpoint(found: Block) -> CheckpointOutcome:
     validations = {
         name: _validation(name, cast("Block", value))
-        for name, value in _block(found, "validations").items()
+        for name, value in block_of(found, "validations").items()
         if isinstance(value, Mapping)
     }
     return CheckpointOutcome(
         after_turn=int(number(found.get("after_turn"))),
-        status=_STATUSES.get(_text(found.get("status")), "error"),
+        status=_STATUSES.get(text_of(found.get("status")), "error"),
         validations=validations,
         stopped=found.get("stopped") is True,
     )
@@ -94,18 +94,3 @@ def _checkpoint(found: Block) -> CheckpointOutcome:
 def _score(trial: TrialOutcome) -> TrialScore:
     means = composite(trial.graded)
     return TrialScore(trial.status, means.score, means.weighted_score, trial.duration_ms)
-
-
-def _block(value: Block, key: str) -> Block:
-    found = value.get(key)
-    return cast("Block", found) if isinstance(found, Mapping) else {}
-
-
-def _blocks(value: object) -> list[Block]:
-    if not isinstance(value, list):
-        return []
-    return [cast("Block", item) for item in cast("list[object]", value) if isinstance(item, Mapping)]
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""

@@ -8,14 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias, cast
+from typing import Any, cast
 
 from waza_engine.graders.review import REVIEWED_TYPES, review_changes
 from waza_engine.results.calibration import with_calibration
 from waza_engine.results.figures import counted_document, counted_run, counted_task
+from waza_engine.results.json_values import Block, block_of, blocks_of, text_of
 from waza_engine.results.reviews import ReviewKey, Reviews, reviews_for
-
-Block: TypeAlias = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +30,7 @@ class ReviewItem:
     @property
     def pending(self) -> bool:
         """Whether nobody has reviewed it yet."""
-        return self.verdict.get("status") == "pending" or _details(self.verdict).get("status") in (
+        return self.verdict.get("status") == "pending" or block_of(self.verdict, "details").get("status") in (
             "pending",
             "calibration_pending",
         )
@@ -47,7 +46,7 @@ def with_reviews(document: Block, results: Path) -> Block:
     mine = {key: review for key, review in reviews.items() if key.run == run} if reviews else {}
     if not mine:
         return document
-    tasks = [_task(task, run, mine) for task in _blocks(document.get("tasks"))]
+    tasks = [_task(task, run, mine) for task in blocks_of(document.get("tasks"))]
     if not any(changed for _, changed in tasks):
         return document
     counted = counted_document(document, [task for task, _ in tasks])
@@ -60,30 +59,30 @@ def with_reviews(document: Block, results: Path) -> Block:
 def review_items(document: Block, results: Path) -> Iterator[ReviewItem]:
     """Yield every verdict that is for a person, in the order of the document."""
     run = run_id(document, results)
-    for task in _blocks(document.get("tasks")):
-        for position, trial in enumerate(_blocks(task.get("runs")), 1):
+    for task in blocks_of(document.get("tasks")):
+        for position, trial in enumerate(blocks_of(task.get("runs")), 1):
             for name, verdict in _verdicts(trial):
                 if _is_for_people(verdict):
                     yield ReviewItem(
-                        key=ReviewKey(run, _text(task.get("test_id")), _number(trial, position), name),
-                        task_name=_text(task.get("display_name")),
-                        type=_text(verdict.get("type")),
+                        key=ReviewKey(run, text_of(task.get("test_id")), _number(trial, position), name),
+                        task_name=text_of(task.get("display_name")),
+                        type=text_of(verdict.get("type")),
                         verdict=verdict,
-                        output=_text(trial.get("final_output")),
+                        output=text_of(trial.get("final_output")),
                     )
 
 
 def run_id(document: Block, results: Path) -> str:
     """Return what reviews call a run: its id, or the name of its file when it has none."""
-    return _text(document.get("eval_id")) or results.name
+    return text_of(document.get("eval_id")) or results.name
 
 
 def _task(task: Block, run: str, reviews: Reviews) -> tuple[Block, bool]:
     """Return a task with its reviews, and whether there are any."""
-    identifier = _text(task.get("test_id"))
+    identifier = text_of(task.get("test_id"))
     trials: list[Block] = []
     changed = False
-    for position, trial in enumerate(_blocks(task.get("runs")), 1):
+    for position, trial in enumerate(blocks_of(task.get("runs")), 1):
         number = _number(trial, position)
         said = {
             name: _reviewed(verdict, reviews[key])
@@ -96,11 +95,11 @@ def _task(task: Block, run: str, reviews: Reviews) -> tuple[Block, bool]:
 
 
 def _counted(trial: Block) -> Block:
-    return counted_run(trial, execution_error=bool(_text(trial.get("error_msg"))))
+    return counted_run(trial, execution_error=bool(text_of(trial.get("error_msg"))))
 
 
 def _reviewed(verdict: Block, review: Any) -> Block:
-    changed = {**verdict, **review_changes(_details(verdict), review)}
+    changed = {**verdict, **review_changes(block_of(verdict, "details"), review)}
     del changed["status"]
     return changed
 
@@ -108,7 +107,7 @@ def _reviewed(verdict: Block, review: Any) -> Block:
 def _is_for_people(verdict: Block) -> bool:
     """Tell whether a verdict is a person's: the Python era wrote the family, not the type."""
     return verdict.get("type") in REVIEWED_TYPES or (
-        _details(verdict).get("status") in ("pending", "calibration_pending", "reviewed")
+        block_of(verdict, "details").get("status") in ("pending", "calibration_pending", "reviewed")
     )
 
 
@@ -123,18 +122,3 @@ def _verdicts(trial: Block) -> Iterator[tuple[str, Block]]:
 def _number(trial: Block, position: int) -> int:
     number = trial.get("run_number")
     return number if isinstance(number, int) and not isinstance(number, bool) and number > 0 else position
-
-
-def _details(verdict: Block) -> Block:
-    details = verdict.get("details")
-    return cast("Block", details) if isinstance(details, Mapping) else {}
-
-
-def _blocks(value: object) -> list[Block]:
-    if not isinstance(value, list):
-        return []
-    return [cast("Block", item) for item in cast("list[Any]", value) if isinstance(item, Mapping)]
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""

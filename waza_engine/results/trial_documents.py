@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from waza_engine.graders.base import ToolCall, Usage
 from waza_engine.results.failure_artifacts import failure_artifacts
-from waza_engine.results.json_values import Json, given, plain
+from waza_engine.results.json_values import Json, given, plain, text_of
 from waza_engine.results.outcomes import CheckpointOutcome, ResponderOutcome, TrialOutcome, Validation
 from waza_engine.scoring.composite import effective_weight
 from waza_engine.scoring.cost import Cost
@@ -89,7 +89,10 @@ def _tool_call(call: ToolCall) -> Json:
     return {
         **given(id=call.id),
         "name": call.name,
-        "arguments": {**call.arguments, **{key: _text(call.arguments.get(key)) for key in _KNOWN_ARGUMENTS}},
+        "arguments": {
+            **call.arguments,
+            **{key: text_of(call.arguments.get(key)) for key in _KNOWN_ARGUMENTS},
+        },
         **({} if call.result is None else {"result": _result(call.result)}),
         "success": call.success,
     }
@@ -105,10 +108,6 @@ def _result(result: object) -> object:
     if isinstance(result, Mapping):
         return cast("object", result)
     return {"content": result if isinstance(result, str) else json.dumps(plain(result), ensure_ascii=False)}
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""
 
 
 def _tool_events(trial: TrialOutcome) -> list[Json]:

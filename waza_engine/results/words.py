@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, cast
+from typing import cast
 
-from waza_engine.results.formats import number
-
-Block = Mapping[str, Any]
+from waza_engine.results.json_values import Block, block_of, number
 
 
 def spending_words(document: Block) -> str:
     """Return what a run spent: ``12,345 tokens, $0.0123``; "" when nothing was spent or it is not known."""
-    cost = _block(_block(document, "summary"), "cost")
+    cost = block_of(block_of(document, "summary"), "cost")
     tokens = int(number(cost.get("tokens")))
     if not tokens:
         return ""
@@ -31,7 +28,7 @@ def impact_words(impact: Block) -> str:
         number(impact.get("pass_rate_baseline")),
     )
     text = f"{_percent(with_skills)} with skills, {_percent(without)} without"
-    pairs = _block(impact, "pairwise")
+    pairs = block_of(impact, "pairwise")
     if not pairs:
         return text
     if pairs.get("wins") is None:
@@ -44,11 +41,11 @@ def impact_words(impact: Block) -> str:
 
 def baseline_words(document: Block) -> str:
     """Return how the whole run compares with its baseline, "" without one."""
-    baseline = _block(document, "baseline_outcome")
+    baseline = block_of(document, "baseline_outcome")
     if not baseline:
         return ""
-    with_skills = number(_block(document, "summary").get("success_rate"))
-    without = number(_block(baseline, "summary").get("success_rate"))
+    with_skills = number(block_of(document, "summary").get("success_rate"))
+    without = number(block_of(baseline, "summary").get("success_rate"))
     said = f"{_percent(with_skills)} of the tasks pass with skills, {_percent(without)} without"
     if with_skills > without:
         return f"{said}: the skills help"
@@ -68,8 +65,3 @@ def _cost(cost: Block) -> str:
 
 def _percent(rate: float) -> str:
     return f"{rate * 100:.0f} %"
-
-
-def _block(value: Block, key: str) -> Block:
-    found = value.get(key)
-    return cast("Block", found) if isinstance(found, Mapping) else {}

@@ -5,13 +5,12 @@ A judge costs, and would say something else today. So its verdict stays, marked 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import cast
 
 from waza_engine.graders.base import Check
 from waza_engine.graders.registry import BUILT_IN_TYPES
-from waza_engine.results.formats import Block
+from waza_engine.results.json_values import Block, blocks_of, number
 from waza_engine.results.outcomes import Validation
 from waza_engine.results.recordings import RecordedTrial, Recording
 from waza_engine.runs.grading import BuiltGrader
@@ -50,7 +49,7 @@ def recorded_verdict(built: BuiltGrader, trial: RecordedTrial) -> Validation:
     return Validation(
         name=built.name,
         type=built.entry.type,
-        score=min(1.0, max(0.0, _number(block.get("score")))),
+        score=min(1.0, max(0.0, number(block.get("score")))),
         passed=block.get("passed") is True,
         # The Python era says ``message``.
         feedback=str(block.get("feedback") or block.get("message") or ""),
@@ -58,7 +57,7 @@ def recorded_verdict(built: BuiltGrader, trial: RecordedTrial) -> Validation:
         status="error" if status == "error" else "graded",
         details={**(cast("Block", details) if isinstance(details, Mapping) else {}), ORIGIN: RECORDED},
         checks=tuple(_checks(block.get("checks"))),
-        duration_ms=int(_number(block.get("duration_ms"))),
+        duration_ms=int(number(block.get("duration_ms"))),
     )
 
 
@@ -67,10 +66,10 @@ def recorded_baseline(recording: Recording, task_id: str, number: int) -> str | 
     baseline = recording.document.get("baseline_outcome")
     if not isinstance(baseline, Mapping):
         return None
-    for task in _blocks(cast("Block", baseline).get("tasks")):
+    for task in blocks_of(cast("Block", baseline).get("tasks")):
         if task.get("test_id") == task_id:
             outputs = [
-                str(output) for run in _blocks(task.get("runs")) if (output := run.get("final_output"))
+                str(output) for run in blocks_of(task.get("runs")) if (output := run.get("final_output"))
             ]
             return outputs[min(number, len(outputs)) - 1] if outputs else None
     return None
@@ -96,16 +95,5 @@ def _is_of_judge(recorded: object, now: str) -> bool:
 def _checks(written: object) -> list[Check]:
     return [
         Check(tuple(block.get("path") or ()), block.get("passed") is True, str(block.get("message") or ""))
-        for block in _blocks(written)
+        for block in blocks_of(written)
     ]
-
-
-def _blocks(written: object) -> list[Block]:
-    items = cast("list[object]", written) if isinstance(written, list) else []
-    return [cast("Block", item) for item in items if isinstance(item, Mapping)]
-
-
-def _number(value: object) -> float:
-    if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):
-        return 0.0
-    return float(value)
