@@ -13,7 +13,7 @@ from typing import cast
 from copilot.session import ProviderConfig
 
 from waza_engine.executors.base import ExecutorError
-from waza_engine.executors.openai_provider import host_of
+from waza_engine.executors.provider import host_of, named_key
 from waza_engine.spec.eval_config import Provider
 
 PREFIX = "COPILOT_PROVIDER_"
@@ -72,14 +72,9 @@ def _from_suite(written: Provider) -> CopilotProvider:
     if written.type != "anthropic":
         config["wire_api"] = written.wire_api
     host = host_of(url, "`provider.base_url`")
-    variable = written.api_key_env.strip()
-    if not variable:
-        return CopilotProvider(config, host)
-    key = os.environ.get(variable, "").strip()
+    variable, key = named_key(written)
     if not key:
-        raise ExecutorError(
-            f"the environment variable `{variable}`, which `provider.api_key_env` names, is not set"
-        )
+        return CopilotProvider(config, host)
     config["api_key"] = key
     return CopilotProvider(config, host, variable, secrets=_secrets(key))
 

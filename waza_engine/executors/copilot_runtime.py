@@ -9,18 +9,21 @@ import logging
 import os
 import secrets
 import shutil
+import socket
 import sys
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import psutil
 from copilot import CopilotClient, RuntimeConnection
 
 from waza_engine.executors.base import ExecutorError
 from waza_engine.executors.copilot_provider import PREFIX, CopilotProvider
+from waza_engine.executors.provider import is_this_machine, nothing_answers
 from waza_engine.graders.processes import run_bounded
 
 PATH_VARIABLE = "COPILOT_CLI_PATH"
@@ -29,6 +32,7 @@ _MARK = "WAZA_AGENT_RUN"
 _STOP_SECONDS = 0.8
 _LOOK_AGAIN = 3
 _VERSION_SECONDS = 20.0
+_CONNECT_SECONDS = 2.0
 # A signal to the engine's process group must not reach the agent: killed itself, it leaves its shells behind;
 # at the end of its input it ends them.
 _IN_OWN_SESSION = """
@@ -92,6 +96,8 @@ class Runtime:
 
     async def start(self) -> None:
         """Start the process and see whether it can be used. Raises ``ExecutorError``."""
+        if self._provider is not None:
+            await asyncio.to_thread(_check_listens, self._provider)
         if not self._program.verified:
             await asyncio.to_thread(_check_is_copilot, self._program.path)
         try:
@@ -203,6 +209,23 @@ def _downloaded() -> str:
         return str(folder / name) if library._runtime_bundle_is_complete(folder, name) else ""
     except (AttributeError, OSError, RuntimeError):
         return ""
+
+
+def _check_listens(provider: CopilotProvider) -> None:
+    """See whether a server on this machine is started: the agent would try for most of a minute.
+
+    Raises ``ExecutorError``.
+    """
+    parts = urlsplit(provider.config.get("base_url", ""))
+    if not is_this_machine(provider.host):
+        return
+    try:
+        port = parts.port or (443 if parts.scheme == "https" else 80)
+        socket.create_connection((parts.hostname or "", port), _CONNECT_SECONDS).close()
+    except ConnectionRefusedError:
+        raise ExecutorError(nothing_answers(provider.host), transient=True) from None
+    except OSError:
+        return
 
 
 def _check_is_copilot(path: str) -> None:

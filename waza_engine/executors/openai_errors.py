@@ -11,7 +11,8 @@ from typing import cast
 import openai
 
 from waza_engine.executors.base import ExecutorError
-from waza_engine.executors.openai_provider import Endpoint, is_this_machine
+from waza_engine.executors.openai_provider import Endpoint
+from waza_engine.executors.provider import is_this_machine, nothing_answers
 
 _REASON_LENGTH = 300
 
@@ -131,7 +132,7 @@ def _no_connection(error: openai.APIConnectionError, endpoint: Endpoint) -> Requ
         return RequestError(f"there is no host {host}; check `base_url`", transient=True, again=True)
     # On this machine a server that is not there is not started yet: to ask again at once is in vain.
     return RequestError(
-        f"nothing answers at {host}; start the server, or check `base_url`",
+        nothing_answers(endpoint.host),
         transient=True,
         again=not is_this_machine(endpoint.host),
     )

@@ -42,6 +42,12 @@ def test_the_suite_names_it_and_the_key_comes_from_the_environment(monkeypatch: 
     assert found.hide_secrets("says very-secret") == "says ***"
 
 
+def test_a_key_in_place_of_its_variable_is_not_repeated() -> None:
+    with pytest.raises(ExecutorError, match=r"`provider.api_key_env` is no name") as caught:
+        find_provider(provider(api_key_env="sk-very-secret"))
+    assert "secret" not in str(caught.value)
+
+
 def test_the_suite_goes_before_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COPILOT_PROVIDER_BASE_URL", "http://elsewhere:1/v1")
     monkeypatch.setenv("COPILOT_PROVIDER_API_KEY", "for-elsewhere")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import sys
 from pathlib import Path
 
@@ -38,6 +39,22 @@ def test_a_machine_without_it_is_told_how_to_get_it_and_nothing_is_downloaded(tm
     with pytest.raises(ExecutorError, match=r"not installed; run `npm install -g @github/copilot`"):
         find_program()
     assert not (tmp_path / "downloads").exists()
+
+
+def test_a_model_server_on_this_machine_that_is_not_started_is_told_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as unused:
+        host = f"127.0.0.1:{unused.getsockname()[1]}"
+    monkeypatch.setenv("COPILOT_CLI_PATH", str(program(tmp_path)))
+    config = {"trials_per_task": 1, "timeout_seconds": 20, "executor": "copilot-sdk", "model": "m"}
+    block = {**config, "provider": {"base_url": f"http://{host}/v1"}}
+    executor = CopilotExecutor(ExecutorSettings(tmp_path, EvalConfig.model_validate(block)))
+    try:
+        with pytest.raises(ExecutorError, match=f"nothing answers at `{host}`; start the server"):
+            executor.execute(ExecutionRequest("Hello", tmp_path), RunCancellation())
+    finally:
+        executor.close()
 
 
 def test_the_variable_goes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

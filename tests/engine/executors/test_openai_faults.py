@@ -57,6 +57,11 @@ class TestSetUp:
         with pytest.raises(ExecutorError, match=r"`MY_KEY`, which `provider.api_key_env` names, is not set"):
             OpenAIExecutor(settings(provider={**LOCAL, "api_key_env": "MY_KEY"}))
 
+    def test_with_a_key_in_place_of_its_variable(self) -> None:
+        with pytest.raises(ExecutorError, match=r"`provider.api_key_env` is no name") as caught:
+            OpenAIExecutor(settings(provider={**LOCAL, "api_key_env": "sk-very-secret"}))
+        assert "secret" not in str(caught.value)
+
     def test_with_a_key_that_is_none(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("OPENAI_API_KEY", "sk-\u2026")
 
