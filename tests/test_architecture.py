@@ -200,6 +200,49 @@ def test_a_print_in_a_handler_never_reaches_the_wire() -> None:
     assert all(text in errors for text in ("printed", "written", "raw", "from a child"))
 
 
+HEAVY = {"openai", "copilot", "mcp", "anyio", "httpx", "genai_prices", "tenacity", "ruamel"}
+GRADING = {"jsonschema", "jsonschema_rs", "re2", "regex"}
+
+
+def test_the_help_of_the_engine_needs_no_models() -> None:
+    assert _loaded_by_engine("--help") & {*HEAVY, *GRADING, "pydantic", "rich", "yaml", "psutil"} == set()
+
+
+def test_the_engine_process_of_an_editor_starts_without_what_a_run_needs() -> None:
+    assert _loaded_by_engine("serve") & {*HEAVY, *GRADING} == set()
+
+
+def test_a_run_loads_only_what_its_executor_and_graders_need(tmp_path: Path) -> None:
+    suite = tmp_path / "eval.yaml"
+    suite.write_text(
+        "name: suite\nskill: writer\nconfig: {trials_per_task: 1, timeout_seconds: 9, executor: mock}\n"
+        "graders: [{type: text, name: says, config: {contains: [Mock]}}]\n"
+        "tasks: [{id: a, inputs: {prompt: Say hello}}]\n"
+    )
+    loaded = _loaded_by_engine("run", str(suite))
+    assert "waza_engine.graders.text" in loaded
+    assert loaded & {*HEAVY, *GRADING} == set()
+
+
+def _loaded_by_engine(*arguments: str) -> set[str]:
+    """Return the modules of an engine process at its end."""
+    program = (
+        "import atexit, os, runpy, sys\n"
+        "leave = os._exit\n"
+        "def tell(): sys.stderr.write(' '.join(sys.modules)); sys.stderr.flush()\n"
+        "def told(code): tell(); leave(code)\n"
+        "os._exit = told\n"
+        "atexit.register(tell)\n"
+        f"sys.argv = ['waza-engine', *{list(arguments)!r}]\n"
+        "runpy.run_module('waza_engine', run_name='__main__')\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], input="", capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 0, done.stdout
+    return set(done.stderr.split())
+
+
 def _initialize() -> dict[str, Any]:
     params = {"processId": None, "rootUri": None, "capabilities": {}}
     return {"id": 1, "method": "initialize", "params": params}

@@ -5,7 +5,6 @@ Architecture invariant: only option types are imported here, as in ``application
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -131,6 +130,8 @@ def new_grader_command(
 
 def _tell(paths: Sequence[Path], *, as_json: bool, then: str) -> None:
     if as_json:
+        import json
+
         sys.stdout.write(json.dumps({"files": [str(path) for path in paths]}, ensure_ascii=False) + "\n")
         return
     for path in paths:

@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from waza_engine.executors.base import ExecutionRequest
-from waza_engine.mcp.mocks import load_mocks, server_of
-from waza_engine.mcp.servers import agent_servers
+from waza_engine.mcp.servers import Server, agent_servers
 from waza_engine.runs.instructions import instructions_of
 from waza_engine.runs.skills import SkillSet, check_required, suite_skills, task_skills
 from waza_engine.runs.suite import Suite
@@ -94,26 +93,40 @@ class AgentSetup:
 def agent_setup(suite: Suite, model: str, warn: Callable[[str], None]) -> Generator[AgentSetup]:
     """Find out what the agent is given, and keep the files of MCP mocks while the block lasts.
 
-    A mock takes the place of a real server of its name, also when it is broken: what was to be mocked is
-    never called. Raises ``SuiteError`` when a required skill is not found.
+    Raises ``SuiteError`` when a required skill is not found.
     """
     skills = suite_skills(suite)
     for warning in skills.warnings:
         warn(warning)
     check_required(suite, skills)
     servers, warnings = agent_servers(suite.spec.config.mcp_servers, suite.directory)
-    mocks, broken, complaints = load_mocks(suite.spec.mcp_mocks, suite.directory)
-    replaced = {*broken, *(mock.name for mock in mocks)}
-    for warning in (*warnings, *complaints):
+    for warning in warnings:
         warn(warning)
-    servers = {name: server for name, server in servers.items() if name not in replaced}
-    with contextlib.ExitStack() as keeping:
-        if mocks:
-            folder = keeping.enter_context(
-                tempfile.TemporaryDirectory(prefix="waza-mocks-", ignore_cleanup_errors=True)
-            )
-            for number, mock in enumerate(mocks, 1):
-                file = Path(folder, f"{number}.json")
-                mock.write(file)
-                servers[mock.name] = server_of(file)
+    with _mocked(servers, suite, warn) as servers:
         yield AgentSetup(suite, model, skills, servers)
+
+
+@contextlib.contextmanager
+def _mocked(
+    servers: Mapping[str, Server], suite: Suite, warn: Callable[[str], None]
+) -> Generator[Mapping[str, Server]]:
+    """Put mocks in the place of real servers of their names, their files in a directory of the block.
+
+    A broken mock leaves no server of its name: what was to be mocked is never called.
+    """
+    if not suite.spec.mcp_mocks:
+        yield servers
+        return
+    # Few suites have any, and what compares their arguments takes long to load.
+    from waza_engine.mcp.mocks import load_mocks, server_of
+
+    mocks, broken, complaints = load_mocks(suite.spec.mcp_mocks, suite.directory)
+    for complaint in complaints:
+        warn(complaint)
+    started = {name: server for name, server in servers.items() if name not in broken}
+    with tempfile.TemporaryDirectory(prefix="waza-mocks-", ignore_cleanup_errors=True) as folder:
+        for number, mock in enumerate(mocks, 1):
+            file = Path(folder, f"{number}.json")
+            mock.write(file)
+            started[mock.name] = server_of(file)
+        yield started

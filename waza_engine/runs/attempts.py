@@ -8,17 +8,15 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Literal
-
-from tenacity import RetryCallState, Retrying, retry_if_result, stop_after_attempt
-from tenacity.wait import wait_exponential_jitter
+from typing import TYPE_CHECKING, Literal
 
 from waza_engine.executors.base import Cancellation
 from waza_engine.results.outcomes import TrialOutcome
 from waza_engine.runs.bounded import CancelledRunError
 from waza_engine.scoring.usage import total
 
-_PAUSES = wait_exponential_jitter(multiplier=0.5, max=30, jitter=0.5)
+if TYPE_CHECKING:
+    from tenacity import RetryCallState
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +40,12 @@ class Attempt:
 
 def attempted(attempt: Callable[[], Attempt], most: int, cancellation: Cancellation) -> TrialOutcome:
     """Return what is left after at most ``most`` attempts. Raises ``CancelledRunError``, in a pause too."""
+    if most == 1:
+        return attempt().outcome
+    # Most runs never try again, and need not load the library.
+    from tenacity import Retrying, retry_if_result, stop_after_attempt, wait_exponential_jitter
+
+    pauses = wait_exponential_jitter(multiplier=0.5, max=30, jitter=0.5)
     so_far: Attempt | None = None
 
     def once_more() -> Attempt:
@@ -53,16 +57,15 @@ def attempted(attempt: Callable[[], Attempt], most: int, cancellation: Cancellat
     retrying = Retrying(
         stop=stop_after_attempt(most),
         retry=retry_if_result(lambda latest: latest.again != "never"),
-        wait=_seconds,
+        wait=lambda state: pauses(state) if _later(state) else 0.0,
         sleep=lambda seconds: _pause(seconds, cancellation),
         retry_error_callback=lambda _: so_far,
     )
     return retrying(once_more).outcome
 
 
-def _seconds(state: RetryCallState) -> float:
-    later = state.outcome is not None and state.outcome.result().again == "later"
-    return _PAUSES(state) if later else 0.0
+def _later(state: RetryCallState) -> bool:
+    return state.outcome is not None and state.outcome.result().again == "later"
 
 
 def _pause(seconds: float, cancellation: Cancellation) -> None:

@@ -11,12 +11,11 @@ import copy
 import inspect
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, TypeVar, cast, get_args
+from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args
 
 from pydantic import ValidationError
 
 from waza_engine.graders.config import GraderConfig
-from waza_engine.spec.adapter import AdapterFile
 from waza_engine.spec.dialects import canonical_eval, canonical_task
 from waza_engine.spec.eval_file import EvalFile
 from waza_engine.spec.explain import Location, location_of, place_name, sentence
@@ -26,6 +25,9 @@ from waza_engine.spec.project_config import ProjectConfig
 from waza_engine.spec.task_file import TaskFile
 from waza_engine.spec.trigger_tests import TriggerTests
 from waza_engine.spec.yaml_reader import YamlFile, read_yaml_file
+
+if TYPE_CHECKING:
+    from waza_engine.spec.adapter import AdapterFile
 
 PROJECT_CONFIG_NAME = ".waza.yaml"
 _LEVELS = 10
@@ -52,6 +54,9 @@ def load_trigger_tests(path: Path) -> tuple[TriggerTests, Warnings]:
 
 def load_adapter_file(path: Path) -> tuple[AdapterFile, Warnings]:
     """Return how to drive an agent, and what in the file has no effect. Raises ``SuiteFileError``."""
+    # Few suites have one, and its models are many.
+    from waza_engine.spec.adapter import AdapterFile
+
     return _load(AdapterFile, read_json_file(path))
 
 
