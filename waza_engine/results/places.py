@@ -12,3 +12,8 @@ HISTORY_NAME = "history.jsonl"
 def results_directory(suite_directory: Path) -> Path:
     """Return the directory in which the results of a suite are kept."""
     return suite_directory / FOLDER / "results"
+
+
+def workspace_prefix(process: int) -> str:
+    """Return how the names of the workspaces of a process begin, in the temporary directory."""
+    return f"waza-{process}-"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import shutil
+import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
@@ -13,13 +15,13 @@ from waza_engine.results import history
 from waza_engine.results.documents import Json
 from waza_engine.results.formats import read_document
 from waza_engine.results.json_values import block_of, number
-from waza_engine.results.places import JOURNAL_SUFFIX, results_directory
+from waza_engine.results.places import JOURNAL_SUFFIX, results_directory, workspace_prefix
 from waza_engine.results.store import encoded, write_atomically
 from waza_engine.scoring.tasks import TaskScore, suite_summary
 
 
 def recover_journals(suite_directory: Path) -> list[Path]:
-    """Write the document of every journal whose process is gone; return their paths.
+    """Write the document of every journal whose process is gone, and remove its workspaces; return the paths.
 
     Raises ``ResultsError``.
     """
@@ -42,6 +44,7 @@ def recover_journals(suite_directory: Path) -> list[Path]:
             with contextlib.suppress(OSError):
                 history.append(directory, path.name, document)
             recovered.append(path)
+        _remove_workspaces(entry)
         with contextlib.suppress(OSError):
             journal.unlink(missing_ok=True)
     return recovered
@@ -56,6 +59,16 @@ def _is_running(entry: Mapping[str, Any]) -> bool:
         return abs(psutil.Process(int(owner["pid"])).create_time() - float(owner["started"])) < 2
     except (psutil.Error, KeyError, ValueError, TypeError):
         return False
+
+
+def _remove_workspaces(entry: Mapping[str, Any]) -> None:
+    """Remove the workspaces that a killed process has left; not when its number is somebody else's now."""
+    process: object = block_of(entry, "process").get("pid")
+    if not isinstance(process, int) or psutil.pid_exists(process):
+        return
+    for place in Path(tempfile.gettempdir()).glob(f"{workspace_prefix(process)}*"):
+        if place.is_dir() and not place.is_symlink():
+            shutil.rmtree(place, ignore_errors=True)
 
 
 def _document(entry: Mapping[str, Any], tasks: Sequence[Mapping[str, Any]]) -> Json:

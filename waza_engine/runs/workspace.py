@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import shutil
 import tempfile
 from collections import deque
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from waza_engine.executors.base import WorkspaceFile
+from waza_engine.results.places import workspace_prefix
 from waza_engine.runs.repositories import RepositoryError, check_out
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.task_file import TaskFile
@@ -102,7 +104,9 @@ def prompt_of(task: TaskFile, task_path: Path) -> str:
 
 @contextlib.contextmanager
 def _directory(*, keep: bool = False) -> Generator[Path]:
-    directory = Path(tempfile.mkdtemp(prefix="waza-")).resolve()
+    # What a killed process leaves is found by its number; what is to be kept is never taken for that.
+    prefix = "waza-kept-" if keep else workspace_prefix(os.getpid())
+    directory = Path(tempfile.mkdtemp(prefix=prefix)).resolve()
     try:
         yield directory
     finally:

@@ -262,6 +262,7 @@ def test_a_killed_engine_loses_no_finished_task_and_leaves_no_program(
     assert again.exit_code == 0
     assert len(read_history(suite.parent)) == 2
     assert not list((suite.parent / ".waza" / "results").glob("*.partial.jsonl"))
+    assert list(temporary.iterdir()) == []
 
 
 @posix

@@ -43,7 +43,8 @@ def test_an_unknown_tag_names_those_that_there_are(tmp_path: Path) -> None:
         prepare(RunRequest(path, tags=["[smoke"]))
 
 
-def test_a_kept_workspace_is_named_in_the_results(tmp_path: Path) -> None:
+def test_a_kept_workspace_is_named_in_the_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     writes = "inputs: {prompt: hello, files: [{path: made.txt, content: here}]}\n"
     path = write_suite(tmp_path, {"a": f"id: a\n{writes}"})
     report, _ = run(path, keep_workspace=True)
