@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import ipaddress
 import os
-import re
 from urllib.parse import urlsplit
 
 from waza_engine.executors.base import ExecutorError
 from waza_engine.spec.eval_config import Provider
-
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def host_of(url: str, source: str) -> str:
@@ -37,16 +34,11 @@ def host_of(url: str, source: str) -> str:
 def named_key(provider: Provider) -> tuple[str, str]:
     """Return the variable of ``api_key_env`` and the key in it, both empty when none is named.
 
-    Raises ``ExecutorError``; what stands in place of a name may be the key itself and is not repeated.
+    Raises ``ExecutorError`` when it is not set.
     """
     variable = provider.api_key_env.strip()
     if not variable:
         return "", ""
-    if not _NAME.fullmatch(variable):
-        raise ExecutorError(
-            "`provider.api_key_env` is no name of an environment variable; write the name of the one that "
-            "holds the key, never the key itself"
-        )
     key = os.environ.get(variable, "").strip()
     if not key:
         raise ExecutorError(

@@ -8,7 +8,28 @@ from pydantic import Field
 
 from waza_engine.graders.fields import ListOf, SkillNameList, Switch, Text, WholeNumber
 from waza_engine.spec.block import Block
-from waza_engine.spec.values import AnyMap, FixtureList, NotNegative, PathList, Positive, kind, severity
+from waza_engine.spec.values import (
+    AnyMap,
+    FixtureList,
+    NotNegative,
+    PathList,
+    Positive,
+    kind,
+    matching,
+    severity,
+)
+
+# What stands there by mistake may be a secret: the messages do not repeat it.
+_ADDRESS = matching(
+    r"^\s*https?://(\[[0-9A-Fa-f:.]+\]|[^\s/?#@:\[\]]+)(:[0-9]+)?(/[^\s?#]*)?\s*$",
+    "must be a web address without a password, `?` and `#`, such as `http://127.0.0.1:11434/v1`",
+    type="string",
+)
+_VARIABLE = matching(
+    r"^\s*([A-Za-z_][A-Za-z0-9_]*)?\s*$",
+    "must name an environment variable, not hold the key",
+    type=["string", "boolean"],
+)
 
 EXECUTORS = ("mock", "copilot-sdk", "openai", "command", "replay")
 
@@ -28,10 +49,10 @@ class Provider(Block):
     type: Literal["openai", "azure", "anthropic"] = Field(
         default="openai", description="Which protocol it speaks. The executor `openai` knows `openai` only."
     )
-    base_url: Annotated[Text, Field(min_length=1)] = Field(
+    base_url: Annotated[Text, _ADDRESS] = Field(
         description="Where it is, with the version in the path.", examples=["http://127.0.0.1:11434/v1"]
     )
-    api_key_env: Text = Field(
+    api_key_env: Annotated[Text, _VARIABLE] = Field(
         default="",
         description=(
             "The **name** of the environment variable that holds the key. A key never stands in a file. "
@@ -51,7 +72,10 @@ class EvalConfig(Block):
         {
             "key": "model",
             "severity": "hint",
-            "why": "without it the executor's default model runs, and results are hard to compare later",
+            "why": (
+                "the executor `openai` cannot do without it, others run a default model then, "
+                "and results are hard to compare later"
+            ),
         },
     )
     misspellings: ClassVar = {

@@ -61,9 +61,12 @@ def severity(level: str, **keywords: Any) -> Shown:
     return Shown({**keywords, "x-waza-severity": level})
 
 
-def matching(pattern: str, message: str) -> Shown:
-    """Return the annotation of text that must match a pattern; ``message`` completes "`key` …"."""
-    return _Matching({"pattern": pattern, "x-waza-message": message})
+def matching(pattern: str, message: str, **keywords: Any) -> Shown:
+    """Return the annotation of text that must match a pattern; ``message`` completes "`key` …".
+
+    Plain values that become text, such as numbers, are refused by ``type`` where none can match.
+    """
+    return _Matching({"pattern": pattern, "x-waza-message": message, **keywords})
 
 
 RequiredText: TypeAlias = Annotated[Text, matching(r"\S", "must not be blank")]

@@ -191,6 +191,49 @@ def test_a_task_that_cannot_run_is_one_sentence_at_its_line(write: Write, text: 
     assert error_of(load_task_file, write(text)) == message
 
 
+@pytest.mark.parametrize(
+    "address",
+    [
+        "localhost:11434",
+        "ftp://x/v1",
+        "http://",
+        "http://x:port/v1",
+        "v1",
+        "http://a b/v1",
+        "http://me:secret@127.0.0.1/v1",
+        "http://127.0.0.1/v1?key=secret",
+        "http://127.0.0.1/v1#secret",
+    ],
+)
+def test_what_is_no_address_of_a_provider_is_not_repeated(write: Write, address: str) -> None:
+    text = SUITE.replace("mock\n", f"openai\n  provider: {{base_url: '{address}'}}\n")
+    message = error_of(load_eval_file, write(text))
+    assert message.startswith("6: `config.provider.base_url` must be a web address without a password")
+    assert "secret" not in message
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "http://127.0.0.1:11434/v1",
+        "https://api.openai.com",
+        "http://[::1]:8080/v1/",
+        "http://localhost/a%20b",
+    ],
+)
+def test_an_address_of_a_provider(write: Write, address: str) -> None:
+    text = SUITE.replace("mock\n", f"openai\n  provider: {{base_url: '{address}'}}\n")
+    suite, _ = load_eval_file(write(text))
+    assert suite.config.provider is not None
+    assert suite.config.provider.base_url == address
+
+
+def test_a_key_in_place_of_its_variable_is_not_repeated(write: Write) -> None:
+    block = "{base_url: 'http://x/v1', api_key_env: sk-secret-123}"
+    message = error_of(load_eval_file, write(SUITE.replace("mock\n", f"openai\n  provider: {block}\n")))
+    assert message == ("6: `config.provider.api_key_env` must name an environment variable, not hold the key")
+
+
 def test_a_broken_grader_does_not_keep_the_suite_from_loading(write: Write) -> None:
     suite, warnings = load_eval_file(write(f"{SUITE}graders:\n  - {{type: no_such, config: {{a: [1]}}}}\n"))
     assert (suite.graders[0].type, suite.graders[0].config) == ("no_such", {"a": [1]})

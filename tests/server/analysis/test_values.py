@@ -186,3 +186,15 @@ def test_a_command_line_as_the_name_of_a_tool_is_a_hint() -> None:
     text = graders("  - {type: behavior, name: b, config: {forbidden_tools: [bash, rm -rf]}}\n")
     (problem,) = problems(text)
     assert (problem.severity, text[problem.span.start : problem.span.end]) == ("hint", "rm -rf")
+
+
+def test_a_key_in_place_of_the_name_of_its_variable() -> None:
+    provider = "model: m\n  provider:\n    base_url: http://127.0.0.1:1/v1\n    api_key_env: sk-123"
+    assert (
+        drawn(EVAL.replace("model: m", provider), "eval")
+        == """
+⋯
+    api_key_env: sk-123
+                 ^^^^^^ error wrong-form: `api_key_env` must name an environment variable, not hold the key.
+"""
+    )
