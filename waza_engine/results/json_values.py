@@ -9,9 +9,14 @@ from typing import Any, TypeAlias, cast
 Json: TypeAlias = dict[str, Any]
 Block: TypeAlias = Mapping[str, Any]
 
+_DEEPEST = 200
 
-def plain(value: Any) -> Any:
-    """Return the value as JSON can hold it: numbers that are not finite become null, other objects text."""
+
+def plain(value: Any, depth: int = 0) -> Any:
+    """Return the value as JSON can hold it: numbers that are not finite become null, other objects text.
+
+    What lies deeper than 200 levels becomes "…": no reader gets that far, and it must not cost the results.
+    """
     match value:
         case None | bool() | int() | str():
             return value
@@ -19,9 +24,11 @@ def plain(value: Any) -> Any:
             return value if math.isfinite(value) else None
         case Mapping():
             items = cast("Mapping[Any, Any]", value).items()
-            return {key if isinstance(key, str) else str(key): plain(item) for key, item in items}
+            inner = ((key if isinstance(key, str) else str(key), item) for key, item in items)
+            return "…" if depth > _DEEPEST else {key: plain(item, depth + 1) for key, item in inner}
         case list() | tuple() | set() | frozenset():
-            return [plain(item) for item in cast("Sequence[Any]", value)]
+            items = cast("Sequence[Any]", value)
+            return "…" if depth > _DEEPEST else [plain(item, depth + 1) for item in items]
         case _:
             return str(value)
 

@@ -19,6 +19,14 @@ if TYPE_CHECKING:
     from tenacity import RetryCallState
 
 
+class InterruptedTrialError(CancelledRunError):
+    """The run was cancelled in the middle of a trial; ``outcome`` holds what had been found out by then."""
+
+    def __init__(self, outcome: TrialOutcome) -> None:
+        super().__init__()
+        self.outcome = outcome
+
+
 @dataclass(frozen=True, slots=True)
 class Attempt:
     """What an attempt left behind, and when another one makes sense."""
@@ -27,7 +35,7 @@ class Attempt:
     again: Literal["never", "now", "later"] = "never"
 
     def followed_by(self, later: Attempt) -> Attempt:
-        """Return both as one: the later counts, unless the run's limit cut it; usage adds up."""
+        """Return both as one: the later counts, unless it was cut; usage adds up."""
         outcome, other = later.outcome, self.outcome
         again = later.again
         if outcome.stopped:
@@ -39,7 +47,10 @@ class Attempt:
 
 
 def attempted(attempt: Callable[[], Attempt], most: int, cancellation: Cancellation) -> TrialOutcome:
-    """Return what is left after at most ``most`` attempts. Raises ``CancelledRunError``, in a pause too."""
+    """Return what is left after at most ``most`` attempts.
+
+    Raises ``CancelledRunError``, in a pause too: with the attempts so far as an ``InterruptedTrialError``.
+    """
     if most == 1:
         return attempt().outcome
     # Most runs never try again, and need not load the library.
@@ -61,7 +72,16 @@ def attempted(attempt: Callable[[], Attempt], most: int, cancellation: Cancellat
         sleep=lambda seconds: _pause(seconds, cancellation),
         retry_error_callback=lambda _: so_far,
     )
-    return retrying(once_more).outcome
+    try:
+        return retrying(once_more).outcome
+    except InterruptedTrialError as interrupted:
+        cut = Attempt(interrupted.outcome)
+        latest = cut if so_far is None else so_far.followed_by(cut)
+        raise InterruptedTrialError(latest.outcome) from None
+    except CancelledRunError:
+        if so_far is None:
+            raise
+        raise InterruptedTrialError(so_far.outcome) from None
 
 
 def _later(state: RetryCallState) -> bool:

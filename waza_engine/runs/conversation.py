@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
@@ -29,8 +30,9 @@ _GRACE_SECONDS = 5.0
 class Conversation:
     """What the turns so far left behind. ``output`` is that of the last turn; everything else adds up.
 
-    ``prompts`` are those that were sent. It is ``stopped`` when the run reached its limit; ``transient`` says
-    that its error may go away by itself.
+    ``prompts`` are those that were sent. It is ``stopped`` when the run reached its limit,
+    ``interrupted`` when it was cancelled after an answer; ``transient`` says that its error may go away by
+    itself.
     """
 
     prompts: list[str] = field(default_factory=list[str])
@@ -44,6 +46,7 @@ class Conversation:
     error: str = ""
     answered: bool = False
     stopped: bool = False
+    interrupted: bool = False
     transient: bool = False
     checkpoints: list[CheckpointOutcome] = field(default_factory=list[CheckpointOutcome])
 
@@ -117,43 +120,57 @@ def converse(
 ) -> Conversation:
     """Carry out all turns; an error ends the conversation and stands in its ``error``.
 
-    Raises ``CancelledRunError``.
+    Raises ``CancelledRunError`` when the run is cancelled before the first answer.
     """
     talk = Conversation()
     by_turn = {checkpoint.after_turn: checkpoint for checkpoint in checkpoints}
     prompt: str | None = first.prompt
-    while prompt is not None:
-        turn = len(talk.prompts) + 1
-        talk.prompts.append(prompt)
-        session = first.session if turn == 1 else talk.session
-        waiting = partner.waiting if isinstance(partner, FollowUps) else 0
-        request = replace(first, prompt=prompt, session=session, follow_ups=waiting)
-        started, took_ms = time.monotonic(), None
-        try:
-            response = execute(executor, request, cancellation)
-            talk.add(response)
-            took_ms = response.duration_ms
-        except ExecutorError as error:
-            talk.fail(error)
-        talk.duration_ms += round((time.monotonic() - started) * 1000) if took_ms is None else took_ms
-        if talk.error:
-            talk.error = talk.error if turn == 1 else f"{partner.where(turn - 1)}: {talk.error}"
-            return talk
-        if turn in by_turn:
-            outcome = at_checkpoint(by_turn[turn], talk)
-            talk.checkpoints.append(outcome)
-            if outcome.stopped:
-                talk.error = f"the checkpoint after turn {turn} did not pass, and it stops the conversation"
+    with _kept_when_cancelled(talk):
+        while prompt is not None:
+            turn = len(talk.prompts) + 1
+            talk.prompts.append(prompt)
+            session = first.session if turn == 1 else talk.session
+            waiting = partner.waiting if isinstance(partner, FollowUps) else 0
+            request = replace(first, prompt=prompt, session=session, follow_ups=waiting)
+            started, took_ms = time.monotonic(), None
+            try:
+                response = execute(executor, request, cancellation)
+                talk.add(response)
+                took_ms = response.duration_ms
+            except ExecutorError as error:
+                talk.fail(error)
+            talk.duration_ms += round((time.monotonic() - started) * 1000) if took_ms is None else took_ms
+            if talk.error:
+                talk.error = talk.error if turn == 1 else f"{partner.where(turn - 1)}: {talk.error}"
                 return talk
-        try:
-            prompt = partner.reply(talk.output)
-        except ExecutorError as error:
-            talk.fail(error)
-            return talk
-        except PartnerError as error:
-            talk.error = str(error)
-            return talk
+            if turn in by_turn:
+                outcome = at_checkpoint(by_turn[turn], talk)
+                talk.checkpoints.append(outcome)
+                if outcome.stopped:
+                    talk.error = (
+                        f"the checkpoint after turn {turn} did not pass, and it stops the conversation"
+                    )
+                    return talk
+            try:
+                prompt = partner.reply(talk.output)
+            except ExecutorError as error:
+                talk.fail(error)
+                return talk
+            except PartnerError as error:
+                talk.error = str(error)
+                return talk
     return talk
+
+
+@contextlib.contextmanager
+def _kept_when_cancelled(talk: Conversation) -> Generator[None]:
+    """Keep the answers before the one that was cancelled: they are paid for."""
+    try:
+        yield
+    except CancelledRunError:
+        if not talk.answered:
+            raise
+        talk.interrupted = True
 
 
 def execute(executor: Executor, request: ExecutionRequest, cancellation: Cancellation) -> ExecutionResponse:

@@ -142,8 +142,10 @@ def _try_triggers(chosen: Pass, tools: PassTools, agent: AgentSetup, findings: F
     shared = TriggerRun(
         agent, tools.executor, tools.cancellation, lambda line: stream.send("output", message=line)
     )
-    tried = list(run_triggers(tests, shared, chosen.suite.spec.config.workers))
+    for found in run_triggers(tests, shared, chosen.suite.spec.config.workers):
+        findings.triggers.append(found)
     reason = tools.executor.reason
+    tried = findings.triggers
     findings.triggers = [found for found in tried if not reason or found.error != reason]
     if len(findings.triggers) == len(tried):
         findings.trigger_metrics = trigger_metrics(tried)

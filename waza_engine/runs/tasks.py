@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from waza_engine.results.outcomes import TaskOutcome, TrialOutcome, Validation
+from waza_engine.runs.attempts import InterruptedTrialError
 from waza_engine.runs.bounded import CancelledRunError
 from waza_engine.runs.budget import MeteredExecutor
 from waza_engine.runs.caching import TaskCache
@@ -19,7 +20,7 @@ from waza_engine.runs.cancellation import RunCancellation
 from waza_engine.runs.events import EventKind, EventStream
 from waza_engine.runs.hooks import HookError, run_hooks
 from waza_engine.runs.selection import SelectedTask
-from waza_engine.runs.trial import InterruptedTrialError, TrialTask, TrialTools, run_trial
+from waza_engine.runs.trial import TrialTask, TrialTools, run_trial
 from waza_engine.scoring.composite import TrialStatus, composite
 from waza_engine.scoring.tasks import TrialScore, task_statistics, task_status
 
@@ -124,8 +125,10 @@ class TaskRunner:
             except CancelledRunError:
                 return
             except Exception as error:  # noqa: BLE001 - a defect of ours costs this task, not the run
-                outcome = _broken(task, f"the task broke: {type(error).__name__}: {error}")
-                self._tell(outcome, trials=0)
+                ran = self._trials.get(position, ())
+                why = f"the task broke: {type(error).__name__}: {error}"
+                outcome = replace(_broken(task, why), trials=list(ran))
+                self._tell(outcome, trials=self.trials - len(ran))
             if outcome.status in ("failed", "error") and self.tools.suite.spec.config.fail_fast:
                 self._stopped.set()
             finished.put((position, replace(outcome, group=self.group)))

@@ -16,7 +16,7 @@ from waza_engine.graders.base import GradingContext
 from waza_engine.graders.judges import Judge
 from waza_engine.results.outcomes import CheckpointOutcome, TrialOutcome, Validation
 from waza_engine.runs.agent import AgentSetup
-from waza_engine.runs.attempts import Attempt, attempted
+from waza_engine.runs.attempts import Attempt, InterruptedTrialError, attempted
 from waza_engine.runs.bounded import CancelledRunError
 from waza_engine.runs.budget import Tally
 from waza_engine.runs.conversation import Conversation, FollowUps, converse
@@ -32,7 +32,7 @@ from waza_engine.runs.workspace import (
     prompt_of,
 )
 from waza_engine.scoring.composite import trial_status
-from waza_engine.scoring.cost import Cost, cost_of, total_cost
+from waza_engine.scoring.cost import cost_of, total_cost
 from waza_engine.spec.checkpoint import Checkpoint
 from waza_engine.spec.task_file import TaskFile
 
@@ -76,14 +76,6 @@ class TrialTask:
     id: str = ""
 
 
-class InterruptedTrialError(CancelledRunError):
-    """The run was cancelled while an answer was graded; ``outcome`` holds the answer without verdicts."""
-
-    def __init__(self, outcome: TrialOutcome) -> None:
-        super().__init__()
-        self.outcome = outcome
-
-
 def run_trial(
     task: TrialTask,
     number: int,
@@ -92,29 +84,33 @@ def run_trial(
     on_verdict: Callable[[Validation], None],
     on_warning: Callable[[str], None],
 ) -> TrialOutcome:
-    """Return the last attempt of a trial. Raises ``CancelledRunError``.
+    """Return the last attempt of a trial.
 
     A failed one is tried again, and one whose error may go away. What earlier attempts used stays counted. An
-    attempt that the run's limit cut does not replace one that was finished.
+    attempt that the run's limit or its end cut does not replace one that was finished. Raises
+    ``CancelledRunError``: an ``InterruptedTrialError`` when there is an answer already.
     """
-    outcome = attempted(
-        lambda: _attempt(task, number, tools, on_output, on_warning),
-        max(1, tools.suite.spec.config.max_attempts),
-        tools.cancellation,
-    )
-    outcome = replace(outcome, cost=_cost(outcome, tools))
+    try:
+        outcome = attempted(
+            lambda: _attempt(task, number, tools, on_output, on_warning),
+            max(1, tools.suite.spec.config.max_attempts),
+            tools.cancellation,
+        )
+    except InterruptedTrialError as interrupted:
+        raise InterruptedTrialError(_with_cost(interrupted.outcome, tools)) from None
+    outcome = _with_cost(outcome, tools)
     for validation in (outcome.validations or {}).values():
         on_verdict(validation)
     return outcome
 
 
-def _cost(outcome: TrialOutcome, tools: TrialTools) -> Cost:
-    """Return what the trial cost: what an executor reports that costs nothing is not counted."""
+def _with_cost(outcome: TrialOutcome, tools: TrialTools) -> TrialOutcome:
+    """Return the trial with what it cost: what an executor reports that costs nothing is not counted."""
     judges = tools.judge_executor or tools.executor
     usages = [outcome.usage] if tools.executor.costs else []
     usages += [outcome.judge_usage] if judges.costs else []
     usages += [outcome.other_usage] if judges.costs or tools.executor.costs else []
-    return total_cost(cost_of(usage, tools.model) for usage in usages)
+    return replace(outcome, cost=total_cost(cost_of(usage, tools.model) for usage in usages))
 
 
 def _attempt(
@@ -199,6 +195,8 @@ def _in_workspace(
         other_usage=replying.usage,
         stopped=talk.stopped,
     )
+    if talk.interrupted:
+        raise _interrupted(outcome, tools)
     if talk.stopped or (talk.answered and not talk.error and not task.graded):
         return Attempt(replace(outcome, status="skipped"))
     if talk.answered and task.graded:
@@ -224,12 +222,17 @@ def _graded(
         for verdict in grade(task.graders, context, tools.cancellation):
             validations[verdict.name] = verdict
     except CancelledRunError:
-        raise InterruptedTrialError(replace(outcome, status="skipped", stopped=True)) from None
+        raise _interrupted(outcome, tools) from None
     if task.grade_expected:
         expected = grade_expected(task.spec.expected, context, task.expected_names)
         validations |= {verdict.name: verdict for verdict in expected}
     usage = outcome.judge_usage if tools.judging is None else tools.judging.usage
     return replace(outcome, validations=validations, judge_usage=usage)
+
+
+def _interrupted(outcome: TrialOutcome, tools: TrialTools) -> InterruptedTrialError:
+    spent = outcome.judge_usage if tools.judging is None else tools.judging.usage
+    return InterruptedTrialError(replace(outcome, status="skipped", judge_usage=spent, stopped=True))
 
 
 def _grading_context(

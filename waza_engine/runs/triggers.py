@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass
 
 from waza_engine.executors.base import Cancellation, ExecutionResponse, Executor, ExecutorError
 from waza_engine.results.outcomes import TriggerOutcome
 from waza_engine.runs.agent import AgentSetup
+from waza_engine.runs.bounded import CancelledRunError
 from waza_engine.runs.conversation import execute
 from waza_engine.runs.suite import Suite
 from waza_engine.runs.workspace import WorkspaceError, trigger_workspace
@@ -42,7 +43,7 @@ def trigger_tests_of(suite: Suite) -> TriggerTests | None:
 def run_triggers(tests: TriggerTests, shared: TriggerRun, workers: int = 0) -> Iterator[TriggerOutcome]:
     """Yield what happened to each prompt, in the order of the file; several are tried at the same time.
 
-    ``workers`` of zero chooses: one a processor, at most 8. Raises ``CancelledRunError``.
+    ``workers`` of zero chooses: one a processor, at most 8. Raises ``CancelledRunError`` after what was done.
     """
     prompts = [
         *((True, prompt) for prompt in tests.should_trigger_prompts),
@@ -56,10 +57,22 @@ def run_triggers(tests: TriggerTests, shared: TriggerRun, workers: int = 0) -> I
             for should, prompt in prompts
         ]
         try:
-            for future in waiting:
-                yield future.result()
+            for position, future in enumerate(waiting):
+                try:
+                    outcome = future.result()
+                except CancelledRunError:
+                    pool.shutdown(cancel_futures=True)
+                    yield from _done(waiting[position + 1 :])
+                    raise
+                yield outcome
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _done(ended: Sequence[Future[TriggerOutcome]]) -> Iterator[TriggerOutcome]:
+    for future in ended:
+        if not future.cancelled() and future.exception() is None:
+            yield future.result()
 
 
 class _Counter:

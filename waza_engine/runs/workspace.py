@@ -106,7 +106,10 @@ def prompt_of(task: TaskFile, task_path: Path) -> str:
 def _directory(*, keep: bool = False) -> Generator[Path]:
     # What a killed process leaves is found by its number; what is to be kept is never taken for that.
     prefix = "waza-kept-" if keep else workspace_prefix(os.getpid())
-    directory = Path(tempfile.mkdtemp(prefix=prefix)).resolve()
+    try:
+        directory = Path(tempfile.mkdtemp(prefix=prefix)).resolve()
+    except OSError as error:
+        raise WorkspaceError(f"the workspace cannot be made: {error.strerror or error}") from None
     try:
         yield directory
     finally:

@@ -1,0 +1,168 @@
+"""What a run has found out, and perhaps paid for, is kept when it is cancelled or something breaks."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import StartModel
+from tests.engine.runs.agents import Agent, tried
+from tests.engine.suites import CONFIG, only_task, run, task, write_suite
+from tests.scripted_model import Answer, Held, ModelRequest, Reply, ScriptedModel, Tokens, call
+from waza_engine.executors.base import ExecutionRequest, ExecutionResponse, ExecutorError
+from waza_engine.graders.base import Usage
+from waza_engine.results.outcomes import RunOutcome
+from waza_engine.results.recordings import read_recording
+from waza_engine.runs.cancellation import RunCancellation
+from waza_engine.runs.events import RunEvent
+from waza_engine.runs.run import RunRequest, prepare
+from waza_engine.runs.trial import InterruptedTrialError
+
+SAYS = "- {type: text, name: says, config: {contains: [fine]}}\n"
+FINE = Answer("fine", usage=Tokens(90, 10))
+FOLLOW_UP = "id: a\ninputs: {prompt: one, follow_up_prompts: [two]}\n"
+
+
+def config(model: ScriptedModel, more: str = "") -> str:
+    return (
+        "config: {trials_per_task: 1, timeout_seconds: 20, executor: openai, model: gpt-4o, "
+        f"provider: {{base_url: '{model.base_url}'}}, {more}}}\n"
+    )
+
+
+def cancelled_at(request: int, model: ScriptedModel, path: Path) -> RunOutcome:
+    """Run a suite and cancel it when a request has arrived (from 1)."""
+    cancellation, ended = RunCancellation(), threading.Event()
+
+    def cancel() -> None:
+        model.wait_for_requests(request)
+        cancellation.request()
+        ended.set()
+
+    def ignore(event: RunEvent) -> None:
+        del event
+
+    threading.Thread(target=cancel, daemon=True).start()
+    report = prepare(RunRequest(path)).run(ignore, cancellation)
+    assert ended.wait(5)
+    assert report.outcome.status == "canceled"
+    return report.outcome
+
+
+def test_the_turns_before_a_cancelled_one_are_kept(scripted_model: StartModel, tmp_path: Path) -> None:
+    model = scripted_model(FINE, Held())
+    path = write_suite(tmp_path, {"a": FOLLOW_UP}, graders=SAYS, config=config(model))
+    (found,) = cancelled_at(2, model, path).tasks
+    (trial,) = found.trials
+    assert (found.status, trial.status, trial.output) == ("skipped", "skipped", "fine")
+    assert trial.usage is not None
+    assert trial.usage.input_tokens == 90
+    assert trial.cost is not None
+    assert trial.cost.usd > 0
+
+
+def test_the_attempt_before_a_cancelled_one_counts(scripted_model: StartModel, tmp_path: Path) -> None:
+    model = scripted_model(Answer("bad"), Held())
+    path = write_suite(tmp_path, {"a": task("a")}, graders=SAYS, config=config(model, "max_attempts: 3"))
+    (found,) = cancelled_at(2, model, path).tasks
+    (trial,) = found.trials
+    assert (found.status, trial.status, trial.output, trial.attempts) == ("failed", "failed", "bad", 1)
+    assert trial.validations is not None
+
+
+def test_a_run_that_is_cancelled_in_the_pause_keeps_the_attempt_before_it(tmp_path: Path) -> None:
+    cancellation, answered = RunCancellation(), threading.Event()
+
+    def answer(request: ExecutionRequest) -> ExecutionResponse:
+        if request.prompt == "one":
+            return ExecutionResponse("half an answer", "agent-1", usage=Usage(input_tokens=7))
+        answered.set()
+        raise ExecutorError("too many requests", transient=True)
+
+    def cancel() -> None:
+        answered.wait(20)
+        cancellation.request()
+
+    threading.Thread(target=cancel, daemon=True).start()
+    path = write_suite(tmp_path, {"a": FOLLOW_UP}, config=CONFIG.replace("}", ", max_attempts: 9}"))
+    with pytest.raises(InterruptedTrialError) as raised:
+        tried(path, Agent(answer), cancellation)
+    outcome = raised.value.outcome
+    assert (outcome.output, outcome.usage) == ("half an answer", Usage(input_tokens=7))
+
+
+def test_the_trigger_prompts_before_the_end_of_a_cancelled_run_are_kept(
+    scripted_model: StartModel, tmp_path: Path
+) -> None:
+    def answer(request: ModelRequest) -> Reply:
+        replies: dict[str, Reply] = {"quick": call("skill", skill="writer"), "slow": Held()}
+        return replies.get(request.prompt, "hello")
+
+    model = scripted_model(answer)
+    skill = tmp_path / "skills" / "writer" / "SKILL.md"
+    skill.parent.mkdir(parents=True)
+    skill.write_text("---\nname: writer\ndescription: Writes.\n---\n")
+    settings = config(model, "workers: 1, skill_directories: [skills]")
+    path = write_suite(
+        tmp_path / "evals", {"a": task("a")}, config=settings.replace("[skills]", "[../skills]")
+    )
+    (path.parent / "trigger_tests.yaml").write_text(
+        "skill: writer\nshould_trigger_prompts: [{prompt: quick}, {prompt: slow}, {prompt: never}]\n"
+    )
+    outcome = cancelled_at(3, model, path)
+    assert [(found.prompt, found.did_trigger) for found in outcome.triggers] == [("quick", True)]
+    assert outcome.trigger_metrics is None
+
+
+def test_a_workspace_that_cannot_be_made_costs_no_other_trial(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    removes = f"""\
+- type: program
+  name: removes
+  config: {{command: python3, args: [-c, 'import shutil; shutil.rmtree({str(temporary)!r})']}}
+""".replace(repr(str(temporary)), f'"{temporary}"')
+    report, events = run(write_suite(tmp_path / "suite", {"a": task("a")}, graders=removes), trials=2)
+    first, second = only_task(report).trials
+    assert first.output.startswith("Mock response")
+    assert second.status == "error"
+    assert "the workspace cannot be made" in second.error
+    assert events[-1].completed == 2
+
+
+def test_values_without_end_in_an_answer_cost_no_results(tmp_path: Path) -> None:
+    deep: Any = "bottom"
+    for _ in range(800):
+        deep = [deep]
+    made = {
+        "type": "tool.execution_start",
+        "tool_call_id": "1",
+        "tool_name": "read",
+        "arguments": {"path": deep},
+    }
+    answered = {
+        "run_number": 1,
+        "status": "passed",
+        "final_output": "fine",
+        "transcript": [{**made, "arguments": {"path": deep}}],
+    }
+    recording = {
+        "eval_name": "suite",
+        "summary": {"total_tests": 1},
+        "tasks": [{"test_id": "a", "status": "passed", "runs": [answered]}],
+    }
+    (tmp_path / "run.json").write_text(json.dumps(recording))
+    replays = CONFIG.replace("executor: mock", "executor: replay, recording: run.json")
+    report, _ = run(write_suite(tmp_path, {"a": task("a")}, graders=SAYS, config=replays))
+    assert report.outcome.status == "completed"
+    assert report.results_file is not None
+    (read,) = read_recording(report.results_file).tasks
+    assert read.trials[0].output == "fine"
