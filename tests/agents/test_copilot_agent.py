@@ -37,11 +37,17 @@ def ask(
 
 
 def agent_processes() -> list[psutil.Process]:
-    """Return what this process started as an agent and what that started, however far away."""
+    """Return what this test started as an agent and what that started, however far away.
+
+    The agent's home, which every test has for itself, tells them from those of other runs of the tests.
+    """
     found: list[psutil.Process] = []
+    home = os.environ["COPILOT_HOME"]
     for process in psutil.process_iter():
         try:
-            if MARK in process.environ() and process.status() != psutil.STATUS_ZOMBIE:
+            environment = process.environ()
+            is_ours = MARK in environment and environment.get("COPILOT_HOME") == home
+            if is_ours and process.status() != psutil.STATUS_ZOMBIE:
                 found.append(process)
         except psutil.Error:
             continue

@@ -29,6 +29,8 @@ from waza_engine.mcp.stdio import started_server
 CONNECT_SECONDS = 30.0
 _FOREIGN_CHARACTERS = re.compile(r"[^A-Za-z0-9_-]")
 _LONGEST_NAME = 64
+# The library's word for a server that is gone.
+_CLOSED = "Connection closed"
 
 
 class McpError(Exception):
@@ -147,7 +149,10 @@ class McpTools:
         except (CancelledError, asyncio.CancelledError):
             raise McpError(f"the MCP server `{name}` was stopped") from None
         except Exception as error:  # noqa: BLE001 - the libraries below raise anything
-            raise McpError(f"the MCP server `{name}` cannot be used: {_reason(error)}") from None
+            reason = _reason(error)
+            if reason == _CLOSED:
+                reason = "it ended, or broke the connection, instead of answering; try it in a terminal"
+            raise McpError(f"the MCP server `{name}` cannot be used: {reason}") from None
 
     def _add(self, server: _Connected) -> None:
         for tool in server.tools:

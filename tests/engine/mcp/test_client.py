@@ -91,7 +91,7 @@ def test_a_server_that_cannot_be_started_is_named(tmp_path: Path) -> None:
 
 
 def test_a_server_that_ends_at_once_is_named(tmp_path: Path) -> None:
-    with pytest.raises(McpError, match="the MCP server `x` cannot be used"):
+    with pytest.raises(McpError, match="the MCP server `x` cannot be used: it ended, or broke"):
         McpTools({"x": python_server(tmp_path, "")}, tmp_path, ProcessScope(), time.monotonic() + 30)
 
 
