@@ -252,7 +252,7 @@ def _validate_eval(params: Params) -> Answer:
     path = _eval_path(params, "path")
     errors: list[str] = []
     try:
-        suite = load_suite(path)
+        suite = load_suite(path, lenient=False)
         errors += [task.error for task in suite.tasks if task.error]
         chosen, _ = select(suite, (), ())
         for task in chosen:

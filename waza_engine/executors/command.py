@@ -74,6 +74,8 @@ class CommandExecutor:
             raise ExecutorError(f"{path}: {error}") from None
         self._limit_note = f"`timeout` of {path.name}"
         self.warnings = (*map(str, found), *adapter_warnings(path, self._adapter, settings.config.model))
+        usage = self._adapter.extensions.usage
+        self.reports_cost = usage is not None and bool(usage.cost_usd)
         self._scope = ProcessScope()
         self._numbers = itertools.count(1)
         self._lock = threading.Lock()

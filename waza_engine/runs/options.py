@@ -45,6 +45,17 @@ class RunRequest:
     transcript_directory: Path | None = None
 
 
+def given_settings(request: RunRequest) -> dict[str, object]:
+    """Return the options that a suite need not say then itself: keys of ``config`` and their values."""
+    return _given(
+        {
+            "executor": request.executor,
+            "trials_per_task": request.trials,
+            "timeout_seconds": request.timeout_seconds,
+        }
+    )
+
+
 def with_options(suite: Suite, request: RunRequest, project: ProjectConfig) -> Suite:
     """Return the suite as the request and then the project's defaults want it.
 

@@ -23,6 +23,7 @@ from waza_engine.graders.base import GradingContext
 from waza_engine.graders.judges import Judge
 from waza_engine.graders.processes import ProcessScope, current_scope
 from waza_engine.graders.review import recorded_review, review_changes
+from waza_engine.results.json_values import block_of
 from waza_engine.results.outcomes import Validation
 from waza_engine.results.places import results_directory
 from waza_engine.results.recordings import RecordedTask, RecordedTrial, Recording, read_recording
@@ -210,7 +211,9 @@ def prepare_regrading(request: RegradeRequest) -> Regrading:
     if workspace is not None and not workspace.is_dir():
         raise SuiteError(f"The workspace {workspace} is not a directory.")
     recording = read_recording(request.record)
-    suite = load_suite(request.suite or _suite_of(recording))
+    # A suite that leaves the choice to the command line says nothing of who answered.
+    answered = block_of(recording.document, "config").get("engine_type") or "replay"
+    suite = load_suite(request.suite or _suite_of(recording), {"executor": answered})
     selected, found = select(suite, request.tasks, request.graders)
     pairs, unpaired = _joined(recording, selected)
     warnings = [*suite.warnings, *found]
@@ -273,7 +276,8 @@ def _suite_of(recording: Recording) -> Path:
 
 def _is_named(eval_file: Path, name: str) -> bool:
     try:
-        return bool(name) and load_eval_file(eval_file)[0].name == name
+        given = {"executor": "replay"}
+        return bool(name) and load_eval_file(eval_file, given, lenient=True)[0].name == name
     except SuiteFileError:
         return False
 

@@ -34,7 +34,7 @@ from waza_engine.runs.header import run_header
 from waza_engine.runs.hooks import HookError
 from waza_engine.runs.judging import judge_executor
 from waza_engine.runs.metrics import unknown_metrics
-from waza_engine.runs.options import RunRequest, with_options
+from waza_engine.runs.options import RunRequest, given_settings, with_options
 from waza_engine.runs.passes import Findings, Pass, PassTools, outputs_of, run_pass
 from waza_engine.runs.planning import baseline_pass, check_prices, judge_models
 from waza_engine.runs.selection import SelectedTask, compares, select, ungraded
@@ -89,7 +89,7 @@ def prepare(request: RunRequest, within: Meter | None = None) -> PreparedRun:
         SuiteError: when there is nothing to run as asked, no such executor, or a limit that cannot be kept.
 
     """
-    suite = load_suite(request.path)
+    suite = load_suite(request.path, given_settings(request))
     project, complaints = _project(suite)
     suite = with_options(suite, request, project)
     selected, warnings = select(suite, request.tasks, request.graders, request.tags)
@@ -117,7 +117,9 @@ def prepare(request: RunRequest, within: Meter | None = None) -> PreparedRun:
     try:
         if executor.costs or judges.costs:
             asked = judge_models(suite, tasks) if judges.has_model else ()
-            warnings += check_prices(request.budget, config.model if executor.costs else "", asked)
+            # An agent that says what a call costs needs no list price.
+            by_list = executor.costs and not getattr(executor, "reports_cost", False)
+            warnings += check_prices(request.budget, config.model if by_list else "", asked)
         cache = cache_directory(request, suite, project)
         without, complaint = baseline_pass(suite, tasks)
         warnings += complaint

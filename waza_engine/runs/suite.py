@@ -5,7 +5,7 @@ A task file that cannot be used is a task in error; the others run. Only what le
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -52,8 +52,16 @@ class Suite:
         return tuple(entry.name or entry.type for entry in self.spec.graders)
 
 
-def load_suite(path: Path, *, disabled: bool = False) -> Suite:
+def load_suite(
+    path: Path,
+    given: Mapping[str, object] | None = None,
+    *,
+    disabled: bool = False,
+    lenient: bool = True,
+) -> Suite:
     """Return the suite of an eval file with its enabled tasks, with ``disabled`` those switched off, too.
+
+    ``given`` and ``lenient`` are as for ``load_eval_file``.
 
     Raises:
         SuiteFileError: when the eval file cannot be used.
@@ -61,7 +69,7 @@ def load_suite(path: Path, *, disabled: bool = False) -> Suite:
 
     """
     path = path.absolute()
-    spec, found = load_eval_file(path)
+    spec, found = load_eval_file(path, given, lenient=lenient)
     warnings = [str(warning) for warning in found]
     if spec.tasks_from:
         dataset = load_dataset(path, spec)

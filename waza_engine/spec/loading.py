@@ -10,6 +10,7 @@ from __future__ import annotations
 import copy
 import inspect
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args
 
@@ -31,14 +32,31 @@ if TYPE_CHECKING:
 
 PROJECT_CONFIG_NAME = ".waza.yaml"
 _LEVELS = 10
+# Reference waza.md §1.3: the first version ran suites without these keys, upstream refuses them.
+_ASSUMED = {"trials_per_task": 1, "timeout_seconds": 300}
 ModelT = TypeVar("ModelT", bound=GraderConfig)
 Warnings = tuple[SuiteFileWarning, ...]
 
 
-def load_eval_file(path: Path) -> tuple[EvalFile, Warnings]:
-    """Return the suite in its newest form, and what in the file has no effect. Raises ``SuiteFileError``."""
-    suite, warnings = _load(EvalFile, read_yaml_file(path))
-    return canonical_eval(suite), warnings
+def load_eval_file(
+    path: Path, given: Mapping[str, object] | None = None, *, lenient: bool = False
+) -> tuple[EvalFile, Warnings]:
+    """Return the suite in its newest form, and what in the file has no effect. Raises ``SuiteFileError``.
+
+    ``given`` stands in for keys that the block ``config`` lacks, such as options of a run. ``lenient`` takes
+    the first version's number of trials and time limit for those that are missing still, with a warning.
+    """
+    file = read_yaml_file(path)
+    assumed = _missing(file, {**_ASSUMED, **(given or {})} if lenient else given or {})
+    suite, warnings = _load(EvalFile, _completed(file, assumed))
+    return canonical_eval(suite), (
+        *warnings,
+        *(
+            SuiteFileWarning(path, file.line_of(("config",)), f"`config.{key}` is missing; {value} is taken")
+            for key, value in assumed.items()
+            if key not in (given or {})
+        ),
+    )
 
 
 def load_task_file(path: Path) -> tuple[TaskFile, Warnings]:
@@ -76,6 +94,19 @@ def find_project_config(directory: Path) -> Path | None:
         if (level / PROJECT_CONFIG_NAME).is_file():
             return level / PROJECT_CONFIG_NAME
     return None
+
+
+def _missing(file: YamlFile, values: Mapping[str, object]) -> dict[str, object]:
+    """Return the values whose keys the block ``config`` lacks; none when there is no such block."""
+    config = cast("dict[str, object]", file.value).get("config") if isinstance(file.value, dict) else None
+    return {key: value for key, value in values.items() if isinstance(config, dict) and key not in config}
+
+
+def _completed(file: YamlFile, assumed: Mapping[str, object]) -> YamlFile:
+    if not assumed:
+        return file
+    value = cast("dict[str, Any]", file.value)
+    return replace(file, value={**value, "config": {**value["config"], **assumed}})
 
 
 def _load(model: type[ModelT], file: YamlFile) -> tuple[ModelT, Warnings]:

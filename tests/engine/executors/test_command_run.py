@@ -111,3 +111,12 @@ def test_an_agent_that_is_missing_ends_the_run_before_it_starts(tmp_path: Path) 
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 2
     assert "the program `no-such-agent-anywhere` is not on PATH" in done.stderr
+
+
+def test_dollars_limit_an_agent_that_reports_them_whatever_its_model_is(tmp_path: Path) -> None:
+    path = suite(tmp_path)
+    path.write_text(path.read_text().replace("executor: command", "executor: command, model: no-such-model"))
+    command = [sys.executable, "-m", "waza_engine", "run", str(path), "--max-cost", "0.02"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 3, done.stdout + done.stderr
+    assert "the limit of $0.0200 is reached: $0.0200 are spent" in done.stderr

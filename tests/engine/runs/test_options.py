@@ -15,6 +15,7 @@ from waza_engine.runs.cancellation import RunCancellation
 from waza_engine.runs.regrading import RegradeRequest, prepare_regrading
 from waza_engine.runs.run import RunRequest, prepare
 from waza_engine.runs.suite import SuiteError
+from waza_engine.spec.problems import SuiteFileError
 
 SAYS = "- {type: text, name: says, config: {contains: [hello]}}\n"
 FAILS = "graders:\n- {type: text, name: fails, config: {contains: [nope]}}\n"
@@ -167,3 +168,23 @@ def test_no_secret_gets_into_the_header(
     text = report.results_file.read_text("utf-8")
     assert "sk-very-secret" not in text
     assert "127.0.0.1" in text
+
+
+def test_an_option_is_enough_where_the_suite_does_not_say_who_answers(tmp_path: Path) -> None:
+    config = "config: {trials_per_task: 1, timeout_seconds: 20}\n"
+    path = write_suite(tmp_path, {"a": task("a")}, config=config)
+    report, _ = run(path, executor="mock")
+    assert report.outcome.status == "completed"
+    with pytest.raises(SuiteFileError, match=r"`config\.executor` is missing"):
+        prepare(RunRequest(path))
+
+
+def test_trials_and_time_limit_that_are_missing_are_those_of_the_first_version(tmp_path: Path) -> None:
+    path = write_suite(tmp_path, {"a": task("a")}, config="config:\n  executor: mock\n")
+    prepared = prepare(RunRequest(path))
+    assert (prepared.trials, prepared.suite.spec.config.timeout_seconds) == (1, 300)
+    assert [warning.partition("yaml:")[2] for warning in prepared.warnings] == [
+        "3: `config.trials_per_task` is missing; 1 is taken",
+        "3: `config.timeout_seconds` is missing; 300 is taken",
+    ]
+    assert prepare(RunRequest(path, trials=2, timeout_seconds=9)).warnings == ()
