@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from waza_engine.commands.complaints import Complaints, is_complaint
 from waza_engine.results.documents import run_document
 from waza_engine.results.outcomes import TaskOutcome, TrialOutcome, Validation
 from waza_engine.results.words import baseline_words, impact_words, spending_words
@@ -33,6 +34,7 @@ class TextReport:
     def __init__(self, prepared: PreparedRun, output: IO[str], *, verbose: bool) -> None:
         self._prepared = prepared
         self._verbose = verbose
+        self._complaints = Complaints()
         self._console = Console(file=output, highlight=False, soft_wrap=True)
         self._errors = Console(stderr=True, highlight=False, soft_wrap=True)
         self._progress = Progress(
@@ -64,7 +66,7 @@ class TextReport:
                 self._console.print(self._headline())
             case "started":
                 self._progress.update(self._bar, description=escape(event.task or ""))
-            case "output" if event.message and event.message.startswith(("warning: ", "error: ")):
+            case "output" if is_complaint(event):
                 self._tell_warning(event)
             case "output" if self._verbose and event.message:
                 self._console.print(f"[dim]{escape(event.message)}[/]")
@@ -132,10 +134,10 @@ class TextReport:
         )
 
     def _tell_warning(self, event: RunEvent) -> None:
-        where = f"{event.task}: " if event.task else ""
-        colour = "red" if event.message and event.message.startswith("error: ") else "yellow"
+        colour = "red" if (event.message or "").startswith("error: ") else "yellow"
         console = self._console if self._console.is_terminal else self._errors
-        console.print(f"[{colour}]{escape(where + (event.message or ''))}[/]")
+        if text := self._complaints.new_in(event):
+            console.print(f"[{colour}]{escape(text)}[/]")
 
     def _explain(self, task: TaskOutcome) -> None:
         if task.status in ("passed", "skipped") and not (self._verbose or task.error or task.impact):

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from types import FrameType
 
+from waza_engine.commands.complaints import Complaints
 from waza_engine.commands.output import StandardOutput, tolerate_narrow_encodings
 from waza_engine.commands.report import TextReport
 from waza_engine.commands.reporting import report_of
@@ -121,7 +122,8 @@ def _told(
         return found
     if output_format == "jsonl":
         return _run(prepared, lambda event: _print_event(event, printed), cancellation)
-    return _run(prepared, _print_warning, cancellation)
+    complaints = Complaints()
+    return _run(prepared, lambda event: _print_warning(event, complaints), cancellation)
 
 
 def _check_models(models: Sequence[str], *, recommend: bool) -> None:
@@ -250,8 +252,8 @@ def _print_event(event: RunEvent, printed: StandardOutput) -> None:
     printed.flush()
 
 
-def _print_warning(event: RunEvent) -> None:
-    if event.kind == "output" and event.trial is None and event.message:
-        sys.stderr.write(f"{event.message}\n")
+def _print_warning(event: RunEvent, complaints: Complaints) -> None:
+    if text := complaints.new_in(event):
+        sys.stderr.write(f"{text}\n")
     elif event.kind == "ended" and event.status == "error":
         sys.stderr.write(f"error: {event.message}\n")

@@ -124,7 +124,7 @@ def _skill_words(path: Path, written: str) -> SkillWords:
     except OSError as error:
         raise GraderError(f"`config.skill_path`: {written} cannot be read: {error.strerror}") from None
     except SuiteFileError as error:
-        raise GraderError(f"`config.skill_path`: {written}, line {error.line}: {error.message}") from None
+        raise GraderError(f"`config.skill_path`: {error.beside(written)}") from None
     if not skill.keywords:
         raise GraderError(f"`config.skill_path`: {written} has no words to compare with")
     return skill

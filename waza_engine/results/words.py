@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import cast
 
 from waza_engine.results.json_values import Block, block_of, number
@@ -18,7 +19,9 @@ def spending_words(document: Block) -> str:
 
 def dollars(amount: float) -> str:
     """Return an amount for people: cents, or as many digits as a small one needs."""
-    return f"${amount:.2f}" if amount >= 1 or amount == 0 else f"${amount:.4f}"
+    if amount >= 1 or amount <= 0:
+        return f"${amount:.2f}"
+    return f"${amount:.{max(4, 1 - math.floor(math.log10(amount)))}f}"
 
 
 def impact_words(impact: Block) -> str:

@@ -7,13 +7,20 @@ from pathlib import Path
 
 
 class SuiteFileError(Exception):
-    """A file that cannot be used. ``line`` counts from 1; ``message`` is one sentence without them."""
+    """A file that cannot be used. ``message`` is one sentence without path and line.
+
+    ``line`` counts from 1; 0 when it is the file as a whole.
+    """
 
     def __init__(self, path: Path, line: int, message: str) -> None:
-        super().__init__(f"{path}:{line}: {message}")
+        super().__init__(f"{path}:{line}: {message}" if line else f"{path}: {message}")
         self.path = path
         self.line = line
         self.message = message
+
+    def beside(self, name: object) -> str:
+        """Return the sentence for a text that calls the file by another name."""
+        return f"{name}, line {self.line}: {self.message}" if self.line else f"{name}: {self.message}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,16 +65,16 @@ def read_text(path: Path) -> str:
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
     except FileNotFoundError:
-        raise SuiteFileError(path, 1, "the file does not exist") from None
+        raise SuiteFileError(path, 0, "the file does not exist") from None
     except IsADirectoryError:
-        raise SuiteFileError(path, 1, "this is a directory, not a file") from None
+        raise SuiteFileError(path, 0, "this is a directory, not a file") from None
     except OSError as error:
         raise SuiteFileError(
-            path, 1, f"the file cannot be read ({error.strerror or 'unknown reason'})"
+            path, 0, f"the file cannot be read ({error.strerror or 'unknown reason'})"
         ) from None
     if len(data) > MAX_BYTES:
         raise SuiteFileError(
-            path, 1, f"the file is larger than {MAX_BYTES // 1024 // 1024} MiB, too large for a suite file"
+            path, 0, f"the file is larger than {MAX_BYTES // 1024 // 1024} MiB, too large for a suite file"
         )
     try:
         text = data.decode("utf-8-sig")

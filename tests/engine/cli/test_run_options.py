@@ -106,3 +106,21 @@ def test_answers_alone_pass_and_say_how_to_grade_them(tmp_path: Path) -> None:
     )
     assert found.returncode == 0
     assert "waza-engine grade" in found.stdout
+
+
+def test_a_warning_of_every_trial_is_printed_once(tmp_path: Path) -> None:
+    text = "id: a\nname: a\ninputs: {prompt: Hi, files: [{path: gone.txt}]}\n"
+    path = write_suite(tmp_path, {"a": text})
+    for extra in ((), ("--format", "json")):
+        found = engine("run", path, "--trials", "3", *extra)
+        assert found.stderr.count("gone.txt") == 1
+        assert found.stderr.startswith("a: warning: ")
+
+
+def test_json_leaves_what_is_no_warning_out_of_standard_error(tmp_path: Path) -> None:
+    path = write_suite(tmp_path, {"a": task("a")})
+    (tmp_path / "trigger_tests.yaml").write_text(
+        "skill: writer\nshould_trigger_prompts: [{prompt: Write!}]\n"
+    )
+    found = engine("run", path, "--format", "json")
+    assert (found.returncode, found.stderr) == (0, "")

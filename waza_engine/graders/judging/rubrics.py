@@ -123,7 +123,7 @@ def _from_file(place: Path, source: str) -> Rubric:
             return replace(read_yaml_rubric(place), source=source)
         text = read_text(place)
     except SuiteFileError as error:
-        raise RubricError(f"the rubric {place}, line {error.line}: {error.message}") from None
+        raise RubricError(f"the rubric {error.beside(place)}") from None
     if not text.strip():
         raise RubricError(f"the rubric {place} is empty")
     return Rubric(text, source=source)

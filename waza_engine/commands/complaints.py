@@ -1,0 +1,29 @@
+"""What a run warns of while it goes, each thing once: the trials of a task often warn alike."""
+
+from __future__ import annotations
+
+from waza_engine.runs.events import RunEvent
+
+_BEGINNINGS = ("warning: ", "error: ")
+
+
+def is_complaint(event: RunEvent) -> bool:
+    """Return whether an event is a warning, and not an answer."""
+    return event.kind == "output" and (event.message or "").startswith(_BEGINNINGS)
+
+
+class Complaints:
+    """Remembers what was told."""
+
+    def __init__(self) -> None:
+        self._told: set[str] = set()
+
+    def new_in(self, event: RunEvent) -> str:
+        """Return the warning of an event, after the task it is about; "" for none and for a repeated one."""
+        if not is_complaint(event):
+            return ""
+        text = f"{event.task}: {event.message}" if event.task else event.message or ""
+        if text in self._told:
+            return ""
+        self._told.add(text)
+        return text
