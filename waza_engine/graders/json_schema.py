@@ -16,6 +16,8 @@ from waza_engine.graders.json_schemas import CompiledSchema, SchemaError, compil
 from waza_engine.graders.paths import beside_suite
 from waza_engine.graders.registry import register
 
+_SHOWN = 40
+
 
 class JsonSchemaConfig(GraderConfig):
     """The schema, inline or in a file."""
@@ -88,7 +90,7 @@ class JsonSchemaGrader(Grader[JsonSchemaConfig]):
         try:
             answer = _extract(context.output) if self.config.extract_json else _parse(context.output)
         except (ValueError, RecursionError) as error:
-            message = f"the answer is not JSON: {error}"
+            message = f"the answer is not JSON: {_fault(error)}"
             return Verdict(0.0, False, message, {"error": message}, (Check((), False, message),))
         key = "schema" if self.config.inline is not None else "schema_file"
         try:
@@ -110,6 +112,22 @@ class JsonSchemaGrader(Grader[JsonSchemaConfig]):
 
 def _parse(text: str) -> Any:
     return json.loads(text, parse_constant=_refuse_constant, parse_float=_finite)
+
+
+def _fault(error: ValueError | RecursionError) -> str:
+    """Return where the answer stops being JSON, and what stands there."""
+    if isinstance(error, RecursionError):
+        return "it is nested too deeply"
+    if not isinstance(error, json.JSONDecodeError):
+        return str(error)
+    if not error.doc.strip():
+        return "it is empty"
+    place = f"line {error.lineno}, column {error.colno}"
+    rest = error.doc[error.pos :].strip()
+    if not rest:
+        return f"it breaks off at {place}"
+    shown = " ".join(rest.split())
+    return f"at {place} stands `{shown if len(shown) <= _SHOWN else shown[:_SHOWN] + '…'}`"
 
 
 def _refuse_constant(name: str) -> NoReturn:

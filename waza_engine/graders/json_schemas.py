@@ -26,6 +26,7 @@ from waza_engine.graders.json_schema_keywords import (
     SchemaError,
     adapted,
 )
+from waza_engine.spec.json_reader import json_fault
 
 _ASSERTING_FORMATS = frozenset(
     [
@@ -123,11 +124,17 @@ def _check_references(contents: Any, specification: Any, registry: Any) -> None:
 def read_schema(path: Path) -> Mapping[str, Any] | bool:
     """Read a schema file. Raises ``SchemaError``."""
     try:
-        content = json.loads(path.read_text("utf-8-sig"))
+        text = path.read_text("utf-8-sig")
     except OSError as error:
         raise SchemaError(f"the schema file cannot be read: {error.strerror}: {path}") from None
-    except (ValueError, RecursionError) as error:
-        raise SchemaError(f"the schema file {path} is not JSON: {error}") from None
+    except UnicodeDecodeError:
+        raise SchemaError(f"the schema file {path} is not UTF-8 text") from None
+    try:
+        content = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise SchemaError(f"{path}, line {error.lineno}: {json_fault(error, text)}") from None
+    except (ValueError, RecursionError):
+        raise SchemaError(f"the schema file {path} cannot be read: it is nested too deeply") from None
     if not isinstance(content, dict | bool):
         raise SchemaError(f"the schema file {path} must contain a JSON object")
     return cast("dict[str, Any] | bool", content)

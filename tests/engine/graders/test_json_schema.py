@@ -143,3 +143,19 @@ def test_an_inline_schema_may_refer_to_a_file_beside_the_eval(tmp_path: Path) ->
     config = {"schema": {"$ref": "schemas/name.json"}}
     assert result(grade("json_schema", config, output='"x"', suite_directory=suite)) == (1.0, True)
     assert result(grade("json_schema", config, output="1", suite_directory=suite)) == (0.0, False)
+
+
+@pytest.mark.parametrize(
+    ("output", "why"),
+    [
+        ("", "it is empty"),
+        ('{"a": 1', "it breaks off at line 1, column 8"),
+        ('{\n  "a": yes please\n}', "at line 2, column 8 stands `yes please }`"),
+        ("x" * 50, f"at line 1, column 1 stands `{'x' * 40}…`"),
+        ("[NaN]", "NaN is no JSON number"),
+        ("[" * 100_000, "it is nested too deeply"),
+    ],
+)
+def test_an_answer_that_is_no_json_is_told_where(output: str, why: str) -> None:
+    found = grade("json_schema", {"schema": {"type": "object"}}, output=output)
+    assert found.feedback == f"the answer is not JSON: {why}"
