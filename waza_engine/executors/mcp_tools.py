@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from waza_engine.executors.agent_tools import Tool, ToolOutcome
 from waza_engine.executors.base import ExecutionRequest, ExecutorError
+from waza_engine.mcp.mocks import MockError, MockServer, mock_behind
+from waza_engine.mcp.servers import shown_name
 
 if TYPE_CHECKING:
     from waza_engine.executors.openai_turn import Brake
@@ -16,15 +18,45 @@ if TYPE_CHECKING:
 def mcp_tools(request: ExecutionRequest, brake: Brake, deadline: float) -> list[Tool]:
     """Connect to the servers for one turn and return their tools; the brake ends the connections.
 
-    Raises ``ExecutorError`` for a server that cannot be used: without its tools the answer means nothing.
+    Mocks are asked without a server. Raises ``ExecutorError`` for a server that cannot be used: without its
+    tools the answer means nothing.
     """
-    if not request.mcp_servers:
-        return []
+    tools: list[Tool] = []
+    servers: dict[str, Mapping[str, Any]] = {}
+    for name, server in request.mcp_servers.items():
+        mock = mock_behind(server)
+        if mock is None:
+            servers[name] = server
+        else:
+            tools += _tools_of_mock(name, mock)
+    return [*tools, *_tools_of_servers(servers, request, brake, deadline)] if servers else tools
+
+
+def _tools_of_mock(name: str, mock: MockServer) -> list[Tool]:
+    return [
+        Tool(shown_name(name, tool), made.description, made.input_schema, _asking(mock, tool))
+        for tool, made in mock.tools.items()
+    ]
+
+
+def _asking(mock: MockServer, tool: str) -> Callable[[Mapping[str, Any]], ToolOutcome]:
+    def call(arguments: Mapping[str, Any]) -> ToolOutcome:
+        try:
+            return ToolOutcome(mock.answer(tool, arguments))
+        except MockError as error:
+            return ToolOutcome(str(error), success=False)
+
+    return call
+
+
+def _tools_of_servers(
+    servers: Mapping[str, Mapping[str, Any]], request: ExecutionRequest, brake: Brake, deadline: float
+) -> list[Tool]:
     # The library takes a second to load, and few suites need it.
     from waza_engine.mcp.client import McpError, McpTools
 
     try:
-        connected = McpTools(request.mcp_servers, request.workspace, brake.scope, deadline, brake.also)
+        connected = McpTools(servers, request.workspace, brake.scope, deadline, brake.also)
     except McpError as error:
         raise ExecutorError(str(error)) from None
     return [

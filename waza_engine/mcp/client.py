@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import re
 import time
 from collections.abc import AsyncGenerator, Callable, Mapping
 from concurrent.futures import CancelledError, Future
@@ -24,11 +23,10 @@ from mcp.shared._httpx_utils import create_mcp_http_client
 
 from waza_engine.executors.event_loop import LoopThread
 from waza_engine.graders.processes import ProcessScope
+from waza_engine.mcp.servers import shown_name
 from waza_engine.mcp.stdio import started_server
 
 CONNECT_SECONDS = 30.0
-_FOREIGN_CHARACTERS = re.compile(r"[^A-Za-z0-9_-]")
-_LONGEST_NAME = 64
 # The library's word for a server that is gone.
 _CLOSED = "Connection closed"
 
@@ -156,8 +154,7 @@ class McpTools:
 
     def _add(self, server: _Connected) -> None:
         for tool in server.tools:
-            name = _FOREIGN_CHARACTERS.sub("_", f"{server.name}-{tool.name}")[:_LONGEST_NAME]
-            self._found.setdefault(name, (server, tool))
+            self._found.setdefault(shown_name(server.name, tool.name), (server, tool))
 
 
 def _transport(

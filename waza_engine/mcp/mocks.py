@@ -21,6 +21,7 @@ from waza_engine.mcp.servers import Server
 from waza_engine.spec.suite_parts import McpMock
 
 _ANY_ARGUMENTS: Mapping[str, Any] = {"type": "object"}
+_MOCK_ARGUMENTS = ("-P", "-m", "waza_engine", MOCK_COMMAND)
 
 
 class MockError(Exception):
@@ -131,10 +132,24 @@ def server_of(mock_file: Path) -> Server:
     return {
         "type": "stdio",
         "command": sys.executable,
-        "args": ["-P", "-m", "waza_engine", MOCK_COMMAND, str(mock_file)],
+        "args": [*_MOCK_ARGUMENTS, str(mock_file)],
         "env": inherited,
         "tools": ["*"],
     }
+
+
+def mock_behind(server: Mapping[str, Any]) -> MockServer | None:
+    """Return the mock that a configuration of ``server_of`` starts, None for any other server.
+
+    An executor without an agent can ask it without a process, which takes a second to start.
+    """
+    arguments = list(server.get("args") or ())
+    if tuple(arguments[:-1]) != _MOCK_ARGUMENTS or server.get("command") != sys.executable:
+        return None
+    try:
+        return read_mock(Path(arguments[-1]))
+    except (OSError, ValueError):
+        return None
 
 
 def _tools(mock: McpMock, suite_directory: Path) -> dict[str, MockTool]:

@@ -19,7 +19,14 @@ _KEYS = {
     "http": ("type", "url", "headers", "tools", "timeout"),
 }
 _OTHER_NAMES = {"working_directory": "cwd", "workingDirectory": "cwd", "cmd": "command"}
+_FOREIGN_CHARACTERS = re.compile(r"[^A-Za-z0-9_-]")
+_LONGEST_NAME = 64
 _VARIABLE = re.compile(r"\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
+
+
+def shown_name(server: str, tool: str) -> str:
+    """Return the name under which a model sees a tool, as other agents form it: ``server-tool``."""
+    return _FOREIGN_CHARACTERS.sub("_", f"{server}-{tool}")[:_LONGEST_NAME]
 
 
 class _UnusableError(Exception):

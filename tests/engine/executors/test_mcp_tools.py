@@ -11,7 +11,7 @@ import pytest
 
 from tests.conftest import StartModel
 from tests.engine.executors.talking import ask, openai_executor, result_of
-from tests.scripted_model import call
+from tests.scripted_model import ModelRequest, Reply, call
 from waza_engine.executors.base import ExecutorError
 from waza_engine.mcp.mocks import MockResponse, MockServer, MockTool, server_of
 from waza_engine.runs.cancellation import RunCancellation
@@ -30,6 +30,23 @@ def test_the_model_calls_the_tools_of_mcp_servers(tmp_path: Path, scripted_model
     assert response.output == "done"
     assert [found.success for found in response.tool_calls] == [True, False]
     assert (result_of(response, 0), result_of(response, 1)) == ('"text"', "no such file")
+
+
+def test_a_mock_is_asked_without_a_process(tmp_path: Path, scripted_model: StartModel) -> None:
+    MockServer("my files", {"read": MockTool((MockResponse(result=1),))}).write(tmp_path / "mock.json")
+    began = time.time()
+    children: list[float] = []
+
+    def reply(request: ModelRequest) -> Reply:
+        children.extend(child.create_time() for child in psutil.Process().children(recursive=True))
+        return "done" if request.tool_results else call("my_files-read")
+
+    model = scripted_model(reply)
+    with openai_executor(model.base_url) as executor:
+        servers = {"my files": server_of(tmp_path / "mock.json")}
+        response = ask(executor, "Read", tmp_path, mcp_servers=servers)
+    assert result_of(response) == "1"
+    assert not [created for created in children if created >= began]
 
 
 def test_an_mcp_server_that_cannot_be_used_is_an_error_before_the_model_is_asked(
