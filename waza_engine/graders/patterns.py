@@ -47,11 +47,6 @@ def compiled_pattern(pattern: str, *, ignore_case: bool = False) -> _Compiled:
     return _BoundedPattern(pattern, ignore_case) if compiled is None else compiled
 
 
-def is_portable(pattern: str) -> bool:
-    """Tell whether upstream accepts the pattern as well (RE2 does)."""
-    return _portable(pattern, ignore_case=False) is not None
-
-
 def _portable(pattern: str, *, ignore_case: bool) -> _Compiled | None:
     """Return the pattern compiled by RE2; None when it, or upstream's edition of it, refuses the pattern."""
     if _ANY_BYTE.search(_LITERAL_TEXT.sub("", pattern)):

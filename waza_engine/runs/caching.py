@@ -24,7 +24,6 @@ from waza_engine.results.outcomes import TaskOutcome
 from waza_engine.results.restored import task_outcome
 from waza_engine.results.store import ResultsError, encoded, write_atomically
 from waza_engine.runs.options import RunRequest
-from waza_engine.runs.skills import suite_skills, task_skills
 from waza_engine.runs.suite import Suite, SuiteTask
 from waza_engine.runs.trial import TrialTask, TrialTools
 from waza_engine.runs.workspace import fixture_directory
@@ -116,7 +115,7 @@ class TaskCache:
             "program_timeout": tools.program_timeout_seconds,
             "baseline": list(tools.baseline_outputs.get(source.id, ())),
         }
-        files = self._files(suite, source, task)
+        files = self._files(source, task, tools)
         if files is None:
             return None
         text = json.dumps({**document, "files": files}, sort_keys=True, ensure_ascii=True, default=str)
@@ -149,11 +148,10 @@ class TaskCache:
             built.grader is not None and built.entry.type not in _REVIEWED_TYPES for built in task.graders
         )
 
-    def _files(self, suite: Suite, source: SuiteTask, task: TrialTask) -> dict[str, str] | None:
+    def _files(self, source: SuiteTask, task: TrialTask, tools: TrialTools) -> dict[str, str] | None:
         """Return the digest of everything on disk that the task reads, None when that is too much."""
-        spec = task.spec
+        suite, spec = tools.suite, task.spec
         fixtures = fixture_directory(spec, suite.directory)
-        skills = task_skills(suite, spec, suite_skills(suite))
         near = (suite.directory, fixtures, source.path.parent)
         far = (Path.cwd(), *suite.directory.parents)
         written = [
@@ -162,7 +160,7 @@ class TaskCache:
             *_texts([built.entry.model_dump(mode="json") for built in task.graders]),
         ]
         places = {place for text in dict.fromkeys(written) for place in self._referenced(text, near, far)}
-        places |= set(skills.directories)
+        places |= set(tools.agent.skills_of(spec).directories)
         places |= {source for built in task.graders for source in _foreign_source(built.grader)}
         if fixtures.is_dir() and any(built.entry.type == "diff" for built in task.graders):
             places.add(fixtures)
