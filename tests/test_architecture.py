@@ -116,6 +116,40 @@ def test_a_room_uses_only_the_rooms_below_it(room: str, above: tuple[str, ...]) 
     assert wrong == []
 
 
+@pytest.mark.parametrize(
+    ("room", "above"),
+    [
+        ("spec", ("scoring", "mcp", "results", "executors", "runs", "scaffold", "commands")),
+        ("graders", ("scoring", "mcp", "results", "executors", "runs", "scaffold", "commands")),
+        ("assertions", ("scoring", "mcp", "results", "executors", "runs", "scaffold", "commands")),
+        ("scoring", ("mcp", "results", "executors", "runs", "scaffold", "commands")),
+        ("mcp", ("scoring", "results", "executors", "runs", "scaffold", "commands")),
+        ("results", ("mcp", "executors", "runs", "scaffold", "commands")),
+        ("executors", ("runs", "scaffold", "commands")),
+        ("runs", ("scaffold", "commands")),
+        ("scaffold", ("executors", "commands")),
+    ],
+)
+def test_a_room_of_the_engine_uses_only_the_rooms_below_it(room: str, above: tuple[str, ...]) -> None:
+    wrong = [
+        (file, module)
+        for file, module in imports_below(ENGINE / room)
+        if is_from(module, *(f"waza_engine.{name}" for name in above))
+    ]
+    assert wrong == []
+
+
+def test_every_room_is_on_the_map() -> None:
+    house = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    rooms = [
+        place.parent.name
+        for package in (ENGINE, SERVER)
+        for place in package.glob("*/__init__.py")
+        if f"`{place.parent.name}/`" not in house
+    ]
+    assert rooms == []
+
+
 def test_the_server_imports_no_models_and_no_provider() -> None:
     wrong = [
         (file, module)

@@ -19,7 +19,6 @@ from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_aft
 from tenacity.wait import wait_exponential_jitter
 
 from waza_engine.executors.base import ExecutorError
-from waza_engine.executors.event_loop import LoopThread
 from waza_engine.executors.openai_answer import Answer
 from waza_engine.executors.openai_errors import (
     RequestError,
@@ -29,6 +28,7 @@ from waza_engine.executors.openai_errors import (
     request_error,
 )
 from waza_engine.executors.openai_provider import Endpoint
+from waza_engine.mcp.event_loop import LoopThread
 
 if TYPE_CHECKING:
     import httpx2

@@ -21,8 +21,8 @@ from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared._httpx_utils import create_mcp_http_client
 
-from waza_engine.executors.event_loop import LoopThread
 from waza_engine.graders.processes import ProcessScope
+from waza_engine.mcp.event_loop import LoopThread
 from waza_engine.mcp.servers import shown_name
 from waza_engine.mcp.stdio import started_server
 

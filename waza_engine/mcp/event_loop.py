@@ -1,4 +1,4 @@
-"""An event loop in a thread of its own, for agent libraries that are asynchronous."""
+"""An event loop in a thread of its own, for libraries that are asynchronous."""
 
 from __future__ import annotations
 
