@@ -8,11 +8,11 @@ from datetime import datetime
 from typing import Any, Literal
 
 from waza_engine.graders.base import Check, SkillInvocation, ToolCall, Usage
-from waza_engine.scoring.composite import Graded, TrialStatus
+from waza_engine.scoring.composite import Graded, TrialStatus, composite
 from waza_engine.scoring.cost import Cost, Spending
 from waza_engine.scoring.impact import SkillImpact
 from waza_engine.scoring.recommendation import Recommendation
-from waza_engine.scoring.tasks import SuiteSummary, TaskStatistics, TaskStatus
+from waza_engine.scoring.tasks import SuiteSummary, TaskStatistics, TaskStatus, TrialScore
 from waza_engine.scoring.triggers import TriggerAnswer, TriggerMetrics
 
 RunStatus = Literal["completed", "failed", "canceled", "error"]
@@ -66,7 +66,7 @@ class TrialOutcome:
     ``error`` says what broke the execution. ``usage`` is that of the agent alone, in the attempt that counts;
     ``judge_usage`` that of the graders' judges, ``other_usage`` that of earlier attempts and of a responder.
     ``cost`` is that of all three, None when nothing was spent. A trial is ``stopped`` when the run reached
-    its limit before there was an answer: it has no verdict and counts for nothing.
+    its limit, or was cancelled, before it was done: it has no verdict and counts for nothing.
     """
 
     number: int
@@ -93,6 +93,12 @@ class TrialOutcome:
     def graded(self) -> list[Graded]:
         """The verdicts as scoring reads them."""
         return [validation.graded for validation in (self.validations or {}).values()]
+
+    @property
+    def score(self) -> TrialScore:
+        """What the trial adds to its task."""
+        means = composite(self.graded)
+        return TrialScore(self.status, means.score, means.weighted_score, self.duration_ms)
 
 
 @dataclass(frozen=True, slots=True)

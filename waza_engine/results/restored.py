@@ -9,8 +9,8 @@ from waza_engine.graders.base import Check
 from waza_engine.results.json_values import Block, block_of, blocks_of, number, text_of
 from waza_engine.results.outcomes import CheckpointOutcome, TaskOutcome, TrialOutcome, Validation
 from waza_engine.results.recordings import RecordedTrial, recorded_task, usage_of
-from waza_engine.scoring.composite import TrialStatus, composite
-from waza_engine.scoring.tasks import TrialScore, task_statistics
+from waza_engine.scoring.composite import TrialStatus
+from waza_engine.scoring.tasks import task_statistics
 
 _STATUSES: dict[str, TrialStatus] = {"passed": "passed", "failed": "failed", "skipped": "skipped"}
 
@@ -19,7 +19,7 @@ def task_outcome(document: Block) -> TaskOutcome:
     """Return the outcome of an element of ``tasks``, marked as cached: it cost nothing this time."""
     task = recorded_task(document)
     trials = [_trial(trial) for trial in task.trials]
-    scores = [_score(trial) for trial in trials]
+    scores = [trial.score for trial in trials]
     return TaskOutcome(
         id=task.id,
         name=text_of(document.get("display_name")),
@@ -89,8 +89,3 @@ def _checkpoint(found: Block) -> CheckpointOutcome:
         validations=validations,
         stopped=found.get("stopped") is True,
     )
-
-
-def _score(trial: TrialOutcome) -> TrialScore:
-    means = composite(trial.graded)
-    return TrialScore(trial.status, means.score, means.weighted_score, trial.duration_ms)

@@ -22,7 +22,7 @@ from waza_engine.runs.hooks import HookError, run_hooks
 from waza_engine.runs.selection import SelectedTask
 from waza_engine.runs.trial import TrialTask, TrialTools, run_trial
 from waza_engine.scoring.composite import TrialStatus, composite
-from waza_engine.scoring.tasks import TrialScore, task_statistics, task_status
+from waza_engine.scoring.tasks import task_statistics, task_status
 
 MOST_WORKERS = 8
 INTERRUPTED = "the run was interrupted"
@@ -231,7 +231,7 @@ class TaskRunner:
             name=selected.source.name,
             status=task_status([trial.status for trial in finished]),
             trials=kept,
-            statistics=None if ungraded else task_statistics([_score(trial) for trial in finished]),
+            statistics=None if ungraded else task_statistics([trial.score for trial in finished]),
             golden=task.spec.golden,
             file=selected.source.path.name,
             error=error,
@@ -261,11 +261,6 @@ def _limit(workers: int) -> int:
 def _kind(status: TrialStatus, *, pending: bool) -> EventKind:
     """Return the event of a status: what was graded and is skipped all the same waits for a person."""
     return "pending" if status == "skipped" and pending else _KINDS[status]
-
-
-def _score(trial: TrialOutcome) -> TrialScore:
-    means = composite(trial.graded)
-    return TrialScore(trial.status, means.score, means.weighted_score, trial.duration_ms)
 
 
 def _unrun(selected: SelectedTask, why: str) -> TaskOutcome:

@@ -11,6 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from tests.engine.cli.terminal import shown_on_terminal
 from tests.engine.suites import HANGS, task, write_suite
 from waza_engine.results.reading import latest_results
 
@@ -187,25 +188,8 @@ def test_the_schemas_are_written(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="pseudo terminals are POSIX")
 def test_a_terminal_gets_a_progress_bar_and_a_pipe_does_not(tmp_path: Path) -> None:
-    import pty
-
     path = write_suite(tmp_path, {"a": task("a")}, graders=GREETS)
-    ours, theirs = pty.openpty()
-    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "100"}
-    command = [sys.executable, "-m", "waza_engine", "run", str(path)]
-    with subprocess.Popen(command, stdout=theirs, stderr=theirs, env=environment) as process:
-        os.close(theirs)
-        shown = b""
-        while True:
-            try:
-                part = os.read(ours, 65536)
-            except OSError:
-                break
-            if not part:
-                break
-            shown += part
-        os.close(ours)
-        assert process.wait(20) == 0
+    shown = shown_on_terminal("run", path)
     assert "━".encode() in shown
     assert b"1/1" in shown
     assert "━" not in engine("run", path).stdout

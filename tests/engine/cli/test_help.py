@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 import sys
 from collections.abc import Iterator
 from typing import Any, cast
@@ -11,6 +9,7 @@ from typing import Any, cast
 import pytest
 import typer.main
 
+from tests.engine.cli.terminal import shown_on_terminal
 from tests.engine.cli.test_cli import engine
 from waza_engine.commands.application import application
 
@@ -54,31 +53,12 @@ def test_an_option_that_does_not_exist_is_refused_with_the_way_to_the_help() -> 
 @pytest.mark.skipif(sys.platform == "win32", reason="pseudo terminals are POSIX")
 @pytest.mark.parametrize(("no_color", "coloured"), [("", True), ("1", False)])
 def test_colours_are_for_terminals_that_want_them(tmp_path: Any, no_color: str, coloured: bool) -> None:
-    import pty
-
     from tests.engine.suites import run, task, write_suite
 
     suite = write_suite(tmp_path, {"a": task("a")})
     run(suite)
-    ours, theirs = pty.openpty()
-    environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "100"}
-    environment.pop("NO_COLOR", None)
-    if no_color:
-        environment["NO_COLOR"] = no_color
-    command = [sys.executable, "-m", "waza_engine", "report", str(suite)]
-    with subprocess.Popen(command, stdout=theirs, stderr=theirs, env=environment) as process:
-        os.close(theirs)
-        shown = b""
-        while True:
-            try:
-                part = os.read(ours, 65536)
-            except OSError:
-                break
-            if not part:
-                break
-            shown += part
-        os.close(ours)
-        assert process.wait(20) == 0
+    variables = {"NO_COLOR": no_color} if no_color else {}
+    shown = shown_on_terminal("report", suite, **variables)
     assert (b"\x1b[32m" in shown) is coloured
     assert "✓".encode() in shown
     assert "\x1b" not in engine("report", suite).stdout

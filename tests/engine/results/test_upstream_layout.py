@@ -140,11 +140,7 @@ def test_a_killed_run_that_was_made_whole(tmp_path: Path) -> None:
     engine = Engine()
     engine.run(path)
     engine.events_until("output", task="b")
-    processes = engine.descendants()
-    engine.process.kill()
-    engine.process.wait()
-    for process in processes:
-        process.kill()
+    engine.kill()
     (tmp_path / "tasks" / "b.yaml").unlink()
     run(path)
     documents = sorted((tmp_path / ".waza" / "results").glob("*.json"), key=lambda file: file.stat().st_mtime)

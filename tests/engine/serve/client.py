@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import json
 import queue
@@ -46,6 +47,15 @@ class Engine:
         self.process.stdin.close()
         self.process.wait(PATIENCE_SECONDS)
         return time.monotonic() - started
+
+    def kill(self) -> None:
+        """End the engine as the system does when memory runs out, and all that it had started."""
+        started = self.descendants()
+        self.process.kill()
+        self.process.wait()
+        for process in started:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                process.kill()
 
     def write(self, text: str) -> None:
         assert self.process.stdin is not None

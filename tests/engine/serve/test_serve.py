@@ -134,11 +134,7 @@ def test_a_killed_engine_leaves_readable_results_and_the_next_run_makes_them_who
     engine = Engine()
     engine.run(path)
     engine.events_until("output", task="b")
-    processes = engine.descendants()
-    engine.process.kill()
-    engine.process.wait()
-    for process in processes:
-        process.kill()
+    engine.kill()
     found = latest_results(tmp_path)
     assert found is not None
     assert (found.complete, found.tasks["a"].graders["greets"].score) == (False, 1.0)
