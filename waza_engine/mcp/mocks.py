@@ -18,6 +18,7 @@ from waza_engine.graders.matchers import equal, text_of
 from waza_engine.graders.patterns import PatternError, compiled_pattern, found
 from waza_engine.mcp import MOCK_COMMAND
 from waza_engine.mcp.servers import Server
+from waza_engine.spec.json_reader import json_fault
 from waza_engine.spec.suite_parts import McpMock
 
 _ANY_ARGUMENTS: Mapping[str, Any] = {"type": "object"}
@@ -177,8 +178,12 @@ def _fixtures(folder: Path) -> Iterator[tuple[str, object, str]]:
             content = json.loads(path.read_text("utf-8-sig"))
         except OSError as error:
             raise MockError(f"{path} cannot be read: {error.strerror or error}") from None
-        except (ValueError, RecursionError) as error:
-            raise MockError(f"{path} is not JSON: {error}") from None
+        except UnicodeDecodeError:
+            raise MockError(f"{path} is not UTF-8 text") from None
+        except json.JSONDecodeError as error:
+            raise MockError(f"{path}, line {error.lineno}: {json_fault(error, error.doc)}") from None
+        except (ValueError, RecursionError):
+            raise MockError(f"{path} cannot be read: it is nested too deeply") from None
         bundle = cast("dict[str, object]", content).get("tools") if isinstance(content, dict) else None
         if isinstance(bundle, dict) and bundle:
             for name, tool in cast("dict[str, object]", bundle).items():

@@ -108,7 +108,7 @@ def test_a_broken_mock_is_left_out_with_a_warning(tmp_path: Path, keys: Any, rea
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        ("{", "a.json is not JSON"),
+        ("{", "a.json, line 1: this is not JSON"),
         ("[]", "a.json must be a block"),
         ("{}", "a.json has no `responses`"),
         ('{"responses": [{"match": 3}]}', "`match` of response 1 of"),
