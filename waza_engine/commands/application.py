@@ -6,13 +6,23 @@ Architecture invariant: only option types are imported here; what a command need
 from __future__ import annotations
 
 import sys
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from waza_engine.commands.new import new
+from waza_engine.commands.options import (
+    AsJson,
+    ComparisonFormat,
+    Graders,
+    JudgeModel,
+    OutputFormat,
+    ReportFormat,
+    ReportKind,
+    Tasks,
+    recorded,
+)
 
 application = typer.Typer(
     no_args_is_help=True,
@@ -24,60 +34,24 @@ application = typer.Typer(
 )
 
 
-class ReportFormat(StrEnum):
-    """How a finished thing is told."""
-
-    TEXT = "text"
-    JSON = "json"
-
-
-class ComparisonFormat(StrEnum):
-    """How a comparison is told."""
-
-    TABLE = "table"
-    JSON = "json"
-
-
-class ReportKind(StrEnum):
-    """What a report is for."""
-
-    TEXT = "text"
-    JSON = "json"
-    JUNIT = "junit"
-    MARKDOWN = "markdown"
-
-
-class OutputFormat(StrEnum):
-    """How a run is told."""
-
-    TEXT = "text"
-    JSON = "json"
-    JSONL = "jsonl"
-
-
-@application.command()
+@application.command(short_help="Run a suite.")
 def run(
     eval_file: Annotated[
         Path, typer.Argument(metavar="EVAL", help="The eval.yaml, or the directory it is in.")
     ],
-    task: Annotated[
-        list[str] | None,
-        typer.Option(metavar="PATTERN", help="Only tasks whose id or name matches this pattern; repeatable."),
-    ] = None,
+    task: Tasks = None,
     tags: Annotated[
         list[str] | None,
         typer.Option(metavar="PATTERN", help="Only tasks with a tag that matches this pattern; repeatable."),
     ] = None,
-    grader: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Only the graders of this name; repeatable.")
-    ] = None,
+    grader: Graders = None,
     output: Annotated[
         Path | None,
         typer.Option("-o", "--output", metavar="FILE", help="Write the result document to this file, too."),
     ] = None,
     output_format: Annotated[
         OutputFormat,
-        typer.Option("--format", help="Text for people, the result document, or one event a line."),
+        typer.Option("-f", "--format", help="Text for people, the result document, or one event a line."),
     ] = OutputFormat.TEXT,
     executor: Annotated[
         str | None, typer.Option(metavar="NAME", help="Who answers the prompts, instead of the suite's.")
@@ -91,9 +65,7 @@ def run(
     recommend: Annotated[
         bool, typer.Option("--recommend", help="With several models: say which one to take.")
     ] = False,
-    judge_model: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The model of judges that name none.")
-    ] = None,
+    judge_model: JudgeModel = None,
     judge_executor: Annotated[
         str | None,
         typer.Option(metavar="NAME", help="Who asks the judges, when not the agent's executor."),
@@ -148,6 +120,17 @@ def run(
         Path | None,
         typer.Option(metavar="DIR", help="Write everything that was said in a task to a file there."),
     ] = None,
+    session_log: Annotated[
+        bool | None,
+        typer.Option(
+            "--session-log/--no-session-log",
+            help="Log the run, one JSON object a line, in .waza/sessions.",
+        ),
+    ] = None,
+    session_dir: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Log the run to a file there instead."),
+    ] = None,
     no_skills: Annotated[
         bool, typer.Option("--no-skills", help="Load no skills: what can the agent do without them?")
     ] = False,
@@ -156,8 +139,9 @@ def run(
         typer.Option(metavar="junit:FILE", help="Write the results as JUnit XML, too; repeatable."),
     ] = None,
     verbose: Annotated[
-        bool, typer.Option("-v", "--verbose", help="Show every grader, and the answers.")
-    ] = False,
+        bool | None,
+        typer.Option("-v/ ", "--verbose/--no-verbose", help="Show every grader, and the answers."),
+    ] = None,
 ) -> None:
     """Run a suite and keep its results in .waza/results beside it.
 
@@ -191,6 +175,8 @@ def run(
         cache=cache,
         cache_directory=cache_dir,
         transcript_directory=transcript_dir,
+        session_log=session_log,
+        session_directory=session_dir,
         no_skills=no_skills,
     )
     raise typer.Exit(
@@ -206,26 +192,15 @@ def run(
     )
 
 
-@application.command()
+@application.command(short_help="Grade a recorded run again, without an agent.")
 def grade(
-    record: Annotated[
-        Path,
-        typer.Argument(
-            metavar="RECORD",
-            help="A result file, ours or upstream's; or an eval.yaml or its directory: its newest results.",
-        ),
-    ],
+    record: Annotated[Path, recorded("RECORD")],
     suite: Annotated[
         Path | None,
         typer.Option(metavar="EVAL", help="The eval.yaml, when it is not found from the record."),
     ] = None,
-    task: Annotated[
-        list[str] | None,
-        typer.Option(metavar="PATTERN", help="Only tasks whose id or name matches this pattern; repeatable."),
-    ] = None,
-    grader: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Only the graders of this name; repeatable.")
-    ] = None,
+    task: Tasks = None,
+    grader: Graders = None,
     workspace: Annotated[
         Path | None,
         typer.Option(
@@ -238,15 +213,13 @@ def grade(
             metavar="NAME", help="Ask the judges again through this executor; else their verdicts stay."
         ),
     ] = None,
-    judge_model: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The model of judges that name none.")
-    ] = None,
+    judge_model: JudgeModel = None,
     output: Annotated[
         Path | None,
         typer.Option("-o", "--output", metavar="FILE", help="Write the record with the new verdicts here."),
     ] = None,
     output_format: Annotated[
-        ReportFormat, typer.Option("--format", help="Text for people, or one object with every grader.")
+        ReportFormat, typer.Option("-f", "--format", help="Text for people, or one object with every grader.")
     ] = ReportFormat.TEXT,
 ) -> None:
     """Grade a recorded run again with the suite as it is now, without an agent.
@@ -262,20 +235,14 @@ def grade(
     raise typer.Exit(grade_command(request, output, output_format.value))
 
 
-@application.command()
+@application.command(short_help="Show results, or write them as JUnit, Markdown or JSON.")
 def report(
-    results: Annotated[
-        Path,
-        typer.Argument(
-            metavar="RESULTS",
-            help="A result file, ours or upstream's; or an eval.yaml or its directory: its newest results.",
-        ),
-    ] = Path(),
+    results: Annotated[Path, recorded("RESULTS")] = Path(),
     output_format: Annotated[
         ReportKind,
         typer.Option(
-            "--format",
             "-f",
+            "--format",
             help=(
                 "Text for people, the document in today's layout, "
                 "JUnit XML for a CI system, or Markdown for a pull request."
@@ -295,7 +262,7 @@ def report(
     raise typer.Exit(report_command(results, output_format.value, output))
 
 
-@application.command()
+@application.command(short_help="List or record reviews by people.")
 def review(
     results: Annotated[
         Path, typer.Argument(metavar="RESULTS", help="A result file, or a suite: then its newest results.")
@@ -314,7 +281,7 @@ def review(
         str | None, typer.Option(metavar="NAME", help="Who says so; by default $WAZA_REVIEWER, else you.")
     ] = None,
     everything: Annotated[bool, typer.Option("--all", help="List what is reviewed already, too.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one object instead of lines.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """List what waits for a person's review, or record one in reviews.jsonl beside the eval file.
 
@@ -326,13 +293,13 @@ def review(
     raise typer.Exit(review_command(request, as_json=as_json, everything=everything))
 
 
-@application.command()
+@application.command(short_help="Show runs beside each other.")
 def compare(
     results: Annotated[
         list[Path], typer.Argument(metavar="RESULTS", help="Two result files or more, the oldest first.")
     ],
     output_format: Annotated[
-        ComparisonFormat, typer.Option("--format", "-f", help="A table, or one object with every task.")
+        ComparisonFormat, typer.Option("-f", "--format", help="A table, or one object with every task.")
     ] = ComparisonFormat.TABLE,
 ) -> None:
     """Show runs beside each other: scores, verdicts, and the change from the first to the last.
@@ -344,10 +311,10 @@ def compare(
     raise typer.Exit(compare_command(results, output_format.value))
 
 
-@application.command("list")
+@application.command("list", short_help="List the suites below a directory, with their tasks.")
 def list_suites(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="Where to look.")] = Path(),
-    as_json: Annotated[bool, typer.Option("--json", help="Print one object instead of lines.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """List the suites below a directory, with their tasks; one that cannot be used says why.
 
@@ -363,7 +330,7 @@ application.add_typer(cache_commands, name="cache")
 application.add_typer(new, name="new")
 
 
-@application.command()
+@application.command(short_help="Write the JSON Schemas of all suite files.")
 def schema(
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Write every schema below this directory.")
@@ -406,7 +373,7 @@ def clear_cache(
     raise typer.Exit(clear_command(cache_dir))
 
 
-@application.command()
+@application.command(short_help="Serve an editor over JSON-RPC.")
 def serve() -> None:
     """Serve an editor: JSON-RPC 2.0 on standard input and output, one message a line.
 

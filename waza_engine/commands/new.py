@@ -23,7 +23,7 @@ new = typer.Typer(
 )
 
 
-@new.command("suite")
+@new.command("suite", short_help="Make a suite from a skill.")
 def new_suite_command(
     skill: Annotated[
         Path, typer.Argument(metavar="SKILL", help="The SKILL.md, or the folder it is in.")
@@ -92,7 +92,7 @@ def new_task_command(
     _tell(paths, as_json=as_json, then=f"waza-engine run {suite} --task {identifier}")
 
 
-@new.command("grader")
+@new.command("grader", short_help="Print a grader to paste, or add it to a file.")
 def new_grader_command(
     grader_type: Annotated[
         str, typer.Argument(metavar="TYPE", help="One of the types in docs/graders.md, such as text.")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import queue
-import re
 import signal
 import sys
 import threading
@@ -19,6 +18,7 @@ from waza_engine.commands.output import StandardOutput, tolerate_narrow_encoding
 from waza_engine.commands.report import TextReport
 from waza_engine.commands.reporting import report_of
 from waza_engine.results.documents import run_document
+from waza_engine.results.places import file_segment
 from waza_engine.results.store import ResultsError, check_writable, encoded, write_atomically
 from waza_engine.runs.budget import Meter
 from waza_engine.runs.cancellation import RunCancellation
@@ -40,7 +40,7 @@ def run_command(
     output: Path | None,
     output_format: str,
     *,
-    verbose: bool,
+    verbose: bool | None = None,
     reporters: Sequence[str] = (),
     models: Sequence[str] = (),
     recommend: bool = False,
@@ -49,7 +49,7 @@ def run_command(
 
     ``reporters`` are ``junit:FILE`` each; their files are written however the run ends. Several models run
     one after the other within the same limits; the name of the model goes into the name of every file then,
-    and JSON is a list.
+    and JSON is a list. ``verbose`` None is as ``.waza.yaml`` says.
     """
     tolerate_narrow_encodings(json_wanted=output_format != "text")
     try:
@@ -66,9 +66,11 @@ def run_command(
             )
             for model in models or (None,)
         ]
-        for run in runs:
-            for file in run.files:
-                check_writable(file)
+        for file in (file for run in runs for file in run.files):
+            check_writable(file)
+        for directory in (request.transcript_directory, request.session_directory):
+            if directory is not None:
+                check_writable(directory / "any")
     except (SuiteFileError, SuiteError, ResultsError) as error:
         sys.stderr.write(f"{error}\n")
         return NOT_RUN
@@ -86,9 +88,13 @@ def run_command(
         printed.write(encoded(documents if several else documents[0]).decode())
     printed.flush()
     printed.complain()
+    for lost in dict.fromkeys(report.lost for report in found if report.lost):
+        sys.stderr.write(f"{lost}\n")
     codes = [
         _exit_code(
-            report, all([_written_copy(report, run.output), *(_reported(report, f) for f in run.reports)])
+            report,
+            all([_written_copy(report, run.output), *(_reported(report, f) for f in run.reports)])
+            and not report.lost,
         )
         for report, run in zip(found, runs, strict=False)
     ]
@@ -112,11 +118,13 @@ def _told(
     printed: StandardOutput,
     cancellation: RunCancellation,
     *,
-    verbose: bool,
+    verbose: bool | None,
 ) -> RunReport:
     """Run and print what happens; the result document comes later."""
     if output_format == "text":
-        with TextReport(prepared, printed.stream, verbose=verbose) as report:
+        with TextReport(
+            prepared, printed.stream, verbose=prepared.verbose if verbose is None else verbose
+        ) as report:
             found = _run(prepared, report.tell, cancellation)
             report.summarize(found)
         return found
@@ -137,8 +145,7 @@ def _of_model(file: Path, model: str | None) -> Path:
     """Return the name of a file for one of several models: ``out.json`` becomes ``out_gpt-4o.json``."""
     if model is None:
         return file
-    segment = re.sub(r"[/\\: ]", "-", model)
-    return file.with_name(f"{file.stem}_{segment}{file.suffix}")
+    return file.with_name(f"{file.stem}_{file_segment(model)}{file.suffix}")
 
 
 def _recommended(found: Sequence[RunReport], printed: StandardOutput, *, as_text: bool) -> list[RunReport]:

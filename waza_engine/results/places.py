@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 FOLDER = ".waza"
@@ -9,9 +10,19 @@ JOURNAL_SUFFIX = ".partial.jsonl"
 HISTORY_NAME = "history.jsonl"
 
 
+def session_directory(suite_directory: Path) -> Path:
+    """Return the directory of a suite's session logs, when no other is asked for."""
+    return suite_directory / FOLDER / "sessions"
+
+
 def results_directory(suite_directory: Path) -> Path:
     """Return the directory in which the results of a suite are kept."""
     return suite_directory / FOLDER / "results"
+
+
+def file_segment(model: str) -> str:
+    """Return the name of a model as upstream writes it into a file name."""
+    return re.sub(r"[/\\: ]", "-", model)
 
 
 def workspace_prefix(process: int) -> str:

@@ -49,10 +49,10 @@ class ResultStore:
 
     def open(self) -> None:
         """Start the journal. Raises ``ResultsError``."""
-        with _clear_errors(self._directory):
+        with clear_errors(self._directory):
             self._directory.mkdir(parents=True, exist_ok=True)
             _keep_out_of_git(self._directory.parent)
-        with _clear_errors(self.journal_path):
+        with clear_errors(self.journal_path):
             self._journal = self.journal_path.open("xb", buffering=0)
         process = {"pid": os.getpid(), "started": psutil.Process().create_time()}
         self._append({**header_document(self._header), "process": process})
@@ -85,7 +85,7 @@ class ResultStore:
         assert self._journal is not None
         line = json.dumps(entry, ensure_ascii=False, allow_nan=False).encode("utf-8", "replace") + b"\n"
         try:
-            with _clear_errors(self.journal_path):
+            with clear_errors(self.journal_path):
                 if self._journal.write(line) != len(line):
                     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
                 os.fsync(self._journal.fileno())
@@ -112,7 +112,7 @@ def write_atomically(path: Path, content: bytes) -> None:
 
     Raises ``ResultsError``; the old content is untouched then.
     """
-    with _clear_errors(path):
+    with clear_errors(path):
         # A link keeps leading to its file.
         target = path.resolve()
         if _is_device(target):
@@ -138,7 +138,7 @@ def write_new(path: Path, content: bytes) -> bool:
     The name is taken first, so that two writers never share one: killed between the two steps it stays empty.
     Raises ``ResultsError``.
     """
-    with _clear_errors(path):
+    with clear_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
             path.open("xb").close()
@@ -155,7 +155,7 @@ def write_new(path: Path, content: bytes) -> bool:
 
 def check_writable(path: Path) -> None:
     """Find out before a long run whether ``write_atomically`` can write there. Raises ``ResultsError``."""
-    with _clear_errors(path):
+    with clear_errors(path):
         target = path.resolve()
         if target.is_dir():
             raise IsADirectoryError(errno.EISDIR, "it is a directory; name a file")
@@ -168,7 +168,8 @@ def check_writable(path: Path) -> None:
 
 
 @contextlib.contextmanager
-def _clear_errors(path: Path) -> Generator[None]:
+def clear_errors(path: Path) -> Generator[None]:
+    """Raise ``ResultsError`` for what the disk refuses; it names the path."""
     try:
         yield
     except OSError as error:

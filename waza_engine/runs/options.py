@@ -17,8 +17,9 @@ class RunRequest:
     """What to run. ``tasks`` are globs on ids and names, ``tags`` on tags, ``graders`` exact names.
 
     What is None is as the suite says. ``context_directory`` is where ``inputs.files`` are found for tasks
-    without a ``context_dir`` of their own. ``timeout_seconds`` holds for every task. ``cache`` None is as
-    ``.waza.yaml`` says. ``judge_executor`` asks the judges when it is not to be the executor of the agent.
+    without a ``context_dir`` of their own. ``timeout_seconds`` holds for every task. ``cache`` and
+    ``session_log`` None are as ``.waza.yaml`` says; a ``session_directory`` wants a log. ``judge_executor``
+    asks the judges when it is not to be the executor of the agent.
     """
 
     path: Path
@@ -43,6 +44,8 @@ class RunRequest:
     cache: bool | None = None
     cache_directory: Path | None = None
     transcript_directory: Path | None = None
+    session_log: bool | None = None
+    session_directory: Path | None = None
 
 
 def given_settings(request: RunRequest) -> dict[str, object]:

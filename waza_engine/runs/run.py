@@ -7,7 +7,6 @@ the disk.
 
 from __future__ import annotations
 
-import contextlib
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import copy_context
@@ -19,14 +18,16 @@ from waza_engine.executors.base import Executor, ExecutorError, ExecutorSettings
 from waza_engine.executors.registry import create_executor
 from waza_engine.graders.judges import limit_warning
 from waza_engine.graders.processes import ProcessScope, current_scope
+from waza_engine.results.copies import write_copy
 from waza_engine.results.outcomes import RunOutcome, TaskOutcome
 from waza_engine.results.recovery import recover_journals
+from waza_engine.results.session_log import SessionLog
 from waza_engine.results.store import ResultsError, ResultStore
 from waza_engine.results.transcripts import write_transcript
 from waza_engine.runs.bounded import CancelledRunError
 from waza_engine.runs.budget import Meter, MeteredExecutor
 from waza_engine.runs.caching import TaskCache, cache_directory
-from waza_engine.runs.cancellation import RunCancellation
+from waza_engine.runs.cancellation import RunCancellation, all_at_once
 from waza_engine.runs.ending import Ending, run_outcome
 from waza_engine.runs.events import EventStream, RunEvent
 from waza_engine.runs.grading import BuiltGrader
@@ -36,8 +37,10 @@ from waza_engine.runs.judging import judge_executor
 from waza_engine.runs.metrics import unknown_metrics
 from waza_engine.runs.options import RunRequest, given_settings, with_options
 from waza_engine.runs.passes import Findings, Pass, PassTools, outputs_of, run_pass
+from waza_engine.runs.places import second_results, session_logs
 from waza_engine.runs.planning import baseline_pass, check_prices, judge_models
 from waza_engine.runs.selection import SelectedTask, compares, select, ungraded
+from waza_engine.runs.session_log import SessionListener
 from waza_engine.runs.suite import Suite, SuiteError, load_suite
 from waza_engine.runs.tasks import Progress
 from waza_engine.runs.workspace import WorkspaceError, prompt_of
@@ -52,12 +55,14 @@ __all__ = ["PreparedRun", "RunReport", "RunRequest", "prepare"]
 class RunReport:
     """A run that has ended.
 
-    ``results_file`` is None when nothing could be written, and ``write_error`` says why.
+    ``results_file`` is None when nothing could be written, and ``write_error`` says why. ``lost`` says what
+    else was asked for and could not be written, such as transcripts.
     """
 
     outcome: RunOutcome
     results_file: Path | None
     write_error: str = ""
+    lost: str = ""
 
 
 @dataclass(slots=True)
@@ -70,13 +75,19 @@ class _Course:
     baseline: Findings | None = None
     message: str = ""
     write_error: str = ""
+    lost: str = ""
 
-    def writing(self, write: Callable[[], object]) -> None:
-        """Write results; what cannot be written is told once: the scores of the run are still of use."""
+    def writing(self, write: Callable[[], object], *, extra: bool = False) -> None:
+        """Write results; what cannot be written is told once: the scores of the run are still of use.
+
+        ``extra`` is what was asked for beside the result file: it is told at the end.
+        """
         try:
             write()
         except ResultsError as error:
-            if not self.write_error:
+            if extra:
+                self.lost = self.lost or str(error)
+            elif not self.write_error:
                 self.write_error = str(error)
                 self.stream.send("output", message=f"error: {error}")
 
@@ -137,7 +148,7 @@ def prepare(request: RunRequest, within: Meter | None = None) -> PreparedRun:
         judges,
         meter,
         cache=None if cache is None else TaskCache(cache, executor.name, config.model, judges.name),
-        program_timeout_seconds=float(project.graders.program_timeout),
+        project=project,
         warnings=warnings,
     )
 
@@ -155,7 +166,7 @@ class PreparedRun:
         meter: Meter,
         *,
         cache: TaskCache | None,
-        program_timeout_seconds: float,
+        project: ProjectConfig,
         warnings: Sequence[str],
     ) -> None:
         config = main.suite.spec.config
@@ -170,7 +181,10 @@ class PreparedRun:
         self._judges = judges
         self._meter = meter
         self._cache = cache
-        self._program_timeout_seconds = program_timeout_seconds
+        self._program_timeout_seconds = float(project.graders.program_timeout)
+        self._session_logs = session_logs(request, main.suite.directory, project)
+        self._copies = second_results(main.suite.directory, project)
+        self.verbose = project.defaults.verbose
         self._workers = config.workers if config.parallel else 1
         models = judge_models(main.suite, main.tasks) if judges.has_model else ()
         self.header = run_header(main.suite, request, workers=self._workers, judge_models=models)
@@ -195,13 +209,13 @@ class PreparedRun:
 
     def _run(self, listener: Callable[[RunEvent], None], cancellation: RunCancellation) -> RunReport:
         clock = time.monotonic()
-        stream = EventStream(self.header.run_id, listener, cancellation.request)
+        log = self._session_log(listener)
+        stream = EventStream(self.header.run_id, listener if log is None else log.tell, cancellation.request)
         course = _Course(ResultStore(self.suite.directory, self.header), stream)
         processes, assertions = ProcessScope(), AssertionEvaluator()
         current_scope.set(processes)
         closers = (processes.close, assertions.close, self._executor.close, self._judges.close)
-        for close in closers:
-            cancellation.on_request(close)
+        cancellation.on_request(lambda: all_at_once(closers))
         stream.send("run_started", total=self.total, completed=0)
         for warning in self.warnings:
             stream.send("output", message=f"warning: {warning}")
@@ -214,16 +228,33 @@ class PreparedRun:
         except Exception as error:  # noqa: BLE001 - a defect of ours must not lose the results
             course.message = f"the run broke: {type(error).__name__}: {error}"
         try:
-            with contextlib.ExitStack() as closing:
-                for close in closers:
-                    closing.callback(close)
+            all_at_once(closers)
         except Exception as error:  # noqa: BLE001 - an executor that ends badly must not lose the results
             course.message = course.message or f"the run did not end well: {type(error).__name__}: {error}"
         duration_ms = round((time.monotonic() - clock) * 1000)
         report = self._end(course, duration_ms, cancelled=cancellation.requested)
+        if log is not None and log.failure:
+            report = replace(report, lost=report.lost or log.failure)
         if stream.failure is not None:
             raise stream.failure
         return report
+
+    def _session_log(self, listener: Callable[[RunEvent], None]) -> SessionListener | None:
+        if self._session_logs is None:
+            return None
+        graded = [task for task in self._main.tasks if task.trial is not None]
+        return SessionListener(
+            listener,
+            SessionLog(self._session_logs, self.header.started),
+            self.header,
+            eval_file=str(self.suite.path),
+            tasks={task.source.id: task.source.name for task in self._main.tasks},
+            grader_types={
+                (task.source.id, built.name): built.entry.type
+                for task in graded
+                for built in _graders([task])
+            },
+        )
 
     def _carry_out(
         self, course: _Course, assertions: AssertionEvaluator, cancellation: RunCancellation
@@ -268,7 +299,9 @@ class PreparedRun:
         course.writing(lambda: course.store.add(task, baseline=baseline))
         directory = self._request.transcript_directory
         if directory is not None and task.trials and not baseline:
-            course.writing(lambda: write_transcript(directory, task, self._prompt(task), self.header.started))
+            course.writing(
+                lambda: write_transcript(directory, task, self._prompt(task), self.header.started), extra=True
+            )
 
     def _prompt(self, task: TaskOutcome) -> str:
         spec = next((found.trial for found in self._main.tasks if found.source.id == task.id), None)
@@ -285,18 +318,21 @@ class PreparedRun:
             path = course.store.finish(outcome)
         except ResultsError as error:
             course.write_error = str(error)
+        copies = self._copies
+        if copies is not None:
+            course.writing(lambda: write_copy(copies, outcome), extra=True)
         status = "error" if path is None and outcome.status != "canceled" else outcome.status
         both = [*outcome.tasks, *(outcome.baseline.tasks if outcome.baseline else ())]
         course.stream.send(
             "ended",
             status=status,
             results_file=None if path is None else str(path),
-            message=outcome.message or course.write_error or None,
+            message=outcome.message or course.write_error or course.lost or None,
             score=outcome.summary.aggregate_score,
             completed=sum(len(task.trials) for task in both),
             total=self.total,
         )
-        return RunReport(outcome, path, course.write_error)
+        return RunReport(outcome, path, course.write_error, course.lost)
 
 
 def _graders(tasks: Sequence[SelectedTask]) -> Iterator[BuiltGrader]:

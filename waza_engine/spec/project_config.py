@@ -38,7 +38,8 @@ class Paths(Section):
     results: Text = Field(
         default="results/",
         description=(
-            "Directory of result files. Another value than the default makes every run write one there."
+            "Directory for a second copy of the results. With another value than the default every run writes "
+            "one there, `<UTC time>/<model>.json`; they are kept in `.waza/results` beside the suite anyway."
         ),
     )
 
@@ -68,7 +69,7 @@ class Defaults(Section):
         default=0, description="How many at the same time; `0` chooses."
     )
     verbose: Switch = Field(default=False, description="Print more while running.")
-    session_log: Switch = Field(default=False, alias="sessionLog", description="Keep a log of every session.")
+    session_log: Switch = Field(default=False, alias="sessionLog", description="Log every run to a file in `.waza/sessions` beside the suite.")
 
 
 class Cache(Section):
