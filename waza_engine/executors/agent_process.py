@@ -79,7 +79,7 @@ def run_agent(
 
     Raises ``OSError`` and ``ValueError`` when it cannot be started.
     """
-    process = start_program(command, cwd, environment, stdin)
+    process = scope.start(lambda: start_program(command, cwd, environment, stdin))
     with scope.holding(process, ENDING_SECONDS):
         return _Run(process, sink).until_it_ends(limits, cancellation)
 

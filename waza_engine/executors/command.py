@@ -255,6 +255,8 @@ def _not_started(program: str, error: OSError | ValueError) -> str:
         return "the prompt holds a NUL character, which no argument can; take it out"
     if isinstance(error, FileNotFoundError):
         return f"the program `{program}` is gone"
+    if error.errno == errno.ECANCELED:
+        return "the run was cancelled"
     if error.errno == errno.ENOEXEC:
         return f"`{program}` is no program: its first line must name one, such as `#!/usr/bin/env python3`"
     return f"the program `{program}` cannot be started: {error.strerror or 'unknown reason'}"

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from contextvars import copy_context
 
 
 class RunCancellation:
@@ -48,3 +49,25 @@ class RunCancellation:
     def _withdraw(self, key: int) -> None:
         with self._lock:
             self._stops.pop(key, None)
+
+
+def all_at_once(calls: Sequence[Callable[[], object]]) -> None:
+    """Make all calls at the same time and return when all are done; raise what the first of them raised.
+
+    Each may need a second to end what it has started, and a cancelled run has two in all.
+    """
+    errors: list[Exception] = []
+
+    def call(each: Callable[[], object]) -> None:
+        try:
+            each()
+        except Exception as error:  # noqa: BLE001 - raised below, when the others are done
+            errors.append(error)
+
+    threads = [threading.Thread(target=copy_context().run, args=(call, each), daemon=True) for each in calls]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if errors:
+        raise errors[0]
