@@ -12,9 +12,10 @@ offsets.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
+from weakref import WeakKeyDictionary
 
 from waza_engine.spec.scalars import Json, resolve_scalar
 from waza_language_server.text.span import Span
@@ -48,6 +49,9 @@ class Green:
     tag: str | None = None
     anchor: str | None = None
     children: tuple[Placed, ...] = ()
+
+
+_known_anchors: WeakKeyDictionary[Green, Mapping[str, tuple[int, ...]]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -170,7 +174,16 @@ class Node:
         """The node an alias stands for; the node itself when it is no alias or the anchor is unknown."""
         if self.kind != "alias":
             return self
-        return next((n for n in self.root.walk() if n.green.anchor == self.value), self)
+        node = self.root
+        path = _anchors(node.green).get(self.value)
+        if path is None:
+            return self
+        for index in path:
+            below = node._nth_child(index)
+            if below is None:
+                return self
+            node = below
+        return node
 
     @property
     def root(self) -> Node:
@@ -238,6 +251,23 @@ class Node:
 
     def _child(self, placed: Placed, step: str | int | None) -> Node:
         return Node(placed.green, self.offset + placed.offset, self, step)
+
+
+def _anchors(root: Green) -> Mapping[str, tuple[int, ...]]:
+    """Return where the first node of each anchor is: the positions among the children, from the root down."""
+    known = _known_anchors.get(root)
+    if known is not None:
+        return known
+    found: dict[str, tuple[int, ...]] = {}
+    stack: list[tuple[Green, tuple[int, ...]]] = [(root, ())]
+    while stack:
+        green, path = stack.pop()
+        if green.anchor:
+            found.setdefault(green.anchor, path)
+        last = len(green.children) - 1
+        stack.extend((green.children[index].green, (*path, index)) for index in range(last, -1, -1))
+    _known_anchors[root] = found
+    return found
 
 
 @dataclass(slots=True)
