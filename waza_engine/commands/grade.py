@@ -24,7 +24,7 @@ from waza_engine.runs.bounded import CancelledRunError
 from waza_engine.runs.budget import dollars
 from waza_engine.runs.cancellation import RunCancellation
 from waza_engine.runs.discovery import eval_file_of
-from waza_engine.runs.recorded_verdicts import is_recorded
+from waza_engine.runs.recorded_verdicts import WORKSPACE_TYPES, is_recorded
 from waza_engine.runs.regrading import RegradeRequest, Regrading, prepare_regrading
 from waza_engine.runs.suite import SuiteError
 from waza_engine.scoring.statistics import mean
@@ -86,11 +86,11 @@ def _told(regrading: Regrading, cancellation: Cancellation) -> list[TaskReport]:
     console.print(
         f"\n{passed} of {count} tasks passed"
         f"  ·  score {mean([report.score for report in reports]):.2f}"
-        f"  ·  {changed or 'none'} of them other than recorded"
+        f"  ·  {f'{changed} not as recorded' if changed else 'all as recorded'}"
     )
-    judges = _about_judges(regrading, reports)
-    if judges:
-        console.print(f"[dim]{judges}[/]")
+    for line in (_about_judges(regrading, reports), _about_files(reports)):
+        if line:
+            console.print(f"[dim]{line}[/]")
     return reports
 
 
@@ -99,17 +99,25 @@ def _about_judges(regrading: Regrading, reports: Sequence[TaskReport]) -> str:
     if regrading.request.judge_executor is not None:
         cost = regrading.meter.cost
         return f"judges: {regrading.meter.tokens:,} tokens" + (f", {dollars(cost.usd)}" if cost.known else "")
+    names = _kept(reports, of_files=False)
+    return f"as recorded, for no judge was asked: {names} (--judge-executor NAME asks again)" if names else ""
+
+
+def _about_files(reports: Sequence[TaskReport]) -> str:
+    """Return whose verdicts stay because the agent's files are gone."""
+    names = _kept(reports, of_files=True)
+    return f"as recorded, for the workspace was not kept: {names} (--workspace DIR grades)" if names else ""
+
+
+def _kept(reports: Sequence[TaskReport], *, of_files: bool) -> str:
     kept = {
         name
         for report in reports
         for trial in report.task.trials
         for name, verdict in (trial.validations or {}).items()
-        if is_recorded(verdict)
+        if is_recorded(verdict) and (verdict.type in WORKSPACE_TYPES) is of_files
     }
-    if not kept:
-        return ""
-    names = escape(", ".join(sorted(kept)))
-    return f"as recorded, for no judge was asked: {names} (--judge-executor NAME asks again)"
+    return escape(", ".join(sorted(kept)))
 
 
 def _print_task(console: Console, report: TaskReport) -> None:

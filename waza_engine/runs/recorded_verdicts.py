@@ -1,6 +1,7 @@
-"""Verdicts of judges as they were recorded: grading a record again asks nobody unless it is told to.
+"""Verdicts that stay as they were recorded, and are marked so, when a record is graded again.
 
-A judge costs, and would say something else today. So its verdict stays, marked as recorded.
+Those of judges, unless it is told to ask them: a judge costs, and would say something else today. Those that
+need the agent's files, when these are gone.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from waza_engine.results.outcomes import Validation
 from waza_engine.results.recordings import RecordedTrial, Recording
 from waza_engine.runs.grading import BuiltGrader
 
+WORKSPACE_TYPES = frozenset({"file", "diff"})
 ORIGIN = "origin"
 RECORDED = "recorded"
 _JUDGED = ("prompt", "llm", "llm_comparison")
@@ -31,10 +33,16 @@ def continues_session(built: BuiltGrader) -> bool:
     return bool(getattr(built.grader, "continues_session", False))
 
 
+def has_verdict(built: BuiltGrader, trial: RecordedTrial) -> bool:
+    """Tell whether a grader of this name and type gave a verdict in the run."""
+    block = trial.validations.get(built.name)
+    return block is not None and _is_of_kind(block.get("type"), built.entry.type)
+
+
 def recorded_verdict(built: BuiltGrader, trial: RecordedTrial) -> Validation:
     """Return what the grader said in the run, an error when it said nothing then."""
     block = trial.validations.get(built.name)
-    if block is None or not _is_of_judge(block.get("type"), built.entry.type):
+    if block is None or not _is_of_kind(block.get("type"), built.entry.type):
         return Validation(
             name=built.name,
             type=built.entry.type,
@@ -86,10 +94,12 @@ def _ask_of(built: BuiltGrader) -> str:
     return _ASK
 
 
-def _is_of_judge(recorded: object, now: str) -> bool:
-    """Tell whether a verdict under the name of a judge is a judge's. ``llm`` is the name of a family, too."""
+def _is_of_kind(recorded: object, now: str) -> bool:
+    """Tell whether a verdict is of that type of grader; judges, those of plug-ins too, are one kind."""
     known = recorded if isinstance(recorded, str) else ""
-    return known == now or known in _JUDGED or known not in BUILT_IN_TYPES
+    if known == now or now in WORKSPACE_TYPES:
+        return known == now
+    return known in _JUDGED or known not in BUILT_IN_TYPES
 
 
 def _checks(written: object) -> list[Check]:

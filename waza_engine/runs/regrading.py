@@ -31,8 +31,10 @@ from waza_engine.runs.budget import Budget, Meter, MeteredExecutor
 from waza_engine.runs.grading import BuiltGrader, grade, grade_expected
 from waza_engine.runs.judging import ExecutorJudge
 from waza_engine.runs.recorded_verdicts import (
+    WORKSPACE_TYPES,
     asks_judge,
     continues_session,
+    has_verdict,
     recorded_baseline,
     recorded_verdict,
 )
@@ -45,7 +47,6 @@ from waza_engine.spec.loading import load_eval_file, load_project_config
 from waza_engine.spec.problems import SuiteFileError
 
 _LEVELS = 6
-_WORKSPACE_TYPES = frozenset({"file", "diff"})
 _PROGRAM_TYPES = frozenset({"program", "script"})
 _NO_WORKSPACE = "the workspace of the run was not kept; name a directory with `--workspace`"
 
@@ -177,7 +178,11 @@ class Regrading:
             workspace=workspace,
             baseline_output=recorded_baseline(self.recording, task.id, trial.number),
         )
-        kept = {built.name: recorded_verdict(built, trial) for built in task.graders if self._keeps(built)}
+        kept = {
+            built.name: recorded_verdict(built, trial)
+            for built in task.graders
+            if self._keeps(built) or (workspace is None and self._lacks_workspace(built, trial))
+        }
         asked = [built for built in task.graders if built.name not in kept]
         if workspace is None:
             asked = [_without_workspace(built) for built in asked]
@@ -191,6 +196,14 @@ class Regrading:
     def _keeps(self, built: BuiltGrader) -> bool:
         """Tell whether the recorded verdict stays: no judge is asked, or not in a session that is over."""
         return asks_judge(built) and (self._judges is None or continues_session(built))
+
+    def _lacks_workspace(self, built: BuiltGrader, trial: RecordedTrial) -> bool:
+        """Tell whether the recorded verdict stays for want of the agent's files; not when it is asked for."""
+        return (
+            built.entry.type in WORKSPACE_TYPES
+            and built.name not in self.request.graders
+            and has_verdict(built, trial)
+        )
 
     def _judge(self, cancellation: Cancellation) -> Judge | None:
         if self._judges is None:
@@ -324,7 +337,7 @@ def _kept_workspace(trial: RecordedTrial) -> Path | None:
 
 def _without_workspace(built: BuiltGrader) -> BuiltGrader:
     """Return a grader that says what it lacks: a missing directory is no failure of the agent."""
-    if built.grader is None or built.entry.type not in _WORKSPACE_TYPES:
+    if built.grader is None or built.entry.type not in WORKSPACE_TYPES:
         return built
     return replace(built, grader=None, error=_NO_WORKSPACE)
 

@@ -20,7 +20,7 @@ def test_a_record_that_still_passes_is_exit_code_0(tmp_path: Path) -> None:
     found = engine("grade", record)
     assert (found.returncode, found.stderr) == (0, "")
     assert "✓ a  1.00" in found.stdout
-    assert "none of them other than recorded" in found.stdout
+    assert "all as recorded" in found.stdout
 
 
 def test_a_record_that_no_longer_passes_is_exit_code_1_and_says_what_changed(tmp_path: Path) -> None:

@@ -71,15 +71,13 @@ def test_the_same_suite_says_the_same(tmp_path: Path) -> None:
             assert without_times(new["validations"]) == without_times(old["validations"])
 
 
-def test_the_example_suite_says_the_same_of_what_needs_no_workspace(tmp_path: Path) -> None:
+def test_the_example_suite_says_the_same(tmp_path: Path) -> None:
     shutil.copytree(EXAMPLE, tmp_path / "suite", ignore=shutil.ignore_patterns(".waza"))
     record = recorded(tmp_path / "suite" / "eval.yaml")
     checked = 0
     for found in grade(record)["tasks"].values():
         for grader in found["graders"].values():
-            if grader["type"] in ("file", "diff"):
-                assert (grader["status"], grader["score"]) == ("error", 0.0)
-                continue
+            assert grader["origin"] == ("recorded" if grader["type"] in ("file", "diff") else "live")
             assert grader["score"] == grader["recorded"]["score"]
             assert grader["passed"] == grader["recorded"]["passed"]
             checked += 1
@@ -201,12 +199,27 @@ def test_tool_calls_have_their_complete_arguments(tmp_path: Path) -> None:
     assert grade(upstream(tmp_path, {"final_output": "x", "session_digest": digest}))["passed"]
 
 
-def test_file_and_diff_say_that_the_workspace_is_gone(tmp_path: Path) -> None:
-    record = recorded(write_suite(tmp_path, {"a": task("a")}, graders=GREETS + NEEDS_FILE))
+def test_verdicts_on_files_stay_when_the_workspace_is_gone(tmp_path: Path) -> None:
+    lacks = "- {type: file, name: lacks, config: {must_not_exist: [a.txt]}}\n"
+    record = recorded(write_suite(tmp_path, {"a": task("a")}, graders=GREETS + NEEDS_FILE + lacks))
     found = grade(record)["tasks"]["a"]["graders"]
-    assert found["leaves"]["status"] == "error"
-    assert "--workspace" in found["leaves"]["feedback"]
-    assert found["greets"]["passed"]
+    assert {name: (one["origin"], one["status"], one["score"]) for name, one in found.items()} == {
+        "greets": ("live", "graded", 1.0),
+        "leaves": ("recorded", "graded", 0.0),
+        "lacks": ("recorded", "graded", 1.0),
+    }
+    assert grade(record, workspace=tmp_path)["tasks"]["a"]["graders"]["lacks"]["origin"] == "live"
+
+
+@pytest.mark.parametrize("graders", [("leaves",), ()])
+def test_a_grader_of_files_that_is_asked_for_or_new_says_that_they_are_gone(
+    tmp_path: Path, graders: tuple[str, ...]
+) -> None:
+    record = recorded(write_suite(tmp_path, {"a": task("a")}, graders=NEEDS_FILE if graders else GREETS))
+    write_suite(tmp_path, {"a": task("a")}, graders=NEEDS_FILE)
+    found = grade(record, graders=graders)["tasks"]["a"]["graders"]["leaves"]
+    assert found["status"] == "error"
+    assert "--workspace" in found["feedback"]
 
 
 def test_file_looks_into_the_given_workspace_or_the_kept_one(tmp_path: Path) -> None:
