@@ -255,12 +255,6 @@ def prepare_regrading(request: RegradeRequest) -> Regrading:
     )
 
 
-def regrade(request: RegradeRequest, cancellation: Cancellation) -> tuple[Regrading, list[RegradedTask]]:
-    """Grade a recorded run again. Raises what ``prepare_regrading`` raises, and ``CancelledRunError``."""
-    regrading = prepare_regrading(request)
-    return regrading, list(regrading.grade(cancellation))
-
-
 def _judge_executor(name: str | None, suite: Suite, meter: Meter) -> Executor | None:
     if name is None:
         return None
