@@ -87,6 +87,7 @@ class GraderConfig(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     at_least_one: ClassVar[Mapping[str, Given]] = {}
+    _without_one: ClassVar[str] = "nothing to check: "
     conflicts: ClassVar[tuple[Conflict, ...]] = ()
     discouraged: ClassVar[tuple[Discouraged, ...]] = ()
     exactly_one: ClassVar[tuple[str, ...]] = ()
@@ -135,7 +136,7 @@ class GraderConfig(BaseModel):
         if self.at_least_one and not any(
             rule.holds(values.get(key)) for key, rule in self.at_least_one.items()
         ):
-            raise ValueError(f"nothing to check: give at least one of {one_of(self.at_least_one)}")
+            raise ValueError(f"{self._without_one}give at least one of {one_of(self.at_least_one)}")
         for conflict in self.conflicts:
             if any(key in values for key in conflict.keys) and any(key in values for key in conflict.others):
                 raise ValueError(conflict.why)

@@ -21,6 +21,7 @@ class Block(GraderConfig):
     """
 
     first_keys: ClassVar[tuple[str, ...]] = ()
+    _without_one: ClassVar[str] = ""
 
     rules: ClassVar[tuple[Mapping[str, Any], ...]] = ()
 
