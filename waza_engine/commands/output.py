@@ -13,7 +13,7 @@ from typing import IO, cast
 
 _STANDARD_OUTPUT = 1
 _PLAIN = "waza-plain-signs"
-_PLAIN_SIGNS = {"✓": "+", "✗": "x", "⚠": "!", "⧖": "~", "–": "-", "·": "-", "…": "...", "→": "->"}
+_PLAIN_SIGNS = {"✓": "+", "✗": "x", "⚠": "!", "⧖": "~", "–": "-", "·": "-", "…": "...", "→": "->", "│": "|"}
 
 
 class StandardOutput:

@@ -69,7 +69,7 @@ class TextReport:
             case "output" if is_complaint(event):
                 self._tell_warning(event)
             case "output" if self._verbose and event.message:
-                self._console.print(f"[dim]{escape(event.message)}[/]")
+                self._tell_answer(event)
             case "passed" | "failed" | "errored" | "skipped" | "pending" if event.trial is None:
                 score = "" if event.score is None else f"  {event.score:.2f}"
                 note = "  without skills" if event.baseline else "  from the cache" if event.cached else ""
@@ -132,6 +132,16 @@ class TextReport:
             f"[bold]{escape(name)}[/]: {count} {'task' if count == 1 else 'tasks'}{trials}, "
             f"executor {escape(header.executor)}{escape(model)}{twice}"
         )
+
+    def _tell_answer(self, event: RunEvent) -> None:
+        """Print an answer below its task: those of several tasks may come in turns."""
+        if event.task is None:
+            self._console.print(f"[dim]{escape(event.message or '')}[/]")
+            return
+        trial = f", trial {event.trial}" if self._prepared.trials > 1 else ""
+        note = ", without skills" if event.baseline else ""
+        lines = "\n".join(f"  │ {line}" for line in (event.message or "").splitlines())
+        self._console.print(f"[dim]{escape(f'{event.task}{trial}{note}')}\n{escape(lines)}[/]")
 
     def _tell_warning(self, event: RunEvent) -> None:
         colour = "red" if (event.message or "").startswith("error: ") else "yellow"

@@ -38,7 +38,7 @@ class Paths(Section):
     results: Text = Field(
         default="results/",
         description=(
-            "Directory for a second copy of the results. With another value than the default every run writes "
+            "Directory for a second copy of the results. With another value than the default each run writes "
             "one there, `<UTC time>/<model>.json`; they are kept in `.waza/results` beside the suite anyway."
         ),
     )
@@ -69,7 +69,11 @@ class Defaults(Section):
         default=0, description="How many at the same time; `0` chooses."
     )
     verbose: Switch = Field(default=False, description="Print more while running.")
-    session_log: Switch = Field(default=False, alias="sessionLog", description="Log every run to a file in `.waza/sessions` beside the suite.")
+    session_log: Switch = Field(
+        default=False,
+        alias="sessionLog",
+        description="Log every run to a file in `.waza/sessions` beside the suite.",
+    )
 
 
 class Cache(Section):

@@ -95,6 +95,15 @@ class Hooks(Block):
 class McpResponse(Block):
     """One canned answer. The first whose conditions all hold is used; without conditions it always holds."""
 
+    misspellings: ClassVar = {
+        "response": "return",
+        "result": "return",
+        "returns": "return",
+        "output": "return",
+        "arguments": "match",
+        "when": "match",
+    }
+
     match: AnyMap | None = Field(
         default=None, description="Arguments that must be equal as a whole.", examples=[{"path": "README.md"}]
     )

@@ -117,6 +117,11 @@ def test_a_warning_of_every_trial_is_printed_once(tmp_path: Path) -> None:
         assert found.stderr.startswith("a: warning: ")
 
 
+def test_an_answer_stands_below_its_task_and_trial(tmp_path: Path) -> None:
+    found = engine("run", write_suite(tmp_path, {"a": task("a")}), "--trials", "2", "-v")
+    assert "a, trial 2\n  │ Mock response for: Say hello\n" in found.stdout
+
+
 def test_json_leaves_what_is_no_warning_out_of_standard_error(tmp_path: Path) -> None:
     path = write_suite(tmp_path, {"a": task("a")})
     (tmp_path / "trigger_tests.yaml").write_text(
