@@ -15,8 +15,8 @@ import threading
 from collections.abc import Generator
 from pathlib import Path
 
-from waza_engine.executors.adapter_checks import adapter_warnings
-from waza_engine.executors.adapter_command import (
+from waza_engine.executors.adapter.checks import adapter_warnings
+from waza_engine.executors.adapter.command_line import (
     PastTurn,
     arguments_of,
     mcp_document,
@@ -24,8 +24,8 @@ from waza_engine.executors.adapter_command import (
     prompt_of,
     resolved_command,
 )
-from waza_engine.executors.adapter_turn import LineSink, TextSink, Turn
-from waza_engine.executors.agent_process import AgentLimits, Ended, run_agent
+from waza_engine.executors.adapter.process import AgentLimits, Ended, run_agent
+from waza_engine.executors.adapter.turn import LineSink, TextSink, Turn
 from waza_engine.executors.base import (
     Cancellation,
     ExecutionRequest,

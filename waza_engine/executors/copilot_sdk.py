@@ -24,10 +24,10 @@ from waza_engine.executors.base import (
     ExecutorError,
     ExecutorSettings,
 )
-from waza_engine.executors.copilot_events import TurnRecord, usage_since
-from waza_engine.executors.copilot_provider import CopilotProvider, find_provider
-from waza_engine.executors.copilot_runtime import Runtime, find_program
-from waza_engine.executors.copilot_sessions import OpenSession, Sessions
+from waza_engine.executors.copilot.events import TurnRecord, usage_since
+from waza_engine.executors.copilot.provider import CopilotProvider, find_provider
+from waza_engine.executors.copilot.runtime import Runtime, find_program
+from waza_engine.executors.copilot.sessions import OpenSession, Sessions
 from waza_engine.executors.secrets import hiding
 from waza_engine.graders.base import Usage
 from waza_engine.mcp.event_loop import LoopThread

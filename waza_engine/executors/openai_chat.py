@@ -14,7 +14,6 @@ from contextlib import contextmanager
 from typing import Any
 from uuid import uuid4
 
-from waza_engine.executors.agent_tools import Tool, ToolOutcome
 from waza_engine.executors.base import (
     Cancellation,
     ExecutionRequest,
@@ -22,14 +21,15 @@ from waza_engine.executors.base import (
     ExecutorError,
     ExecutorSettings,
 )
-from waza_engine.executors.clean_text import clean
-from waza_engine.executors.mcp_tools import mcp_tools
-from waza_engine.executors.openai_provider import KEY_VARIABLE, find_endpoint
-from waza_engine.executors.openai_turn import Brake, StoppedTurn, Turn
-from waza_engine.executors.openai_wire import Connection
+from waza_engine.executors.chat.agent_tools import Tool, ToolOutcome
+from waza_engine.executors.chat.clean_text import clean
+from waza_engine.executors.chat.mcp_tools import mcp_tools
+from waza_engine.executors.chat.provider import KEY_VARIABLE, find_endpoint
+from waza_engine.executors.chat.skill_tool import skill_folders, skill_tools
+from waza_engine.executors.chat.turn import Brake, StoppedTurn, Turn
+from waza_engine.executors.chat.wire import Connection
+from waza_engine.executors.chat.workspace_tools import Surroundings, workspace_tools
 from waza_engine.executors.secrets import hiding
-from waza_engine.executors.skill_tool import skill_folders, skill_tools
-from waza_engine.executors.workspace_tools import Surroundings, workspace_tools
 from waza_engine.graders.judges import AgentTool
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
-from waza_engine.executors.adapter_paths import find
+from waza_engine.executors.adapter.paths import find
 from waza_engine.executors.base import ExecutorError
 from waza_engine.graders.base import SkillInvocation
 from waza_engine.results.formats import moment, read_document

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.engine.executors.agents import adapter
-from waza_engine.executors.adapter_command import (
+from waza_engine.executors.adapter.command_line import (
     PastTurn,
     arguments_of,
     prepare_workdir,

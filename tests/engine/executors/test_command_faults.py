@@ -10,7 +10,7 @@ import psutil
 import pytest
 
 from tests.engine.executors.agents import answer, ask, executor_of
-from waza_engine.executors.adapter_turn import LONGEST_LINE_BYTES, MOST_BYTES
+from waza_engine.executors.adapter.turn import LONGEST_LINE_BYTES, MOST_BYTES
 from waza_engine.executors.base import ExecutionRequest, ExecutionResponse, ExecutorError
 from waza_engine.runs.cancellation import RunCancellation
 

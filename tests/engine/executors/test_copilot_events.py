@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from waza_engine.executors.copilot_events import TurnRecord, usage_of_models, usage_since
+from waza_engine.executors.copilot.events import TurnRecord, usage_of_models, usage_since
 from waza_engine.graders.base import ModelUsage, Usage
 
 

@@ -7,7 +7,7 @@ import os
 import pytest
 
 from waza_engine.executors.base import ExecutorError
-from waza_engine.executors.copilot_provider import find_provider
+from waza_engine.executors.copilot.provider import find_provider
 from waza_engine.spec.eval_config import Provider
 
 URL = "http://127.0.0.1:11434/v1"

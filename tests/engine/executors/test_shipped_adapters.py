@@ -11,9 +11,9 @@ import jsonschema_rs
 import pytest
 
 from tests.engine.spec.schema_reading import schema_of
-from waza_engine.executors.adapter_checks import adapter_warnings
-from waza_engine.executors.adapter_command import arguments_of
-from waza_engine.executors.adapter_turn import LineSink, Turn
+from waza_engine.executors.adapter.checks import adapter_warnings
+from waza_engine.executors.adapter.command_line import arguments_of
+from waza_engine.executors.adapter.turn import LineSink, Turn
 from waza_engine.executors.base import ExecutionRequest
 from waza_engine.graders.base import SkillInvocation
 from waza_engine.spec.loading import load_adapter_file

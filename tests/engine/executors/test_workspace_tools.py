@@ -13,8 +13,8 @@ import pytest
 
 from tests.conftest import StartModel
 from tests.engine.executors.talking import ask, openai_executor
-from waza_engine.executors.agent_tools import ToolError, ToolOutcome
-from waza_engine.executors.workspace_tools import Surroundings, workspace_tools
+from waza_engine.executors.chat.agent_tools import ToolError, ToolOutcome
+from waza_engine.executors.chat.workspace_tools import Surroundings, workspace_tools
 from waza_engine.graders.processes import ProcessScope
 
 ALL = ("read", "write", "list", "run")

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from waza_engine.executors.agent_tools import Tool, ToolOutcome
 from waza_engine.executors.base import ExecutionRequest, ExecutorError
+from waza_engine.executors.chat.agent_tools import Tool, ToolOutcome
 from waza_engine.mcp.mocks import MockError, MockServer, mock_behind
 from waza_engine.mcp.servers import shown_name
 
 if TYPE_CHECKING:
-    from waza_engine.executors.openai_turn import Brake
+    from waza_engine.executors.chat.turn import Brake
     from waza_engine.mcp.client import McpTools
 
 

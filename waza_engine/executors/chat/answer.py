@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-from waza_engine.executors.clean_text import clean_escapes
+from waza_engine.executors.chat.clean_text import clean_escapes
 
 _END = "[DONE]"
 

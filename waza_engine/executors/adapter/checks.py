@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from waza_engine.executors.adapter_paths import is_path
+from waza_engine.executors.adapter.paths import is_path
 from waza_engine.spec.adapter import AdapterFile
 
 

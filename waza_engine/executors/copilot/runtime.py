@@ -22,7 +22,7 @@ import psutil
 from copilot import CopilotClient, RuntimeConnection
 
 from waza_engine.executors.base import ExecutorError
-from waza_engine.executors.copilot_provider import PREFIX, CopilotProvider
+from waza_engine.executors.copilot.provider import PREFIX, CopilotProvider
 from waza_engine.executors.provider import is_this_machine, nothing_answers
 from waza_engine.graders.processes import run_bounded
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from waza_engine.executors.agent_tools import Tool, ToolError, ToolOutcome, parameters, text_argument
+from waza_engine.executors.chat.agent_tools import Tool, ToolError, ToolOutcome, parameters, text_argument
 from waza_engine.graders.base import SkillInvocation
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.skill_file import SkillFile, definition_in, load_skill_file, name_without_frontmatter

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from waza_engine.executors.adapter_events import Line, ToolState, Update, event_of, read_event
+from waza_engine.executors.adapter.events import Line, ToolState, Update, event_of, read_event
 from waza_engine.graders.base import SkillInvocation, ToolCall
 from waza_engine.spec.adapter import AdapterFile
 

@@ -19,15 +19,15 @@ from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_aft
 from tenacity.wait import wait_exponential_jitter
 
 from waza_engine.executors.base import ExecutorError
-from waza_engine.executors.openai_answer import Answer
-from waza_engine.executors.openai_errors import (
+from waza_engine.executors.chat.answer import Answer
+from waza_engine.executors.chat.errors import (
     RequestError,
     broken_off,
     no_completion,
     reason_in,
     request_error,
 )
-from waza_engine.executors.openai_provider import Endpoint
+from waza_engine.executors.chat.provider import Endpoint
 from waza_engine.mcp.event_loop import LoopThread
 
 if TYPE_CHECKING:

@@ -10,11 +10,11 @@ from concurrent.futures import CancelledError, Future
 from typing import Any, cast
 from uuid import uuid4
 
-from waza_engine.executors.agent_tools import Tool, ToolError, ToolOutcome
 from waza_engine.executors.base import ExecutionRequest, ExecutionResponse, ExecutorError
-from waza_engine.executors.clean_text import clean, clean_escapes
-from waza_engine.executors.openai_answer import Answer, RequestedCall, Spent
-from waza_engine.executors.openai_wire import Connection, Limits, TooLateError
+from waza_engine.executors.chat.agent_tools import Tool, ToolError, ToolOutcome
+from waza_engine.executors.chat.answer import Answer, RequestedCall, Spent
+from waza_engine.executors.chat.clean_text import clean, clean_escapes
+from waza_engine.executors.chat.wire import Connection, Limits, TooLateError
 from waza_engine.graders.base import ModelUsage, SkillInvocation, ToolCall, Usage
 from waza_engine.graders.processes import ProcessScope
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from waza_engine.executors.base import ExecutionRequest, ExecutorError
-from waza_engine.executors.skill_tool import skill_folders
+from waza_engine.executors.chat.skill_tool import skill_folders
 from waza_engine.spec.adapter import AdapterFile
 from waza_engine.spec.adapter_parts import HistoryTemplate
 

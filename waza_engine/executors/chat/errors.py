@@ -11,7 +11,7 @@ from typing import cast
 import openai
 
 from waza_engine.executors.base import ExecutorError
-from waza_engine.executors.openai_provider import Endpoint
+from waza_engine.executors.chat.provider import Endpoint
 from waza_engine.executors.provider import is_this_machine, nothing_answers
 
 _REASON_LENGTH = 300

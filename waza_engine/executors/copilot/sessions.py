@@ -28,8 +28,8 @@ from copilot.session_events import PermissionRequest
 from copilot.tools import Tool, ToolInvocation, ToolResult
 
 from waza_engine.executors.base import ExecutionRequest, ExecutorError
-from waza_engine.executors.copilot_events import usage_of_models
-from waza_engine.executors.copilot_provider import CopilotProvider
+from waza_engine.executors.copilot.events import usage_of_models
+from waza_engine.executors.copilot.provider import CopilotProvider
 from waza_engine.graders.base import ModelUsage, Usage
 from waza_engine.graders.judges import AgentTool
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, cast
 
-from waza_engine.executors.adapter_paths import find, find_text, text_of
+from waza_engine.executors.adapter.paths import find, find_text, text_of
 from waza_engine.spec.adapter import AdapterFile
 from waza_engine.spec.adapter_parts import Condition, EventMapping, UsagePaths
 

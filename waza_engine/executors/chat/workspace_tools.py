@@ -16,7 +16,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from waza_engine.executors.agent_tools import (
+from waza_engine.executors.chat.agent_tools import (
     Tool,
     ToolError,
     ToolOutcome,
