@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 
 from tests.conftest import StartModel
 from tests.engine.executors.talking import write_skill
+from tests.engine.results.upstream_layout import complaints
 from tests.engine.suites import only_trial, run, task, write_suite
 from tests.scripted_model import Answer, Held, ModelRequest, Reply, Status, Tokens, call
 from waza_engine.runs.cancellation import RunCancellation
@@ -68,6 +70,8 @@ def test_graders_see_skill_tools_files_tokens_and_text(scripted_model: StartMode
     assert trial.usage is not None
     assert trial.usage.input_tokens + trial.usage.output_tokens == 75
     assert "Write into hello.txt." in model.requests[0].system
+    assert report.results_file is not None
+    assert list(complaints(json.loads(report.results_file.read_text("utf-8")))) == []
 
 
 def test_a_judge_asks_the_same_server_with_its_verdict_tools(

@@ -188,7 +188,7 @@ class Turn:
         if text:
             self._texts.append(text)
         self._record("assistant.turn_start")
-        self._record("assistant.message", content=text)
+        self._record("assistant.message", **({"content": text} if text else {}))
         if answer.usage is not None:
             self._record("assistant.usage", model=self._request.model, **spent.counts())
 
