@@ -1,6 +1,6 @@
 """A suite on disk: the eval file and the tasks that it names, each with what is wrong with it.
 
-A task file that cannot be used is a task in error; the others run. Only what leaves nothing to run raises.
+A task that cannot be used is a task in error; the others run. Only what leaves nothing to run raises.
 """
 
 from __future__ import annotations
@@ -8,14 +8,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, cast
 
 from waza_engine.runs.dataset import load_dataset
 from waza_engine.spec.dialects import inline_task
 from waza_engine.spec.eval_file import EvalFile
 from waza_engine.spec.loading import load_eval_file, load_task_file
-from waza_engine.spec.problems import SuiteFileError
+from waza_engine.spec.problems import SuiteFileError, SuiteFileWarning
 from waza_engine.spec.task_file import TaskFile
 from waza_engine.spec.task_globs import GlobError, expand, name_matches
+from waza_engine.spec.yaml_reader import read_yaml
 
 
 class SuiteError(Exception):
@@ -69,7 +71,7 @@ def load_suite(
 
     """
     path = path.absolute()
-    spec, found = load_eval_file(path, given, lenient=lenient)
+    spec, found, broken = _load(path, given, lenient=lenient)
     warnings = [str(warning) for warning in found]
     if spec.tasks_from:
         dataset = load_dataset(path, spec)
@@ -78,7 +80,9 @@ def load_suite(
     tasks: list[SuiteTask] = []
     patterns: list[str] = []
     for position, element in enumerate(spec.tasks):
-        if isinstance(element, str):
+        if position in broken:
+            tasks.append(_broken_task(path, position, broken[position]))
+        elif isinstance(element, str):
             patterns.append(element)
             tasks += _tasks_of_pattern(path, element, warnings)
         else:
@@ -131,6 +135,29 @@ def _is_tagged(task: SuiteTask, patterns: Sequence[str]) -> bool:
         return any(name_matches(pattern, tag) for pattern in patterns for tag in tags)
     except GlobError as error:
         raise SuiteError(f"A tag pattern cannot be read: {error}.") from None
+
+
+def _load(
+    path: Path, given: Mapping[str, object] | None, *, lenient: bool
+) -> tuple[EvalFile, Sequence[SuiteFileWarning], Mapping[int, SuiteFileError]]:
+    """Return the eval file, its warnings, and what is wrong with tasks that stand in it, by position."""
+    broken: dict[int, SuiteFileError] = {}
+    while True:
+        try:
+            return *load_eval_file(path, given, lenient=lenient, left_out=broken), broken
+        except SuiteFileError as error:
+            key, position = (*error.location, None, None)[:2]
+            if not lenient or key != "tasks" or not isinstance(position, int) or position in broken:
+                raise
+            broken[position] = error
+
+
+def _broken_task(path: Path, position: int, error: SuiteFileError) -> SuiteTask:
+    written: Any = read_yaml(path)
+    element = written["tasks"][position]
+    known = cast("dict[str, object]", element) if isinstance(element, dict) else {}
+    identifier = str(known.get("id") or f"task-{position + 1}")
+    return SuiteTask(identifier, str(known.get("name") or identifier), path, None, str(error))
 
 
 def _tasks_of_pattern(eval_path: Path, pattern: str, warnings: list[str]) -> list[SuiteTask]:

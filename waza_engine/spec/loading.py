@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 import inspect
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from waza_engine.spec.adapter import AdapterFile
 
 PROJECT_CONFIG_NAME = ".waza.yaml"
+LEFT_OUT = "-"
 _LEVELS = 10
 # Reference waza.md §1.3: the first version ran suites without these keys, upstream refuses them.
 _ASSUMED = {"trials_per_task": 1, "timeout_seconds": 300}
@@ -39,14 +40,19 @@ Warnings = tuple[SuiteFileWarning, ...]
 
 
 def load_eval_file(
-    path: Path, given: Mapping[str, object] | None = None, *, lenient: bool = False
+    path: Path,
+    given: Mapping[str, object] | None = None,
+    *,
+    lenient: bool = False,
+    left_out: Collection[int] = (),
 ) -> tuple[EvalFile, Warnings]:
     """Return the suite in its newest form, and what in the file has no effect. Raises ``SuiteFileError``.
 
     ``given`` stands in for keys that the block ``config`` lacks, such as options of a run. ``lenient`` takes
     the first version's number of trials and time limit for those that are missing still, with a warning.
+    ``left_out`` are positions in ``tasks``: a pattern that means nothing stands there then.
     """
-    file = read_yaml_file(path)
+    file = _without_tasks(read_yaml_file(path), left_out)
     assumed = _missing(file, {**_ASSUMED, **(given or {})} if lenient else given or {})
     suite, warnings = _load(EvalFile, _completed(file, assumed))
     return canonical_eval(suite), (
@@ -94,6 +100,14 @@ def find_project_config(directory: Path) -> Path | None:
         if (level / PROJECT_CONFIG_NAME).is_file():
             return level / PROJECT_CONFIG_NAME
     return None
+
+
+def _without_tasks(file: YamlFile, positions: Collection[int]) -> YamlFile:
+    if not positions:
+        return file
+    value = cast("dict[str, Any]", file.value)
+    tasks = [LEFT_OUT if place in positions else task for place, task in enumerate(value["tasks"])]
+    return replace(file, value={**value, "tasks": tasks})
 
 
 def _missing(file: YamlFile, values: Mapping[str, object]) -> dict[str, object]:
@@ -190,5 +204,8 @@ def _first_error(file: YamlFile, known: Mapping[str, Any], error: ValidationErro
     found = [(location_of(finding, known), finding) for finding in error.errors(include_url=False)]
     location, finding = min(found, key=lambda pair: file.line_of(pair[0]))
     return SuiteFileError(
-        file.path, file.line_of(location), sentence(finding, location, as_json=file.path.suffix == ".json")
+        file.path,
+        file.line_of(location),
+        sentence(finding, location, as_json=file.path.suffix == ".json"),
+        location,
     )

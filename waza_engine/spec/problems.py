@@ -9,14 +9,16 @@ from pathlib import Path
 class SuiteFileError(Exception):
     """A file that cannot be used. ``message`` is one sentence without path and line.
 
-    ``line`` counts from 1; 0 when it is the file as a whole.
+    ``line`` counts from 1; 0 when it is the file as a whole. ``location`` are the keys and positions that
+    lead to it, where they are known.
     """
 
-    def __init__(self, path: Path, line: int, message: str) -> None:
+    def __init__(self, path: Path, line: int, message: str, location: tuple[str | int, ...] = ()) -> None:
         super().__init__(f"{path}:{line}: {message}" if line else f"{path}: {message}")
         self.path = path
         self.line = line
         self.message = message
+        self.location = location
 
     def beside(self, name: object) -> str:
         """Return the sentence for a text that calls the file by another name."""

@@ -97,3 +97,29 @@ def test_an_eval_file_that_cannot_be_used_says_where(tmp_path: Path, text: str) 
     path.write_text(text)
     with pytest.raises((SuiteFileError, SuiteError), match=r"eval\.yaml"):
         load_suite(path)
+
+
+def test_a_broken_task_inside_the_eval_file_is_a_task_in_error(tmp_path: Path) -> None:
+    path = tmp_path / "eval.yaml"
+    path.write_text(
+        "name: s\nskill: s\nconfig: {trials_per_task: 1, timeout_seconds: 9, executor: mock}\ntasks:\n"
+        "  - {id: good, name: Good, inputs: {prompt: Hi}}\n"
+        "  - {id: odd, name: Odd, inputs: {prompt: Hi}, graders: [text]}\n"
+        "  - {id: last, inputs: {prompt: Hi}, golden: maybe}\n"
+        "  - [list]\n",
+        "utf-8",
+    )
+    good, *broken = load_suite(path).tasks
+    assert (good.id, good.error) == ("good", "")
+    assert [(task.id, task.name) for task in broken] == [
+        ("odd", "Odd"),
+        ("last", "last"),
+        ("task-4", "task-4"),
+    ]
+    assert [task.error.removeprefix(f"{path}:") for task in broken[:2]] == [
+        "6: `tasks[1].graders[0]` must be a block of keys, one `key: value` a line",
+        "7: `tasks[2].golden` must be `true` or `false`",
+    ]
+    assert broken[2].error.startswith(f"{path}:8: `tasks[3]`")
+    with pytest.raises(SuiteFileError):
+        load_suite(path, lenient=False)
