@@ -60,6 +60,11 @@ class CommandExecutor:
             )
         self._suite = settings.suite_directory
         path = self._suite / written
+        if not path.exists():
+            raise ExecutorError(
+                f"there is no {path}, which `config.adapter` names; copy one from the project's "
+                "`examples/adapters`, or describe your agent's command line as docs/executors.md says"
+            )
         try:
             self._adapter, found = load_adapter_file(path)
         except SuiteFileError as error:

@@ -157,5 +157,5 @@ def test_a_program_that_cannot_be_run_is_told_before_the_run(
 def test_a_suite_without_an_adapter_says_what_to_write(tmp_path: Path) -> None:
     with pytest.raises(ExecutorError, match=r"`config\.adapter` is missing"):
         load(tmp_path / "adapter.json", adapter="")
-    with pytest.raises(ExecutorError, match=r"adapter\.json: the file does not exist"):
+    with pytest.raises(ExecutorError, match=r"there is no .*adapter\.json, which `config\.adapter` names"):
         load(tmp_path / "adapter.json")
