@@ -10,6 +10,17 @@ import pytest
 
 from tests.scripted_model import ModelRequest, Reply, ScriptedModel
 
+# Tests that share an installation, which the first of them makes.
+TOGETHER = ("agents", "vscode")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep the tests of a file, or of a folder that shares an installation, in one process of several."""
+    for item in items:
+        folder = item.path.parent.name
+        group = folder if folder in TOGETHER else str(item.path)
+        item.add_marker(pytest.mark.xdist_group(group))
+
 
 class StartModel(Protocol):
     """Start a scripted model: with the answers of its script, or one function of the request."""
