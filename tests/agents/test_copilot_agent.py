@@ -322,7 +322,7 @@ def test_cancelling_ends_everything_within_two_seconds(
     cancellation.request()
     turn.join()
     took = time.monotonic() - started
-    assert agent_processes() == []
+    assert psutil.wait_procs(agent_processes(), timeout=2)[1] == []
     assert took < 2
     assert (outcome[0].output, outcome[0].error) == ("Working.", "the run was cancelled")
 
@@ -477,7 +477,7 @@ def test_closing_twice_and_before_any_prompt(start_agent: StartAgent, scripted_m
     executor = start_agent(scripted_model().base_url)
     executor.close()
     executor.close()
-    assert agent_processes() == []
+    assert psutil.wait_procs(agent_processes(), timeout=2)[1] == []
 
 
 def first(events: Any, kind: str) -> Mapping[str, Any]:

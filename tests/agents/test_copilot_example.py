@@ -200,8 +200,8 @@ def test_interrupting_the_run_ends_the_agent_and_keeps_what_is_finished(
     started = time.monotonic()
     engine.send_signal(signal.SIGINT)
     assert engine.wait(10) == 130
-    assert time.monotonic() - started < 2
-    assert agent_processes() == []
+    assert time.monotonic() - started < 3
+    assert psutil.wait_procs(agent_processes(), timeout=2)[1] == []
     assert not psutil.pid_exists(engine.pid)
     document = json.loads(results.read_text("utf-8"))
     assert document["tasks"][0]["status"] == "passed"
