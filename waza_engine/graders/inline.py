@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, ClassVar, Literal, cast
+from typing import Any, ClassVar, cast
 
 from pydantic import Field
 
@@ -16,12 +16,12 @@ from waza_engine.graders.answers import (
 )
 from waza_engine.graders.base import Grader, GradingContext, Verdict
 from waza_engine.graders.config import GraderConfig
-from waza_engine.graders.fields import PlainText, WholeNumber
+from waza_engine.graders.fields import PlainText
 from waza_engine.graders.launchers import command_of, is_module
 from waza_engine.graders.paths import is_there
 from waza_engine.graders.processes import run_bounded
 from waza_engine.graders.program_input import program_input
-from waza_engine.graders.programs import grader_environment, time_limit
+from waza_engine.graders.programs import AnswerWords, TimeLimit, grader_environment, time_limit
 from waza_engine.graders.registry import register
 
 
@@ -34,21 +34,8 @@ class InlineConfig(GraderConfig):
         min_length=1,
         json_schema_extra={"x-waza-kind": "path.suite"},
     )
-    protocol: Literal["auto", "harness-json", "waza-json"] = Field(
-        default="auto",
-        description=(
-            "The words of the answer: `harness-json` (`pass`, `score`, `reasoning`, `outcome`), `waza-json` "
-            "(`passed`, `score`, `message`, `details`), or whichever of them the file prints."
-        ),
-    )
-    timeout: WholeNumber | None = Field(
-        default=None,
-        description=(
-            "The longest run allowed, in seconds. "
-            "Default: `graders.programTimeout` of `.waza.yaml`, else 30; zero and less mean the default."
-        ),
-        examples=[60],
-    )
+    protocol: AnswerWords = "auto"
+    timeout: TimeLimit = None
 
     misspellings: ClassVar = {
         "file": "grader",

@@ -17,10 +17,10 @@ from waza_engine.graders.answers import (
 )
 from waza_engine.graders.base import Check, Grader, GradingContext, Verdict
 from waza_engine.graders.config import GraderConfig
-from waza_engine.graders.fields import PlainText, TextList, WholeNumber
+from waza_engine.graders.fields import PlainText, TextList
 from waza_engine.graders.processes import Finished, run_bounded
 from waza_engine.graders.program_input import program_input
-from waza_engine.graders.programs import grader_environment, starting_directory, time_limit
+from waza_engine.graders.programs import TimeLimit, grader_environment, starting_directory, time_limit
 from waza_engine.graders.registry import register
 
 
@@ -36,14 +36,7 @@ class ProgramConfig(GraderConfig):
     args: TextList = Field(
         default=(), description="The arguments, one an item.", examples=[["scripts/grade.py", "--strict"]]
     )
-    timeout: WholeNumber | None = Field(
-        default=None,
-        description=(
-            "The longest run allowed, in seconds. "
-            "Default: `graders.programTimeout` of `.waza.yaml`, else 30; zero and less mean the default."
-        ),
-        examples=[60],
-    )
+    timeout: TimeLimit = None
     protocol: Literal["exit-code", "harness-json", "waza-json", "auto"] = Field(
         default="exit-code",
         description=(

@@ -4,8 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated, Literal, TypeAlias
+
+from pydantic import Field
 
 from waza_engine.graders.base import GradingContext
+from waza_engine.graders.fields import WholeNumber
+
+TimeLimit: TypeAlias = Annotated[
+    WholeNumber | None,
+    Field(
+        description=(
+            "The longest run allowed, in seconds. "
+            "Default: `graders.programTimeout` of `.waza.yaml`, else 30; zero and less mean the default."
+        ),
+        examples=[60],
+    ),
+]
+AnswerWords: TypeAlias = Annotated[
+    Literal["auto", "harness-json", "waza-json"],
+    Field(
+        description=(
+            "The words of the answer: `harness-json` (`pass`, `score`, `reasoning`, `outcome`), `waza-json` "
+            "(`passed`, `score`, `message`, `details`), or whichever of them is printed."
+        ),
+    ),
+]
 
 
 def starting_directory(context: GradingContext, arguments: Sequence[str]) -> Path:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 from pydantic import Field
 
@@ -20,7 +20,7 @@ from waza_engine.graders.fields import PlainText
 from waza_engine.graders.paths import from_working_directory, is_there
 from waza_engine.graders.processes import run_bounded
 from waza_engine.graders.program_input import program_input
-from waza_engine.graders.programs import grader_environment, starting_directory
+from waza_engine.graders.programs import AnswerWords, grader_environment, starting_directory
 from waza_engine.graders.registry import register
 
 
@@ -33,13 +33,7 @@ class ScriptConfig(GraderConfig):
         min_length=1,
         json_schema_extra={"x-waza-kind": "path.suite"},
     )
-    protocol: Literal["auto", "harness-json", "waza-json"] = Field(
-        default="auto",
-        description=(
-            "The words of the answer: `waza-json` (`passed`, `score`, `message`, `details`), `harness-json` "
-            "(`pass`, `score`, `reasoning`, `outcome`), or whichever of them the script prints."
-        ),
-    )
+    protocol: AnswerWords = "auto"
 
     misspellings: ClassVar = {"path": "script", "file": "script", "command": "script"}
 
