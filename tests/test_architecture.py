@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from waza_engine.graders.registry import BUILT_IN_TYPES
+
 ROOT = Path(__file__).parents[1]
 ENGINE = ROOT / "waza_engine"
 SERVER = ROOT / "server" / "waza_language_server"
@@ -137,6 +139,34 @@ def test_a_room_of_the_engine_uses_only_the_rooms_below_it(room: str, above: tup
         if is_from(module, *(f"waza_engine.{name}" for name in above))
     ]
     assert wrong == []
+
+
+def test_what_is_special_about_a_grader_type_stands_on_its_class() -> None:
+    """No list of grader types, and no comparison of one with a name, outside of the graders."""
+    wrong = [
+        (path.relative_to(ROOT).as_posix(), ast.unparse(node))
+        for path in sorted(ENGINE.rglob("*.py"))
+        if path.parent != ENGINE / "graders"
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if _lists_grader_types(node) or _compares_grader_type(node)
+    ]
+    assert wrong == []
+
+
+def _lists_grader_types(node: ast.AST) -> bool:
+    if not isinstance(node, ast.Tuple | ast.List | ast.Set) or len(node.elts) < 2:
+        return False
+    return all(isinstance(item, ast.Constant) and item.value in BUILT_IN_TYPES for item in node.elts)
+
+
+def _compares_grader_type(node: ast.AST) -> bool:
+    if not isinstance(node, ast.Compare) or not ast.unparse(node.left).endswith((".type", '.get("type")')):
+        return False
+    return any(
+        isinstance(part, ast.Constant) and part.value in BUILT_IN_TYPES
+        for compared in node.comparators
+        for part in ast.walk(compared)
+    )
 
 
 def test_every_room_is_on_the_map() -> None:

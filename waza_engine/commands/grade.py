@@ -24,7 +24,7 @@ from waza_engine.runs.bounded import CancelledRunError
 from waza_engine.runs.budget import dollars
 from waza_engine.runs.cancellation import RunCancellation
 from waza_engine.runs.discovery import eval_file_of
-from waza_engine.runs.recorded_verdicts import WORKSPACE_TYPES, is_recorded
+from waza_engine.runs.recorded_verdicts import is_recorded, kept_for_files
 from waza_engine.runs.regrading import RegradeRequest, Regrading, prepare_regrading
 from waza_engine.runs.suite import SuiteError
 from waza_engine.scoring.statistics import mean
@@ -115,7 +115,7 @@ def _kept(reports: Sequence[TaskReport], *, of_files: bool) -> str:
         for report in reports
         for trial in report.task.trials
         for name, verdict in (trial.validations or {}).items()
-        if is_recorded(verdict) and (verdict.type in WORKSPACE_TYPES) is of_files
+        if is_recorded(verdict) and kept_for_files(verdict) is of_files
     }
     return escape(", ".join(sorted(kept)))
 

@@ -125,14 +125,16 @@ class Executor(Protocol):
     ``answers_triggers`` is true for an executor that has no skills to call and answers every trigger prompt
     rightly by definition. ``has_model`` is true when a model answers, which can judge and reply; it honours
     ``tools`` then. ``costs`` is true when its answers may cost money; where it is false, the usage that it
-    reports was paid for another time. It may have ``warnings``, what in its files has no effect, and
-    ``reports_cost``, true when it says itself what its answers cost.
+    reports was paid for another time. ``reports_cost`` is true when it says itself what its answers cost.
+    ``warnings`` says what in its files has no effect, one sentence each.
     """
 
     name: str
     answers_triggers: bool
     has_model: bool
     costs: bool
+    reports_cost: bool
+    warnings: tuple[str, ...]
 
     def execute(self, request: ExecutionRequest, cancellation: Cancellation) -> ExecutionResponse:
         """Carry out one turn; return early when cancelled.

@@ -49,6 +49,8 @@ class CopilotExecutor:
     answers_triggers = False
     has_model = True
     costs = True
+    reports_cost = False
+    warnings: tuple[str, ...] = ()
 
     def __init__(self, settings: ExecutorSettings) -> None:
         self._provider = find_provider(settings.config.provider)

@@ -28,6 +28,8 @@ class MockExecutor:
     answers_triggers = True
     has_model = False
     costs = False
+    reports_cost = False
+    warnings: tuple[str, ...] = ()
 
     def __init__(self, settings: ExecutorSettings | None = None) -> None:
         del settings

@@ -43,6 +43,8 @@ class OpenAIExecutor:
     answers_triggers = False
     has_model = True
     costs = True
+    reports_cost = False
+    warnings: tuple[str, ...] = ()
 
     def __init__(self, settings: ExecutorSettings) -> None:
         self._allowed = settings.config.workspace_tools

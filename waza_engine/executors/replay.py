@@ -41,6 +41,7 @@ class ReplayExecutor:
     answers_triggers = False
     has_model = False
     costs = False
+    reports_cost = False
 
     def __init__(self, settings: ExecutorSettings) -> None:
         directory = settings.suite_directory

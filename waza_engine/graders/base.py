@@ -169,9 +169,17 @@ class Grader(ABC, Generic[ConfigT]):
 
     ``entry_keys`` names config keys that may also stand beside ``type`` (references A and B write ``rubric``
     and ``model`` of judges, and ``assertions`` of task-level graders there). ``replaced_by`` names the
-    successor of a deprecated type. ``judged`` types ask a model, which costs, so grading a record again keeps
-    their verdicts. ``warnings`` says what the entry contains that has no effect (unknown keys), one sentence
-    each.
+    successor of a deprecated type. ``warnings`` says what the entry contains that has no effect (unknown
+    keys), one sentence each.
+
+    What the engine has to know of a type stands on its class, and holds for plug-ins alike:
+
+    * ``judged``: it asks a model, which costs, so grading a record again keeps its verdict.
+    * ``needs_workspace``: it cannot grade without the files that the agent left; when these are gone, grading
+      a record again keeps its verdict.
+    * ``reads_fixtures``: it reads the task's fixture folder; a cached verdict holds while that is the same.
+    * ``runs_program``: it starts a program, which may miss the agent's files when these are gone.
+    * ``reviewed``: a person gives the verdict, anew for each answer, so it is never taken from a cache.
     """
 
     type: ClassVar[str]
@@ -181,6 +189,10 @@ class Grader(ABC, Generic[ConfigT]):
     entry_keys: ClassVar[tuple[str, ...]] = ()
     replaced_by: ClassVar[str | None] = None
     judged: ClassVar[bool] = False
+    needs_workspace: ClassVar[bool] = False
+    reads_fixtures: ClassVar[bool] = False
+    runs_program: ClassVar[bool] = False
+    reviewed: ClassVar[bool] = False
 
     def __init__(self, name: str, config: ConfigT) -> None:
         self.name = name
@@ -191,6 +203,16 @@ class Grader(ABC, Generic[ConfigT]):
     def longest_seconds(self) -> float:
         """How long one grading may take by limits of its own, in seconds; 0 when it sets none."""
         return 0.0
+
+    @property
+    def compares(self) -> bool:
+        """Whether it compares the answer with that of the run without skills, and so grades no such run."""
+        return False
+
+    @property
+    def continues_session(self) -> bool:
+        """Whether its judge continues the agent's session, which is over once the run is."""
+        return False
 
     def notices(self, suite_directory: Path) -> tuple[str, ...]:
         """Say what would keep this grader from grading, one sentence each, before an agent is paid.

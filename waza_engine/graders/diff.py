@@ -99,6 +99,8 @@ class DiffGrader(Grader[DiffConfig]):
     type = "diff"
     title = "Diff"
     config_model = DiffConfig
+    needs_workspace = True
+    reads_fixtures = True
     example = """\
 - type: diff
   name: renames_function

@@ -110,6 +110,7 @@ class FileGrader(Grader[FileConfig]):
     type = "file"
     title = "Files"
     config_model = FileConfig
+    needs_workspace = True
     example = """\
 - type: file
   name: project_files

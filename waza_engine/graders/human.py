@@ -55,6 +55,7 @@ class HumanGrader(Grader[HumanConfig]):
     type = "human"
     title = "Human review"
     config_model = HumanConfig
+    reviewed = True
     example = """\
 - type: human
   name: expert_review

@@ -51,6 +51,7 @@ class HumanCalibrationGrader(Grader[HumanCalibrationConfig]):
     type = "human_calibration"
     title = "Human calibration"
     config_model = HumanCalibrationConfig
+    reviewed = True
     example = """\
 - type: human_calibration
   name: calibrate_quality

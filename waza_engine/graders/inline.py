@@ -82,6 +82,7 @@ class InlineGrader(Grader[InlineConfig]):
     type = "inline"
     title = "Grader file"
     config_model = InlineConfig
+    runs_program = True
     example = """\
 - type: inline
   name: contains_hint

@@ -79,6 +79,7 @@ class ProgramGrader(Grader[ProgramConfig]):
     type = "program"
     title = "Program"
     config_model = ProgramConfig
+    runs_program = True
     example = """\
 - type: program
   name: tests_pass

@@ -164,6 +164,11 @@ class PromptGrader(Grader[PromptConfig]):
         return limit_seconds() * (2 if self.config.mode == "pairwise" else 1)
 
     @property
+    def compares(self) -> bool:
+        """Whether it looks at two answers."""
+        return self.config.mode == "pairwise"
+
+    @property
     def continues_session(self) -> bool:
         """Whether the judge needs the session of the agent."""
         return self.config.continue_session

@@ -84,6 +84,14 @@ def grader_type(name: str) -> type[AnyGrader]:
     raise GraderError("; ".join([known, *plugin_problems()]))
 
 
+def known_type(name: str) -> type[AnyGrader] | None:
+    """Return one grader type, None when there is none of that name."""
+    try:
+        return grader_type(name)
+    except GraderError:
+        return None
+
+
 def create(entry: object) -> AnyGrader:
     """Build the grader of an entry: a mapping, or an object with ``name``, ``type``, ``config``, entry keys.
 

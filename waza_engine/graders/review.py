@@ -6,9 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
-REVIEWED_TYPES = frozenset({"human", "human_calibration"})
-"""The grader types that wait for a person."""
-
 
 @dataclass(frozen=True, slots=True)
 class Review:

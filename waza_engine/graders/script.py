@@ -58,6 +58,7 @@ class ScriptGrader(Grader[ScriptConfig]):
     config_model = ScriptConfig
     entry_keys = ("script",)
     replaced_by = "program"
+    runs_program = True
     example = """\
 - type: script
   name: quality_checker

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from waza_engine.graders.review import REVIEWED_TYPES, review_changes
+from waza_engine.graders.review import review_changes
 from waza_engine.results.calibration import with_calibration
 from waza_engine.results.figures import counted_document, counted_run, counted_task
 from waza_engine.results.json_values import Block, block_of, blocks_of, text_of
@@ -105,10 +105,8 @@ def _reviewed(verdict: Block, review: Any) -> Block:
 
 
 def _is_for_people(verdict: Block) -> bool:
-    """Tell whether a verdict is a person's: the Python era wrote the family, not the type."""
-    return verdict.get("type") in REVIEWED_TYPES or (
-        block_of(verdict, "details").get("status") in ("pending", "calibration_pending", "reviewed")
-    )
+    """Tell whether a verdict is a person's, in words that every era wrote; types were written later."""
+    return block_of(verdict, "details").get("status") in ("pending", "calibration_pending", "reviewed")
 
 
 def _verdicts(trial: Block) -> Iterator[tuple[str, Block]]:

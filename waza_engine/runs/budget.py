@@ -132,15 +132,24 @@ class Meter:
         self._stopping.request()
 
 
-class MeteredExecutor:
-    """An executor whose calls are counted and limited. One that costs nothing is neither."""
+class _Wrapping:
+    """An executor that stands before another one and declares the same."""
 
-    def __init__(self, executor: Executor, meter: Meter) -> None:
+    def __init__(self, executor: Executor) -> None:
         self.name = executor.name
         self.answers_triggers = executor.answers_triggers
         self.has_model = executor.has_model
         self.costs = executor.costs
+        self.reports_cost = executor.reports_cost
+        self.warnings = executor.warnings
         self._executor = executor
+
+
+class MeteredExecutor(_Wrapping):
+    """An executor whose calls are counted and limited. One that costs nothing is neither."""
+
+    def __init__(self, executor: Executor, meter: Meter) -> None:
+        super().__init__(executor)
         self._meter = meter
 
     @property
@@ -204,15 +213,11 @@ class MeteredExecutor:
         self._executor.close()
 
 
-class Tally:
+class Tally(_Wrapping):
     """An executor that remembers what its calls used, so that judges are counted apart from the agent."""
 
     def __init__(self, executor: Executor) -> None:
-        self.name = executor.name
-        self.answers_triggers = executor.answers_triggers
-        self.has_model = executor.has_model
-        self.costs = executor.costs
-        self._executor = executor
+        super().__init__(executor)
         self._lock = threading.Lock()
         self._usage: Usage | None = None
 

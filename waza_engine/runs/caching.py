@@ -46,7 +46,6 @@ _WITHOUT_EFFECT = {
     "group_by",
     "trials_per_task",
 }
-_REVIEWED_TYPES = {"human", "human_calibration"}
 _SOURCES = {".py", ".js", ".mjs", ".cjs", ".ts", ".mts", ".sh", ".rb", ".ps1"}
 _SKIPPED_FOLDERS = {".git", ".waza", ".venv", "node_modules", "__pycache__", DIRECTORY}
 _PROVIDER_ENDINGS = ("_BASE_URL", "_ENDPOINT", "_API_BASE", "_API_VERSION")
@@ -145,7 +144,7 @@ class TaskCache:
     def _cacheable(self, task: TrialTask) -> bool:
         inputs = task.spec.inputs
         return not inputs.repos and all(
-            built.grader is not None and built.entry.type not in _REVIEWED_TYPES for built in task.graders
+            built.grader is not None and not built.grader.reviewed for built in task.graders
         )
 
     def _files(self, source: SuiteTask, task: TrialTask, tools: TrialTools) -> dict[str, str] | None:
@@ -162,7 +161,7 @@ class TaskCache:
         places = {place for text in dict.fromkeys(written) for place in self._referenced(text, near, far)}
         places |= set(tools.agent.skills_of(spec).directories)
         places |= {source for built in task.graders for source in _foreign_source(built.grader)}
-        if fixtures.is_dir() and any(built.entry.type == "diff" for built in task.graders):
+        if fixtures.is_dir() and any(built.grader and built.grader.reads_fixtures for built in task.graders):
             places.add(fixtures)
         found: dict[str, str] = {}
         for place in sorted(places):

@@ -10,16 +10,14 @@ from collections.abc import Mapping
 from typing import cast
 
 from waza_engine.graders.base import Check
-from waza_engine.graders.registry import BUILT_IN_TYPES
+from waza_engine.graders.registry import known_type
 from waza_engine.results.json_values import Block, blocks_of, number
 from waza_engine.results.outcomes import Validation
 from waza_engine.results.recordings import RecordedTrial, Recording
 from waza_engine.runs.grading import BuiltGrader
 
-WORKSPACE_TYPES = frozenset({"file", "diff"})
 ORIGIN = "origin"
 RECORDED = "recorded"
-_JUDGED = ("prompt", "llm", "llm_comparison")
 _ASK = "grading a record again asks no judge unless `--judge-executor` names one"
 
 
@@ -30,7 +28,12 @@ def asks_judge(built: BuiltGrader) -> bool:
 
 def continues_session(built: BuiltGrader) -> bool:
     """Tell whether the judge of a grader needs the session of the agent, which is over."""
-    return bool(getattr(built.grader, "continues_session", False))
+    return built.grader is not None and built.grader.continues_session
+
+
+def needs_workspace(built: BuiltGrader) -> bool:
+    """Tell whether a grader cannot grade without the files that the agent left."""
+    return built.grader is not None and built.grader.needs_workspace
 
 
 def has_verdict(built: BuiltGrader, trial: RecordedTrial) -> bool:
@@ -88,6 +91,12 @@ def is_recorded(verdict: Validation) -> bool:
     return verdict.details.get(ORIGIN) == RECORDED
 
 
+def kept_for_files(verdict: Validation) -> bool:
+    """Tell whether a kept verdict is one that could not be given again without the agent's files."""
+    grader = known_type(verdict.type)
+    return grader is not None and grader.needs_workspace
+
+
 def _ask_of(built: BuiltGrader) -> str:
     if continues_session(built):
         return "`continue_session` needs the session of the agent, which is over"
@@ -97,9 +106,10 @@ def _ask_of(built: BuiltGrader) -> str:
 def _is_of_kind(recorded: object, now: str) -> bool:
     """Tell whether a verdict is of that type of grader; judges, those of plug-ins too, are one kind."""
     known = recorded if isinstance(recorded, str) else ""
-    if known == now or now in WORKSPACE_TYPES:
+    recorded_type, type_now = known_type(known), known_type(now)
+    if known == now or type_now is None or not type_now.judged:
         return known == now
-    return known in _JUDGED or known not in BUILT_IN_TYPES
+    return recorded_type is None or recorded_type.judged
 
 
 def _checks(written: object) -> list[Check]:

@@ -31,10 +31,10 @@ from waza_engine.runs.budget import Budget, Meter, MeteredExecutor
 from waza_engine.runs.grading import BuiltGrader, grade, grade_expected
 from waza_engine.runs.judging import ExecutorJudge
 from waza_engine.runs.recorded_verdicts import (
-    WORKSPACE_TYPES,
     asks_judge,
     continues_session,
     has_verdict,
+    needs_workspace,
     recorded_baseline,
     recorded_verdict,
 )
@@ -47,7 +47,6 @@ from waza_engine.spec.loading import load_eval_file, load_project_config
 from waza_engine.spec.problems import SuiteFileError
 
 _LEVELS = 6
-_PROGRAM_TYPES = frozenset({"program", "script"})
 _NO_WORKSPACE = "the workspace of the run was not kept; name a directory with `--workspace`"
 
 
@@ -199,11 +198,7 @@ class Regrading:
 
     def _lacks_workspace(self, built: BuiltGrader, trial: RecordedTrial) -> bool:
         """Tell whether the recorded verdict stays for want of the agent's files; not when it is asked for."""
-        return (
-            built.entry.type in WORKSPACE_TYPES
-            and built.name not in self.request.graders
-            and has_verdict(built, trial)
-        )
+        return needs_workspace(built) and built.name not in self.request.graders and has_verdict(built, trial)
 
     def _judge(self, cancellation: Cancellation) -> Judge | None:
         if self._judges is None:
@@ -331,7 +326,7 @@ def _kept_workspace(trial: RecordedTrial) -> Path | None:
 
 def _without_workspace(built: BuiltGrader) -> BuiltGrader:
     """Return a grader that says what it lacks: a missing directory is no failure of the agent."""
-    if built.grader is None or built.entry.type not in WORKSPACE_TYPES:
+    if not needs_workspace(built):
         return built
     return replace(built, grader=None, error=_NO_WORKSPACE)
 
@@ -341,5 +336,5 @@ def _programs_without_workspace(pairs: Sequence[tuple[RecordedTask, SelectedTask
         if selected.trial is None or any(_kept_workspace(trial) for trial in recorded.trials):
             continue
         for built in selected.trial.graders:
-            if built.entry.type in _PROGRAM_TYPES:
+            if built.grader is not None and built.grader.runs_program:
                 yield f"grader `{built.name}` runs a program without the agent's files: {_NO_WORKSPACE}"

@@ -112,7 +112,7 @@ def prepare(request: RunRequest, within: Meter | None = None) -> PreparedRun:
         executor = create_executor(config.executor, settings)
     except ExecutorError as error:
         raise SuiteError(f"{suite.path}: {error}.") from None
-    warnings += getattr(executor, "warnings", ())
+    warnings += executor.warnings
     meter = Meter(request.budget, within)
     agent = MeteredExecutor(executor, meter)
     try:
@@ -129,7 +129,7 @@ def prepare(request: RunRequest, within: Meter | None = None) -> PreparedRun:
         if executor.costs or judges.costs:
             asked = judge_models(suite, tasks) if judges.has_model else ()
             # An agent that says what a call costs needs no list price.
-            by_list = executor.costs and not getattr(executor, "reports_cost", False)
+            by_list = executor.costs and not executor.reports_cost
             warnings += check_prices(request.budget, config.model if by_list else "", asked)
         cache = cache_directory(request, suite, project)
         without, complaint = baseline_pass(suite, tasks)

@@ -78,7 +78,7 @@ def ungraded(tasks: Sequence[SelectedTask]) -> tuple[SelectedTask, ...]:
 
 def compares(task: SelectedTask) -> bool:
     """Whether a grader of the task compares the answer with that of the baseline."""
-    return task.trial is not None and any(_is_pairwise(built) for built in task.trial.graders)
+    return task.trial is not None and any(_compares(built) for built in task.trial.graders)
 
 
 def without_comparisons(tasks: Sequence[SelectedTask]) -> tuple[SelectedTask, ...]:
@@ -95,12 +95,12 @@ def _without_comparisons(task: SelectedTask) -> TrialTask | None:
     trial = task.trial
     if trial is None:
         return None
-    graders = tuple(built for built in trial.graders if not _is_pairwise(built))
+    graders = tuple(built for built in trial.graders if not _compares(built))
     return replace(trial, graders=graders, graded=bool(graders) or trial.grade_expected)
 
 
-def _is_pairwise(built: BuiltGrader) -> bool:
-    return built.entry.type == "prompt" and built.entry.config.get("mode") == "pairwise"
+def _compares(built: BuiltGrader) -> bool:
+    return built.grader is not None and built.grader.compares
 
 
 def _notices(graders: Sequence[BuiltGrader], suite: Suite, wanted: Sequence[str]) -> list[str]:

@@ -33,6 +33,8 @@ class Agent:
     name: str = "test-agent"
     answers_triggers: bool = False
     costs: bool = False
+    reports_cost: bool = False
+    warnings: tuple[str, ...] = ()
     requests: list[ExecutionRequest] = field(default_factory=list[ExecutionRequest])
     _lock: threading.Lock = field(default_factory=threading.Lock)
 

@@ -11,6 +11,9 @@ import pytest
 
 from tests.engine.suites import run, task, write_suite
 from waza_engine.commands.regraded import answer, document, graded
+from waza_engine.graders import registry
+from waza_engine.graders.base import Grader, GradingContext, Verdict
+from waza_engine.graders.config import GraderConfig
 from waza_engine.results.recordings import RecordingError
 from waza_engine.runs.cancellation import RunCancellation
 from waza_engine.runs.regrading import RegradeRequest, prepare_regrading
@@ -220,6 +223,32 @@ def test_a_grader_of_files_that_is_asked_for_or_new_says_that_they_are_gone(
     found = grade(record, graders=graders)["tasks"]["a"]["graders"]["leaves"]
     assert found["status"] == "error"
     assert "--workspace" in found["feedback"]
+
+
+def test_a_type_of_somebody_else_declares_that_it_needs_the_workspace(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Nothing(GraderConfig):
+        """No options."""
+
+    class LeavesPage(Grader[Nothing]):
+        """Wants a page."""
+
+        type, title, config_model, example = "leaves_page", "Page", Nothing, "type: leaves_page"
+        needs_workspace = True
+
+        def grade(self, context: GradingContext) -> Verdict:
+            assert context.workspace is not None
+            passed = (context.workspace / "a.html").exists()
+            return Verdict(float(passed), passed, "there" if passed else "missing")
+
+    monkeypatch.setitem(registry._registered, "leaves_page", LeavesPage)
+    write_suite(tmp_path, graders="- {type: leaves_page, name: page}\n", tasks={"a": task("a")})
+    verdict = {"type": "leaves_page", "score": 1, "passed": True, "feedback": "there"}
+    record = upstream(tmp_path, {"final_output": "x", "validations": {"page": verdict}})
+    found = grade(record)["tasks"]["a"]["graders"]["page"]
+    assert (found["passed"], found["origin"], found["feedback"]) == (True, "recorded", "there")
+    assert not grade(record, workspace=tmp_path)["passed"]
 
 
 def test_file_looks_into_the_given_workspace_or_the_kept_one(tmp_path: Path) -> None:
