@@ -8,7 +8,10 @@ from typing import Protocol
 
 import pytest
 
+from tests.leftovers import pytest_configure
 from tests.scripted_model import ModelRequest, Reply, ScriptedModel
+
+__all__ = ["pytest_configure"]
 
 # Tests that share an installation, which the first of them makes.
 TOGETHER = ("agents", "vscode")

@@ -8,15 +8,15 @@ renamed.
 from __future__ import annotations
 
 import hashlib
-import os
 import platform
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
-import psutil
 import pytest
+
+from tests.installations import one_at_a_time, user_cache
 
 HERE = Path(__file__).parent
 MANIFESTS = (".npmrc", "package.json", "package-lock.json")
@@ -36,7 +36,7 @@ def installed_copilot() -> Path:
     name = "copilot.exe" if system == "win32" else "copilot"
     program = folder / "node_modules" / "@github" / f"copilot-{system}-{machine}" / name
     if not program.is_file():
-        with _Turn(folder.with_suffix(".lock")):
+        with one_at_a_time("copilot-under-test"):
             if not program.is_file():
                 _fill(folder, npm)
     assert program.is_file(), f"the package has no program at {program}"
@@ -46,8 +46,7 @@ def installed_copilot() -> Path:
 def cache_folder() -> Path:
     """Return ``<cache>/waza-language-server/copilot-under-test/<digest of the lock file>``."""
     digest = hashlib.sha256(b"".join((HERE / name).read_bytes() for name in MANIFESTS)).hexdigest()
-    base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return base / "waza-language-server" / "copilot-under-test" / digest[:16]
+    return user_cache() / "copilot-under-test" / digest[:16]
 
 
 def _fill(folder: Path, npm: str) -> None:
@@ -67,34 +66,3 @@ def _fill(folder: Path, npm: str) -> None:
     assert done.returncode == 0, f"npm could not install the Copilot agent:\n{done.stdout}{done.stderr}"
     shutil.rmtree(folder, ignore_errors=True)
     work.rename(folder)
-
-
-class _Turn:
-    """Holds a lock file, so that two test runs do not install at once. A dead process's is taken over."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-
-    def __enter__(self) -> None:
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        while True:
-            try:
-                with self._path.open("x") as lock:
-                    lock.write(str(os.getpid()))
-            except FileExistsError:
-                self._wait_for_owner()
-            else:
-                return
-
-    def __exit__(self, *_exception: object) -> None:
-        self._path.unlink(missing_ok=True)
-
-    def _wait_for_owner(self) -> None:
-        try:
-            owner = psutil.Process(int(self._path.read_text()))
-            owner.wait(0.5)
-        except psutil.TimeoutExpired:
-            return
-        except (psutil.Error, ValueError, OSError):
-            pass
-        self._path.unlink(missing_ok=True)

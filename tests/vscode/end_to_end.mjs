@@ -30,7 +30,7 @@ fs.cpSync(options.suite, workspace, { recursive: true, filter: (source) => path.
 const { toRepair, toKeep } = seedMistakes(path.join(workspace, "eval.yaml"));
 
 const started = Date.now();
-const tools = await installVSCodeUnderTest();
+const tools = installVSCodeUnderTest();
 const workbench = await openWorkbench({
   tools,
   run,

@@ -2,6 +2,7 @@
 //
 // They land in the user's cache folder, in a folder named after the lock file, so that only the first run pays
 // (two to three minutes). A folder appears there complete or not at all: it is filled under another name and renamed.
+// Two that fill it at once would spoil it: `test_real_vscode.py` lets in one at a time.
 //
 //   node tests/vscode/install.mjs        prints the folder
 
@@ -10,7 +11,6 @@ import { createHash } from "node:crypto";
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
-import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 
 const HERE = path.dirname(fileURLToPath(import.meta.url));
@@ -20,19 +20,15 @@ const MANIFESTS = ["package.json", "package-lock.json", ".npmrc"];
 const DEBIAN_PACKAGES = ["chromium", "fonts-dejavu-core", "libkrb5-dev", "build-essential", "pkg-config", "python3"];
 const BROWSERS = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 
-/** Installs what is missing; resolves to `{node, codeServer, playwright, browser}`, absolute paths. */
-export async function installVSCodeUnderTest({ log = (line) => process.stderr.write(`${line}\n`) } = {}) {
+/** Installs what is missing; returns `{node, codeServer, playwright, browser}`, absolute paths. */
+export function installVSCodeUnderTest({ log = (line) => process.stderr.write(`${line}\n`) } = {}) {
   if (process.platform !== "linux" || !["x64", "arm64"].includes(process.arch)) {
     throw new Error(`The VS Code under test exists for Linux on x64 and arm64, not for ${process.platform}-${process.arch}.`);
   }
   const folder = cacheFolder();
   const complete = isComplete(folder);
   installSystemPackages({ toolchain: !complete, log });
-  if (!complete) {
-    await whileHolding(`${folder}.lock`, log, () => {
-      if (!isComplete(folder)) fill(folder, log);
-    });
-  }
+  if (!complete) fill(folder, log);
   return { ...contents(folder), browser: findBrowser() };
 }
 
@@ -137,56 +133,13 @@ function run(command, args, cwd, env) {
   fail(`\`${command} ${args.join(" ")}\` failed in ${cwd} (exit ${done.status}):\n${output}`);
 }
 
-/** Runs `action` while no other process does; a lock whose process is gone is taken over. */
-async function whileHolding(lock, log, action) {
-  fs.mkdirSync(path.dirname(lock), { recursive: true });
-  for (let told = false; ; ) {
-    try {
-      fs.writeFileSync(lock, String(process.pid), { flag: "wx" });
-      break;
-    } catch (error) {
-      if (error.code !== "EEXIST") throw error;
-    }
-    const owner = Number(readOrEmpty(lock));
-    if (owner > 0 && !isAlive(owner)) {
-      fs.rmSync(lock, { force: true });
-      continue;
-    }
-    if (!told) log(`Waiting for process ${owner} to finish installing the VS Code under test …`);
-    told = true;
-    await pause(500);
-  }
-  try {
-    action();
-  } finally {
-    fs.rmSync(lock, { force: true });
-  }
-}
-
-function readOrEmpty(file) {
-  try {
-    return fs.readFileSync(file, "utf8");
-  } catch {
-    return "";
-  }
-}
-
-function isAlive(pid) {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return error.code === "EPERM";
-  }
-}
-
 function fail(message) {
   throw new Error(message);
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   try {
-    process.stdout.write(`${(await installVSCodeUnderTest()).folder}\n`);
+    process.stdout.write(`${installVSCodeUnderTest().folder}\n`);
   } catch (error) {
     process.stderr.write(`${error.message}\n`);
     process.exitCode = 1;

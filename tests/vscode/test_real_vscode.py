@@ -16,6 +16,8 @@ from pathlib import Path
 import psutil
 import pytest
 
+from tests.installations import one_at_a_time
+
 REPOSITORY = Path(__file__).parents[2]
 EXTENSION = REPOSITORY / "vscode-extension"
 SCENARIO = Path(__file__).with_name("end_to_end.mjs")
@@ -38,9 +40,10 @@ def node_modules() -> Path:
     installed = EXTENSION / "node_modules"
     marker = installed / ".ready"
     lock = EXTENSION / "package-lock.json"
-    if not marker.exists() or marker.stat().st_mtime < lock.stat().st_mtime:
-        run("npm", "ci", "--no-audit", "--no-fund", cwd=EXTENSION, seconds=600)
-        marker.touch()
+    with one_at_a_time("extension-build-tools"):
+        if not marker.exists() or marker.stat().st_mtime < lock.stat().st_mtime:
+            run("npm", "ci", "--no-audit", "--no-fund", cwd=EXTENSION, seconds=600)
+            marker.touch()
     return installed
 
 
@@ -59,7 +62,8 @@ def test_the_units_of_the_extension_hold(node_modules: Path) -> None:
 
 
 def test_a_mistake_is_underlined_and_repaired_and_a_click_brings_scores(vsix: Path, tmp_path: Path) -> None:
-    run("node", str(INSTALL), cwd=REPOSITORY, seconds=1_200)
+    with one_at_a_time("vscode-under-test"):
+        run("node", str(INSTALL), cwd=REPOSITORY, seconds=1_200)
     arguments = {"suite": SUITE, "python": Path(sys.executable), "vsix": vsix, "artifacts": tmp_path}
     run(
         "node",

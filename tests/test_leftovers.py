@@ -1,0 +1,55 @@
+"""A run of tests that leaves something behind fails, and says what."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+# As `python -m pytest` with the plug-in, but not patient.
+PYTEST = """\
+import sys, pytest
+from tests import leftovers
+leftovers.PATIENCE_SECONDS = 0.2
+sys.exit(pytest.main(["-q", "-p", "no:cacheprovider", *sys.argv[1:]], plugins=[leftovers]))
+"""
+PROCESS = "subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)'], start_new_session=True)"
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
+    (tmp_path / ".gitignore").write_text("__pycache__/\n.gitignore\npytest.ini\n")
+    (tmp_path / "pytest.ini").write_text("[pytest]\n")
+    return tmp_path
+
+
+@pytest.mark.parametrize("processes", ["0", "2"])
+@pytest.mark.parametrize(
+    ("statement", "said"),
+    [
+        ("pass", ""),
+        (PROCESS, "time.sleep(60)"),
+        ("tempfile.mkdtemp(prefix='forgotten-')", "in the temporary directory: forgotten-"),
+        ("Path('changed.txt').write_text('')", "in the repository: ?? changed.txt"),
+    ],
+    ids=["nothing", "a process", "a folder", "a change"],
+)
+def test_what_is_left_fails_the_run(repository: Path, statement: str, said: str, processes: str) -> None:
+    test = f"import subprocess, sys, tempfile\nfrom pathlib import Path\ndef test_it(): {statement}\n"
+    (repository / "test_it.py").write_text(test)
+    subprocess.run(["git", "add", "test_it.py"], cwd=repository, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", PYTEST, "-n", processes, "--rootdir", str(repository)],
+        cwd=repository,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[1]), "PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ("left behind" in done.stdout) == bool(said), done.stdout + done.stderr
+    assert said in done.stdout
+    assert done.returncode == (1 if said else 0)
