@@ -21,6 +21,9 @@ PROTOCOL = SERVER / "protocol"
 
 ENGINE_MODULES_FOR_THE_SERVER = {
     "waza_engine",
+    "waza_engine.command_line",
+    "waza_engine.markdown",
+    "waza_engine.terminal",
     "waza_engine.spec.file_names",
     "waza_engine.spec.scalars",
     "waza_engine.spec.task_globs",

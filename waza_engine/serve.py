@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import logging
 import os
 import signal
 import sys
@@ -26,6 +25,7 @@ from pylsp_jsonrpc.endpoint import Endpoint
 
 from waza_engine.commands.methods import Methods
 from waza_engine.results.documents import plain
+from waza_engine.terminal import log_to_standard_error
 
 LONGEST_LINE_BYTES = 64 * 2**20
 _PARSE_ERROR, _INVALID_REQUEST, _METHOD_NOT_FOUND = -32700, -32600, -32601
@@ -36,7 +36,7 @@ Message = Mapping[str, Any]
 
 def serve() -> NoReturn:
     """Serve until the input ends or a termination signal comes; never returns."""
-    logging.basicConfig(stream=sys.stderr, level=os.environ.get("WAZA_LOG_LEVEL", "CRITICAL").upper())
+    log_to_standard_error("CRITICAL")
     wire = os.fdopen(os.dup(1), "wb", buffering=0)
     os.dup2(2, 1)
     server = Server(wire)

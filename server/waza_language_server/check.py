@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from waza_language_server.analysis.diagnose import diagnose
+from waza_language_server.analysis.failures import RuleFailure, failures_noted
 from waza_language_server.analysis.problem import Problem, Severity
 from waza_language_server.project.document import Document
 from waza_language_server.project.index import Project
@@ -46,11 +47,15 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What was found in one file. ``note`` says why a file that was asked for was not checked."""
+    """What was found in one file. ``note`` says why a file that was asked for was not checked.
+
+    ``failures`` are mistakes of ours: because of them there may be more problems than ``findings``.
+    """
 
     path: Path
     findings: tuple[Finding, ...] = ()
     note: str = ""
+    failures: tuple[RuleFailure, ...] = ()
 
 
 def check_paths(paths: Iterable[Path]) -> Iterator[Report]:
@@ -103,15 +108,17 @@ def open_document(project: Project, path: Path) -> Document | None:
 
 
 def _check_file(project: Project, file: Path, *, named: bool) -> Report | None:
-    try:
-        document = open_document(project, file)
-        if document is None:
-            return Report(file, note=_why_not(project, file)) if named else None
-        problems = diagnose(document, project)
-        return Report(file, tuple(_finding(file, document.lines, problem) for problem in problems))
-    except Exception as error:
-        log.exception("%s could not be checked", file)
-        return Report(file, note=f"the check failed: {error}")
+    with failures_noted() as failures:
+        try:
+            document = open_document(project, file)
+            if document is None:
+                return Report(file, note=_why_not(project, file)) if named else None
+            problems = diagnose(document, project)
+            findings = tuple(_finding(file, document.lines, problem) for problem in problems)
+        except Exception as error:  # noqa: BLE001 - told to the user
+            findings = ()
+            failures.append(RuleFailure("the check", error))
+    return Report(file, findings, failures=tuple(failures))
 
 
 def _finding(file: Path, lines: LineIndex, problem: Problem) -> Finding:

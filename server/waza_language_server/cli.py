@@ -7,19 +7,25 @@ from __future__ import annotations
 
 import gc
 import logging
-import os
 import sys
+
+from waza_engine.command_line import carry_out, carry_out_application
+from waza_engine.terminal import complain, log_to_standard_error, say
 
 
 def main() -> None:
     """Start the server, or run one of the terminal commands."""
+    carry_out(_command)
+
+
+def _command() -> None:
     arguments = sys.argv[1:]
     if arguments == ["--version"]:
         _print_version()
     elif "--help" in arguments or (arguments and not arguments[0].startswith("--")):
         from waza_language_server.commands import application
 
-        application(prog_name="waza-language-server")
+        carry_out_application(application, "waza-language-server")
     else:
         sys.exit(_serve(arguments))
 
@@ -28,13 +34,9 @@ def _serve(arguments: list[str]) -> int:
     try:
         port = _port(arguments)
     except ValueError as error:
-        sys.stderr.write(f"{error}\n")
+        complain(str(error))
         return 2
-    logging.basicConfig(
-        stream=sys.stderr,
-        level=os.environ.get("WAZA_LOG_LEVEL", "WARNING").upper(),
-        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
-    )
+    log_to_standard_error("WARNING")
     # Its errors reach our log through the server, once and with their cause.
     logging.getLogger("pygls").setLevel(logging.CRITICAL)
     # Looking for garbage among the thousands of classes of the protocol library costs a sixth of the start.
@@ -70,4 +72,4 @@ def _port(arguments: list[str]) -> int | None:
 def _print_version() -> None:
     from waza_engine import __version__
 
-    sys.stdout.write(f"waza-language-server {__version__}\n")
+    say(f"waza-language-server {__version__}")

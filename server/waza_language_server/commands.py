@@ -2,24 +2,41 @@
 
 from __future__ import annotations
 
-import json
-import sys
+import traceback
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from waza_engine.command_line import FAILED
+from waza_engine.terminal import (
+    complain,
+    complain_lines,
+    log_to_standard_error,
+    say,
+    say_json,
+    say_lines,
+    visible,
+)
+from waza_language_server.analysis.failures import RuleFailure
 from waza_language_server.check import Finding, check_paths
 
 application = typer.Typer(
     add_completion=False,
     no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
     help="The language server of waza evaluation suites. Without a command it serves an editor "
     "on standard input and output; --tcp PORT serves one on that port instead.",
 )
+
+
+Verbose = Annotated[
+    bool, typer.Option("-v", "--verbose", help="Print the traceback of an internal error, too.")
+]
 
 
 class Format(StrEnum):
@@ -33,55 +50,84 @@ class Format(StrEnum):
 def check(
     paths: Annotated[list[Path], typer.Argument(help="Files, and folders to search for suite files.")],
     output: Annotated[Format, typer.Option("--format", help="For people or for programs.")] = Format.text,
+    verbose: Verbose = False,
 ) -> None:
-    """Print the problems of suite files; exit with 1 when there is an error, with 2 on bad use."""
+    """Print the problems of suite files.
+
+    Exit code 0: there is no error. 1: there is one. 2: not everything could be checked.
+    """
+    _start_log()
     missing = [path for path in paths if not path.exists()]
     for path in missing:
-        typer.echo(f"{path} does not exist.", err=True)
+        complain(f"{path} does not exist.")
     findings: list[Finding] = []
-    files = 0
+    files = incomplete = 0
     for report in check_paths([path for path in paths if path not in missing]):
         if report.note:
-            typer.echo(f"{report.path}: {report.note}", err=True)
+            complain(f"{report.path}: {report.note}")
             continue
         files += 1
+        incomplete += bool(report.failures)
         findings += report.findings
         if output is Format.text:
-            for line in _lines(report.findings):
-                typer.echo(line)
+            for lines in map(_lines, report.findings):
+                say_lines(lines)
+        _tell_failures(report.path, report.failures, verbose=verbose)
     if output is Format.json:
-        typer.echo(json.dumps([finding.to_json() for finding in findings], indent=2, ensure_ascii=False))
+        say_json([finding.to_json() for finding in findings])
     else:
-        typer.echo(_summary(findings, files))
-    if missing:
-        raise typer.Exit(2)
+        say(_summary(findings, files, incomplete))
+    if missing or incomplete:
+        raise typer.Exit(FAILED)
     raise typer.Exit(any(finding.severity == "error" for finding in findings))
 
 
 @application.command()
 def show(
     file: Annotated[Path, typer.Argument(help="A file of a suite.")],
+    verbose: Verbose = False,
 ) -> None:
-    """Print a file as an editor would show it: problems with carets, lenses above, scores at line ends."""
+    """Print a file as an editor would show it: problems with carets, lenses above, scores at line ends.
+
+    Exit code 0: shown. 2: it cannot be, or not completely.
+    """
+    _start_log()
     from waza_language_server.show import show_file
 
     drawn = show_file(file)
     if drawn is None:
-        typer.echo(f"{file} is not a readable file of a suite.", err=True)
-        raise typer.Exit(2)
-    typer.echo(drawn, nl=False)
+        complain(f"{file} is not a readable file of a suite.")
+        raise typer.Exit(FAILED)
+    say_lines(drawn.text)
+    if drawn.failures:
+        _tell_failures(file, drawn.failures, verbose=verbose)
+        raise typer.Exit(FAILED)
 
 
-def _lines(findings: tuple[Finding, ...]) -> Iterator[str]:
-    for finding in findings:
-        place = f"{finding.path}:{finding.start[0] + 1}:{finding.start[1] + 1}"
-        message = finding.message.replace("\n", "\n    ")
-        yield f"{place}: {finding.severity}[{finding.code}] {message}"
+def _start_log() -> None:
+    log_to_standard_error("WARNING", "%(message)s")
 
 
-def _summary(findings: list[Finding], files: int) -> str:
+def _lines(finding: Finding) -> str:
+    place = visible(f"{finding.path}:{finding.start[0] + 1}:{finding.start[1] + 1}")
+    message = finding.message.replace("\n", "\n    ")
+    return f"{place}: {finding.severity}[{finding.code}] {message}\n"
+
+
+def _tell_failures(file: Path, failures: Iterable[RuleFailure], *, verbose: bool) -> None:
+    """Say in one sentence what is missing for a mistake of ours."""
+    what = ", ".join(dict.fromkeys(map(str, failures)))
+    if what:
+        more = "" if verbose else "; --verbose says more"
+        complain(f"{file}: not everything was checked, because {what}{more}.")
+    for failure in failures if verbose else ():
+        complain_lines("".join(traceback.format_exception(failure.error)))
+
+
+def _summary(findings: list[Finding], files: int, incomplete: int) -> str:
     counts = Counter(finding.severity for finding in findings)
     parts = [_counted(counts[severity], severity) for severity in ("error", "warning", "information", "hint")]
+    parts.append(f"{incomplete} not checked completely" if incomplete else "")
     found = ", ".join(part for part in parts if part) or "no problems"
     return f"{files} {'file' if files == 1 else 'files'} checked: {found}"
 
@@ -91,14 +137,3 @@ def _counted(count: int, severity: str) -> str:
         return ""
     plural = "" if count == 1 or severity == "information" else "s"
     return f"{count} {severity}{plural}"
-
-
-def _utf_8_output() -> None:
-    """Let a terminal or pipe with a narrow encoding show what it can instead of failing."""
-    for stream in (sys.stdout, sys.stderr):
-        reconfigure = getattr(stream, "reconfigure", None)
-        if reconfigure is not None:
-            reconfigure(errors="replace")
-
-
-_utf_8_output()

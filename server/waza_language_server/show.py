@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 from waza_language_server.analysis.diagnose import diagnose
+from waza_language_server.analysis.failures import RuleFailure, failures_noted
 from waza_language_server.check import open_document
 from waza_language_server.features.annotated_source import Hint, Lens, annotate_source, carets_of
 from waza_language_server.features.code_lens import code_lenses
@@ -12,14 +14,23 @@ from waza_language_server.features.inlay_hints import inlay_hints
 from waza_language_server.project.index import Project
 
 
-def show_file(path: Path) -> str | None:
-    """Return the source with everything drawn in, None when the file is none of ours or cannot be read."""
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """The source of a file with everything drawn in, and what is missing there for mistakes of ours."""
+
+    text: str
+    failures: tuple[RuleFailure, ...]
+
+
+def show_file(path: Path) -> Drawing | None:
+    """Return the drawing of a file, None when it is none of ours or cannot be read."""
     project = Project()
     document = open_document(project, path)
     if document is None:
         return None
     project = project.with_document(document)
-    marks = carets_of(diagnose(document, project))
+    with failures_noted() as failures:
+        marks = carets_of(diagnose(document, project))
     marks += [Lens(lens.span.start, lens.title) for lens in code_lenses(document, project)]
     marks += [Hint(hint.offset, hint.label) for hint in inlay_hints(document, project)]
-    return annotate_source(document.text, marks)
+    return Drawing(annotate_source(document.text, marks), tuple(failures))

@@ -5,7 +5,6 @@ Architecture invariant: only option types are imported here; what a command need
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -23,6 +22,7 @@ from waza_engine.commands.options import (
     Tasks,
     recorded,
 )
+from waza_engine.terminal import complain, say, say_json
 
 application = typer.Typer(
     no_args_is_help=True,
@@ -343,19 +343,17 @@ def schema(
 
     Exit code 0: written. 2: they cannot be.
     """
-    import json
-
     from waza_engine.spec.json_schema import schemas, write_schemas
 
     if out is None:
-        sys.stdout.write(json.dumps(schemas(custom=custom), indent=2, ensure_ascii=False) + "\n")
+        say_json(schemas(custom=custom))
         return
     try:
         written = write_schemas(out, custom=custom)
     except OSError as error:
-        sys.stderr.write(f"The schemas cannot be written to {out}: {error.strerror or error}.\n")
+        complain(f"The schemas cannot be written to {out}: {error.strerror or error}.")
         raise typer.Exit(2) from None
-    sys.stdout.write(f"{len(written)} schemas written to {out}\n")
+    say(f"{len(written)} schemas written to {out}")
 
 
 @cache_commands.command("clear")
@@ -392,5 +390,5 @@ def options(
     if version:
         from waza_engine import __version__
 
-        sys.stdout.write(f"waza-engine {__version__}\n")
+        say(f"waza-engine {__version__}")
         raise typer.Exit

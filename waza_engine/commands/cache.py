@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 from waza_engine.runs.caching import CacheError, clear_cache, configured_directory
 from waza_engine.spec.loading import load_project_config
 from waza_engine.spec.problems import SuiteFileError
+from waza_engine.terminal import complain, say
 
 CLEARED, NOT_CLEARED = 0, 2
 
@@ -20,7 +20,7 @@ def clear_command(directory: Path | None) -> int:
             directory = configured_directory(here, load_project_config(here)[0])
         count = clear_cache(directory)
     except (CacheError, SuiteFileError) as error:
-        sys.stderr.write(f"{error}\n")
+        complain(str(error))
         return NOT_CLEARED
-    sys.stdout.write(f"{count} {'result' if count == 1 else 'results'} deleted from {directory}\n")
+    say(f"{count} {'result' if count == 1 else 'results'} deleted from {directory}")
     return CLEARED

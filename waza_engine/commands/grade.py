@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from rich.console import Console
-from rich.markup import escape
-
-from waza_engine.commands.output import tolerate_narrow_encodings
+from waza_engine.commands.printer import Part, Printer
 from waza_engine.commands.records import record_of
 from waza_engine.commands.regraded import TaskReport, answer, document, graded
-from waza_engine.commands.report import MARKS
+from waza_engine.commands.report import MARKS, feedback_part
 from waza_engine.commands.run import INTERRUPTED, NOT_RUN, PASSED, SOME_FAILED
 from waza_engine.executors.base import Cancellation
+from waza_engine.results.json_values import plain
 from waza_engine.results.recordings import RecordingError
 from waza_engine.results.scores import GraderResult
 from waza_engine.results.store import ResultsError, encoded, write_atomically
@@ -29,25 +25,23 @@ from waza_engine.runs.regrading import RegradeRequest, Regrading, prepare_regrad
 from waza_engine.runs.suite import SuiteError
 from waza_engine.scoring.statistics import mean
 from waza_engine.spec.problems import SuiteFileError
-
-_SHOWN_CHARACTERS = 300
+from waza_engine.terminal import complain, say_json
 
 
 def grade_command(request: RegradeRequest, output: Path | None, output_format: str) -> int:
     """Grade a record again and return the exit code. ``output_format`` is ``text`` or ``json``."""
-    tolerate_narrow_encodings(json_wanted=output_format == "json")
     cancellation = RunCancellation()
     try:
         regrading = prepare_regrading(with_files(request))
         for warning in regrading.warnings:
-            sys.stderr.write(f"warning: {warning}\n")
+            complain(f"warning: {warning}")
         if output_format == "text":
             reports = _told(regrading, cancellation)
         else:
             reports = graded(regrading, cancellation)
-            sys.stdout.write(json.dumps(answer(regrading, reports), indent=2, ensure_ascii=False) + "\n")
+            say_json(plain(answer(regrading, reports)))
     except (RecordingError, SuiteFileError, SuiteError) as error:
-        sys.stderr.write(f"{error}\n")
+        complain(str(error))
         return NOT_RUN
     except (KeyboardInterrupt, CancelledRunError):
         cancellation.request()
@@ -56,7 +50,7 @@ def grade_command(request: RegradeRequest, output: Path | None, output_format: s
         try:
             write_atomically(output, encoded(document(regrading, reports)))
         except ResultsError as error:
-            sys.stderr.write(f"{error}\n")
+            complain(str(error))
             return NOT_RUN
     if any(report.task.error for report in reports):
         return NOT_RUN
@@ -70,27 +64,28 @@ def with_files(request: RegradeRequest) -> RegradeRequest:
 
 
 def _told(regrading: Regrading, cancellation: Cancellation) -> list[TaskReport]:
-    console = Console(highlight=False, soft_wrap=True)
+    printer = Printer()
     recording = regrading.recording
     name = recording.eval_name or regrading.suite.path.name
     count = regrading.task_count
-    console.print(
-        f"[bold]{escape(name)}[/]: grading {count} {'task' if count == 1 else 'tasks'} "
-        f"of {escape(recording.path.name)} again"
+    printer.line(
+        (name, "bold"),
+        f": grading {count} {'task' if count == 1 else 'tasks'} of {recording.path.name} again",
     )
-    reports = graded(regrading, cancellation, lambda report: _print_task(console, report))
+    reports = graded(regrading, cancellation, lambda report: _print_task(printer, report))
     for report in reports:
-        _explain(console, report)
+        _explain(printer, report)
     changed = sum(_differs(report) for report in reports)
     passed = sum(report.now.status == "passed" for report in reports)
-    console.print(
-        f"\n{passed} of {count} tasks passed"
+    printer.line()
+    printer.line(
+        f"{passed} of {count} tasks passed"
         f"  ·  score {mean([report.score for report in reports]):.2f}"
         f"  ·  {f'{changed} not as recorded' if changed else 'all as recorded'}"
     )
     for line in (_about_judges(regrading, reports), _about_files(reports)):
         if line:
-            console.print(f"[dim]{line}[/]")
+            printer.line((line, "dim"))
     return reports
 
 
@@ -117,29 +112,33 @@ def _kept(reports: Sequence[TaskReport], *, of_files: bool) -> str:
         for name, verdict in (trial.validations or {}).items()
         if is_recorded(verdict) and kept_for_files(verdict) is of_files
     }
-    return escape(", ".join(sorted(kept)))
+    return ", ".join(sorted(kept))
 
 
-def _print_task(console: Console, report: TaskReport) -> None:
+def _print_task(printer: Printer, report: TaskReport) -> None:
     then = "" if report.now.status == report.recorded.status else f"  (was {report.recorded.status})"
     score = "" if report.now.status == "skipped" else f"  {report.score:.2f}"
-    console.print(f"{MARKS.get(report.now.status, '')} {escape(report.now.id)}{score}[dim]{then}[/]")
+    printer.line(MARKS.get(report.now.status, ""), f" {report.now.id}{score}", (then, "dim"))
 
 
-def _explain(console: Console, report: TaskReport) -> None:
+def _explain(printer: Printer, report: TaskReport) -> None:
     """Print why a task does not pass, and every grader that says something else than it did."""
-    lines = [
-        f"    {_mark(grader)} {escape(name)}  {_score(grader)}{_then(grader, report)}{_feedback(grader)}"
+    lines: list[tuple[Part, ...]] = [
+        (
+            *("    ", _mark(grader), f" {name}  {_score(grader)}"),
+            *((_then(grader, report), "dim"), feedback_part(grader.feedback)),
+        )
         for name, grader in report.now.graders.items()
         if not grader.passed or _then(grader, report)
     ]
     if not lines and not report.now.error:
         return
-    console.print(f"\n{MARKS.get(report.now.status, '')} [bold]{escape(report.now.id)}[/]")
+    printer.line()
+    printer.line(MARKS.get(report.now.status, ""), " ", (report.now.id, "bold"))
     if report.now.error:
-        console.print(f"    {escape(report.now.error)}")
+        printer.lines(report.now.error, "    ")
     for line in lines:
-        console.print(line)
+        printer.line(*line)
 
 
 def _differs(report: TaskReport) -> bool:
@@ -150,21 +149,15 @@ def _differs(report: TaskReport) -> bool:
 def _then(grader: GraderResult, report: TaskReport) -> str:
     recorded = report.recorded.graders.get(grader.name)
     if recorded is None:
-        return "  [dim](new)[/]"
+        return "  (new)"
     if abs(recorded.score - grader.score) < 1e-9 and recorded.passed == grader.passed:
         return ""
-    return f"  [dim](was {recorded.score:.2f}{', passed' if recorded.passed else ''})[/]"
+    return f"  (was {recorded.score:.2f}{', passed' if recorded.passed else ''})"
 
 
-def _mark(grader: GraderResult) -> str:
+def _mark(grader: GraderResult) -> Part:
     return MARKS[grader.status if grader.status != "graded" else "passed" if grader.passed else "failed"]
 
 
 def _score(grader: GraderResult) -> str:
     return "" if grader.status == "pending" else f"{grader.score:.2f}"
-
-
-def _feedback(grader: GraderResult) -> str:
-    text = " ".join(grader.feedback.split())
-    shown = text if len(text) <= _SHOWN_CHARACTERS else text[:_SHOWN_CHARACTERS] + "…"
-    return f"  [dim]{escape(shown)}[/]" if shown else ""

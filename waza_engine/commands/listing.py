@@ -2,38 +2,35 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from pathlib import Path
 from typing import Any
 
-from waza_engine.commands.output import tolerate_narrow_encodings
 from waza_engine.runs.discovery import eval_files
 from waza_engine.runs.suite import SuiteError, load_suite
 from waza_engine.spec.problems import SuiteFileError
+from waza_engine.terminal import complain, say, say_json
 
 LISTED, NOTHING_LISTED = 0, 2
 
 
 def list_command(directory: Path, *, as_json: bool) -> int:
     """Print every suite with its tasks; one that cannot be used says why. Return the exit code."""
-    tolerate_narrow_encodings(json_wanted=as_json)
     if not directory.is_dir():
-        sys.stderr.write(f"There is no directory {directory}.\n")
+        complain(f"There is no directory {directory}.")
         return NOTHING_LISTED
     suites = [_suite(path) for path in eval_files(directory)]
     if as_json:
-        sys.stdout.write(json.dumps({"suites": suites}, indent=2, ensure_ascii=False) + "\n")
+        say_json({"suites": suites})
         return LISTED
     if not suites:
-        sys.stderr.write(f"There is no eval.yaml below {directory}.\n")
+        complain(f"There is no eval.yaml below {directory}.")
     for suite in suites:
         count = len(suite["tasks"])
         told = suite.get("error") or f"{suite['name']}, {count} {'task' if count == 1 else 'tasks'}"
-        sys.stdout.write(f"{suite['path']}  {told}\n")
+        say(f"{suite['path']}  {told}")
         for task in suite["tasks"]:
             name = "" if task["name"] == task["id"] else f"  {task['name']}"
-            sys.stdout.write(f"  {task['id']}{name}{'  (cannot be used)' if 'error' in task else ''}\n")
+            say(f"  {task['id']}{name}{'  (cannot be used)' if 'error' in task else ''}")
     return LISTED
 
 

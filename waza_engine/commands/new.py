@@ -5,14 +5,13 @@ Architecture invariant: only option types are imported here, as in ``application
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from waza_engine.commands.output import tolerate_narrow_encodings
+from waza_engine.terminal import complain, say, say_json, say_lines
 
 MADE, NOT_MADE = 0, 2
 
@@ -51,15 +50,14 @@ def new_suite_command(
     from waza_engine.scaffold.problems import ScaffoldError
     from waza_engine.scaffold.suite import DEFAULT_MODEL, new_suite
 
-    tolerate_narrow_encodings(json_wanted=as_json)
     try:
         made = new_suite(skill, out, executor=executor, model=model or DEFAULT_MODEL)
         paths = write_files(made.directory, made.files, force=force)
     except ScaffoldError as error:
-        sys.stderr.write(f"{error}\n")
+        complain(str(error))
         raise typer.Exit(NOT_MADE) from None
     for warning in made.warnings:
-        sys.stderr.write(f"warning: {warning}\n")
+        complain(f"warning: {warning}")
     _tell(paths, as_json=as_json, then=f"waza-engine run {made.directory}")
 
 
@@ -82,12 +80,11 @@ def new_task_command(
     from waza_engine.scaffold.problems import ScaffoldError
     from waza_engine.scaffold.task import new_task
 
-    tolerate_narrow_encodings(json_wanted=as_json)
     try:
         made = new_task(identifier, suite, prompt=prompt, name=name)
         paths = write_files(made.path.parent, {made.path.name: made.text}, force=force)
     except ScaffoldError as error:
-        sys.stderr.write(f"{error}\n")
+        complain(str(error))
         raise typer.Exit(NOT_MADE) from None
     _tell(paths, as_json=as_json, then=f"waza-engine run {suite} --task {identifier}")
 
@@ -115,25 +112,23 @@ def new_grader_command(
     from waza_engine.scaffold.grader import grader_entry, with_grader
     from waza_engine.scaffold.problems import ScaffoldError
 
-    tolerate_narrow_encodings()
     try:
         if to is None:
-            sys.stdout.write(grader_entry(grader_type, name))
+            say_lines(grader_entry(grader_type, name))
             return
         path, content, chosen = with_grader(to, grader_type, name)
         write_content(path, content)
     except ScaffoldError as error:
-        sys.stderr.write(f"{error}\n")
+        complain(str(error))
         raise typer.Exit(NOT_MADE) from None
-    sys.stdout.write(f"{chosen} added to {path}\n")
+    say(f"{chosen} added to {path}")
 
 
 def _tell(paths: Sequence[Path], *, as_json: bool, then: str) -> None:
     if as_json:
-        import json
-
-        sys.stdout.write(json.dumps({"files": [str(path) for path in paths]}, ensure_ascii=False) + "\n")
+        say_json({"files": [str(path) for path in paths]})
         return
     for path in paths:
-        sys.stdout.write(f"{path}\n")
-    sys.stdout.write(f"\nNext: {then}\n")
+        say(str(path))
+    say()
+    say(f"Next: {then}")

@@ -1,19 +1,13 @@
-"""Standard output whose reader may be gone (``| head -1``), or whose disk may be full."""
+"""Standard output of a run: when its reader leaves or the disk is full, the run ends in order."""
 
 from __future__ import annotations
 
-import codecs
-import contextlib
-import errno
-import io
-import os
 import sys
 from collections.abc import Callable
-from typing import IO, cast
+from typing import IO, Any, cast
 
-_STANDARD_OUTPUT = 1
-_PLAIN = "waza-plain-signs"
-_PLAIN_SIGNS = {"✓": "+", "✗": "x", "⚠": "!", "⧖": "~", "–": "-", "·": "-", "…": "...", "→": "->", "│": "|"}
+from waza_engine.command_line import complain_of_output, drop_output
+from waza_engine.terminal import json_text
 
 
 class StandardOutput:
@@ -44,10 +38,18 @@ class StandardOutput:
         return self._stream.fileno()
 
     def write(self, text: str) -> int:
-        """Write the text, if that is possible still."""
+        """Write the text, which a ``Printer`` has made harmless, if that is possible still."""
         if self.failure is None:
             self._attempt(lambda: self._stream.write(text))
         return len(text)
+
+    def say_json(self, value: Any, indent: int | None = None) -> None:
+        """Write a value as JSON in UTF-8, at once, if that is possible still."""
+        content = json_text(value, indent).encode() + b"\n"
+        self.flush()
+        if self.failure is None:
+            self._attempt(lambda: self._stream.buffer.write(content))
+        self.flush()
 
     def flush(self) -> None:
         """Hand over what was written."""
@@ -66,34 +68,3 @@ class StandardOutput:
             self.failure = error
             drop_output()
             self._on_failure()
-
-
-def tolerate_narrow_encodings(*, json_wanted: bool = False) -> None:
-    """Let a terminal that has no ✓ show a plain sign instead of ending the command; JSON is UTF-8."""
-    codecs.register_error(_PLAIN, _plain_signs)
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            utf8 = json_wanted and stream is sys.stdout
-            stream.reconfigure(encoding="utf-8" if utf8 else None, errors="replace" if utf8 else _PLAIN)
-
-
-def complain_of_output(error: OSError) -> None:
-    """Say on standard error that standard output cannot be written, unless its reader has left."""
-    if error.errno not in (errno.EPIPE, errno.EINVAL):
-        with contextlib.suppress(OSError):
-            sys.stderr.write(f"Standard output cannot be written: {error.strerror or error}.\n")
-
-
-def drop_output() -> None:
-    """Send what is still to be written nowhere: the interpreter writes it when it ends."""
-    with contextlib.suppress(OSError, ValueError):
-        descriptor = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(descriptor, _STANDARD_OUTPUT)
-        os.close(descriptor)
-
-
-def _plain_signs(error: UnicodeError) -> tuple[str, int]:
-    if not isinstance(error, UnicodeEncodeError):
-        raise error
-    unknown = error.object[error.start : error.end]
-    return "".join(_PLAIN_SIGNS.get(character, "?") for character in unknown), error.end

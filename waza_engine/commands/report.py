@@ -6,24 +6,24 @@ from dataclasses import asdict
 from types import TracebackType
 from typing import IO, Self
 
-from rich.console import Console
-from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from waza_engine.commands.complaints import Complaints, is_complaint
+from waza_engine.commands.printer import Part, Printer
 from waza_engine.results.documents import run_document
 from waza_engine.results.outcomes import TaskOutcome, TrialOutcome, Validation
 from waza_engine.results.words import baseline_words, impact_words, spending_words
 from waza_engine.runs.events import RunEvent
 from waza_engine.runs.run import PreparedRun, RunReport
+from waza_engine.terminal import visible
 
-MARKS = {
-    "passed": "[green]✓[/]",
-    "failed": "[red]✗[/]",
-    "error": "[yellow]⚠[/]",
-    "errored": "[yellow]⚠[/]",
-    "skipped": "[dim]–[/]",
-    "pending": "[cyan]⧖[/]",
+MARKS: dict[str, Part] = {
+    "passed": ("✓", "green"),
+    "failed": ("✗", "red"),
+    "error": ("⚠", "yellow"),
+    "errored": ("⚠", "yellow"),
+    "skipped": ("–", "dim"),
+    "pending": ("⧖", "cyan"),
 }
 _SHOWN_CHARACTERS = 300
 
@@ -35,16 +35,16 @@ class TextReport:
         self._prepared = prepared
         self._verbose = verbose
         self._complaints = Complaints()
-        self._console = Console(file=output, highlight=False, soft_wrap=True)
-        self._errors = Console(stderr=True, highlight=False, soft_wrap=True)
+        self._printer = Printer(output)
+        self._errors = Printer(errors=True)
         self._progress = Progress(
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(),
             MofNCompleteColumn(),
             TimeElapsedColumn(),
-            console=self._console,
+            console=self._printer.console,
             transient=True,
-            disable=not self._console.is_terminal,
+            disable=not self._printer.is_terminal,
         )
         self._bar = self._progress.add_task("starting", total=None)
 
@@ -63,9 +63,9 @@ class TextReport:
             self._progress.update(self._bar, completed=event.completed or 0, total=event.total)
         match event.kind:
             case "run_started":
-                self._console.print(self._headline())
+                self._printer.line(*self._headline())
             case "started":
-                self._progress.update(self._bar, description=escape(event.task or ""))
+                self._progress.update(self._bar, description=visible(event.task or ""))
             case "output" if is_complaint(event):
                 self._tell_warning(event)
             case "output" if self._verbose and event.message:
@@ -73,7 +73,7 @@ class TextReport:
             case "passed" | "failed" | "errored" | "skipped" | "pending" if event.trial is None:
                 score = "" if event.score is None else f"  {event.score:.2f}"
                 note = "  without skills" if event.baseline else "  from the cache" if event.cached else ""
-                self._console.print(f"{MARKS[event.kind]} {escape(event.task or '')}{score}[dim]{note}[/]")
+                self._printer.line(MARKS[event.kind], f" {event.task or ''}{score}", (note, "dim"))
             case _:
                 pass
 
@@ -88,13 +88,15 @@ class TextReport:
             right = found.true_positives + found.true_negatives
             prompts = right + found.false_positives + found.false_negatives
             figures = f"accuracy {found.accuracy:.2f}, F1 {found.f1:.2f}"
-            self._console.print(f"\ntriggers: {right} of {prompts} prompts right, {figures}")
+            self._printer.line()
+            self._printer.line(f"triggers: {right} of {prompts} prompts right, {figures}")
         for metric in outcome.metrics:
             if not metric.passed:
                 missed = f"{metric.value:.2f}, below {metric.threshold:g}"
-                self._console.print(f"{MARKS['failed']} {escape(metric.name)} is {missed}")
-        self._console.print(
-            f"\n{summary.succeeded} of {summary.total_tests} tasks passed"
+                self._printer.line(MARKS["failed"], f" {metric.name} is {missed}")
+        self._printer.line()
+        self._printer.line(
+            f"{summary.succeeded} of {summary.total_tests} tasks passed"
             + "".join(
                 f", {count} {word}"
                 for count, word in ((summary.errors, "in error"), (summary.skipped, "skipped"))
@@ -110,55 +112,57 @@ class TextReport:
             baseline_words(document),
         ):
             if line:
-                self._console.print(escape(line))
+                self._printer.line(line)
         if outcome.header.settings.get("skip_graders"):
-            self._console.print("answers only; `waza-engine grade` grades them")
+            self._printer.line("answers only; `waza-engine grade` grades them")
         if outcome.status == "canceled":
-            self._console.print("[yellow]interrupted; what was finished is kept[/]")
+            self._printer.line(("interrupted; what was finished is kept", "yellow"))
         if outcome.message:
-            self._errors.print(f"[red]{escape(outcome.message)}[/]")
+            self._errors.line((outcome.message, "red"))
         if report.write_error:
-            self._errors.print(f"[red]{escape(report.write_error)}[/]")
+            self._errors.line((report.write_error, "red"))
         if report.results_file is not None:
-            self._console.print(f"results: {escape(str(report.results_file))}")
+            self._printer.line(f"results: {report.results_file}")
 
-    def _headline(self) -> str:
+    def _headline(self) -> tuple[Part, ...]:
         header, count = self._prepared.header, len(self._prepared.task_ids)
         name = header.eval_name or self._prepared.suite.path.name
         trials = f", {self._prepared.trials} trials each" if self._prepared.trials > 1 else ""
         model = f" ({header.model})" if header.model else ""
         twice = ", then all without skills" if self._prepared.baseline else ""
         return (
-            f"[bold]{escape(name)}[/]: {count} {'task' if count == 1 else 'tasks'}{trials}, "
-            f"executor {escape(header.executor)}{escape(model)}{twice}"
+            (name, "bold"),
+            f": {count} {'task' if count == 1 else 'tasks'}{trials}, ",
+            f"executor {header.executor}{model}{twice}",
         )
 
     def _tell_answer(self, event: RunEvent) -> None:
         """Print an answer below its task: those of several tasks may come in turns."""
         if event.task is None:
-            self._console.print(f"[dim]{escape(event.message or '')}[/]")
+            self._printer.lines(event.message or "", "", "dim")
             return
         trial = f", trial {event.trial}" if self._prepared.trials > 1 else ""
         note = ", without skills" if event.baseline else ""
-        lines = "\n".join(f"  │ {line}" for line in (event.message or "").splitlines())
-        self._console.print(f"[dim]{escape(f'{event.task}{trial}{note}')}\n{escape(lines)}[/]")
+        self._printer.line((f"{event.task}{trial}{note}", "dim"))
+        self._printer.lines(event.message or "", "  │ ", "dim")
 
     def _tell_warning(self, event: RunEvent) -> None:
         colour = "red" if (event.message or "").startswith("error: ") else "yellow"
-        console = self._console if self._console.is_terminal else self._errors
+        printer = self._printer if self._printer.is_terminal else self._errors
         if text := self._complaints.new_in(event):
-            console.print(f"[{colour}]{escape(text)}[/]")
+            printer.line((text, colour))
 
     def _explain(self, task: TaskOutcome) -> None:
         if task.status in ("passed", "skipped") and not (self._verbose or task.error or task.impact):
             return
         statistics = task.statistics
         trials = f"  {statistics.passed_runs}/{statistics.total_runs} trials" if statistics else ""
-        self._console.print(f"\n{MARKS[task.status]} [bold]{escape(task.id)}[/]{trials}")
+        self._printer.line()
+        self._printer.line(MARKS[task.status], " ", (task.id, "bold"), trials)
         if task.error:
-            self._console.print(f"    {escape(task.error)}")
+            self._printer.lines(task.error, "    ")
         if task.impact is not None:
-            self._console.print(f"    [dim]{escape(impact_words(asdict(task.impact)))}[/]")
+            self._printer.line("    ", (impact_words(asdict(task.impact)), "dim"))
         seen: set[tuple[str, str]] = set()
         for trial in task.trials:
             self._explain_trial(trial, seen, many=len(task.trials) > 1)
@@ -168,28 +172,26 @@ class TextReport:
         where = f"trial {trial.number}: " if many else ""
         if trial.error and (trial.error, "") not in seen:
             seen.add((trial.error, ""))
-            self._console.print(f"    {where}{escape(trial.error)}")
+            self._printer.lines(trial.error, f"    {where}")
         for verdict in (trial.validations or {}).values():
             said = (verdict.name, verdict.feedback)
             if said in seen or (verdict.passed and not self._verbose):
                 continue
             seen.add(said)
-            self._console.print(
-                f"    {_mark(verdict)} {escape(verdict.name)}  {_score(verdict)}{_feedback(verdict)}"
+            score = "" if verdict.status == "pending" else f"{verdict.score:.2f}"
+            self._printer.line(
+                "    ", _mark(verdict), f" {verdict.name}  {score}", feedback_part(verdict.feedback)
             )
 
 
-def _mark(verdict: Validation) -> str:
+def feedback_part(feedback: str) -> Part:
+    """Return the beginning of what a grader says, as the end of its line."""
+    text = " ".join(feedback.split())
+    shortened = text if len(text) <= _SHOWN_CHARACTERS else text[:_SHOWN_CHARACTERS] + "…"
+    return (f"  {shortened}", "dim") if shortened else ""
+
+
+def _mark(verdict: Validation) -> Part:
     if verdict.status != "graded":
         return MARKS[verdict.status]
     return MARKS["passed" if verdict.passed else "failed"]
-
-
-def _score(verdict: Validation) -> str:
-    return "" if verdict.status == "pending" else f"{verdict.score:.2f}"
-
-
-def _feedback(verdict: Validation) -> str:
-    text = " ".join(verdict.feedback.split())
-    shown = text if len(text) <= _SHOWN_CHARACTERS else text[:_SHOWN_CHARACTERS] + "…"
-    return f"  [dim]{escape(shown)}[/]" if shown else ""

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import io
-import sys
 from pathlib import Path
 
-from waza_engine.commands.output import tolerate_narrow_encodings
 from waza_engine.commands.records import record_of
 from waza_engine.results.documents import plain
 from waza_engine.results.json_values import Block
 from waza_engine.results.recordings import RecordingError, read_recording
 from waza_engine.results.store import ResultsError, encoded, write_atomically
+from waza_engine.terminal import complain, say_document
 
 WRITTEN, NOT_WRITTEN = 0, 2
 FORMATS = ("text", "json", "junit", "markdown")
@@ -22,22 +21,20 @@ def report_command(results: Path, output_format: str, output: Path | None) -> in
 
     It goes to a file, or to standard output.
     """
-    tolerate_narrow_encodings(json_wanted=output_format == "json")
     try:
         document = read_recording(record_of(results)).document
         if output is not None:
             write_atomically(output, report_of(document, output_format))
             return WRITTEN
     except (RecordingError, ResultsError) as error:
-        sys.stderr.write(f"{error}\n")
+        complain(str(error))
         return NOT_WRITTEN
     if output_format == "text":
         from waza_engine.commands.result_text import print_results
 
-        print_results(document, sys.stdout)
+        print_results(document)
         return WRITTEN
-    sys.stdout.buffer.write(report_of(document, output_format))
-    sys.stdout.flush()
+    say_document(report_of(document, output_format))
     return WRITTEN
 
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import IO
 
-from rich.console import Console
-from rich.markup import escape
-
-from waza_engine.commands.report import MARKS
+from waza_engine.commands.printer import Part, Printer
+from waza_engine.commands.report import MARKS, feedback_part
 from waza_engine.results.formats import moment, task_result
 from waza_engine.results.json_values import Block, block_of, blocks_of, number
 from waza_engine.results.scores import GraderResult, TaskResult
@@ -16,24 +14,28 @@ from waza_engine.results.scores import GraderResult, TaskResult
 _SHOWN_CHARACTERS = 300
 
 
-def print_results(document: Block, output: IO[str]) -> None:
-    """Print a result document in today's layout; with colours on a terminal, plain elsewhere."""
-    console = Console(file=output, highlight=False, soft_wrap=True)
+def print_results(document: Block, output: IO[str] | None = None) -> None:
+    """Print a result document in today's layout, to standard output unless another stream is given.
+
+    It has colours on a terminal and is plain elsewhere.
+    """
+    printer = Printer(output)
     timestamp = moment(document.get("timestamp"))
     tasks = [task_result(task, timestamp) for task in blocks_of(document.get("tasks"))]
-    console.print(_headline(document, tasks))
+    printer.line(*_headline(document, tasks))
     for task in tasks:
         score = f"  {task.score:.2f}" if task.trials else ""
         trials = f"  {task.passed_trials}/{task.trials} trials" if task.trials > 1 else ""
-        console.print(f"{mark(task.status)} {escape(task.id or task.name)}{score}[dim]{trials}[/]")
+        printer.line(mark(task.status), f" {task.id or task.name}{score}", (trials, "dim"))
     for task in tasks:
         if task.status not in ("passed", "skipped"):
-            _explain(console, task)
-    _print_triggers(console, block_of(document, "trigger_metrics"))
+            _explain(printer, task)
+    _print_triggers(printer, block_of(document, "trigger_metrics"))
     passed = sum(task.status == "passed" for task in tasks)
     summary = block_of(document, "summary")
-    console.print(
-        f"\n{passed} of {len(tasks)} tasks passed"
+    printer.line()
+    printer.line(
+        f"{passed} of {len(tasks)} tasks passed"
         + "".join(
             f", {count} {word}"
             for status, word in (("error", "in error"), ("skipped", "skipped"))
@@ -44,44 +46,44 @@ def print_results(document: Block, output: IO[str]) -> None:
     )
 
 
-def mark(status: str) -> str:
-    """Return the sign of a status, with markup; ``?`` for one that is not known."""
+def mark(status: str) -> Part:
+    """Return the sign of a status; ``?`` for one that is not known."""
     return MARKS.get(status, "?")
 
 
-def _headline(document: Block, tasks: Sequence[TaskResult]) -> str:
+def _headline(document: Block, tasks: Sequence[TaskResult]) -> tuple[Part, ...]:
     config = block_of(document, "config")
     facts = [
         f"{len(tasks)} {'task' if len(tasks) == 1 else 'tasks'}",
         *(str(config[key]) for key in ("engine_type", "model_id") if config.get(key)),
         *([str(document["timestamp"])[:19].replace("T", " ")] if document.get("timestamp") else []),
     ]
-    name = escape(str(document.get("eval_name") or document.get("skill") or "run"))
-    return f"[bold]{name}[/]: {escape(', '.join(facts))}"
+    name = str(document.get("eval_name") or document.get("skill") or "run")
+    return (name, "bold"), f": {', '.join(facts)}"
 
 
-def _explain(console: Console, task: TaskResult) -> None:
+def _explain(printer: Printer, task: TaskResult) -> None:
     complaints = [grader for grader in task.graders.values() if not grader.passed]
     if not task.error and not complaints:
         return
-    console.print(f"\n{mark(task.status)} [bold]{escape(task.id or task.name)}[/]")
+    printer.line()
+    printer.line(mark(task.status), " ", (task.id or task.name, "bold"))
     if task.error:
-        console.print(f"    {escape(_shortened(task.error))}")
+        printer.line(f"    {_shortened(task.error)}")
     for grader in complaints:
         sign = mark(grader.status if grader.status != "graded" else "failed")
-        console.print(
-            f"    {sign} {escape(grader.name)}{_score(grader)}  [dim]{escape(_shortened(grader.feedback))}[/]"
-        )
+        printer.line("    ", sign, f" {grader.name}{_score(grader)}", feedback_part(grader.feedback))
 
 
 def _score(grader: GraderResult) -> str:
     return "" if grader.status == "pending" else f"  {grader.score:.2f}"
 
 
-def _print_triggers(console: Console, found: Block) -> None:
+def _print_triggers(printer: Printer, found: Block) -> None:
     if found:
         figures = f"accuracy {number(found.get('accuracy')):.2f}, F1 {number(found.get('f1')):.2f}"
-        console.print(f"\ntriggers: {figures}")
+        printer.line()
+        printer.line(f"triggers: {figures}")
 
 
 def _shortened(text: str) -> str:

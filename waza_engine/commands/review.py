@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 import getpass
-import json
 import os
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, cast
 
-from rich.console import Console
-from rich.markup import escape
-
-from waza_engine.commands.output import tolerate_narrow_encodings
+from waza_engine.commands.printer import Printer
+from waza_engine.commands.report import MARKS
 from waza_engine.graders.review import Review
 from waza_engine.results.calibration import agreement_words, calibrations
 from waza_engine.results.formats import read_document, todays_layout
-from waza_engine.results.json_values import Block, block_of
+from waza_engine.results.json_values import Block, block_of, plain
 from waza_engine.results.reading import result_files
 from waza_engine.results.reviewed import ReviewItem, review_items, with_reviews
 from waza_engine.results.reviews import add_review, broken_lines, review_file
 from waza_engine.runs.discovery import eval_file_of
 from waza_engine.runs.suite import SuiteError
+from waza_engine.terminal import complain, say, say_json
 
 DONE, NOT_DONE = 0, 2
 _SHOWN_CHARACTERS = 600
@@ -61,7 +58,6 @@ class Found:
 
 def review_command(request: ReviewRequest, *, as_json: bool, everything: bool) -> int:
     """List what waits (with ``everything`` also what does not), or record a verdict; return the exit code."""
-    tolerate_narrow_encodings(json_wanted=as_json)
     try:
         if request.passed is not None:
             _tell_recorded(*record_review(request), as_json=as_json)
@@ -70,10 +66,10 @@ def review_command(request: ReviewRequest, *, as_json: bool, everything: bool) -
             raise ReviewError("A review needs a verdict: add `--pass` or `--fail`.")
         files = _result_files(request.results)
     except ReviewError as error:
-        sys.stderr.write(f"{error}\n")
+        complain(str(error))
         return NOT_DONE
     for warning in dict.fromkeys(line for path in files for line in broken_lines(path)):
-        sys.stderr.write(f"warning: {warning}\n")
+        complain(f"warning: {warning}")
     found = [
         each for each in _found(files) if (everything or each.item.pending) and _is_meant(each.item, request)
     ]
@@ -82,7 +78,7 @@ def review_command(request: ReviewRequest, *, as_json: bool, everything: bool) -
                   for name, figures in calibrations(documents[path]).items()}  # fmt: skip
     if as_json:
         answer = {"items": [_answer(each) for each in found], "calibration": agreements}
-        sys.stdout.write(json.dumps(answer, indent=2, ensure_ascii=False) + "\n")
+        say_json(plain(answer))
     else:
         _tell(found, agreements)
     return DONE
@@ -216,42 +212,38 @@ def _tell_recorded(found: Found, review: Review, file: Path, *, as_json: bool) -
         document = _document(found.results) or {}
         item = next(each for each in review_items(document, found.results) if each.key == found.item.key)
         answer = {**_answer(Found(item, found.results)), "file": str(file)}
-        sys.stdout.write(json.dumps(answer, indent=2, ensure_ascii=False) + "\n")
+        say_json(plain(answer))
         return
     word = "passed" if review.passed else "failed"
     by = f" by {review.reviewer}" if review.reviewer else ""
     key = found.item.key
-    sys.stdout.write(
-        f"{key.task}, trial {key.trial}, {key.grader}: {word} with {review.score:.2f}{by}\nreviews: {file}\n"
-    )
+    say(f"{key.task}, trial {key.trial}, {key.grader}: {word} with {review.score:.2f}{by}")
+    say(f"reviews: {file}")
 
 
 def _tell(found: Sequence[Found], agreements: Block) -> None:
-    console = Console(highlight=False, soft_wrap=True)
+    printer = Printer()
     for each in found:
-        _tell_item(console, each)
+        _tell_item(printer, each)
     pending = sum(each.item.pending for each in found)
-    console.print(f"{pending} {'review' if pending == 1 else 'reviews'} pending")
+    printer.line(f"{pending} {'review' if pending == 1 else 'reviews'} pending")
     for name, figures in agreements.items():
-        console.print(f"{escape(name)}: {escape(agreement_words(figures))}")
+        printer.line(f"{name}: {agreement_words(figures)}")
 
 
-def _tell_item(console: Console, found: Found) -> None:
+def _tell_item(printer: Printer, found: Found) -> None:
     item, details = found.item, block_of(found.item.verdict, "details")
-    mark = "[cyan]⧖[/]" if item.pending else "[green]✓[/]" if item.verdict.get("passed") else "[red]✗[/]"
-    console.print(
-        f"{mark} [bold]{escape(item.key.task)}[/]  trial {item.key.trial}  {escape(item.key.grader)}"
-        f"  [dim]{escape(item.type)}[/]"
-    )
+    mark = MARKS["pending" if item.pending else "passed" if item.verdict.get("passed") else "failed"]
+    where = f"  trial {item.key.trial}  {item.key.grader}"
+    printer.line(mark, " ", (item.key.task, "bold"), where, (f"  {item.type}", "dim"))
     if details.get("instructions"):
-        console.print(f"    {escape(str(details['instructions']))}")
+        printer.lines(str(details["instructions"]), "    ")
     criteria: object = details.get("criteria")
     for criterion in cast("list[object]", criteria) if isinstance(criteria, list) else []:
-        console.print(f"    – {escape(str(criterion))}")
+        printer.line(f"    – {criterion}")
     if not item.pending:
-        said = escape(str(details.get("review_comments") or ""))
-        console.print(f"    {escape(str(details.get('reviewer') or 'somebody'))}: {said}")
+        printer.line(f"    {details.get('reviewer') or 'somebody'}: {details.get('review_comments') or ''}")
     text = item.output if len(item.output) <= _SHOWN_CHARACTERS else item.output[:_SHOWN_CHARACTERS] + "…"
-    for line in text.splitlines():
-        console.print(f"    [dim]│ {escape(line)}[/]")
-    console.print()
+    if text:
+        printer.lines(text, "    │ ", "dim")
+    printer.line()

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import os
 import queue
 import signal
-import sys
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -14,10 +12,11 @@ from pathlib import Path
 from types import FrameType
 
 from waza_engine.commands.complaints import Complaints
-from waza_engine.commands.output import StandardOutput, tolerate_narrow_encodings
+from waza_engine.commands.output import StandardOutput
+from waza_engine.commands.printer import Printer
 from waza_engine.commands.report import TextReport
 from waza_engine.commands.reporting import report_of
-from waza_engine.results.documents import run_document
+from waza_engine.results.documents import plain, run_document
 from waza_engine.results.places import file_segment
 from waza_engine.results.store import ResultsError, check_writable, encoded, write_atomically
 from waza_engine.runs.budget import Meter
@@ -29,6 +28,7 @@ from waza_engine.runs.suite import SuiteError
 from waza_engine.scoring.recommendation import ModelFigures, Recommendation
 from waza_engine.scoring.recommendation import recommend as recommend_model
 from waza_engine.spec.problems import SuiteFileError
+from waza_engine.terminal import complain
 
 PASSED, SOME_FAILED, NOT_RUN, LIMIT_REACHED, INTERRUPTED = 0, 1, 2, 3, 130
 # Of several runs the worst counts.
@@ -51,7 +51,6 @@ def run_command(
     one after the other within the same limits; the name of the model goes into the name of every file then,
     and JSON is a list. ``verbose`` None is as ``.waza.yaml`` says.
     """
-    tolerate_narrow_encodings(json_wanted=output_format != "text")
     try:
         reports = [_report_file(reporter) for reporter in reporters]
         _check_models(models, recommend=recommend)
@@ -72,7 +71,7 @@ def run_command(
             if directory is not None:
                 check_writable(directory / "any")
     except (SuiteFileError, SuiteError, ResultsError) as error:
-        sys.stderr.write(f"{error}\n")
+        complain(str(error))
         return NOT_RUN
     cancellation = RunCancellation()
     printed = StandardOutput(cancellation.request)
@@ -85,11 +84,11 @@ def run_command(
         found = _recommended(found, printed, as_text=output_format == "text")
     if output_format == "json":
         documents = [run_document(report.outcome) for report in found]
-        printed.write(encoded(documents if several else documents[0]).decode())
+        printed.say_json(documents if several else documents[0], indent=2)
     printed.flush()
     printed.complain()
     for lost in dict.fromkeys(report.lost for report in found if report.lost):
-        sys.stderr.write(f"{lost}\n")
+        complain(lost)
     codes = [
         _exit_code(
             report,
@@ -164,10 +163,11 @@ def _recommended(found: Sequence[RunReport], printed: StandardOutput, *, as_text
     if ranking is None:
         return list(found)
     if as_text:
+        printer = Printer(printed.stream)
         for place, model in enumerate(ranking.ranking, 1):
-            printed.write(f"{place}. {model.model}  {model.score:.1f} of 10\n")
+            printer.line(f"{place}. {model.model}  {model.score:.1f} of 10")
         margin = f", {ranking.margin_percent:.0f} % ahead" if ranking.margin_percent else ""
-        printed.write(f"recommended: {ranking.winner.model}{margin}\n")
+        printer.line(f"recommended: {ranking.winner.model}{margin}")
     return [_with_recommendation(report, ranking) for report in found]
 
 
@@ -177,7 +177,7 @@ def _with_recommendation(report: RunReport, ranking: Recommendation) -> RunRepor
         try:
             write_atomically(report.results_file, encoded(run_document(report.outcome)))
         except ResultsError as error:
-            sys.stderr.write(f"{error}\n")
+            complain(str(error))
     return report
 
 
@@ -222,7 +222,7 @@ def _written_copy(found: RunReport, output: Path | None) -> bool:
     try:
         write_atomically(output, encoded(run_document(found.outcome)))
     except ResultsError as error:
-        sys.stderr.write(f"{error}\n")
+        complain(str(error))
         return False
     return True
 
@@ -238,7 +238,7 @@ def _reported(found: RunReport, file: Path) -> bool:
     try:
         write_atomically(file, report_of(run_document(found.outcome), "junit"))
     except ResultsError as error:
-        sys.stderr.write(f"{error}\n")
+        complain(str(error))
         return False
     return True
 
@@ -255,12 +255,11 @@ def _exit_code(found: RunReport, kept: bool) -> int:
 
 
 def _print_event(event: RunEvent, printed: StandardOutput) -> None:
-    printed.write(json.dumps(event.document(), ensure_ascii=False) + "\n")
-    printed.flush()
+    printed.say_json(plain(event.document()))
 
 
 def _print_warning(event: RunEvent, complaints: Complaints) -> None:
     if text := complaints.new_in(event):
-        sys.stderr.write(f"{text}\n")
+        complain(text)
     elif event.kind == "ended" and event.status == "error":
-        sys.stderr.write(f"error: {event.message}\n")
+        complain(f"error: {event.message}")

@@ -15,6 +15,7 @@ from mcp.server.stdio import stdio_server
 
 import waza_engine
 from waza_engine.mcp.mocks import MockError, MockServer, read_mock
+from waza_engine.terminal import complain
 
 
 def serve_mock(arguments: list[str]) -> None:
@@ -22,7 +23,7 @@ def serve_mock(arguments: list[str]) -> None:
     try:
         mock = read_mock(Path(arguments[0]))
     except (IndexError, OSError, ValueError, KeyError, TypeError, AttributeError):
-        sys.stderr.write("mcp-mock: the file of the mock cannot be read; a run writes it for its agent\n")
+        complain("mcp-mock: the file of the mock cannot be read; a run writes it for its agent")
         sys.exit(2)
     anyio.run(_serve, mock)
 

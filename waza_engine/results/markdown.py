@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 import html
-import re
 from collections.abc import Iterator, Mapping
 from typing import cast
 
+from waza_engine.markdown import cell, code
 from waza_engine.results.calibration import agreement_words, calibrations
 from waza_engine.results.formats import moment, task_result
 from waza_engine.results.json_values import Block, block_of
 from waza_engine.results.scores import GraderResult, TaskResult
 from waza_engine.results.words import baseline_words, spending_words
+from waza_engine.terminal import harmless_lines, visible
 
 LONGEST_CHARACTERS = 60_000
 _MARKS = {"passed": "✅", "failed": "❌", "error": "⚠️", "skipped": "⏭️"}
 _FEEDBACK_CHARACTERS = 500
-_SPECIAL = re.compile(r"([\\`*_{}\[\]()|~$])")
 _CUT = "\nThe rest is in the result file.\n"
 
 
 def markdown_report(document: Block) -> str:
     """Return the comment of a result document in today's layout.
 
-    Texts of agents and graders are escaped, and mention nobody. A comment that GitHub would refuse for its
-    length ends with a note.
+    What comes from the suite, its agents and graders stands in code: it makes no link and mentions nobody. A
+    comment that GitHub would refuse for its length ends with a note.
     """
     timestamp = moment(document.get("timestamp"))
     tasks = document.get("tasks")
@@ -34,7 +34,7 @@ def markdown_report(document: Block) -> str:
         if isinstance(task, Mapping)
     ]
     text = ""
-    for part in _parts(document, found):
+    for part in map(harmless_lines, _parts(document, found)):
         if len(text) + len(part) > LONGEST_CHARACTERS:
             return text + _CUT
         text += part
@@ -45,61 +45,53 @@ def _parts(document: Block, tasks: list[TaskResult]) -> Iterator[str]:
     config, summary = block_of(document, "config"), block_of(document, "summary")
     passed = sum(task.status == "passed" for task in tasks)
     well = all(task.status in ("passed", "skipped") for task in tasks)
-    name = _escaped(str(document.get("eval_name") or "Evaluation"))
+    name = code(str(document.get("eval_name") or "")) or "Evaluation"
     yield f"## {'✅' if well else '❌'} {name}: {passed} of {len(tasks)} tasks passed\n\n"
     facts = [
-        ("Skill", document.get("skill")),
-        ("Model", config.get("model_id")),
-        ("Executor", config.get("engine_type")),
+        ("Skill", _named(document.get("skill"))),
+        ("Model", _named(config.get("model_id"))),
+        ("Executor", _named(config.get("engine_type"))),
         ("Score", _figure(summary.get("aggregate_score"))),
         ("Duration", _duration(summary.get("duration_ms"))),
-        ("Spent", spending_words(document)),
+        # The names of models may be among these words.
+        ("Spent", code(spending_words(document))),
         ("Baseline", baseline_words(document)),
     ]
-    yield " · ".join(f"{label}: **{_escaped(str(value))}**" for label, value in facts if value) + "\n\n"
+    yield " · ".join(f"{label}: **{value}**" for label, value in facts if value) + "\n\n"
     for name, figures in calibrations(document).items():
-        yield f"{_escaped(name)}: {_escaped(agreement_words(figures))}\n\n"
+        yield f"{code(name)}: {code(agreement_words(figures))}\n\n"
     if tasks:
         yield "| | Task | Score | Trials passed |\n|---|---|--:|--:|\n"
     for task in tasks:
         trials = f"{task.passed_trials}/{task.trials}" if task.trials else ""
-        yield f"| {_mark(task)} | {_escaped(task.id or task.name)} | {task.score:.2f} | {trials} |\n"
+        yield f"| {_mark(task)} | {cell(task.id or task.name)} | {task.score:.2f} | {trials} |\n"
     for task in tasks:
         if task.status != "passed" and (task.graders or task.error):
             yield _details(task)
 
 
 def _details(task: TaskResult) -> str:
-    lines = [f"- {_escaped(_shortened(task.error))}"] if task.error else []
+    lines = [f"- {code(_shortened(task.error))}"] if task.error else []
     lines += [_line(grader) for grader in task.graders.values() if not grader.passed]
-    title = html.escape(_one_line(task.id or task.name), quote=False)
+    # A block of HTML goes on until the blank line, so there is no Markdown in the title.
+    title = html.escape(visible(" ".join((task.id or task.name).split())))
     body = "\n".join(lines)
-    return f"\n<details><summary>{_mark(task)} {_silent(title)}</summary>\n\n{body}\n\n</details>\n"
+    return f"\n<details><summary>{_mark(task)} <code>{title}</code></summary>\n\n{body}\n\n</details>\n"
 
 
 def _line(grader: GraderResult) -> str:
-    feedback = _escaped(_shortened(grader.feedback))
+    feedback = code(_shortened(grader.feedback))
     score = "pending" if grader.status == "pending" else f"{grader.score:.2f}"
     trials = f", {grader.passed_trials} of {grader.trials} trials passed" if grader.trials > 1 else ""
-    return f"- **{_escaped(grader.name)}** {score}{trials}{': ' if feedback else ''}{feedback}"
+    return f"- **{code(grader.name)}** {score}{trials}{': ' if feedback else ''}{feedback}"
 
 
 def _mark(task: TaskResult) -> str:
     return _MARKS.get(task.status, "❔")
 
 
-def _escaped(text: str) -> str:
-    """Return the text on one line, so that it shows as written and mentions nobody."""
-    return _silent(_SPECIAL.sub(r"\\\1", html.escape(_one_line(text), quote=False)))
-
-
-def _silent(text: str) -> str:
-    # A comment inside the word keeps GitHub from making a mention or a link of it.
-    return re.sub(r"([@#])(?=[\w-])", r"\1<!-- -->", text.replace("://", ":<!-- -->//"))
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
+def _named(value: object) -> str:
+    return code(str(value)) if value else ""
 
 
 def _shortened(text: str) -> str:

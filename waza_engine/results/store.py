@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import json
 import os
 import secrets
 from collections.abc import Generator
@@ -22,6 +21,7 @@ from waza_engine.results import history
 from waza_engine.results.documents import Json, header_document, run_document, task_document
 from waza_engine.results.outcomes import RunHeader, RunOutcome, TaskOutcome
 from waza_engine.results.places import JOURNAL_SUFFIX, results_directory
+from waza_engine.terminal import json_text
 
 
 class ResultsError(Exception):
@@ -83,7 +83,7 @@ class ResultStore:
 
     def _append(self, entry: Json) -> None:
         assert self._journal is not None
-        line = json.dumps(entry, ensure_ascii=False, allow_nan=False).encode("utf-8", "replace") + b"\n"
+        line = json_text(entry).encode() + b"\n"
         try:
             with clear_errors(self.journal_path):
                 if self._journal.write(line) != len(line):
@@ -103,8 +103,7 @@ class ResultStore:
 
 def encoded(document: Json | list[Json]) -> bytes:
     """Return the document, or several, as upstream writes it: two spaces of indentation, UTF-8."""
-    text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
-    return text.encode("utf-8", "replace") + b"\n"
+    return json_text(document, indent=2).encode() + b"\n"
 
 
 def write_atomically(path: Path, content: bytes) -> None:

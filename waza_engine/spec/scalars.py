@@ -1,11 +1,13 @@
 """How a YAML scalar gets its type: one resolver for the engine and the editor.
 
 YAML 1.2 core schema, as upstream's Go parser reads it: ``on``, ``yes`` and ``12:30`` are text, ``010`` is
-ten. Light on purpose (no import beyond ``re``): the language server loads it too.
+ten. A number that no JSON can hold (``1e999``, ``.inf``, ``.nan``) is text, so it is refused where a number is
+meant; upstream does so with ``1e999``. Light on purpose: the language server loads it too.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from typing import TypeAlias
 
@@ -17,8 +19,6 @@ _FALSE = frozenset({"false", "False", "FALSE"})
 _INTEGER = re.compile(r"[-+]?[0-9]+\Z")
 _RADIX = re.compile(r"0(?:o[0-7]+|x[0-9a-fA-F]+)\Z")
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?\Z")
-_INFINITY = re.compile(r"([-+]?)\.(?:inf|Inf|INF)\Z")
-_NAN = frozenset({".nan", ".NaN", ".NAN"})
 
 
 def resolve_scalar(text: str, *, plain: bool = True, tag: str | None = None) -> Json:
@@ -42,7 +42,6 @@ def _resolve_plain(text: str) -> Json:
     if _RADIX.match(text):
         return int(text[2:], 8 if text[1] == "o" else 16)
     if _FLOAT.match(text):
-        return float(text)
-    if match := _INFINITY.match(text):
-        return float(match[1] + "inf")
-    return float("nan") if text in _NAN else text
+        number = float(text)
+        return number if math.isfinite(number) else text
+    return text

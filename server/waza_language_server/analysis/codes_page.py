@@ -5,11 +5,11 @@ It makes documentation and is no part of the running server; so it alone may use
 
 from __future__ import annotations
 
-import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from waza_engine.terminal import say_document
 from waza_language_server.analysis.codes import GROUPS
 from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.analysis.problem import Problem
@@ -98,4 +98,4 @@ def _kind(rule: Rule) -> DocumentKind:
 
 
 if __name__ == "__main__":
-    sys.stdout.buffer.write(diagnostics_page().encode())
+    say_document(diagnostics_page().encode())

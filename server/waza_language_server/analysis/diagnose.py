@@ -3,18 +3,18 @@
 A grader entry is checked on its own, and what was found is kept as long as the entry is not touched: after an
 edit one entry is checked again, whatever the size of the suite.
 
-Architecture invariant: ``diagnose`` never raises. A rule that fails is left out and logged once.
+Architecture invariant: no rule makes ``diagnose`` raise. One that fails is left out (see ``failures``).
 """
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from waza_language_server.analysis import eval_file, structure, task_file
 from waza_language_server.analysis.assertions import assertion_problems, javascript_meant
+from waza_language_server.analysis.failures import guarded, note_failure
 from waza_language_server.analysis.grader_names import (
     NamedElsewhere,
     duplicate_names,
@@ -41,8 +41,6 @@ if TYPE_CHECKING:
     from waza_language_server.project.document import Document
     from waza_language_server.project.index import Project
 
-logger = logging.getLogger(__name__)
-_failed: set[str] = set()
 _kept: WeakKeyDictionary[Green, dict[tuple[str, int], tuple[Problem, ...]]] = WeakKeyDictionary()
 
 
@@ -83,31 +81,28 @@ def _problems_of(
     try:
         catalog = catalog or default_catalog()
         catalog.document_root(kind)
-    except Exception:
-        logger.exception("The schemas cannot be read; documents are checked for syntax only")
-        yield from _guarded("syntax", lambda: syntax_problems(tree, kind, None))
+    except Exception as error:  # noqa: BLE001 - noted
+        note_failure("reading the schemas", error)
+        yield from guarded("syntax", lambda: syntax_problems(tree, kind, None))
         return
-    yield from _guarded("syntax", lambda: syntax_problems(tree, kind, catalog))
-    yield from _guarded("structure", lambda: structure.document_problems(tree, kind, catalog))
+    yield from guarded("syntax", lambda: syntax_problems(tree, kind, catalog))
+    yield from guarded("structure", lambda: structure.document_problems(tree, kind, catalog))
     if tree.root is None:
         return
-    try:
-        graders = tuple(graders_in(tree.root, kind, catalog))
-    except Exception:
-        logger.exception("The graders cannot be found; they are left unchecked")
-        return
-    yield from _guarded("patterns", lambda: _patterns_outside_graders(tree, kind, catalog))
-    yield from _guarded("whole file", lambda: _whole_file(tree, kind))
+    root = tree.root
+    graders = tuple(guarded("graders", lambda: graders_in(root, kind, catalog)))
+    yield from guarded("patterns", lambda: _patterns_outside_graders(tree, kind, catalog))
+    yield from guarded("whole file", lambda: _whole_file(tree, kind))
     for entry in graders:
         yield from grader_problems(tree, kind, catalog, entry)
         yield None
-    yield from _guarded("grader names", lambda: duplicate_names(tree.text, graders))
+    yield from guarded("grader names", lambda: duplicate_names(tree.text, graders))
     if project is not None:
-        yield from _guarded("references", lambda: reference_problems(document, project))
-        yield from _guarded("prompt", lambda: task_file.prompt_problems(document, project))
-        yield from _guarded("task id", lambda: task_file.id_problems(document, project))
-        yield from _guarded("suite names", lambda: _names_of_suite(document, project, graders))
-        yield from _guarded("grader references", lambda: _references(document, project, catalog))
+        yield from guarded("references", lambda: reference_problems(document, project))
+        yield from guarded("prompt", lambda: task_file.prompt_problems(document, project))
+        yield from guarded("task id", lambda: task_file.id_problems(document, project))
+        yield from guarded("suite names", lambda: _names_of_suite(document, project, graders))
+        yield from guarded("grader references", lambda: _references(document, project, catalog))
 
 
 def grader_problems(tree: Tree, kind: SchemaName, catalog: Catalog, entry: Node) -> tuple[Problem, ...]:
@@ -145,9 +140,9 @@ def _whole_file(tree: Tree, kind: SchemaName) -> Iterator[Problem]:
 
 
 def _check_grader(tree: Tree, kind: SchemaName, catalog: Catalog, entry: Node) -> Iterator[Problem]:
-    located = tuple(located_below(entry, grader_shape(entry, catalog), catalog))
-    yield from _guarded("grader", lambda: structure.grader_problems(tree, kind, catalog, entry, located))
-    yield from _guarded("values", lambda: _value_problems(tree, entry, located))
+    located = tuple(guarded("shapes", lambda: located_below(entry, grader_shape(entry, catalog), catalog)))
+    yield from guarded("grader", lambda: structure.grader_problems(tree, kind, catalog, entry, located))
+    yield from guarded("values", lambda: _value_problems(tree, entry, located))
 
 
 def _value_problems(tree: Tree, entry: Node, located: Sequence[tuple[Node, Shape]]) -> Iterator[Problem]:
@@ -198,17 +193,6 @@ def _places_of_names(project: Project, path: Path) -> dict[str, NamedElsewhere]:
     graders = tree.root.get("graders") if tree.root is not None else None
     nodes = (name_node(item.target) for item in (graders.target.items if graders is not None else ()))
     return {node.value: NamedElsewhere(uri_of(path), node.span) for node in nodes if node is not None}
-
-
-def _guarded(rule: str, problems: Callable[[], Iterable[Problem]]) -> Iterator[Problem]:
-    try:
-        found = list(problems())
-    except Exception:
-        if rule not in _failed:
-            _failed.add(rule)
-            logger.exception("The rule %r failed; its problems are left out", rule)
-        return
-    yield from found
 
 
 def _refers_elsewhere(green: Green) -> bool:

@@ -17,6 +17,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from waza_engine.terminal import visible
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.text.line_index import LineIndex
 from waza_language_server.text.span import Span
@@ -162,8 +163,9 @@ def _glyph(character: str, column: int) -> tuple[str, int]:
     if ord(character) < 0x20:
         return chr(0x2400 + ord(character)), 1
     category = unicodedata.category(character)
+    written = visible(character)
+    if written != character:
+        return written, len(written)
     if category in {"Mn", "Me", "Cf"}:
         return character, 0
-    if category in {"Cc", "Cs", "Zl", "Zp"}:
-        return "�", 1
     return character, 2 if unicodedata.east_asian_width(character) in {"W", "F"} else 1

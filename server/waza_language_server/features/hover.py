@@ -14,7 +14,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from waza_engine.assertions.names import DOCS
-from waza_language_server.features.score_text import fenced, score_story
+from waza_engine.markdown import fenced
+from waza_language_server.features.score_text import score_story
 from waza_language_server.features.shape_text import notes, signature, type_words, value_text
 from waza_language_server.schema.catalog import Catalog, default_catalog
 from waza_language_server.schema.locate import grader_type, shape_at

@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from waza_language_server.features.score_text import check_label, fenced, score_label, score_story
+from waza_engine.markdown import fenced
+from waza_language_server.features.score_text import check_label, score_label, score_story
 from waza_language_server.project.outline import grader_lists
 
 if TYPE_CHECKING:

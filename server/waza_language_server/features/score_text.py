@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
+from waza_engine.markdown import code, fenced
 from waza_language_server.project.scores import Outcome, Score
 
 MAX_FEEDBACK = 2_000
@@ -24,7 +25,7 @@ def score_label(score: Score) -> str:
 
 def score_story(score: Score, now: datetime | None = None) -> str:
     """Return the score of a grader in Markdown: verdict, feedback, trials, tasks, age and origin."""
-    lines = [f"**{_code(score.name)}** {_label(score.outcomes)}"]
+    lines = [f"**{code(score.name)}** {_label(score.outcomes)}"]
     if len(score.outcomes) == 1:
         lines += _outcome_story(score.outcomes[0])
     else:
@@ -43,14 +44,6 @@ def check_label(passed_trials: int, trials: int) -> str:
     if passed_trials == trials:
         return "✓"
     return "✗" if passed_trials == 0 else f"◐ {passed_trials}/{trials}"
-
-
-def fenced(text: str, language: str = "text") -> str:
-    """Return text in a code fence that it cannot leave."""
-    fence = "```"
-    while fence in text:
-        fence += "`"
-    return f"{fence}{language}\n{text}\n{fence}"
 
 
 def _label(outcomes: Sequence[Outcome]) -> str:
@@ -89,24 +82,24 @@ def _outcome_story(outcome: Outcome) -> list[str]:
         lines += ["", f"Trials: {trials}"]
     failed = [check for check in result.checks if not check.passed and check.message]
     if len(failed) > 1:
-        lines += ["", *(f"- ✗ {_code(check.message)}" for check in failed[:MAX_TASKS])]
+        lines += ["", *(f"- ✗ {code(check.message)}" for check in failed[:MAX_TASKS])]
     if outcome.task.error:
-        lines += ["", f"The task ended with an error: {_code(outcome.task.error)}"]
+        lines += ["", f"The task ended with an error: {code(outcome.task.error)}"]
     return lines
 
 
 def _task_line(outcome: Outcome) -> str:
-    line = f"- {_code(outcome.task.id)} {_label([outcome])}"
+    line = f"- {code(outcome.task.id)} {_label([outcome])}"
     feedback = outcome.result.feedback.strip().splitlines()
     if not outcome.result.passed and feedback:
-        line += f": {_code(feedback[0][:200])}"
+        line += f": {code(feedback[0][:200])}"
     return line
 
 
 def _origin(score: Score, newest: Outcome, now: datetime) -> str:
     run = score.run
     by = " · ".join(
-        word for word in (run.executor, run.model) if word and newest.result.timestamp == run.timestamp
+        code(word) for word in (run.executor, run.model) if word and newest.result.timestamp == run.timestamp
     )
     words = f"Recorded {_age(newest.result.timestamp, now)}{f' ({by})' if by else ''}"
     return f"{words}; stale: {score.stale}." if score.stale else f"{words}."
@@ -119,13 +112,3 @@ def _age(then: datetime, now: datetime) -> str:
             count = int(seconds // size)
             return f"{count} {word}{'s' if count > 1 else ''} ago"
     return "just now"
-
-
-def _code(text: str) -> str:
-    """Return text as inline code: what an agent wrote must not become Markdown."""
-    text = " ".join(text.split())
-    ticks = "`"
-    while ticks in text:
-        ticks += "`"
-    pad = " " if text.startswith("`") or text.endswith("`") else ""
-    return f"{ticks}{pad}{text}{pad}{ticks}" if text else ""

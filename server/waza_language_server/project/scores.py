@@ -18,6 +18,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from waza_engine.markdown import code
 from waza_engine.results.reading import GraderResult, RunResult, TaskResult, latest_results
 from waza_engine.spec.scalars import Json
 from waza_language_server.project.disk import stamp_of
@@ -44,7 +45,7 @@ Values = Mapping[str, Json]
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """One grader of one task. ``stale`` says in words why the score may no longer hold, "" when it does.
+    """One grader of one task. ``stale`` says in Markdown why the score may no longer hold, "" when it does.
 
     ``graded`` is the grader entry as it was graded, None when that is not known.
     """
@@ -192,7 +193,7 @@ class DocumentScores:
         elif then.get(now.place) != now.inputs:
             stale = "the task was changed after the run"
         elif result.timestamp == run.timestamp and now.model and run.model and run.model != now.model:
-            stale = f"it was recorded with the model {run.model}"
+            stale = f"it was recorded with the model {code(run.model)}"
         return Outcome(task, result, stale, graded)
 
 

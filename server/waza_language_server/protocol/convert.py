@@ -1,6 +1,8 @@
 """Between the editor words of the core and the words of the protocol.
 
-Architecture invariant: offsets become positions here and nowhere else, in the encoding that the client chose.
+Architecture invariant: offsets become positions here and nowhere else, in the encoding that the client chose;
+and what editors show as plain text passes through ``labels`` or ``visible`` here (Markdown is quoted where it
+is made).
 """
 
 from __future__ import annotations
@@ -9,8 +11,10 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
+from waza_engine.terminal import visible, visible_lines
 from waza_language_server.documentation import diagnostic_page
 from waza_language_server.project.uris import path_of
+from waza_language_server.text.labels import label
 from waza_language_server.text.line_index import LineIndex
 
 if TYPE_CHECKING:
@@ -86,7 +90,7 @@ class Converter:
 
     def code_lens(self, lens: CodeLens) -> types.CodeLens:
         """Return a lens with its command."""
-        command = types.Command(lens.title, lens.command, arguments=[lens.argument])
+        command = types.Command(label(lens.title), lens.command, arguments=[lens.argument])
         return types.CodeLens(self.range(lens.span), command)
 
     def hover(self, hover: Hover) -> types.Hover:
@@ -108,7 +112,7 @@ class Converter:
     def code_action(self, action: CodeAction, project: Project) -> types.CodeAction:
         """Return a change with the problems that it repairs."""
         return types.CodeAction(
-            action.title,
+            visible(action.title),
             types.CodeActionKind(action.kind),
             diagnostics=[self.diagnostic(problem, project) for problem in action.problems],
             is_preferred=action.preferred if self._abilities.knows_preferred_actions else None,
@@ -120,7 +124,7 @@ class Converter:
         abilities = self._abilities
         diagnostic = types.Diagnostic(
             range=self.range(problem.span),
-            message=problem.message,
+            message=visible_lines(problem.message),
             severity=_SEVERITY[problem.severity],
             code=problem.code,
             source="waza",
@@ -131,7 +135,9 @@ class Converter:
             diagnostic.tags = [_TAG[problem.tag]]
         if problem.related and abilities.shows_related_information:
             diagnostic.related_information = [
-                types.DiagnosticRelatedInformation(self._location(place, project), place.message)
+                types.DiagnosticRelatedInformation(
+                    self._location(place, project), visible_lines(place.message)
+                )
                 for place in problem.related
             ]
         return diagnostic
@@ -140,12 +146,13 @@ class Converter:
         abilities = self._abilities
         snippet = completion.is_snippet and abilities.inserts_snippets
         text = completion.edit.text if snippet else completion.text_without_places
+        shown = label(completion.label)
         item = types.CompletionItem(
-            completion.label,
+            shown,
             kind=_COMPLETION_KIND[completion.kind],
-            detail=completion.detail or None,
+            detail=visible(completion.detail) or None,
             sort_text=completion.sort_text,
-            filter_text=completion.filter_text,
+            filter_text=completion.filter_text or (completion.label if shown != completion.label else None),
             insert_text_format=types.InsertTextFormat.Snippet if snippet else None,
         )
         if "\n" in text:

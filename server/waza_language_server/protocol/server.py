@@ -110,11 +110,17 @@ class WazaServer(LanguageServer):
         """The runs that have not ended; asking starts nothing."""
         return self.runs.active if "runs" in self.__dict__ else ()
 
-    def tell_once(self, topic: str, kind: types.MessageType, message: str) -> None:
+    def tell(self, kind: types.MessageType, text: str) -> None:
+        """Show the user a message; what comes from files makes no link in it."""
+        from waza_language_server.text.labels import message
+
+        self.window_show_message(types.ShowMessageParams(type=kind, message=message(text)))
+
+    def tell_once(self, topic: str, kind: types.MessageType, text: str) -> None:
         """Show the user a message, at most once a session for each topic."""
         if topic not in self.told:
             self.told.add(topic)
-            self.window_show_message(types.ShowMessageParams(type=kind, message=message))
+            self.tell(kind, text)
 
     def report_server_error(self, error: Exception, source: Any) -> None:
         """Log what went wrong; failed requests are answered with it, of the others the user hears once."""
@@ -124,8 +130,8 @@ class WazaServer(LanguageServer):
         details = cast("dict[str, Any]", getattr(error, "data", None) or {})
         log.error("%s\n%s", error, "".join(details.get("traceback", ())), exc_info=error.__cause__)
         if source is not FeatureRequestError:
-            message = f"The Waza language server made a mistake and goes on; its log says more. ({error})"
-            self.tell_once("mistake", types.MessageType.Error, message)
+            text = f"The Waza language server made a mistake and goes on; its log says more. ({error})"
+            self.tell_once("mistake", types.MessageType.Error, text)
 
     def receive(self, inbox: Inbox, message: Message) -> None:
         """Handle one message of the client."""

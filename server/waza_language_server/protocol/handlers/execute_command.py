@@ -22,6 +22,7 @@ from waza_language_server.engine.runs import RunOutcome, RunProgress, RunTarget
 from waza_language_server.project.uris import path_of
 from waza_language_server.protocol.handlers.grader_types import forget_types
 from waza_language_server.protocol.handlers.watched_files import refresh_scores
+from waza_language_server.text.labels import label, message
 
 if TYPE_CHECKING:
     from waza_language_server.protocol.server import WazaServer
@@ -69,8 +70,8 @@ async def _run(ls: WazaServer, argument: Any, token: types.ProgressToken | None)
     unsaved = ls.session.unsaved(target.suite.parent)
     if unsaved:
         names = ", ".join(path.name for path in unsaved)
-        message = f"What runs is what is on disk; unsaved changes in {names} are not part of the run."
-        ls.tell_once("unsaved", types.MessageType.Info, message)
+        text = f"What runs is what is on disk; unsaved changes in {names} are not part of the run."
+        ls.tell_once("unsaved", types.MessageType.Info, text)
     bar = _ProgressBar(ls, target, cast("dict[str, Any]", argument).get("workDoneToken") or token)
     opening = asyncio.create_task(bar.open())
     outcome = RunOutcome("canceled")
@@ -80,10 +81,8 @@ async def _run(ls: WazaServer, argument: Any, token: types.ProgressToken | None)
         opening.cancel()
         bar.close(outcome)
     if outcome.status == "error":
-        message = outcome.message or "The engine gave no reason."
-        ls.window_show_message(
-            types.ShowMessageParams(types.MessageType.Error, f"The run did not finish: {message}")
-        )
+        why = outcome.message or "The engine gave no reason."
+        ls.tell(types.MessageType.Error, f"The run did not finish: {why}")
     return {"status": outcome.status, "resultsFile": outcome.results_file, "message": outcome.message}
 
 
@@ -151,7 +150,7 @@ class _ProgressBar:
         )
         self._send(
             types.WorkDoneProgressBegin(
-                title=f"Waza: {title}",
+                title=message(label(f"Waza: {title}")),
                 cancellable=True,
                 message=_words(self._latest) if self._latest else "starting",
                 percentage=0,
@@ -167,7 +166,7 @@ class _ProgressBar:
 
 def _words(progress: RunProgress) -> str:
     counted = f"{progress.completed}/{progress.total}" if progress.total else ""
-    return " · ".join(part for part in (counted, progress.message) if part)
+    return message(label(" · ".join(part for part in (counted, progress.message) if part)))
 
 
 def _target(argument: Any) -> RunTarget | None:
@@ -185,5 +184,5 @@ def _target(argument: Any) -> RunTarget | None:
     )
 
 
-def _refusal(message: str) -> JsonRpcException:
-    return JsonRpcException(message=message, code=types.LSPErrorCodes.RequestFailed.value)
+def _refusal(reason: str) -> JsonRpcException:
+    return JsonRpcException(message=message(reason), code=types.LSPErrorCodes.RequestFailed.value)

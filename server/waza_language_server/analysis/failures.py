@@ -1,0 +1,65 @@
+"""A rule that fails costs its own problems and nothing else; whoever checks files learns of it.
+
+An editor leaves the problems of the rule out, and the log tells of it once. A check must not say then that
+nothing is wrong: while ``failures_noted`` lasts, failures are collected instead.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import TypeVar
+
+logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+_told: set[str] = set()
+_noted: ContextVar[list[RuleFailure] | None] = ContextVar("noted", default=None)
+_SHOWN_CHARACTERS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class RuleFailure:
+    """What failed, such as ``the rule "patterns"``, and why."""
+
+    what: str
+    error: Exception
+
+    def __str__(self) -> str:
+        why = str(self.error)[:_SHOWN_CHARACTERS]
+        return f"{self.what} failed ({type(self.error).__name__}{f': {why}' if why else ''})"
+
+
+def guarded(rule: str, found: Callable[[], Iterable[T]]) -> Iterator[T]:
+    """Yield what a rule finds: nothing when it fails, for lack of memory or of stack too."""
+    try:
+        known = list(found())
+    except Exception as error:  # noqa: BLE001 - noted
+        note_failure(f'the rule "{rule}"', error)
+        return
+    yield from known
+
+
+def note_failure(what: str, error: Exception) -> None:
+    """Add a failure to those that are collected; else log it, each ``what`` once."""
+    noted = _noted.get()
+    if noted is not None:
+        noted.append(RuleFailure(what, error))
+    elif what not in _told:
+        _told.add(what)
+        logger.error("%s; what it finds is left out", RuleFailure(what, error), exc_info=error)
+
+
+@contextmanager
+def failures_noted() -> Generator[list[RuleFailure]]:
+    """While this lasts, collect the failures in the list that is given."""
+    noted: list[RuleFailure] = []
+    token = _noted.set(noted)
+    try:
+        yield noted
+    finally:
+        _noted.reset(token)

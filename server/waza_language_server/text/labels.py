@@ -1,0 +1,24 @@
+"""Text in the places that editors decorate: they draw icons in titles and labels, and links in messages.
+
+``$(bell)`` in the title of a lens is an icon in VS Code, and ``[here](command:…)`` in a message a link that
+runs a command. What comes from files must become neither, nor hide or turn around what stands beside it.
+"""
+
+from __future__ import annotations
+
+import re
+
+from waza_engine.terminal import visible
+
+_ICON = re.compile(r"\$(?=\([\w-]+(?:~[\w-]+)?\))")
+
+
+def label(text: str) -> str:
+    """Return text for a title or a label."""
+    # A backslash keeps VS Code from drawing the icon, and is not shown.
+    return _ICON.sub(r"\\$", visible(text))
+
+
+def message(text: str) -> str:
+    """Return text for a message or a refusal."""
+    return visible(text).replace("](", "] (")

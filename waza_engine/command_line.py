@@ -1,0 +1,117 @@
+"""Carrying out a command line: its streams, its complaints, and how its process ends.
+
+The reader of the output may be gone (``| head -1``), the disk may be full, the terminal may know few signs,
+and standard streams may be closed.
+
+Architecture invariant: light, as ``terminal`` is.
+"""
+
+from __future__ import annotations
+
+import codecs
+import contextlib
+import errno
+import io
+import os
+import sys
+import traceback
+from collections.abc import Callable
+from typing import Any
+
+from waza_engine.terminal import complain, complain_lines
+
+FAILED = 2
+"""The exit code when output cannot be written, or when something goes wrong that nobody expected."""
+
+_STANDARD_OUTPUT = 1
+_WRITE_ERRORS = {errno.EPIPE, errno.ENOSPC, errno.EFBIG, errno.EIO, errno.EBADF, errno.EINVAL}
+_READER_HAS_LEFT = {errno.EPIPE, errno.EINVAL}
+_PLAIN = "waza-plain-signs"
+_PLAIN_SIGNS = {"✓": "+", "✗": "x", "⚠": "!", "⧖": "~", "–": "-", "·": "-", "…": "...", "→": "->", "│": "|"}
+
+
+def carry_out(command: Callable[[], None]) -> None:
+    """Carry out a command line.
+
+    When the reader of its output has left, the process ends quietly; what nobody expected is told with its
+    traceback. Both end it with ``FAILED``.
+    """
+    _open_missing_streams()
+    _tolerate_narrow_encodings()
+    try:
+        try:
+            command()
+        finally:
+            sys.stdout.flush()
+    except OSError as error:
+        if error.filename is not None or error.errno not in _WRITE_ERRORS:
+            _tell_traceback(error)
+        else:
+            drop_output()
+            complain_of_output(error)
+        sys.exit(FAILED)
+    except Exception as error:  # noqa: BLE001 - told, and the end of the process
+        _tell_traceback(error)
+        sys.exit(FAILED)
+
+
+def carry_out_application(application: Callable[..., Any], name: str) -> None:
+    """Carry out the command line of a typer application, whose own complaints are told like all others."""
+    import typer
+
+    try:
+        code: object = application(prog_name=name, standalone_mode=False)
+    except typer.Abort:
+        complain("Aborted.")
+        code = 1
+    except Exception as error:
+        # What typer raises for wrong arguments knows how to show itself; the class is not public.
+        show, code = getattr(error, "show", None), getattr(error, "exit_code", FAILED)
+        if show is None:
+            raise
+        shown = io.StringIO()
+        show(file=shown)
+        complain_lines(shown.getvalue())
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def complain_of_output(error: OSError) -> None:
+    """Say on standard error that standard output cannot be written, unless its reader has left."""
+    if error.errno not in _READER_HAS_LEFT:
+        with contextlib.suppress(OSError):
+            complain(f"Standard output cannot be written: {error.strerror or error}.")
+
+
+def drop_output() -> None:
+    """Send what is still to be written nowhere: the interpreter writes it when it ends."""
+    with contextlib.suppress(OSError, ValueError):
+        descriptor = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(descriptor, _STANDARD_OUTPUT)
+        os.close(descriptor)
+
+
+def _tell_traceback(error: BaseException) -> None:
+    with contextlib.suppress(OSError):
+        complain_lines("".join(traceback.format_exception(error)))
+
+
+def _open_missing_streams() -> None:
+    """Open empty streams for a process that was started without them: no file may take their place."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115 - until the end
+
+
+def _tolerate_narrow_encodings() -> None:
+    """Let a terminal that has no ✓ show a plain sign instead of ending the command."""
+    codecs.register_error(_PLAIN, _plain_signs)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors=_PLAIN)
+
+
+def _plain_signs(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    unknown = error.object[error.start : error.end]
+    return "".join(_PLAIN_SIGNS.get(character, "?") for character in unknown), error.end

@@ -1,0 +1,63 @@
+"""Lines with colours for people, on a terminal, in a pipe or in a file.
+
+Architecture invariant: text is never read as markup. A part of a line is a text, or a text with its style,
+and what it holds is shown as in ``terminal``: no name can set a colour, add a line or make a link.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import IO, TypeAlias
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from waza_engine.terminal import harmless_lines, visible, visible_lines
+
+Part: TypeAlias = "str | tuple[str, str]"
+"""A text, or a text with a style of rich such as ``bold`` or ``dim``."""
+
+_WIDE = 200
+
+
+class Printer:
+    """Prints lines to standard output, to standard error, or to another stream."""
+
+    def __init__(self, output: IO[str] | None = None, *, errors: bool = False) -> None:
+        self.console = Console(file=output, stderr=errors, highlight=False, soft_wrap=True)
+        if not self.console.is_terminal:
+            # Nobody looks at it now: a table is as wide as it needs to be.
+            self.console.width = _WIDE
+
+    @property
+    def is_terminal(self) -> bool:
+        """Whether a person looks at it."""
+        return self.console.is_terminal
+
+    def line(self, *parts: Part) -> None:
+        """Print one line of these parts."""
+        self.console.print(shown(*parts))
+
+    def lines(self, text: str, before: str, style: str = "") -> None:
+        """Print every line of a text behind what is to stand ``before`` it."""
+        for line in visible_lines(text).rstrip("\n").split("\n"):
+            self.line((f"{before}{line}", style))
+
+    def table(self, table: Table, rows: Iterable[Sequence[Part] | None]) -> None:
+        """Print a table with these rows; None is a rule between rows."""
+        for row in rows:
+            if row is None:
+                table.add_section()
+            else:
+                table.add_row(*(shown(cell) for cell in row))
+        self.console.print(table)
+
+
+def shown(*parts: Part) -> Text:
+    """Return parts as one line that can be printed."""
+    pairs = [(part, "") if isinstance(part, str) else part for part in parts]
+    line = Text.assemble(*((visible(text), style) for text, style in pairs))
+    harmless = harmless_lines(line.plain)
+    # A command to a build server: what it says counts more than its colours.
+    return line if harmless == line.plain else Text(harmless)

@@ -1,0 +1,115 @@
+"""What is printed, for people and for programs: the one place that writes to the standard streams.
+
+Names, keys, answers of models and names of files come from suites, which may come from strangers. A terminal
+obeys control characters (they set its title, clear it, write to the clipboard), it shows some text in another
+order than it is read, and a build server obeys lines such as ``::error::…``. Here all of that is written out
+instead, an escape as backslash, x, 1b. JSON stays exact: it has its own notation for such characters.
+
+Architecture invariant: light (the language server imports it), and nothing else in either package prints.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import re
+import sys
+from typing import Any
+
+# Controls (C0, DEL, C1), marks that change the direction of text, those that show nothing, the other line
+# separators, halves of surrogate pairs, what is no character. The joiners U+200C and U+200D stay: scripts and
+# emoji need them.
+_UNSEEN = (
+    "\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff"
+    "\ufdd0-\ufdef\ufff0-\ufffb\ufffe\uffff\U000e0000-\U000e0fff\ud800-\udfff"
+)
+_UNSEEN_IN_LINE = re.compile(f"[\t\n{_UNSEEN}]")
+_UNSEEN_IN_BLOCK = re.compile(f"[{_UNSEEN}]")
+_NAMED = {"\t": "\\t", "\n": "\\n", "\r": "\\r"}
+# The runners of GitHub take a command at the start of a line, and an older form of it, as Azure's, anywhere.
+_BUILD_COMMAND = re.compile(r"^([^\S\n]*):(?=:)", re.MULTILINE)
+_OLDER_BUILD_COMMAND = re.compile(r"#(?=#(?:\[|vso\[))")
+_LOG_FORM = "%(asctime)s %(levelname)s %(name)s: %(message)s"
+
+
+def visible(text: str) -> str:
+    """Return text on one line: what a terminal would obey or hide is written out, line breaks too."""
+    return _UNSEEN_IN_LINE.sub(_written_out, text)
+
+
+def visible_lines(text: str) -> str:
+    """Return text of several lines in which everything can be seen; line breaks and tabs stay."""
+    return _UNSEEN_IN_BLOCK.sub(_written_out, text.replace("\r\n", "\n"))
+
+
+def harmless_lines(text: str) -> str:
+    """Return the same for text that is printed as it stands: no line of it is a command to a build server."""
+    return _OLDER_BUILD_COMMAND.sub(r"\\x23", _BUILD_COMMAND.sub(r"\1\\x3a", visible_lines(text)))
+
+
+def say(line: str = "") -> None:
+    """Print one line to standard output."""
+    sys.stdout.write(f"{harmless_lines(visible(line))}\n")
+
+
+def say_lines(text: str) -> None:
+    """Print text of several lines, which ends with its own line break, to standard output."""
+    sys.stdout.write(harmless_lines(text))
+
+
+def complain(line: str) -> None:
+    """Print one line to standard error."""
+    sys.stderr.write(f"{harmless_lines(visible(line))}\n")
+
+
+def complain_lines(text: str) -> None:
+    """Print text of several lines, which ends with its own line break, to standard error."""
+    sys.stderr.write(harmless_lines(text))
+
+
+def say_json(value: Any) -> None:
+    """Print a value as JSON for programs, in UTF-8 whatever the terminal takes.
+
+    Raises ValueError for a number that is not finite: JSON has none.
+    """
+    say_document(json_text(value, indent=2).encode() + b"\n")
+
+
+def say_document(content: bytes) -> None:
+    """Write a finished document, such as JSON or XML, to standard output; its writer has made it harmless."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(content)
+    sys.stdout.flush()
+
+
+def json_text(value: Any, indent: int | None = None) -> str:
+    """Return a value as JSON which means exactly the value, and which no terminal obeys.
+
+    Raises ValueError for a number that is not finite: JSON has none.
+    """
+    text = json.dumps(value, indent=indent, ensure_ascii=False, allow_nan=False)
+    # Outside of strings JSON has only line breaks and blanks, which stay.
+    return _UNSEEN_IN_BLOCK.sub(lambda found: json.dumps(found[0])[1:-1], text)
+
+
+class LogFormatter(logging.Formatter):
+    """Writes records so that no text in them looks like a record of its own."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the record; lines after its first are indented."""
+        return harmless_lines(super().format(record)).rstrip("\n").replace("\n", "\n    ")
+
+
+def log_to_standard_error(level: str, form: str = _LOG_FORM) -> None:
+    """Write the log of this process to standard error, from a level on; ``$WAZA_LOG_LEVEL`` names another."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(LogFormatter(form))
+    logging.basicConfig(handlers=[handler], level=os.environ.get("WAZA_LOG_LEVEL", level).upper())
+
+
+def _written_out(found: re.Match[str]) -> str:
+    number = ord(found[0])
+    if number > 0xFFFF:
+        return f"\\U{number:08x}"
+    return _NAMED.get(found[0]) or (f"\\x{number:02x}" if number < 0x100 else f"\\u{number:04x}")
