@@ -217,6 +217,46 @@ def _runs_code(function: ast.expr) -> bool:
     return owner in {"os", "subprocess", "builtins"} and ast.unparse(function).rpartition(".")[2] in RUNS_CODE
 
 
+# What may touch the standard streams beside `waza_engine/terminal.py`, and why.
+TOUCH_STREAMS = {
+    "waza_engine/terminal.py": "prints",
+    "waza_engine/command_line.py": "opens streams that are closed, sets how they encode, flushes them",
+    "waza_engine/commands/output.py": "hands over what a Printer writes until it cannot be written any more",
+    "waza_engine/commands/printer.py": "has the console of rich, and gives it text without markup",
+    "waza_engine/serve.py": "reads messages",
+    "server/waza_language_server/protocol/wire.py": "takes the descriptors for messages and keeps others off",
+}
+PRINTS = {"print", "typer.echo", "typer.secho", "click.echo", "rich.print", "Console", "logging.basicConfig"}
+
+
+def test_one_place_prints() -> None:
+    """Only there is text from suites shown instead of obeyed."""
+    found = {
+        path.relative_to(ROOT).as_posix()
+        for package in (ENGINE, SERVER)
+        for path in package.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if _prints(node)
+    }
+    assert found - TOUCH_STREAMS.keys() == set()
+
+
+def _prints(node: ast.AST) -> bool:
+    if isinstance(node, ast.Call):
+        return ast.unparse(node.func) in PRINTS
+    streams = {"stdout", "stderr", "__stdout__", "__stderr__", "stdin"}
+    return isinstance(node, ast.Attribute) and ast.unparse(node.value) == "sys" and node.attr in streams
+
+
+def test_only_one_place_shows_messages() -> None:
+    wrong = [
+        path.name
+        for path in PROTOCOL.rglob("*.py")
+        if "ShowMessageParams" in path.read_text("utf-8") and path.name != "server.py"
+    ]
+    assert wrong == []
+
+
 def test_only_the_engine_client_starts_processes() -> None:
     starters = {
         file for file, module in imports_below(SERVER) if is_from(module, "subprocess", "multiprocessing")

@@ -154,3 +154,78 @@ def test_check_of_all_sample_suites_is_quick_and_raises_nothing() -> None:
     assert "Traceback" not in done.stderr
     assert "failed" not in done.stderr
     assert json.loads(done.stdout)
+
+
+# Stands for a mistake in a rule: the command is the real one, in a process of its own.
+BROKEN = """
+import sys
+from waza_language_server.analysis import structure
+from waza_language_server.project import index
+def broken(*arguments):
+    raise {error}
+{place} = broken
+sys.argv = ["waza-language-server", *sys.argv[1:]]
+from waza_language_server.cli import main
+main()
+"""
+
+
+def broken(place: str, error: str, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    program = BROKEN.format(place=place, error=error)
+    command = [sys.executable, "-c", program, *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", timeout=120, check=False)
+
+
+@pytest.mark.parametrize("error", ["ValueError('odd')", "MemoryError", "RecursionError"])
+def test_check_exits_with_2_and_names_the_file_when_a_rule_fails(tmp_path: Path, error: str) -> None:
+    suite = write_suite(tmp_path, VALID, one=TASK)
+    done = broken("structure.document_problems", error, "check", suite)
+    assert done.returncode == 2
+    (line,) = done.stderr.splitlines()
+    assert line.startswith(f'{suite}: not everything was checked, because the rule "structure" failed (')
+    assert error.partition("(")[0] in line
+    assert done.stdout == "1 file checked: 1 not checked completely\n"
+
+
+def test_check_goes_on_with_the_other_files_when_one_cannot_be_checked(tmp_path: Path) -> None:
+    write_suite(tmp_path, VALID, one=TASK)
+    done = broken("index.Project.claim", "RecursionError", "check", "--format", "json", tmp_path)
+    assert done.returncode == 2
+    assert len(done.stderr.splitlines()) == 2
+    assert json.loads(done.stdout) == []
+
+
+def test_check_tells_the_traceback_when_asked(tmp_path: Path) -> None:
+    suite = write_suite(tmp_path, VALID, one=TASK)
+    done = broken("structure.document_problems", "ValueError('odd')", "check", "--verbose", suite)
+    assert "Traceback" in done.stderr
+    assert "ValueError: odd" in done.stderr
+
+
+def test_show_says_what_it_cannot_show(tmp_path: Path) -> None:
+    suite = write_suite(tmp_path, VALID, one=TASK)
+    done = broken("structure.document_problems", "ValueError('odd')", "show", suite)
+    assert done.returncode == 2
+    assert "name: explains" in done.stdout
+    assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes end otherwise there")
+@pytest.mark.parametrize("command", [("check",), ("check", "--format", "json"), ("show",)])
+def test_a_reader_that_leaves_early_hears_no_complaint(tmp_path: Path, command: tuple[str, ...]) -> None:
+    suite = write_suite(tmp_path, SUITE, one=TASK)
+    reader, writer = os.pipe()
+    os.close(reader)
+    arguments = [sys.executable, "-m", "waza_language_server", *command, str(suite)]
+    done = subprocess.run(arguments, stdout=writer, stderr=subprocess.PIPE, timeout=120, check=False)
+    os.close(writer)
+    assert done.returncode != 0
+    assert done.stderr == b""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="shells close streams otherwise there")
+def test_check_works_without_standard_output(tmp_path: Path) -> None:
+    suite = write_suite(tmp_path, VALID, one=TASK)
+    line = f'"{sys.executable}" -m waza_language_server check "{suite}" >&-'
+    done = subprocess.run(line, shell=True, stderr=subprocess.PIPE, timeout=120, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")

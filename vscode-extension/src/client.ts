@@ -15,6 +15,7 @@ import {
     type LanguageClientOptions,
 } from "vscode-languageclient/node";
 import type { FoundServer } from "./interpreters";
+import { plain } from "./messages";
 import type { Runs } from "./runs";
 import type { Resolution } from "./serverEnvironment";
 import type { Status } from "./status";
@@ -174,7 +175,7 @@ export class ServerConnection implements vscode.Disposable {
     }
 
     private async offerLog(message: string): Promise<void> {
-        if ((await vscode.window.showErrorMessage(message, "Show Log")) !== undefined) {
+        if ((await vscode.window.showErrorMessage(plain(message), "Show Log")) !== undefined) {
             this.log.show();
         }
     }

@@ -2,6 +2,7 @@
 
 import * as vscode from "vscode";
 import { askForServer, interpretersOnPath, isRecentPython, type Interpreter } from "./interpreters";
+import { plain } from "./messages";
 import type { PrivateEnvironment } from "./privateEnvironment";
 import { candidates, type Resolution } from "./serverEnvironment";
 
@@ -11,7 +12,7 @@ const SHOW_LOG = "Show Log";
 
 /** Says that no interpreter has the server, and offers the ways out. */
 export async function offerWaysOut(resolution: Resolution, log: vscode.LogOutputChannel): Promise<void> {
-    const chosen = await vscode.window.showErrorMessage(explanation(resolution), CREATE, SELECT, SHOW_LOG);
+    const chosen = await vscode.window.showErrorMessage(plain(explanation(resolution)), CREATE, SELECT, SHOW_LOG);
     if (chosen === CREATE) {
         await vscode.commands.executeCommand("waza.createEnvironment");
     } else if (chosen === SELECT) {
@@ -103,7 +104,7 @@ async function recentPython(environment: PrivateEnvironment, workingDirectory: s
 }
 
 async function showFailure(message: string, log: vscode.LogOutputChannel): Promise<void> {
-    if ((await vscode.window.showErrorMessage(message, SHOW_LOG)) !== undefined) {
+    if ((await vscode.window.showErrorMessage(plain(message), SHOW_LOG)) !== undefined) {
         log.show();
     }
 }

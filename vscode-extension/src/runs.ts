@@ -15,6 +15,7 @@ import {
     type ExecuteCommandSignature,
     type LanguageClient,
 } from "vscode-languageclient/node";
+import { plain } from "./messages";
 
 export const RUN_COMMAND = "waza.run";
 
@@ -94,7 +95,7 @@ export class Runs {
     private reportFailure(error: unknown): void {
         const reason = error instanceof Error ? error.message : String(error);
         this.log.error(`Run failed: ${reason}`);
-        void vscode.window.showErrorMessage(`Waza could not run: ${reason}`, "Show Log").then((chosen) => {
+        void vscode.window.showErrorMessage(plain(`Waza could not run: ${reason}`), "Show Log").then((chosen) => {
             if (chosen !== undefined) {
                 this.log.show();
             }
@@ -133,7 +134,7 @@ function isRunRequest(value: unknown): value is RunRequest {
 
 function titleOf(request: RunRequest): string {
     const names = [path.basename(path.dirname(request.suite)), request.task, request.grader].filter((name) => name !== null);
-    return `Waza: ${names.join(" › ")}`;
+    return plain(`Waza: ${names.join(" › ")}`);
 }
 
 /** Saves what the run will read from disk: every changed file in the suite's folder. */

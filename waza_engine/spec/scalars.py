@@ -19,6 +19,7 @@ _FALSE = frozenset({"false", "False", "FALSE"})
 _INTEGER = re.compile(r"[-+]?[0-9]+\Z")
 _RADIX = re.compile(r"0(?:o[0-7]+|x[0-9a-fA-F]+)\Z")
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?\Z")
+_ENDLESS = re.compile(r"[-+]?\.(?:inf|Inf|INF)\Z|\.(?:nan|NaN|NAN)\Z")
 
 
 def resolve_scalar(text: str, *, plain: bool = True, tag: str | None = None) -> Json:
@@ -26,6 +27,11 @@ def resolve_scalar(text: str, *, plain: bool = True, tag: str | None = None) -> 
     if tag is not None:
         plain = tag.rpartition(":")[2] not in {"str", "!"} and plain
     return _resolve_plain(text) if plain else text
+
+
+def is_not_finite(text: str) -> bool:
+    """Return whether plain text is a number in YAML that is not finite, or too large to be one."""
+    return bool(_ENDLESS.match(text)) or bool(_FLOAT.match(text) and math.isinf(float(text)))
 
 
 def _resolve_plain(text: str) -> Json:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from waza_engine.spec.scalars import resolve_scalar
+from waza_engine.spec.scalars import is_not_finite, resolve_scalar
 from waza_language_server.analysis.problem import Problem, Severity
 from waza_language_server.analysis.spelling import listed, nearest
 from waza_language_server.analysis.subject import Subject
@@ -235,7 +235,8 @@ def _found_text(node: Node) -> str:
     if value is None:
         return "empty"
     if isinstance(value, str):
-        return "text"
+        endless = node.style == "plain" and is_not_finite(node.value)
+        return f"`{_shown(node)}`, which is not finite" if endless else "text"
     return f"`{_shown(node)}`"
 
 

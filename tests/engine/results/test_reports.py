@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import html
 import re
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 
+from tests.hostile_text import HOSTILE, hidden_in, outside_of_code, replaced
 from waza_engine.results.junit import junit_report
 from waza_engine.results.markdown import LONGEST_CHARACTERS, markdown_report
 
@@ -101,28 +103,47 @@ def test_junit_stays_well_formed_whatever_a_grader_says() -> None:
 
 def test_markdown_has_a_headline_a_table_and_details_of_what_failed() -> None:
     text = markdown_report(FOUR)
-    assert text.startswith("## ❌ explainers: 1 of 4 tasks passed\n")
-    assert "Model: **gpt**" in text
-    assert "| ✅ | good | 0.50 | 1/1 |" in text
-    assert "<summary>❌ bad</summary>\n\n- **says** 0.25: no &lt;word&gt;\n" in text
-    assert "- the task file is empty" in text
-    assert "- **review** pending" in text
+    assert text.startswith("## ❌ `explainers`: 1 of 4 tasks passed\n")
+    assert "Model: **`gpt`**" in text
+    assert "| ✅ | `good` | 0.50 | 1/1 |" in text
+    assert "<summary>❌ <code>bad</code></summary>\n\n- **`says`** 0.25: `no <word>`\n" in text
+    assert "- `the task file is empty`" in text
+    assert "- **`review`** pending" in text
     assert "<summary>✅" not in text
 
 
 def test_markdown_of_a_good_run_says_so() -> None:
     text = markdown_report(document(task("good", "passed", greets=verdict(passed=True))))
-    assert text.startswith("## ✅ explainers: 1 of 1 tasks passed\n")
+    assert text.startswith("## ✅ `explainers`: 1 of 1 tasks passed\n")
     assert "<details>" not in text
 
 
-def test_markdown_shows_a_text_as_it_is_and_mentions_nobody() -> None:
+def test_markdown_shows_a_text_as_it_is() -> None:
     said = "a|b *c* `d` [e](https://x.example)\n# f @team #12 <script>"
     text = markdown_report(document(task("t|u", "failed", says=verdict(passed=False, feedback=said))))
-    assert "| ❌ | t\\|u | 0.50 | 0/1 |" in text
-    line = next(line for line in text.splitlines() if line.startswith("- **says**"))
-    assert r"a\|b \*c\* \`d\` \[e\]\(https:<!-- -->//x.example\)" in line
-    assert not re.search(r"@team|#12|<script", line)
+    assert "| ❌ | `t\\|u` | 0.50 | 0/1 |" in text
+    line = next(line for line in text.splitlines() if line.startswith("- **`says`**"))
+    assert line.endswith("``a|b *c* `d` [e](https://x.example) # f @team #12 <script>``")
+
+
+def test_whatever_stands_in_a_result_only_code_in_the_comment_shows_it() -> None:
+    """So there is no image, no link, no mention and no HTML but ours."""
+    planted = replaced(document(task("\\", "failed", "x", a=verdict(passed=False, feedback="x"))), HOSTILE)
+    text = markdown_report({**planted, "timestamp": "2026-01-02T03:04:05Z"})
+    assert hidden_in(text) == set()
+    titles = re.findall("<code>(.*?)</code>", text)
+    assert titles == [html.escape(html.unescape(title)) for title in titles]
+    assert "zzz" not in re.sub("<code>.*?</code>", "", outside_of_code(text))
+    assert not re.search(r"^\s*::|##\[", text, re.MULTILINE)
+
+
+def test_junit_shows_what_a_terminal_would_obey() -> None:
+    planted = replaced(document(task("t", "failed", "x", a=verdict(passed=False, feedback="x"))), HOSTILE)
+    xml = junit_report(planted)
+    ElementTree.fromstring(xml)
+    assert hidden_in(xml.decode()) == set()
+    assert r"\x1b]0;" in xml.decode()
+    assert not re.search(r"^\s*::|##\[", xml.decode(), re.MULTILINE)
 
 
 def test_markdown_is_never_longer_than_a_comment_may_be() -> None:

@@ -34,6 +34,7 @@ def fault(text: str) -> SuiteFileError:
         ("a: 0o10", {"a": 8}),
         ("a: 0x1F", {"a": 31}),
         ("a: 1e3", {"a": 1000.0}),
+        ("a: [1e999, -1e999, .inf, -.Inf, .nan]", {"a": ["1e999", "-1e999", ".inf", "-.Inf", ".nan"]}),
         ("a: ~", {"a": None}),
         ("a:", {"a": None}),
         ('a: "5"', {"a": "5"}),

@@ -234,7 +234,7 @@ def test_a_changed_prompt_makes_the_scores_of_the_task_stale(suite: Path) -> Non
 
 def test_another_model_makes_scores_stale(suite: Path) -> None:
     write_results(suite, {"first": [[passing()]]}, model="other-model")
-    assert "stale: it was recorded with the model other-model" in Editor().hints(suite, "eval")[0].tooltip
+    assert "stale: it was recorded with the model `other-model`" in Editor().hints(suite, "eval")[0].tooltip
 
 
 def test_a_new_result_file_is_read_when_told(suite: Path) -> None:

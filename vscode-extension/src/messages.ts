@@ -1,0 +1,15 @@
+/**
+ * Text in notifications and titles of progress, where VS Code makes links of `[text](command:…)`.
+ *
+ * Names of tasks and graders, and what the server and interpreters say, come from files: they must show as text.
+ */
+
+// Controls, marks that change the direction of text, other line separators, marks that show nothing.
+const UNSEEN = /[\u0000-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]/gu;
+
+/** Returns `text` so that nothing in it is a link or hides. */
+export function plain(text: string): string {
+    return text
+        .replace(UNSEEN, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`)
+        .replaceAll("](", "] (");
+}
