@@ -1,8 +1,8 @@
 """How a YAML scalar gets its type: one resolver for the engine and the editor.
 
 YAML 1.2 core schema, as upstream's Go parser reads it: ``on``, ``yes`` and ``12:30`` are text, ``010`` is
-ten. A number that no JSON can hold (``1e999``, ``.inf``, ``.nan``) is text, so it is refused where a number is
-meant; upstream does so with ``1e999``. Light on purpose: the language server loads it too.
+ten. A number that no JSON can hold (``1e999``, ``.inf``, ``.nan``) is text, so it is refused where a number
+is meant; upstream does so with ``1e999``. Light on purpose: the language server loads it too.
 """
 
 from __future__ import annotations
