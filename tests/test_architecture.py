@@ -25,6 +25,7 @@ ENGINE_MODULES_FOR_THE_SERVER = {
     "waza_engine.markdown",
     "waza_engine.terminal",
     "waza_engine.spec.file_names",
+    "waza_engine.spec.pattern_syntax",
     "waza_engine.spec.scalars",
     "waza_engine.spec.task_globs",
     "waza_engine.assertions.names",
@@ -255,6 +256,30 @@ def test_only_one_place_shows_messages() -> None:
         if "ShowMessageParams" in path.read_text("utf-8") and path.name != "server.py"
     ]
     assert wrong == []
+
+
+def test_the_server_compiles_no_pattern_but_its_own() -> None:
+    """RE2 alone compiles what a document says; `re` gets what is written in the source, or made of that."""
+    wrong = [
+        (path.relative_to(ROOT).as_posix(), node.lineno, ast.unparse(node))
+        for path in sorted(SERVER.rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Call) and _compiles_a_pattern(node.func) and not _is_literal(node.args[0])
+    ]
+    assert wrong == []
+    assert [
+        (file, module)
+        for file, module in imports_below(SERVER)
+        if is_from(module, "regex", "re2", "sre_compile", "sre_parse", "fnmatch", "glob")
+    ] == []
+
+
+def _compiles_a_pattern(function: ast.expr) -> bool:
+    return isinstance(function, ast.Attribute) and ast.unparse(function.value) in {"re", "re2", "regex"}
+
+
+def _is_literal(pattern: ast.expr) -> bool:
+    return isinstance(pattern, ast.Constant) and isinstance(pattern.value, str)
 
 
 def test_only_the_engine_client_starts_processes() -> None:

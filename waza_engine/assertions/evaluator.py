@@ -6,18 +6,11 @@ is killed with all it started, that assertion is an error, and the following one
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Self
 
-from waza_engine.assertions.workers import (
-    JAVASCRIPT,
-    MEMORY_BYTES,
-    PYTHON,
-    AssertionOutcome,
-    Language,
-    Worker,
-)
+from waza_engine.assertions.workers import JAVASCRIPT, MEMORY_BYTES, PYTHON, AssertionOutcome, Language
+from waza_engine.graders.workers import WorkerLostError, WorkerPool, WorkersClosedError
 
 __all__ = ["DEADLINE_SECONDS", "MEMORY_BYTES", "AssertionEvaluator", "AssertionOutcome"]
 
@@ -38,13 +31,7 @@ class AssertionEvaluator:
         workers: int = 4,
         memory_bytes: int = MEMORY_BYTES,
     ) -> None:
-        self._deadline = deadline_seconds
-        self._memory = memory_bytes
-        self._turns = threading.BoundedSemaphore(workers)
-        self._lock = threading.Lock()
-        self._idle: dict[str, list[Worker]] = {name: [] for name in _LANGUAGES}
-        self._alive: set[Worker] = set()
-        self._closed = False
+        self._pool = WorkerPool(deadline_seconds=deadline_seconds, workers=workers, memory_bytes=memory_bytes)
 
     def __enter__(self) -> Self:
         return self
@@ -65,69 +52,49 @@ class AssertionEvaluator:
         """
         if not assertions:
             return []
-        with self._turns:
-            return self._evaluate(list(assertions), dict(context), _LANGUAGES[language])
+        outcomes: list[AssertionOutcome] = []
+        try:
+            with self._pool.turn():
+                while len(outcomes) < len(assertions):
+                    self._evaluate(list(assertions), dict(context), _LANGUAGES[language], outcomes)
+        except WorkersClosedError:
+            raise RuntimeError("the assertion evaluator is closed") from None
+        return outcomes
 
     def close(self) -> None:
         """End every worker, also those that are evaluating; can be called twice."""
-        with self._lock:
-            self._closed = True
-            workers = list(self._alive)
-            self._alive.clear()
-            for idle in self._idle.values():
-                idle.clear()
-        for worker in workers:
-            worker.kill()
+        self._pool.close()
 
     def process_ids(self) -> list[int]:
         """Return the ids of the living workers."""
-        with self._lock:
-            return [worker.process.pid for worker in self._alive]
+        return self._pool.process_ids()
 
     def _evaluate(
-        self, assertions: list[str], context: dict[str, Any], language: Language
-    ) -> list[AssertionOutcome]:
-        outcomes: list[AssertionOutcome] = []
-        while len(outcomes) < len(assertions):
-            worker = self._take(language)
-            # A name bound by an assertion is part of the shared context; a new worker has to bind it again.
-            earlier = zip(assertions, outcomes, strict=False)
-            replay = [text for text, outcome in earlier if outcome.error is None and language.binds(text)]
-            finished, failure = worker.run(assertions[len(outcomes) :], context, replay, self._deadline)
-            outcomes += finished
-            if failure is None:
-                self._give_back(worker)
-                continue
-            self._discard(worker)
-            if self._closed:
-                raise RuntimeError("the assertion evaluator was closed while it was evaluating")
-            outcomes.append(failure)
-        return outcomes
+        self,
+        assertions: list[str],
+        context: dict[str, Any],
+        language: Language,
+        outcomes: list[AssertionOutcome],
+    ) -> None:
+        """Add outcomes until the end, or until the one that costs the worker."""
+        # A name bound by an assertion is part of the shared context; a new worker has to bind it again.
+        earlier = zip(assertions, outcomes, strict=False)
+        replay = [text for text, outcome in earlier if outcome.error is None and language.binds(text)]
+        waiting = assertions[len(outcomes) :]
+        request = {"context": context, "assertions": waiting, "replay": replay}
+        preparation = self._pool.deadline_seconds * len(replay)
+        try:
+            with self._pool.borrowed(language.program) as worker:
+                for answer in worker.ask(request, len(waiting), preparation_seconds=preparation):
+                    # What comes before the loss of the worker counts.
+                    outcomes.append(AssertionOutcome.of(answer))  # noqa: PERF401
+        except WorkerLostError as lost:
+            outcomes.append(self._outcome(lost, language))
 
-    def _take(self, language: Language) -> Worker:
-        with self._lock:
-            if self._closed:
-                raise RuntimeError("the assertion evaluator is closed")
-            idle = self._idle[language.name]
-            while idle:
-                worker = idle.pop()
-                if worker.process.poll() is None:
-                    return worker
-                self._alive.discard(worker)
-        worker = Worker(language, self._deadline, self._memory)
-        with self._lock:
-            if not self._closed:
-                self._alive.add(worker)
-                return worker
-        worker.kill()
-        raise RuntimeError("the assertion evaluator is closed")
-
-    def _give_back(self, worker: Worker) -> None:
-        with self._lock:
-            if not self._closed:
-                self._idle[worker.language.name].append(worker)
-
-    def _discard(self, worker: Worker) -> None:
-        worker.kill()
-        with self._lock:
-            self._alive.discard(worker)
+    def _outcome(self, lost: WorkerLostError, language: Language) -> AssertionOutcome:
+        if lost.why == "slow":
+            why = f"it took longer than {self._pool.deadline_seconds:g} seconds"
+            return AssertionOutcome(False, why, timed_out=True)
+        if lost.why == "memory":
+            return AssertionOutcome(False, "it needs more than the allowed memory")
+        return AssertionOutcome(False, language.crash)

@@ -25,6 +25,7 @@ from waza_engine.graders.json_schema_keywords import (
     PATTERN_CHECKER,
     SchemaError,
     adapted,
+    bounded_check,
 )
 from waza_engine.spec.json_reader import json_fault
 
@@ -36,6 +37,9 @@ _ASSERTING_FORMATS = frozenset(
         jsonschema.Draft7Validator,
     ]
 )
+LARGEST_CHARACTERS = 1_000_000
+_KEPT_CHARACTERS = 50_000
+_TOO_DEEP = "the schema is nested too deeply"
 _UNRESOLVED = "the schema refers to `{}`, which is not in it and is never fetched"
 
 
@@ -46,16 +50,20 @@ class CompiledSchema:
         self._validator = validator
 
     def problems(self, value: object) -> list[str]:
-        """Return what does not fit, each with its place; empty when the value satisfies the schema."""
+        """Return what does not fit, each with its place; empty when the value satisfies the schema.
+
+        Raises ``SchemaError`` when that cannot be found out, or only with too much time and memory.
+        """
         try:
-            errors = sorted(
-                self._validator.iter_errors(value), key=lambda error: [str(part) for part in error.path]
-            )
+            with bounded_check():
+                errors = sorted(
+                    self._validator.iter_errors(value), key=lambda error: [str(part) for part in error.path]
+                )
         except (referencing.exceptions.Unresolvable, referencing.exceptions.NoSuchResource) as error:
             raise SchemaError(_UNRESOLVED.format(error.ref)) from None
         except RecursionError:
             raise SchemaError("the schema refers to itself without end") from None
-        return [f"{error.json_path}: {_shortened(error.message)}" for error in errors]
+        return [f"{error.json_path}: {error.message}" for error in errors]
 
     def is_valid(self, value: object) -> bool:
         """Tell whether the value satisfies the schema."""
@@ -68,10 +76,20 @@ def compile_schema(schema: Mapping[str, Any] | bool, *, base: Path | None = None
     ``base`` is the file that relative references start from. Draft 2020-12 unless ``$schema`` names another;
     formats are asserted by draft 7 and older ones, as these specify.
     """
-    return _compiled_text(json.dumps(schema, default=str), base)
+    try:
+        text = json.dumps(schema, default=str)
+    except RecursionError:
+        raise SchemaError(_TOO_DEEP) from None
+    if len(text) > LARGEST_CHARACTERS:
+        raise SchemaError(f"the schema is larger than {LARGEST_CHARACTERS} characters")
+    return (_kept_text if len(text) <= _KEPT_CHARACTERS else _compiled_text)(text, base)
 
 
-@functools.lru_cache(maxsize=256)
+@functools.lru_cache(maxsize=64)
+def _kept_text(text: str, base: Path | None) -> CompiledSchema:
+    return _compiled_text(text, base)
+
+
 def _compiled_text(text: str, base: Path | None) -> CompiledSchema:
     return _compiled(json.loads(text), base)
 
@@ -86,15 +104,15 @@ def _compiled(schema: Mapping[str, Any] | bool, base: Path | None) -> CompiledSc
         and not _is_default_dialect(named)
     ):
         raise SchemaError(f"`$schema: {named}` is not a known JSON Schema dialect")
-    try:
-        dialect.check_schema(schema, format_checker=PATTERN_CHECKER)
-    except jsonschema.SchemaError as error:
-        raise SchemaError(
-            f"the schema is invalid at {error.json_path}: {_shortened(error.message)}"
-        ) from None
-    except RecursionError:
-        raise SchemaError("the schema is nested too deeply") from None
     upstream_like = adapted(dialect)
+    meta_validator = upstream_like(dialect.META_SCHEMA, format_checker=PATTERN_CHECKER)
+    try:
+        with bounded_check():
+            error = next(meta_validator.iter_errors(schema), None)
+    except RecursionError:
+        raise SchemaError(_TOO_DEEP) from None
+    if error is not None:
+        raise SchemaError(f"the schema is invalid at {error.json_path}: {error.message}")
     registry: Any = referencing.Registry(retrieve=_retrieve_beside(base))  # pyright: ignore
     contents: Any = schema
     if base is not None and isinstance(schema, Mapping) and "$id" not in schema:
@@ -158,7 +176,3 @@ def _retrieve_beside(base: Path | None) -> Callable[[str], Any]:
         )
 
     return retrieve
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= 300 else text[:300] + "…"

@@ -15,7 +15,7 @@ from waza_engine.graders.base import GraderError, ToolCall
 from waza_engine.graders.config import Given, GraderConfig
 from waza_engine.graders.fields import Number, PlainText
 from waza_engine.graders.json_schemas import SchemaError, compile_schema
-from waza_engine.graders.patterns import PatternError, compiled_pattern, found
+from waza_engine.graders.patterns import PatternError, check_syntax, found
 
 WELL_KNOWN_ARGUMENTS = frozenset({"path", "file_text", "command", "description", "skill"})
 
@@ -93,7 +93,7 @@ class ArgumentMatcher(GraderConfig):
         """Raise ``GraderError`` when the regular expression or the JSON Schema is invalid."""
         try:
             if self.regex is not None:
-                compiled_pattern(self.regex)
+                check_syntax(self.regex)
             if self.json_schema is not None:
                 compile_schema(self.json_schema)
         except (PatternError, SchemaError) as error:

@@ -1,29 +1,38 @@
-"""Regular expressions of graders: upstream's dialect first, and no pattern can hang a run.
+"""Regular expressions of graders: upstream's dialect first, and no pattern can hang or bloat a run.
 
 RE2 runs in linear time and is the dialect of upstream. What it refuses but Python accepts (look-around,
-back-references) runs in ``regex`` with a deadline. What neither accepts is invalid.
+back-references), and what needs more memory than RE2 gets here, is compiled and searched in a worker process
+with a limit of memory and a deadline. What neither accepts is invalid.
 """
 
 from __future__ import annotations
 
 import functools
-import importlib
-import re
-import warnings
+import importlib.util
+import sys
+from collections.abc import Sequence
+from contextvars import ContextVar
+from pathlib import Path
 from typing import Any, Protocol, cast
 
-import regex
+from waza_engine.graders.workers import WorkerLostError, WorkerPool, WorkerProgram, WorkersClosedError
+from waza_engine.spec.pattern_syntax import Dialect, PatternSyntaxError, dialect_of, searcher
 
 TIMEOUT_SECONDS = 2.0
-_MEMORY_BYTES = 64_000_000
-# Any byte, which only the C++ edition of RE2 knows.
-_ANY_BYTE = re.compile(r"(?<!\\)(?:\\\\)*\\C")
-_LITERAL_TEXT = re.compile(r"\\Q.*?(?:\\E|\Z)", re.DOTALL)
-_re2: Any = importlib.import_module("re2")  # it has no types
+LARGE_TIMEOUT_SECONDS = 10.0
+"""RE2 searches in linear time, but takes its time to compile what is large."""
+MEMORY_BYTES = 500_000_000
+WORKERS = 2
+KEPT_PATTERNS = 128
+"""Compiled patterns that are kept; each may take some megabytes when hostile texts are searched."""
+_LARGE_RE2_BYTES = 64_000_000
+_KEPT_CHARACTERS = 1_000
+_TOO_BIG = f"needs more than {MEMORY_BYTES // 1_000_000} MB of memory"
+_REFUSALS = {"python": "Python cannot compile it", "large re2": "it is too large for RE2"}
 
 
 class PatternError(ValueError):
-    """The pattern is invalid or took too long; the text says which, in one sentence."""
+    """The pattern is invalid, too large or took too long; the text says which, in one sentence."""
 
 
 class _Compiled(Protocol):
@@ -32,58 +41,101 @@ class _Compiled(Protocol):
 
 def found(pattern: str, text: str, *, ignore_case: bool = False) -> bool:
     """Tell whether the pattern occurs anywhere in the text. Raises ``PatternError``."""
-    compiled = compiled_pattern(pattern, ignore_case=ignore_case)
+    dialect = check_syntax(pattern)
+    if dialect == "python":
+        return _found_by_worker(dialect, pattern, text, ignore_case=ignore_case)
+    compiled = _compiled(pattern, ignore_case=ignore_case) if dialect == "re2" else None
+    if compiled is None:
+        return _found_by_worker("large re2", pattern, _encodable(text), ignore_case=ignore_case)
     try:
         return compiled.search(text) is not None
     except UnicodeEncodeError:
-        # RE2 needs UTF-8, which has no form for half an emoji in an agent's output.
-        return compiled.search(text.encode("utf-8", "replace").decode("utf-8")) is not None
+        return compiled.search(_encodable(text)) is not None
 
 
-@functools.lru_cache(maxsize=4096)
-def compiled_pattern(pattern: str, *, ignore_case: bool = False) -> _Compiled:
-    """Return the compiled pattern. Raises ``PatternError`` when it is invalid in both dialects."""
-    compiled = _portable(pattern, ignore_case=ignore_case)
-    return _BoundedPattern(pattern, ignore_case) if compiled is None else compiled
+def check_syntax(pattern: str) -> Dialect:
+    """Return the pattern's dialect. Raises ``PatternError`` when it is invalid in all, or too large."""
+    dialect, complaint = _kept_outcome(pattern) if len(pattern) <= _KEPT_CHARACTERS else _outcome(pattern)
+    if dialect is None:
+        raise PatternError(f"invalid pattern `{_shortened(pattern)}`: {complaint}")
+    return dialect
 
 
-def _portable(pattern: str, *, ignore_case: bool) -> _Compiled | None:
-    """Return the pattern compiled by RE2; None when it, or upstream's edition of it, refuses the pattern."""
-    if _ANY_BYTE.search(_LITERAL_TEXT.sub("", pattern)):
-        return None
+def pattern_workers() -> WorkerPool:
+    """Return workers for the patterns of a run, to be made its ``current_workers``, and to be closed."""
+    return WorkerPool(deadline_seconds=LARGE_TIMEOUT_SECONDS, workers=WORKERS, memory_bytes=MEMORY_BYTES)
+
+
+current_workers: ContextVar[WorkerPool | None] = ContextVar("current_workers", default=None)
+# They end with the process.
+_outside_runs = pattern_workers()
+
+
+def _outcome(pattern: str) -> tuple[Dialect | None, str]:
+    """Return the dialect, or what is wrong. An exception would keep what it has seen."""
     try:
-        return cast("_Compiled", _re2.compile(pattern, _options(ignore_case)))
-    except (_re2.error, UnicodeEncodeError):
-        return None
+        return dialect_of(pattern), ""
+    except PatternSyntaxError as error:
+        at = "" if error.position is None else f" (character {error.position + 1})"
+        return None, f"{error}{at}"
 
 
-class _BoundedPattern:
-    def __init__(self, pattern: str, ignore_case: bool) -> None:
-        flags = re.IGNORECASE if ignore_case else 0
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                re.compile(pattern, flags)
-                self._compiled: Any = regex.compile(pattern, regex.IGNORECASE if ignore_case else 0)
-        except (re.error, regex.error, RecursionError, OverflowError) as error:
-            raise PatternError(f"invalid pattern `{_shortened(pattern)}`: {error}") from None
-        self._pattern = pattern
-
-    def search(self, text: str) -> object:
-        try:
-            return self._compiled.search(text, timeout=TIMEOUT_SECONDS, concurrent=True)
-        except TimeoutError:
-            raise PatternError(
-                f"pattern `{_shortened(self._pattern)}` took longer than {TIMEOUT_SECONDS:g} seconds"
-            ) from None
+def _compiled(pattern: str, *, ignore_case: bool) -> _Compiled | None:
+    """Return the pattern compiled by RE2; None when it gets too large, as it may when case is ignored."""
+    kept = _kept_searcher if len(pattern) <= _KEPT_CHARACTERS else searcher
+    return cast("_Compiled | None", kept(pattern, ignore_case=ignore_case))
 
 
-def _options(ignore_case: bool) -> Any:
-    options = _re2.Options()
-    options.log_errors = False
-    options.max_mem = _MEMORY_BYTES
-    options.case_sensitive = not ignore_case
-    return options
+_kept_outcome = functools.lru_cache(maxsize=4096)(_outcome)
+_kept_searcher = functools.lru_cache(maxsize=KEPT_PATTERNS)(searcher)
+
+
+def _encodable(text: str) -> str:
+    """Return text for RE2, which needs UTF-8; that has no form for half an emoji in an agent's output."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _found_by_worker(dialect: Dialect, pattern: str, text: str, *, ignore_case: bool) -> bool:
+    workers = current_workers.get() or _outside_runs
+    seconds = TIMEOUT_SECONDS if dialect == "python" else LARGE_TIMEOUT_SECONDS
+    request = {"pattern": pattern, "ignore_case": ignore_case, "dialect": dialect, "text": text}
+    shown = f"pattern `{_shortened(pattern)}`"
+    try:
+        with workers.turn(), workers.borrowed(_program()) as worker:
+            (answer,) = worker.ask(request, 1, deadline_seconds=seconds)
+            if answer.get("error") == "memory":
+                raise WorkerLostError("memory")
+    except WorkerLostError as lost:
+        why = f"took longer than {seconds:g} seconds" if lost.why == "slow" else _TOO_BIG
+        raise PatternError(f"{shown} {why}") from None
+    except WorkersClosedError:
+        raise PatternError(f"{shown} was not searched: the run has ended") from None
+    except OSError as error:
+        raise PatternError(f"{shown} was not searched: no worker can be started: {error.strerror}") from None
+    if "error" in answer:
+        raise PatternError(f"invalid {shown}: {_REFUSALS[dialect]}")
+    return answer["found"]
+
+
+@functools.cache
+def _program() -> WorkerProgram:
+    def command(memory_bytes: int) -> Sequence[str]:
+        del memory_bytes  # the worker limits itself
+        return (sys.executable, "-I", "-S", str(Path(__file__).with_name("pattern_worker.py")))
+
+    return WorkerProgram(
+        name="patterns",
+        command=command,
+        settings={
+            "re2_memory_bytes": _LARGE_RE2_BYTES,
+            "folders": sorted({_folder_of("re2"), _folder_of("regex")}),
+        },
+    )
+
+
+def _folder_of(library: str) -> str:
+    origin = cast("Any", importlib.util.find_spec(library)).origin
+    return str(Path(origin).parents[1])
 
 
 def _shortened(pattern: str) -> str:

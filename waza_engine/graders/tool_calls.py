@@ -28,7 +28,7 @@ from waza_engine.graders.fields import (
     text_or_block,
 )
 from waza_engine.graders.matchers import ArgumentMatcher, given_arguments, matches
-from waza_engine.graders.patterns import PatternError, compiled_pattern, found
+from waza_engine.graders.patterns import PatternError, check_syntax, found
 from waza_engine.graders.registry import register
 
 
@@ -215,7 +215,7 @@ def check_call(place: str, expected: ExpectedCall) -> None:
 def check_pattern(place: str, pattern: str) -> None:
     """Raise ``GraderError`` when a pattern of the configuration is invalid."""
     try:
-        compiled_pattern(pattern, ignore_case=True)
+        check_syntax(pattern)
     except PatternError as error:
         raise GraderError(f"`{place}`: {error}") from None
 

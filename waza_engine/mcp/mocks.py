@@ -15,7 +15,7 @@ from typing import Any, cast
 
 from waza_engine.graders.json_schemas import SchemaError, compile_schema
 from waza_engine.graders.matchers import equal, text_of
-from waza_engine.graders.patterns import PatternError, compiled_pattern, found
+from waza_engine.graders.patterns import PatternError, check_syntax, found
 from waza_engine.mcp import MOCK_COMMAND
 from waza_engine.mcp.servers import Server
 from waza_engine.spec.json_reader import json_fault
@@ -216,7 +216,7 @@ def _response(written: object, where: str) -> MockResponse:
     schema = _block(block.get("match_schema") or {}, f"`match_schema` of {where}")
     try:
         for pattern in patterns.values():
-            compiled_pattern(_text(pattern, f"`match_regex` of {where}"))
+            check_syntax(_text(pattern, f"`match_regex` of {where}"))
         compile_schema(schema)
     except (PatternError, SchemaError) as error:
         raise MockError(f"{where}: {error}") from None

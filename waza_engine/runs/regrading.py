@@ -21,6 +21,7 @@ from waza_engine.executors.base import Cancellation, Executor, ExecutorError, Ex
 from waza_engine.executors.registry import create_executor
 from waza_engine.graders.base import GradingContext
 from waza_engine.graders.judges import Judge
+from waza_engine.graders.patterns import current_workers, pattern_workers
 from waza_engine.graders.processes import ProcessScope, current_scope
 from waza_engine.graders.review import recorded_review, review_changes
 from waza_engine.results.json_values import block_of
@@ -110,11 +111,12 @@ class Regrading:
 
     def grade(self, cancellation: Cancellation) -> Iterator[RegradedTask]:
         """Yield each task with its new verdicts. Raises ``CancelledRunError``."""
-        processes = ProcessScope()
+        processes, patterns = ProcessScope(), pattern_workers()
         scope = copy_context()
         scope.run(current_scope.set, processes)
+        scope.run(current_workers.set, patterns)
         with AssertionEvaluator() as assertions:
-            closers = [processes.close, assertions.close]
+            closers = [processes.close, assertions.close, patterns.close]
             closers += [] if self._judges is None else [self._judges.close]
             withdrawals = [cancellation.on_request(close) for close in closers]
             try:

@@ -17,6 +17,7 @@ from waza_engine.assertions.evaluator import AssertionEvaluator
 from waza_engine.executors.base import Executor, ExecutorError, ExecutorSettings
 from waza_engine.executors.registry import create_executor
 from waza_engine.graders.judges import limit_warning
+from waza_engine.graders.patterns import current_workers, pattern_workers
 from waza_engine.graders.processes import ProcessScope, current_scope
 from waza_engine.results.copies import write_copy
 from waza_engine.results.outcomes import RunOutcome, TaskOutcome
@@ -212,9 +213,16 @@ class PreparedRun:
         log = self._session_log(listener)
         stream = EventStream(self.header.run_id, listener if log is None else log.tell, cancellation.request)
         course = _Course(ResultStore(self.suite.directory, self.header), stream)
-        processes, assertions = ProcessScope(), AssertionEvaluator()
+        processes, assertions, patterns = ProcessScope(), AssertionEvaluator(), pattern_workers()
         current_scope.set(processes)
-        closers = (processes.close, assertions.close, self._executor.close, self._judges.close)
+        current_workers.set(patterns)
+        closers = (
+            processes.close,
+            assertions.close,
+            patterns.close,
+            self._executor.close,
+            self._judges.close,
+        )
         cancellation.on_request(lambda: all_at_once(closers))
         stream.send("run_started", total=self.total, completed=0)
         for warning in self.warnings:

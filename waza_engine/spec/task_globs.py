@@ -14,6 +14,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
@@ -22,6 +23,18 @@ _SPECIAL = re.compile(r"[*?\[\\]" if _ESCAPES else r"[*?\[]")
 
 Listing = Callable[[Path], "Iterable[tuple[str, bool]] | None"]
 """Names in a directory with whether each is one; None when it cannot be read or does not exist."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Characters:
+    """Ranges of characters, both ends included; negated, all the others but a slash."""
+
+    ranges: tuple[tuple[str, str], ...] = ()
+    negated: bool = False
+
+    def has(self, character: str) -> bool:
+        listed = any(low <= character <= high for low, high in self.ranges)
+        return not listed and character != "/" if self.negated else listed
 
 
 class GlobError(ValueError):
@@ -84,9 +97,9 @@ def split_pattern(pattern: str) -> list[str]:
 
 @lru_cache(maxsize=512)
 def segment_matcher(segment: str) -> Callable[[str], bool]:
-    """Return a test for one directory level. Raises ``GlobError``."""
-    expression = re.compile(_translated(segment), re.DOTALL)
-    return lambda name: expression.fullmatch(name) is not None
+    """Return a test for one directory level, of linear time for each star. Raises ``GlobError``."""
+    runs = _runs(segment)
+    return lambda name: _fits(runs, name)
 
 
 def _step(place: Path, segment: str, listing: Listing | None, *, last: bool) -> list[Path]:
@@ -117,33 +130,59 @@ def _on_disk(directory: Path) -> Iterable[tuple[str, bool]] | None:
         return None
 
 
-def _translated(segment: str) -> str:
-    parts: list[str] = []
+def _runs(segment: str) -> list[list[_Characters]]:
+    """Return what stands between the stars: runs of sets of characters."""
+    runs: list[list[_Characters]] = [[]]
     position = 0
     while position < len(segment):
         character = segment[position]
         position += 1
         if character == "*":
-            parts.append("[^/]*")
+            runs.append([])
         elif character == "?":
-            parts.append("[^/]")
+            runs[-1].append(_Characters(negated=True))
         elif character == "[":
-            text, position = _bracket(segment, position)
-            parts.append(text)
+            characters, position = _bracket(segment, position)
+            runs[-1].append(characters)
         elif character == "\\" and _ESCAPES:
             if position == len(segment):
                 raise GlobError("a backslash stands at the end")
-            parts.append(re.escape(segment[position]))
+            runs[-1].append(_Characters(((segment[position], segment[position]),)))
             position += 1
         else:
-            parts.append(re.escape(character))
-    return "".join(parts)
+            runs[-1].append(_Characters(((character, character),)))
+    return runs
 
 
-def _bracket(segment: str, position: int) -> tuple[str, int]:
+def _fits(runs: list[list[_Characters]], name: str) -> bool:
+    """Tell whether the runs occur in the name in order, the first at its start and the last at its end.
+
+    Each run takes the first place it finds, which never costs another one its place.
+    """
+    first, *middle = runs
+    if not middle:
+        return len(name) == len(first) and _stands(first, name, 0)
+    last = middle.pop()
+    position, end = len(first), len(name) - len(last)
+    if position > end or not _stands(first, name, 0) or not _stands(last, name, end):
+        return False
+    for run in middle:
+        while position + len(run) <= end and not _stands(run, name, position):
+            if name[position] == "/":
+                return False
+            position += 1
+        position += len(run)
+    return position <= end and "/" not in name[position:end]
+
+
+def _stands(run: list[_Characters], name: str, position: int) -> bool:
+    return all(characters.has(name[position + i]) for i, characters in enumerate(run))
+
+
+def _bracket(segment: str, position: int) -> tuple[_Characters, int]:
     negated = segment.startswith("^", position)
     position += negated
-    ranges: list[str] = []
+    ranges: list[tuple[str, str]] = []
     while not (ranges and segment.startswith("]", position)):
         low, position = _bracket_character(segment, position)
         high = low
@@ -151,9 +190,8 @@ def _bracket(segment: str, position: int) -> tuple[str, int]:
             high, position = _bracket_character(segment, position + 1)
         if low > high:
             raise GlobError(f"the range {low}-{high} runs backwards")
-        ranges.append(f"{re.escape(low)}-{re.escape(high)}")
-    # A negated bracket matches no slash either: it stays within its directory level.
-    return f"[{'^/' if negated else ''}{''.join(ranges)}]", position + 1
+        ranges.append((low, high))
+    return _Characters(tuple(ranges), negated=negated), position + 1
 
 
 def _bracket_character(segment: str, position: int) -> tuple[str, int]:

@@ -1,47 +1,37 @@
 """Regular expressions: invalid ones, and those that only Python understands.
 
-Upstream compiles patterns with RE2, so the engine asks RE2 first. A pattern that RE2 refuses and Python's
-``regex`` takes works here, but not there (reference waza.md §2.20).
+Upstream compiles patterns with RE2, so the engine asks RE2 first. A pattern that RE2 refuses and Python
+takes works here, but not there (reference waza.md §2.20).
+
+Architecture invariant: RE2 alone compiles what a document says; what it refuses is only parsed.
 """
 
 from __future__ import annotations
 
-import importlib
 import re
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Literal, Protocol, cast
+from typing import Literal
 
+from waza_engine.spec.pattern_syntax import PatternSyntaxError, dialect_of
 from waza_language_server.analysis.problem import Problem, Severity
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.scalar_map import ScalarMap
 
-_PYTHON_ONLY: tuple[tuple[str, str], ...] = (
-    (r"\(\?<?[=!]", "look-around"),
-    (r"\\[1-9]|\(\?P=", "a back-reference"),
-    (r"\(\?>|[*+?}]\+", "an atomic group or possessive repeat"),
-    (r"\(\?\(", "a conditional"),
-    (r"\(\?#", "a comment group"),
-    (r"\\Z", r"`\Z` (RE2 writes `\z`)"),
-    (r"\\u|\\N", "a Unicode escape"),
+_PYTHON_ONLY: tuple[tuple[re.Pattern[str], str], ...] = (
+    (re.compile(r"\(\?<?[=!]"), "look-around"),
+    (re.compile(r"\\[1-9]|\(\?P="), "a back-reference"),
+    (re.compile(r"\(\?>|[*+?}]\+"), "an atomic group or possessive repeat"),
+    (re.compile(r"\(\?\("), "a conditional"),
+    (re.compile(r"\(\?#"), "a comment group"),
+    (re.compile(r"\\Z"), r"`\Z` (RE2 writes `\z`)"),
+    (re.compile(r"\\u|\\N"), "a Unicode escape"),
 )
-_REASONS = {
-    "missing ), unterminated": "this `(` is not closed",
-    "unterminated character set": "this `[` is not closed",
-    "unbalanced parenthesis": "this `)` closes nothing",
-    "nothing to repeat": "there is nothing to repeat before this",
-    "multiple repeat": "a repeat follows a repeat",
-    "min repeat greater": "the least number of repeats is above the greatest",
-    "bad escape (end": "a backslash ends it",
-    "bad character range": "this range of characters runs backwards",
-    "unknown extension": "there is no such kind of group",
-    "unexpected end of pattern": "it ends too early",
-    "missing": "something is missing here",
-}
-_CLASSES = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]", re.DOTALL)
+_KEPT_CHARACTERS = 1_000
+# Possessive: a bracket that is not closed must not be looked at again from the next one.
+_CLASSES = re.compile(r"\\.|\[(?:\\.|[^\]\\])*+\]?", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,14 +43,6 @@ class PatternFault:
     end: int
     why: str
     replacement: str | None = None
-
-
-class _Re2(Protocol):
-    """The part of google-re2 used here; the package has no types."""
-
-    error: type[Exception]
-
-    def compile(self, pattern: str, options: object) -> object: ...
 
 
 def pattern_problems(text: str, node: Node, severity: Severity = "error") -> Iterator[Problem]:
@@ -88,58 +70,35 @@ def pattern_problems(text: str, node: Node, severity: Severity = "error") -> Ite
         yield Problem("pattern-not-portable", span, message, "hint", fixes)
 
 
-@lru_cache(maxsize=4096)
 def pattern_fault(pattern: str) -> PatternFault | None:
     """Return what is wrong with a pattern, or None when RE2 takes it."""
-    re2 = _re2()
+    return _kept_fault(pattern) if len(pattern) <= _KEPT_CHARACTERS else _fault(pattern)
+
+
+@lru_cache(maxsize=4096)
+def _kept_fault(pattern: str) -> PatternFault | None:
+    return _fault(pattern)
+
+
+def _fault(pattern: str) -> PatternFault | None:
     try:
-        re2.compile(pattern, _quiet())
-    except (re2.error, UnicodeEncodeError, RecursionError):
-        pass
-    else:
+        dialect = dialect_of(pattern)
+    except PatternSyntaxError as error:
+        start, end = _error_range(pattern, error.position)
+        return PatternFault("invalid", start, end, str(error), _portable(pattern))
+    if dialect != "python":
         return None
-    return _explain(pattern)
-
-
-def _re2() -> _Re2:
-    return cast("_Re2", importlib.import_module("re2"))
-
-
-def _quiet() -> object:
-    """Return options that keep RE2 from writing its complaints to stderr."""
-    options = cast("Any", _re2()).Options()
-    options.log_errors = False
-    return options
-
-
-def _explain(pattern: str) -> PatternFault:
-    import regex
-
     replacement = _portable(pattern)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            re.compile(pattern)
-            regex.compile(pattern)
-    except re.error as error:
-        start, end = _error_range(pattern, error.pos)
-        return PatternFault("invalid", start, end, _reason(error.msg), replacement)
-    except (regex.error, RecursionError, OverflowError, ValueError):
-        return PatternFault("invalid", 0, 0, "neither RE2 nor Python can read it", replacement)
+    outside = _CLASSES.sub(lambda found: _blank(found.group()), pattern)
     for written, meaning in _PYTHON_ONLY:
-        for match in re.finditer(written, pattern):
-            if not _inside_class(pattern, match.start()):
-                return PatternFault("python-only", match.start(), match.end(), meaning, replacement)
+        match = written.search(outside)
+        if match is not None:
+            return PatternFault("python-only", match.start(), match.end(), meaning, replacement)
     return PatternFault("python-only", 0, 0, "this pattern", replacement)
 
 
-def _reason(message: str) -> str:
-    for beginning, reason in _REASONS.items():
-        if message.startswith(beginning):
-            return reason
-    if message.startswith("bad escape") and "end of pattern" not in message:
-        return f"`{message.split()[2]}` is no escape"
-    return "it cannot be read from here on"
+def _blank(token: str) -> str:
+    return " " * len(token) if token.startswith("[") else token
 
 
 def _portable(pattern: str) -> str | None:
@@ -155,11 +114,3 @@ def _error_range(pattern: str, position: int | None) -> tuple[int, int]:
         return 0, 0
     start = min(position, len(pattern) - 1)
     return start, start + 1
-
-
-def _inside_class(pattern: str, offset: int) -> bool:
-    return any(
-        match.start() < offset < match.end()
-        for match in _CLASSES.finditer(pattern)
-        if match.group()[0] == "["
-    )

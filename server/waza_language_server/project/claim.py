@@ -108,7 +108,8 @@ class _Content:
 
     def block(self, key: str) -> set[str]:
         """Return the keys written anywhere below a key at the left margin."""
-        match = re.search(rf"""(?m)^["']?{re.escape(key)}["']?[ \t]*:""", self._text)
+        found = _KEY_AT_MARGIN.finditer(self._text)
+        match = next((match for match in found if key in match.groups()), None)
         if match is None:
             return set(_FLOW_KEY.findall(self._text)) if self._text.lstrip().startswith("{") else set()
         following = _KEY_AT_MARGIN.search(self._text, match.end())

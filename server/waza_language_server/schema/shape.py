@@ -7,11 +7,13 @@ them refers to a document.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, Literal, cast
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+if TYPE_CHECKING:
+    from jsonschema_rs import Draft202012Validator
 
 JsonSchema = Mapping[str, Any]
 Severity = Literal["error", "warning", "information", "hint"]
@@ -237,7 +239,7 @@ class Shape:
         branches = [branch for branch in self.branches if "string" in branch.types]
         if branches:
             return any(branch.takes_text(text) for branch in branches)
-        return pattern is None or re.search(pattern, text) is not None
+        return pattern is None or _occurs(pattern, text)
 
     @property
     def open(self) -> bool:
@@ -337,3 +339,19 @@ class SchemaRoot:
                 target = target[step.replace("~1", "/").replace("~0", "~")] if step else target
             yield from self._parts(target, depth + 1)
         yield {key: value for key, value in schema.items() if key != "$ref"}
+
+
+def _occurs(pattern: str, text: str) -> bool:
+    """Ask the validator of the schemas: it bounds what a pattern of a custom grader type may take."""
+    try:
+        return _pattern_validator(pattern).is_valid(text)
+    except ValueError:
+        # Half a character is no text for it.
+        return True
+
+
+@lru_cache(maxsize=256)
+def _pattern_validator(pattern: str) -> Draft202012Validator:
+    from jsonschema_rs import Draft202012Validator
+
+    return Draft202012Validator({"pattern": pattern})

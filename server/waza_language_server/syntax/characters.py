@@ -21,7 +21,7 @@ _HEAD = 8_192
 _ALLOWED_ASCII = bytes([9, 10, 13, *range(32, 127)])
 _REFUSED = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
 _STAND_IN = 0x100000
-_STOOD_IN = re.compile(f"[{chr(_STAND_IN)}-{chr(_STAND_IN + 0xFFFF)}]")
+_STOOD_IN = re.compile("[\U00100000-\U0010ffff]")
 
 _NAMES = {
     "\x00": "a NUL character",

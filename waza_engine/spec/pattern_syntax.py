@@ -1,0 +1,220 @@
+r"""What a regular expression of a suite is: one for RE2, one that only Python reads, invalid, or too large.
+
+Upstream compiles patterns with RE2. What RE2 refuses is only *parsed* here, never compiled: compiling copies
+what a count repeats, so that 71 characters can take gigabytes. RE2 itself is given little memory, and nothing
+whose size could make it slow.
+
+Architecture invariant: light, for the run and the language server share it; that is why both say the same of
+a pattern.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import re
+import warnings
+from collections.abc import Iterator
+from typing import Any, Literal, cast
+
+LARGEST_SIZE = 10_000
+"""Characters, plus the numbers in counts such as ``{0,1000}``, plus 100 for each Unicode class (``\\pL``)."""
+LARGEST_EXPANSION = 50_000
+"""Parts that a pattern of Python has when its counts are written out."""
+DEEPEST_NESTING = 100
+"""Groups inside each other in a pattern of Python."""
+RE2_MEMORY_BYTES = 2_000_000
+"""What RE2 may use for one pattern in this process, its automaton included."""
+
+Dialect = Literal["re2", "large re2", "python"]
+
+_COUNT = re.compile(r"\{([0-9]{0,6})([0-9]*)(?:,([0-9]{0,6})([0-9]*))?\}")
+_UNICODE_CLASS = re.compile(r"\\[pP]")
+_UNICODE_CLASS_SIZE = 100
+# Any byte, which only the C++ edition of RE2 knows.
+_ANY_BYTE = re.compile(r"(?<!\\)(?:\\\\)*\\C")
+_LITERAL_TEXT = re.compile(r"\\Q.*?(?:\\E|\Z)", re.DOTALL)
+_REASONS = {
+    "missing ), unterminated": "this `(` is not closed",
+    "unterminated character set": "this `[` is not closed",
+    "unbalanced parenthesis": "this `)` closes nothing",
+    "nothing to repeat": "there is nothing to repeat before this",
+    "multiple repeat": "a repeat follows a repeat",
+    "min repeat greater": "the least number of repeats is above the greatest",
+    "bad escape (end": "a backslash ends it",
+    "bad character range": "this range of characters runs backwards",
+    "unknown extension": "there is no such kind of group",
+    "unexpected end of pattern": "it ends too early",
+    "missing": "something is missing here",
+}
+
+
+class PatternSyntaxError(ValueError):
+    """The pattern is invalid or too large; the text says why. ``position`` is a character's, None for all."""
+
+    def __init__(self, reason: str, position: int | None = None) -> None:
+        super().__init__(reason)
+        self.position = position
+
+
+def dialect_of(pattern: str) -> Dialect:
+    """Return who can search the pattern. Raises ``PatternSyntaxError`` when nobody can or may.
+
+    A ``large re2`` one is RE2's, but needs more memory than it gets here.
+    """
+    if size_of(pattern) > LARGEST_SIZE:
+        raise PatternSyntaxError(
+            f"its characters and counts come to more than {LARGEST_SIZE}, so it is too large; "
+            "shorten it or split it into several patterns"
+        )
+    dialect = _re2_dialect(pattern)
+    if dialect is None:
+        _check_for_python(pattern)
+        return "python"
+    return dialect
+
+
+def size_of(pattern: str) -> int:
+    """Return the size that ``LARGEST_SIZE`` limits; of a longer pattern its length."""
+    if len(pattern) > LARGEST_SIZE:
+        return len(pattern)
+    found = _COUNT.finditer(pattern)
+    counts = sum(max(_number(*count.group(1, 2)), _number(*count.group(3, 4))) for count in found)
+    return len(pattern) + counts + _UNICODE_CLASS_SIZE * len(_UNICODE_CLASS.findall(pattern))
+
+
+def searcher(pattern: str, *, ignore_case: bool = False) -> Any:
+    """Return a ``re2`` pattern, compiled by RE2; None when it gets too large, as it may when case is ignored.
+
+    What its groups catch is not told: that alone can take seconds.
+    """
+    re2 = _re2()
+    try:
+        return re2.compile(pattern, _options(ignore_case=ignore_case, never_capture=True))
+    except re2.error:
+        return None
+
+
+def _number(digits: str, more: str) -> int:
+    return LARGEST_SIZE if more else int(digits or 0)
+
+
+def _re2() -> Any:
+    return importlib.import_module("re2")  # it has no types
+
+
+@functools.cache
+def _options(*, ignore_case: bool = False, never_capture: bool = False) -> Any:
+    options = _re2().Options()
+    # Else RE2 writes its complaints to standard error.
+    options.log_errors = False
+    options.max_mem = RE2_MEMORY_BYTES
+    options.case_sensitive = not ignore_case
+    options.never_capture = never_capture
+    return options
+
+
+def _re2_dialect(pattern: str) -> Literal["re2", "large re2"] | None:
+    """Return None when RE2, or upstream's edition of it, refuses the pattern."""
+    if _ANY_BYTE.search(_LITERAL_TEXT.sub("", pattern)):
+        return None
+    re2 = _re2()
+    try:
+        re2.compile(pattern, _options())
+    except UnicodeEncodeError:
+        return None
+    except re2.error as error:
+        return "large re2" if "too large" in str(error) else None
+    return "re2"
+
+
+def _check_for_python(pattern: str) -> None:
+    """Raise ``PatternSyntaxError`` for one that Python cannot read, or that is too large when compiled."""
+    position = _too_deep(pattern)
+    if position is not None:
+        raise PatternSyntaxError(f"groups are nested more than {DEEPEST_NESTING} deep from here on", position)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            parsed = _PARSER.parse(pattern)
+    except re.error as error:
+        raise PatternSyntaxError(_reason(error.msg), error.pos) from None
+    except (RecursionError, OverflowError, ValueError):
+        raise PatternSyntaxError("neither RE2 nor Python can read it") from None
+    if _expansion(parsed) > LARGEST_EXPANSION:
+        raise PatternSyntaxError(
+            f"its counts multiply to more than {LARGEST_EXPANSION} parts, so it is too large; "
+            "use smaller counts"
+        )
+
+
+def _too_deep(pattern: str) -> int | None:
+    """Return where a group is opened inside too many others. The parser calls itself for each."""
+    depth, in_class, position = 0, -1, 0
+    while position < len(pattern):
+        character = pattern[position]
+        if character == "\\":
+            position += 1
+        elif in_class >= 0:
+            # A bracket that comes first is a character of the class.
+            if character == "]" and position > in_class:
+                in_class = -1
+        elif character == "[":
+            in_class = position + (2 if pattern.startswith("^", position + 1) else 1)
+        elif character == "(":
+            depth += 1
+            if depth > DEEPEST_NESTING:
+                return position
+        elif character == ")":
+            depth -= 1
+        position += 1
+    return None
+
+
+def _reason(message: str) -> str:
+    for beginning, reason in _REASONS.items():
+        if message.startswith(beginning):
+            return reason
+    if message.startswith("bad escape") and "end of pattern" not in message:
+        return f"`{message.split()[2]}` is no escape"
+    return "it cannot be read from here on"
+
+
+# The parser of `re` copies nothing; it has been private since Python 3.11.
+_PARSER = cast("Any", importlib.import_module("re._parser"))
+_CONSTANTS = cast("Any", importlib.import_module("re._constants"))
+_REPEATS = (_CONSTANTS.MAX_REPEAT, _CONSTANTS.MIN_REPEAT, _CONSTANTS.POSSESSIVE_REPEAT)
+_LOOKS = (_CONSTANTS.ASSERT, _CONSTANTS.ASSERT_NOT)
+
+
+def _expansion(parsed: Any) -> int:
+    """Return how many parts a parsed pattern has when every least count is written out, and once more.
+
+    That is what ``regex`` compiles, a kilobyte for a part. Raises ``PatternSyntaxError`` for a look-behind
+    without a fixed width.
+    """
+    parts = 0
+    for operation, argument in parsed:
+        parts += 1
+        if operation in _REPEATS:
+            least, _, repeated = argument
+            parts += (int(least) + 1) * _expansion(repeated)
+            continue
+        if operation in _LOOKS and argument[0] < 0:
+            narrowest, widest = argument[1].getwidth()
+            if narrowest != widest:
+                raise PatternSyntaxError("what a look-behind looks for needs a fixed width")
+        if operation is _CONSTANTS.IN:
+            parts += len(argument)
+        else:
+            parts += sum(_expansion(part) for part in _parts_of(argument))
+    return parts
+
+
+def _parts_of(argument: Any) -> Iterator[Any]:
+    """Yield the patterns inside the argument of an operation, which is a tuple or a list of tuples."""
+    if isinstance(argument, _PARSER.SubPattern):
+        yield argument
+    elif isinstance(argument, tuple | list):
+        for each in cast("tuple[Any, ...]", argument):
+            yield from _parts_of(each)
