@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import psutil
 import pytest
 from lsprotocol import types
 
@@ -197,3 +198,13 @@ async def test_folders_with_odd_names(tmp_path: Path, name: str) -> None:
         uri = editor.open(suite)
         assert places(await editor.pushed(uri, 1)) == [(8, 6, 14)]
         assert len(await editor.lenses(uri)) == 2
+
+
+async def test_a_pattern_that_would_take_gigabytes_is_one_problem_among_others(suite: Path) -> None:
+    bomb = "(" * 200 + "a" + "){1,1000}" * 200
+    text = MISSPELT + f"  - type: text\n    name: b\n    config:\n      regex_match: ['{bomb}', 'a(?=b)']\n"
+    async with editing(suite.parent, pulls=True) as editor:
+        uri = editor.open(suite, text)
+        codes = [problem.code for problem in await editor.problems(uri)]
+        assert sorted(map(str, codes)) == ["invalid-pattern", "pattern-not-portable", "unknown-key"]
+        assert psutil.Process(editor.process_id).memory_info().rss < 300_000_000

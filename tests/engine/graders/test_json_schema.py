@@ -159,3 +159,33 @@ def test_an_inline_schema_may_refer_to_a_file_beside_the_eval(tmp_path: Path) ->
 def test_an_answer_that_is_no_json_is_told_where(output: str, why: str) -> None:
     found = grade("json_schema", {"schema": {"type": "object"}}, output=output)
     assert found.feedback == f"the answer is not JSON: {why}"
+
+
+def doubling(levels: int) -> dict[str, Any]:
+    """Return a schema that asks the last thing two times as often for each level."""
+    below = {f"l{n}": {"allOf": [{"$ref": f"#/$defs/l{n + 1}"}] * 2} for n in range(levels)}
+    return {"$ref": "#/$defs/l0", "$defs": {**below, f"l{levels}": {"type": "object"}}}
+
+
+def test_a_schema_that_finds_problems_without_end_is_an_error() -> None:
+    with refused("more than 20000 problems"):
+        grade("json_schema", {"schema": doubling(40)}, output="1")
+
+
+def test_a_schema_that_takes_too_long_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("waza_engine.graders.json_schema_keywords.CHECK_SECONDS", 0.2)
+    with refused("longer than 0.2 seconds"):
+        grade("json_schema", {"schema": doubling(40)}, output="{}")
+
+
+def test_items_that_cannot_be_sorted_are_compared_in_time() -> None:
+    items = [{"n": number} for number in range(20_000)]
+    schema = {"uniqueItems": True}
+    assert result(grade("json_schema", {"schema": schema}, output=json.dumps(items))) == (1.0, True)
+    items.append({"n": 7})
+    assert result(grade("json_schema", {"schema": schema}, output=json.dumps(items))) == (0.0, False)
+
+
+def test_a_schema_may_not_be_of_any_size() -> None:
+    with refused("larger than 1000000 characters"):
+        grade("json_schema", {"schema": {"enum": ["x" * 1_000_000]}}, output="1")

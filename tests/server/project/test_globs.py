@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from waza_engine.spec.task_globs import GlobError, expand, matches, segment_matcher
+from waza_engine.spec.task_globs import GlobError, expand, matches, name_matches, segment_matcher
 
 TREE = {
     "": [("tasks", True), ("more", True), ("a.yaml", False), ("odd[1].yaml", False)],
@@ -76,3 +76,13 @@ def test_a_pattern_that_cannot_be_read(pattern: str) -> None:
 )
 def test_matching_a_path_needs_no_disk(pattern: str, path: str, expected: bool) -> None:
     assert matches(SUITE, pattern, Path(path)) is expected
+
+
+def test_many_stars_take_no_time() -> None:
+    assert not name_matches("*a" * 120 + "b", "a" * 250)
+    assert name_matches("*a" * 120 + "*", "a" * 250)
+
+
+def test_a_star_stays_within_its_level_of_a_name() -> None:
+    assert not name_matches("a*c", "a/c")
+    assert name_matches("a/*", "a/c")
