@@ -62,7 +62,11 @@ def diagnose(
 def diagnose_in_steps(
     document: Document, project: Project | None = None, catalog: Catalog | None = None
 ) -> Generator[None, None, tuple[Problem, ...]]:
-    """Do the same with a pause after every grader entry, where the caller may do something else or stop."""
+    """Do the same with a pause after every piece that is read and every grader entry.
+
+    There the caller may do something else or stop.
+    """
+    yield from document.read_in_steps()
     problems: list[Problem] = []
     for problem in _problems_of(document, project, catalog):
         if problem is None:

@@ -6,11 +6,13 @@ alone.
 
 from __future__ import annotations
 
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
-from waza_language_server.syntax.tree import Tree, parse
+from waza_language_server.syntax.steps import finished
+from waza_language_server.syntax.tree import Tree, parse_in_steps
 from waza_language_server.text.line_index import LineIndex
 
 DocumentKind = Literal["eval", "task", "trigger_tests", "project_config"]
@@ -25,6 +27,10 @@ class Document:
     text: str
     kind: DocumentKind
     _previous: list[Tree] = field(default_factory=list[Tree], repr=False)
+    _reading: list[Generator[None, None, Tree]] = field(
+        default_factory=list[Generator[None, None, Tree]], repr=False
+    )
+    """The reading that was begun."""
 
     @cached_property
     def lines(self) -> LineIndex:
@@ -35,10 +41,34 @@ class Document:
     def tree(self) -> Tree:
         """The tree of the text.
 
-        It shares every list item with the version before that the edit left alone.
+        It shares every list item with the version before that the edit left alone. A reading that was begun
+        is brought to its end.
         """
-        previous = self._previous.pop() if self._previous else None
-        return parse(self.text, previous)
+        tree = finished(self._read())
+        self._forget()
+        return tree
+
+    def read_in_steps(self) -> Iterator[None]:
+        """Read the tree with pauses; when somebody asks for it meanwhile there is nothing left to do."""
+        reading = self._read()
+        while "tree" not in self.__dict__:
+            try:
+                next(reading)
+            except StopIteration as end:
+                self.__dict__["tree"] = end.value
+                self._forget()
+                return
+            yield
+
+    def _read(self) -> Generator[None, None, Tree]:
+        if not self._reading:
+            self._reading.append(parse_in_steps(self.text, self._previous[0] if self._previous else None))
+        return self._reading[0]
+
+    def _forget(self) -> None:
+        """Let go of the version before, which is needed no more."""
+        self._previous.clear()
+        self._reading.clear()
 
     def replaced(self, text: str, version: int) -> Document:
         """Return the snapshot after an edit. Nothing is parsed before somebody asks for the tree."""

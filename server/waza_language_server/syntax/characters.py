@@ -13,8 +13,8 @@ from waza_language_server.syntax.fault import SyntaxFault
 from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.span import Span
 
-MAX_CHARACTERS = 20_000_000
-"""Larger files are no suites; reading them would stop the editor."""
+MAX_CHARACTERS = 4_000_000
+"""Longer files are no suites; reading them would stop the editor."""
 
 _MAX_FAULTS = 50
 _HEAD = 8_192

@@ -18,6 +18,7 @@ _DOUBLE_BODY = re.compile(
 )
 _LOOSE_DOUBLE = re.compile(r'"(?:[^"\\]|\\.)*"')
 _QUOTE_IN_FLOW = re.compile(r'(?<=[\s\[{,:])"')
+_BREAK = re.compile(r"[\r\n]")
 _COMMENT = re.compile(r"[ \t]+#[ \t]")
 _SINGLE_BODY = re.compile(r"'(?:[^']|'')*")
 _ESCAPE_IN_DOUBLE = re.compile(r'\\(["\\])')
@@ -244,10 +245,8 @@ def _before_comment(text: str, start: int, end: int) -> int:
 
 
 def _end_of_line(text: str, start: int, end: int) -> int:
-    for at in range(start, end):
-        if text[at] in "\r\n":
-            return start + len(text[start:at].rstrip())
-    return start + len(text[start:end].rstrip())
+    line_break = _BREAK.search(text, start, end)
+    return start + len(text[start : line_break.start() if line_break else end].rstrip())
 
 
 def is_unclosed(text: str, start: int, end: int) -> bool:

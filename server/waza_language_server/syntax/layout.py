@@ -9,41 +9,41 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from waza_language_server.syntax.characters import has_refused
 from waza_language_server.syntax.nodes import Placed
 from waza_language_server.syntax.pieces import (
+    Joining,
     Piece,
     Section,
     build_list,
     item_starts,
-    join,
     outcast_section,
-    plain_section,
     read_item,
     read_section,
     read_whole,
-    strict_entries,
+    section_of,
     strict_whole,
 )
+from waza_language_server.syntax.steps import finished
 from waza_language_server.text.span import Span
 
 _PREAMBLE = re.compile(
-    r"(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\r|\n))*(?:---[ \t]*(?:#[^\r\n]*)?(?:\r\n|\r|\n|\Z))?"
+    r"(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\r|\n))*+(?:---[ \t]*(?:#[^\r\n]*)?(?:\r\n|\r|\n|\Z))?"
 )
-_SIGNIFICANT = re.compile(r"(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\r|\n))*[ \t]*(?=[^\s#])")
+_SIGNIFICANT = re.compile(r"(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\r|\n))*+[ \t]*(?=[^\s#])")
 _LEADING_TAB = re.compile(r"(?:\A|(?<=[\r\n]))[ ]*\t")
 _MARKER = re.compile(r"(?:\A|(?<=\n)|(?<=\r))(?:---|\.\.\.)(?=[ \t\r\n]|\Z)")
 _MARKER_BEHIND_BREAK = re.compile(r"\n(?:---|\.\.\.)(?=[ \t\r\n]|\Z)")
 _BOUNDARY = re.compile(r"\n(?:[^\s#\]}|>@`%&*-]|[|>@`%&*](?! )|-(?![ \t\r\n]|\Z))")
 """A line at column 0 that may begin an entry. Closing brackets and indicators before a blank never do."""
-_BELOW = re.compile(r"[^\r\n]*(?:\r\n|\n)(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\n))*([ ]{2,})")
+_BELOW = re.compile(r"[^\r\n]*(?:\r\n|\n)(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\n))*+([ ]{2,})")
 _OUTCAST = re.compile(
     r"\n (?=[A-Za-z_][\w.-]*:(?:[ \t\r\n]|\Z))"
-    r"(?=[^\r\n]*(?:\r\n|\n)?(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\n))*([ ]*))"
+    r"(?=[^\r\n]*(?:\r\n|\n)?(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\n))*+([ ]*))"
 )
 _ODD_STARTS = frozenset("?:&!*|>%@`[{")
 """A line at column 0 that starts so may be more than ``key: value``."""
@@ -67,8 +67,8 @@ class Layout:
     """Whether an edit inside one piece concerns that piece alone."""
 
 
-def lay_out(body: str, start: int, previous: Layout | None = None) -> Layout:
-    """Cut and read a text from ``start`` on (behind a byte order mark).
+def lay_out(body: str, start: int, previous: Layout | None = None) -> Generator[None, None, Layout]:
+    """Cut and read a text from ``start`` on (behind a byte order mark), with a pause after every piece.
 
     Pieces of ``previous`` are used again.
     """
@@ -92,7 +92,7 @@ def lay_out(body: str, start: int, previous: Layout | None = None) -> Layout:
     odd = any(body[cut] in _ODD_STARTS for cut in cuts)
     if odd and (whole := strict_whole(body[first:stop])):
         return Layout(body, stop, whole=whole, whole_start=first, second_document=second)
-    starts, sections = _read_sections(body, cuts, stop, previous)
+    starts, sections = yield from _read_sections(body, cuts, stop, previous)
     if all(section.head.faults for section in sections) and (whole := strict_whole(body[first:stop])):
         return Layout(body, stop, whole=whole, whole_start=first, second_document=second)
     if not any(section.children for section in sections):
@@ -117,7 +117,7 @@ def update(old: Layout, body: str) -> Layout | None:
         new = _update_list(section, start, old.body, body, change)
     else:
         new = _update_plain(start, end, old.body, body, change)
-    if new is None or _has_open(new) or new.head.faults or len(_without_outcasts(new)) > 1:
+    if new is None or _has_open(new) or new.head.faults or len(finished(_without_outcasts(new))) > 1:
         return None
     moved = tuple(begin + change.delta for begin in old.starts[index + 1 :])
     sections = (*old.sections[:index], new, *old.sections[index + 1 :])
@@ -175,7 +175,7 @@ def _update_plain(start: int, end: int, old: str, body: str, change: _Change) ->
     text = _changed_piece(start, end, 2, old, body, change)
     if text is None:
         return None
-    return read_section(text, {})
+    return finished(read_section(text, {}))
 
 
 def _update_list(section: Section, start: int, old: str, body: str, change: _Change) -> Section | None:
@@ -235,7 +235,7 @@ def _next_item(dash: int, text: str) -> bool:
 
 def _read_sections(
     body: str, cuts: list[int], stop: int, previous: Layout | None
-) -> tuple[list[int], list[Section]]:
+) -> Generator[None, None, tuple[list[int], list[Section]]]:
     known_sections: Mapping[str, Section] = {}
     known_items: dict[str, Piece] = {}
     if previous is not None:
@@ -245,24 +245,29 @@ def _read_sections(
     cuts = [*cuts, stop]
     starts: list[int] = []
     sections: list[Section] = []
+    whole = {text: section.head for text, section in known_sections.items() if not section.items}
+    joining = Joining(lambda i, j: body[cuts[i] : cuts[j]], len(cuts) - 1, "mapping", whole)
     index, count = 0, len(cuts) - 1
     while index < count:
         start = cuts[index]
         text = body[start : cuts[index + 1]]
-        section = known_sections.get(text) or read_section(text, known_items)
+        section = known_sections.get(text)
+        if section is None:
+            section = yield from read_section(text, known_items)
+            yield
         index += 1
         if section.open and index < count:
-            joined, stop = join(lambda i, j: body[cuts[i] : cuts[j]], index - 1, count, strict_entries)
+            joined, stop = yield from joining.join(index - 1)
             if joined is not None:
-                section, index = plain_section(joined.text), stop
-        for part in _without_outcasts(section):
+                section, index = section_of(joined), stop
+        for part in (yield from _without_outcasts(section)):
             starts.append(start)
             sections.append(part)
             start += len(part.text)
     return starts, sections
 
 
-def _without_outcasts(section: Section) -> list[Section]:
+def _without_outcasts(section: Section) -> Generator[None, None, list[Section]]:
     """Cut a section that cannot be read at lines that look like keys of column 0, off by one blank.
 
     When such a line is as near to the lines of the section, what follows it decides.
@@ -276,7 +281,11 @@ def _without_outcasts(section: Section) -> list[Section]:
     if len(cuts) == 2:
         return [section]
     first, *others = (section.text[start:end] for start, end in pairwise(cuts))
-    return [read_section(first, {}), *(outcast_section(text) for text in others)]
+    parts = [(yield from read_section(first, {}))]
+    for text in others:
+        parts.append(outcast_section(text))
+        yield
+    return parts
 
 
 def _has_open(section: Section) -> bool:

@@ -11,8 +11,9 @@ and is tried again joined with what follows; when that cannot be read either, it
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from waza_language_server.syntax.events import Reading, read
 from waza_language_server.syntax.fault import SyntaxFault
@@ -21,10 +22,13 @@ from waza_language_server.syntax.repair import Repaired, repair_block, repair_en
 from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.span import Span
 
+MOST_WASTED = 2_000
+"""What joining the pieces of one list, or of one document, may cost in vain, in units of ``Reading.work``."""
+
 _HEADER = re.compile(
     r"""(?:[A-Za-z_][\w.-]*|"[\w .-]*"|'[\w .-]*')[ \t]*:(?:[ \t]+#[^\r\n]*|[ \t]*)(?:\r\n|\n)"""
 )
-_FIRST_ITEM = re.compile(r"(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\n))*( *)-(?=[ \t\r\n]|\Z)")
+_FIRST_ITEM = re.compile(r"(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\n))*+( *)-(?=[ \t\r\n]|\Z)")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,8 +67,11 @@ class Section:
     """Offset and piece wherever there is a fault, an anchor or an alias."""
 
 
-def read_section(text: str, known: Mapping[str, Piece]) -> Section:
-    """Read one key at column 0 with its value. ``known`` holds items read before, by their text."""
+def read_section(text: str, known: Mapping[str, Piece]) -> Generator[None, None, Section]:
+    """Read one key at column 0 with its value, with a pause after every item of a list.
+
+    ``known`` holds items read before, by their text.
+    """
     header = _HEADER.match(text)
     first = _FIRST_ITEM.match(text, header.end()) if header else None
     if first is None:
@@ -75,15 +82,19 @@ def read_section(text: str, known: Mapping[str, Piece]) -> Section:
     if len(head.children) != 2 or head.open:
         return plain_section(text)
     starts = [start, *(match.start() + 1 for match in item_starts(dash, text, first.end() - 1))]
-    starts, items, still_open = _read_items(text, starts, dash, known)
+    starts, items, still_open = yield from _read_items(text, starts, dash, known)
     return build_list(text, head, dash, starts, items, still_open=still_open)
 
 
 def plain_section(text: str) -> Section:
     """Read one key at column 0 and its value in one go."""
-    piece = read_entry(text)
+    return section_of(read_entry(text))
+
+
+def section_of(piece: Piece) -> Section:
+    """Return the section of a key that was read in one go."""
     faulty = ((0, piece),) if noteworthy(piece) else ()
-    return Section(text, piece, piece.children, open=piece.open, faulty=faulty)
+    return Section(piece.text, piece, piece.children, open=piece.open, faulty=faulty)
 
 
 def outcast_section(text: str) -> Section:
@@ -148,7 +159,7 @@ def read_entry(text: str) -> Piece:
     shape = (root.kind, root.style, root.start) if root is not None else None
     if reading.error is None and root is not None and shape == ("mapping", "block", start):
         return _strict(text, reading, root.children, root.end)
-    repaired = repair_entries(text, reading.error)
+    repaired = repair_entries(text, reading)
     return _repaired(text, repaired, reading)
 
 
@@ -159,58 +170,84 @@ def read_item(text: str, dash: int) -> Piece:
     if reading.error is None and root is not None and (root.kind, root.style) == ("sequence", "block"):
         return _strict(text, reading, root.children, max(root.end, dash + 1))
     parent = 0 if dash and not _item_pattern(0).search(text) else -1
-    return _repaired(text, repair_items(text, parent, reading.error), reading)
+    return _repaired(text, repair_items(text, parent, reading), reading)
 
 
 def read_whole(text: str) -> Piece:
     """Read a document that is no block mapping at column 0."""
-    strict = strict_whole(text)
-    if strict is not None:
-        return strict
     reading = read(text)
-    root, repaired = repair_block(text, reading.error)
+    if reading.error is None:
+        return _strict_whole(text, reading)
+    root, repaired = repair_block(text, reading)
     return _repaired(text, repaired, reading, root)
 
 
 def strict_whole(text: str) -> Piece | None:
     """Read a document of any shape; None when it has a fault."""
     reading = read(text)
-    if reading.error is not None:
-        return None
+    return None if reading.error is not None else _strict_whole(text, reading)
+
+
+def _strict_whole(text: str, reading: Reading) -> Piece:
     root = Placed(reading.root) if reading.root else None
     return _strict(text, reading, (), reading.root.end if reading.root else 0, root)
 
 
-def join(
-    texts: Callable[[int, int], str], first: int, count: int, accept: Callable[[str], Piece | None]
-) -> tuple[Piece | None, int]:
-    """Try an open piece together with the ones behind it.
+class Joining:
+    """Tries open pieces together with the ones behind them.
 
-    ``texts(i, j)`` is the text of pieces i up to j. The number of joined pieces doubles, so an open quote
-    costs no more than reading the rest of the text twice. Return the piece and the index behind it. Without
-    a piece the index tells whether the text ended before the join was refused (it is ``count`` then).
+    ``texts(i, j)`` is the text of pieces i up to j, ``count`` how many pieces there are. ``kind`` is what is
+    to come out: a block mapping or a block sequence. ``known`` holds pieces read before, by their text.
     """
-    size = 2
-    while True:
-        stop = min(first + size, count)
-        piece = accept(texts(first, stop))
-        if piece is None:
-            return None, first
-        if not piece.open:
-            return piece, stop
-        if stop == count:
-            return None, count
-        size *= 2
+
+    def __init__(
+        self,
+        texts: Callable[[int, int], str],
+        count: int,
+        kind: Literal["mapping", "sequence"],
+        known: Mapping[str, Piece],
+    ) -> None:
+        self._texts = texts
+        self._count = count
+        self._kind = kind
+        self._known = known
+        self._wasted = 0
+
+    def join(self, first: int) -> Generator[None, None, tuple[Piece | None, int]]:
+        """Try the open piece ``first`` together with the ones behind it; pause between the trials.
+
+        The number of joined pieces doubles, so an open quote costs no more than reading the rest of the text
+        twice. Return the piece and the index behind it. Without a piece the index tells whether the text
+        ended before the join was refused (it is ``count`` then). When too much was read in vain nothing is
+        tried any more: in a text that can be read every join succeeds.
+        """
+        size, work = 2, 0
+        while self._wasted < MOST_WASTED:
+            stop = min(first + size, self._count)
+            text = self._texts(first, stop)
+            piece, cost = self._known.get(text), 0
+            if piece is None:
+                piece, cost = _strict_or_open(text, self._kind)
+                yield
+            work += cost
+            if piece is not None and not piece.open:
+                return piece, stop
+            if piece is None or stop == self._count:
+                self._wasted += work
+                return None, first if piece is None else stop
+            size *= 2
+        return None, first
 
 
 def _read_items(
     text: str, cuts: list[int], dash: int, known: Mapping[str, Piece]
-) -> tuple[list[int], list[Piece], bool]:
+) -> Generator[None, None, tuple[list[int], list[Piece], bool]]:
     """Return where items start, the items, and whether the text ends inside one of them."""
     cuts.append(len(text))
     starts: list[int] = []
     items: list[Piece] = []
     still_open = False
+    joining = Joining(lambda i, j: text[cuts[i] : cuts[j]], len(cuts) - 1, "sequence", known)
     index, count = 0, len(cuts) - 1
     while index < count:
         start = cuts[index]
@@ -218,9 +255,10 @@ def _read_items(
         piece = known.get(part)
         if piece is None:
             piece = read_item(part, dash)
+            yield
         index += 1
         if piece.open:
-            joined, stop = join(lambda i, j: text[cuts[i] : cuts[j]], index - 1, count, _strict_items)
+            joined, stop = yield from joining.join(index - 1)
             if joined is not None:
                 piece, index = joined, stop
             still_open = still_open or (joined is None and stop == count)
@@ -229,27 +267,23 @@ def _read_items(
     return starts, items, still_open
 
 
-def _strict_items(text: str) -> Piece | None:
-    """Read items strictly.
+def _strict_or_open(text: str, kind: str) -> tuple[Piece | None, int]:
+    """Read a block of a kind strictly; return it and what that cost.
 
     A piece that is still open when only its end is missing; None when it cannot be read.
     """
-    return _strict_or_open(text, "sequence")
-
-
-def strict_entries(text: str) -> Piece | None:
-    """Read entries strictly, as ``join`` wants it."""
-    return _strict_or_open(text, "mapping")
-
-
-def _strict_or_open(text: str, kind: str) -> Piece | None:
     reading = read(text)
-    if reading.error is not None:
-        return Piece(text, (), 0, open=True) if reading.error.at_end else None
     root = reading.root
-    if root is None or (root.kind, root.style) != (kind, "block") or (kind == "mapping" and root.start):
-        return None
-    return _strict(text, reading, root.children, root.end)
+    piece: Piece | None = None
+    if reading.error is not None:
+        piece = Piece(text, (), 0, open=True) if reading.error.at_end else None
+    elif (
+        root is not None
+        and (root.kind, root.style) == (kind, "block")
+        and not (kind == "mapping" and root.start)
+    ):
+        piece = _strict(text, reading, root.children, root.end)
+    return piece, reading.work
 
 
 def _strict(

@@ -6,6 +6,9 @@ A block is cut at the columns of its lines into entries and items; each that rea
 nodes, each that does not is cut further. What is left in the end is one value or one line: it becomes a
 broken node with a fault in our words, and everything around it is as if nothing had happened.
 
+Dividing reads the same lines again on each level, so it has a budget: what is not reached within it stays
+broken, and a piece that is far too long keeps what stands before its first error.
+
 Architecture invariant: the text is never rewritten to please the parser; every span is where the user wrote
 it.
 """
@@ -24,6 +27,12 @@ from waza_language_server.syntax.lines import Line, dash_at, key_at, split_lines
 from waza_language_server.syntax.nodes import Green, Placed
 from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.span import Span
+
+LONGEST_LINES = 3_000
+LONGEST_CHARACTERS = 300_000
+"""A longer piece is not divided."""
+MOST_WORK = 10_000
+"""What dividing one piece may cost, in units of ``Reading.work``; sorting a line counts one as well."""
 
 _MAX_FAULTS = 100
 _WORD_COLON = re.compile(r"([A-Za-z_][\w.-]*):(?=[^\s/])")
@@ -44,32 +53,56 @@ class Repaired:
     aliases: list[tuple[str, int, int]] = field(default_factory=list[tuple[str, int, int]])
 
 
-def repair_entries(text: str, error: ReadError | None) -> Repaired:
-    """Read ``key: value`` lines of the same level as far as possible."""
+def repair_entries(text: str, reading: Reading) -> Repaired:
+    """Read ``key: value`` lines of the same level as far as possible.
+
+    ``reading`` is what strict reading said.
+    """
+    if _too_long(text):
+        return _up_to_error(text, reading, "mapping")
     reader = _Reader(text)
     lines = split_lines(text)
     if any(not line.blank for line in lines):
         reader.entries(lines, -1, 0)
-    return reader.finish(error)
+    return reader.finish(reading.error)
 
 
-def repair_items(text: str, parent: int, error: ReadError | None) -> Repaired:
+def repair_items(text: str, parent: int, reading: Reading) -> Repaired:
     """Read ``- item`` lines of the same level as far as possible.
 
     ``parent`` is the column of the key above.
     """
+    if _too_long(text):
+        return _up_to_error(text, reading, "sequence")
     reader = _Reader(text)
     lines = split_lines(text)
     if any(not line.blank for line in lines):
         reader.items(lines, parent, 0)
-    return reader.finish(error)
+    return reader.finish(reading.error)
 
 
-def repair_block(text: str, error: ReadError | None) -> tuple[Placed | None, Repaired]:
+def repair_block(text: str, reading: Reading) -> tuple[Placed | None, Repaired]:
     """Read a whole document as far as possible; return its root as well."""
+    if _too_long(text):
+        return Placed(reading.root) if reading.root is not None else None, _up_to_error(text, reading, "")
     reader = _Reader(text)
     root = reader.block(split_lines(text), -1, 0)
-    return root, reader.finish(error)
+    return root, reader.finish(reading.error)
+
+
+def _too_long(text: str) -> bool:
+    return len(text) > LONGEST_CHARACTERS or text.count("\n") + text.count("\r") > LONGEST_LINES
+
+
+def _up_to_error(text: str, reading: Reading, kind: str) -> Repaired:
+    """Keep what strict reading found before it stopped, when that is a block of this kind."""
+    root = reading.root
+    whole = Span(0, len(text.rstrip()))
+    faults = [*reading.duplicates, explain.explain_error(text, reading.error, whole)]
+    repaired = Repaired(end=whole.end, faults=faults, anchors=reading.anchors, aliases=reading.aliases)
+    if root is not None and (root.kind, root.style) == (kind, "block"):
+        repaired.children.extend(root.children)
+    return repaired
 
 
 class _Reader:
@@ -77,6 +110,7 @@ class _Reader:
         self.text = text
         self.lines = Grouping(text)
         self.out = Repaired()
+        self.left = MOST_WORK
 
     def finish(self, error: ReadError | None) -> Repaired:
         if not self.out.faults:
@@ -96,6 +130,8 @@ class _Reader:
         span = Span(lines[0].content, lines[-1].end)
         if depth >= MAX_DEPTH:
             self.fault(explain.too_deep(span))
+            return Placed(Green("broken", span.start, span.end))
+        if self.left <= 0:
             return Placed(Green("broken", span.start, span.end))
         reading, base = self.read(lines)
         if reading.error is None and reading.root is not None:
@@ -125,6 +161,7 @@ class _Reader:
 
     def items(self, lines: Sequence[Line], parent: int, depth: int) -> None:
         """Read the items of one list into ``out.children``."""
+        self.left -= len(lines)
         groups = self.lines.item_groups(significant(lines), parent)
         usual = usual_of([group[0].column for group in groups])
         for group in groups:
@@ -144,6 +181,9 @@ class _Reader:
 
     def item(self, lines: Sequence[Line], dash: re.Match[str], depth: int) -> None:
         head = lines[0]
+        if self.left <= 0:
+            self.out.children.append(Placed(Green("broken", head.content, significant(lines)[-1].end)))
+            return
         reading, base = self.read(lines)
         root = reading.root
         if (
@@ -170,6 +210,7 @@ class _Reader:
     def entries(self, lines: Sequence[Line], parent: int, depth: int) -> None:
         """Read the entries of one mapping into ``out.children``."""
         lines = significant(lines)
+        self.left -= len(lines)
         groups = self.lines.entry_groups(lines)
         usual = usual_of([group[0].column for group in groups])
         for group in groups:
@@ -180,6 +221,9 @@ class _Reader:
 
     def entry(self, lines: Sequence[Line], depth: int) -> None:
         head = lines[0]
+        if self.left <= 0:
+            self.unread(lines)
+            return
         reading, base = self.read(lines)
         root = reading.root
         if reading.error is None and root is not None and (root.kind, root.style) == ("mapping", "block"):
@@ -213,6 +257,13 @@ class _Reader:
             at = min(match.end() + self.text.startswith(" ", match.end()), head.end)
             child = Placed(Green("scalar", at, at))
         self.out.children.extend((key, child))
+
+    def unread(self, lines: Sequence[Line]) -> None:
+        """Keep the key of an entry; its value stays broken."""
+        match = key_at(self.text, lines[0].content)
+        if match is not None:
+            end = max(match.end(), significant(lines)[-1].end)
+            self.out.children.extend((self.key(match), Placed(Green("broken", match.end(), end))))
 
     def parent_of(self, below: Sequence[Line], head: Line) -> int:
         """Return the column that the lines of a value are deeper than.
@@ -280,13 +331,13 @@ class _Reader:
         end = start + len(self.text[start:end].rstrip())
         line_start = max(self.text.rfind("\n", 0, start), self.text.rfind("\r", 0, start)) + 1
         pad = start - line_start
-        reading = read(" " * pad + self.text[start:end])
+        reading = self.read_text(" " * pad + self.text[start:end])
         if reading.error is None and reading.root is not None and reading.root.style != "block":
             self.fault(explain.explain_error(self.text, _moved(error, base), Span(start, end)))
             return self.take(reading, line_start)
         closed = explain.end_of_brackets(self.text, start, end)
         if closed < end:
-            within = read(" " * pad + self.text[start:closed])
+            within = self.read_text(" " * pad + self.text[start:closed])
             if within.error is None and within.root is not None:
                 self.fault(explain.text_behind_brackets(self.text, start, closed, end))
                 return self.take(within, line_start)
@@ -299,7 +350,12 @@ class _Reader:
         """Read lines strictly, the first from its content on; return the offset to add to the spans."""
         head = lines[0]
         pad = head.content - head.start
-        return read(" " * pad + self.text[head.content : lines[-1].next]), head.start
+        return self.read_text(" " * pad + self.text[head.content : lines[-1].next]), head.start
+
+    def read_text(self, text: str) -> Reading:
+        reading = read(text)
+        self.left -= reading.work
+        return reading
 
     def take(self, reading: Reading, base: int) -> Placed:
         """Keep what strict reading found and return its root."""

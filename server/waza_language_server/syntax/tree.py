@@ -10,8 +10,10 @@ without.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from bisect import bisect_right
+from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from heapq import nsmallest
 
 from waza_language_server.syntax import characters
 from waza_language_server.syntax.events import duplicate_keys
@@ -19,9 +21,13 @@ from waza_language_server.syntax.fault import STRUCTURAL_CODES, SyntaxFault
 from waza_language_server.syntax.layout import Layout, lay_out, update
 from waza_language_server.syntax.nodes import Green, Node, Placed
 from waza_language_server.syntax.pieces import Piece
+from waza_language_server.syntax.steps import finished
 from waza_language_server.text.span import Span
 
 __all__ = ["SyntaxFault", "Tree", "parse"]
+
+MOST_FAULTS = 500
+"""Faults of one document that are told; nobody reads more, and each costs as much as a line."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,20 +42,25 @@ class Tree:
     errors: tuple[SyntaxFault, ...]
     layout: Layout | None = field(default=None, repr=False)
     """How the text was cut; for the next parse alone."""
+    guesses: tuple[Span, ...] = field(default=(), repr=False)
+    """Where text could not be read, in order and apart from each other: also of faults that are not told."""
 
     def broken(self, node: Node) -> bool:
         """Whether the node holds or touches text that could not be read: nothing about it is certain."""
         if node.kind == "broken":
             return True
         span = node.span
-        return any(
-            fault.code in STRUCTURAL_CODES and fault.span.start <= span.end and span.start <= fault.span.end
-            for fault in self.errors
-        )
+        last = bisect_right(self.guesses, span.end, key=lambda guess: guess.start) - 1
+        return last >= 0 and span.start <= self.guesses[last].end
 
 
 def parse(text: str, previous: Tree | None = None) -> Tree:
     """Read a text. ``previous`` is the tree of an earlier version of the same document, if there is one."""
+    return finished(parse_in_steps(text, previous))
+
+
+def parse_in_steps(text: str, previous: Tree | None = None) -> Generator[None, None, Tree]:
+    """Do the same with a pause after every piece that was read, where the caller may do something else."""
     if previous is not None:
         if previous.text == text:
             return previous
@@ -64,7 +75,7 @@ def parse(text: str, previous: Tree | None = None) -> Tree:
     if characters.has_refused(text[start:]):
         body = text[:start] + characters.stand_in(text[start:])
         refused = tuple(fault.shifted(start) for fault in characters.refused_faults(text[start:]))
-    layout = lay_out(body, start, previous.layout if previous is not None else None)
+    layout = yield from lay_out(body, start, previous.layout if previous is not None else None)
     if refused:
         layout = replace(layout, local=False)
     return _tree(text, layout, refused)
@@ -72,9 +83,19 @@ def parse(text: str, previous: Tree | None = None) -> Tree:
 
 def _tree(text: str, layout: Layout, refused: tuple[SyntaxFault, ...]) -> Tree:
     faults = [*refused, *_faults(layout)]
-    faults.sort(key=lambda fault: fault.span)
+    told = nsmallest(MOST_FAULTS, faults, key=lambda fault: fault.span)
     green = _root(layout)
-    return Tree(text, Node(*green) if green else None, tuple(faults), layout)
+    return Tree(text, Node(*green) if green else None, tuple(told), layout, _guesses(faults))
+
+
+def _guesses(faults: Iterable[SyntaxFault]) -> tuple[Span, ...]:
+    merged: list[Span] = []
+    for span in sorted(fault.span for fault in faults if fault.code in STRUCTURAL_CODES):
+        if merged and span.start <= merged[-1].end:
+            merged[-1] = Span(merged[-1].start, max(span.end, merged[-1].end))
+        else:
+            merged.append(span)
+    return tuple(merged)
 
 
 def _root(layout: Layout) -> tuple[Green, int] | None:

@@ -1,0 +1,17 @@
+"""Work with pauses: a generator yields where its caller may do something else and returns what it made."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import TypeVar
+
+Value = TypeVar("Value")
+
+
+def finished(steps: Generator[None, None, Value]) -> Value:
+    """Do the work without pausing and return what it made."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            return end.value
