@@ -62,16 +62,17 @@ def check_paths(paths: Iterable[Path]) -> Iterator[Report]:
     """Yield a report for every suite file among and below the paths, and for files that cannot be checked."""
     project = Project()
     seen: set[Path] = set()
-    for path in paths:
-        named = path.is_file()
-        for file in [path] if named else files_below(path):
-            resolved = _resolved(file)
-            if resolved in seen:
-                continue
-            seen.add(resolved)
-            report = _check_file(project, file, named=named)
-            if report is not None:
-                yield report
+    with project.held_still():
+        for path in paths:
+            named = path.is_file()
+            for file in [path] if named else files_below(path):
+                resolved = _resolved(file)
+                if resolved in seen:
+                    continue
+                seen.add(resolved)
+                report = _check_file(project, file, named=named)
+                if report is not None:
+                    yield report
 
 
 def files_below(folder: Path) -> Iterator[Path]:

@@ -35,9 +35,17 @@ class RuleFailure:
 
 
 def guarded(rule: str, found: Callable[[], Iterable[T]]) -> Iterator[T]:
-    """Yield what a rule finds: nothing when it fails, for lack of memory or of stack too."""
+    """Yield what a rule finds: nothing when it fails, for lack of memory or of stack too.
+
+    A None is a pause and is passed on at once.
+    """
+    known: list[T] = []
     try:
-        known = list(found())
+        for one in found():
+            if one is None:
+                yield one
+            else:
+                known.append(one)
     except Exception as error:  # noqa: BLE001 - noted
         note_failure(f'the rule "{rule}"', error)
         return

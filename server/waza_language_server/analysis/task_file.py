@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from waza_language_server.project.document import Document
     from waza_language_server.project.index import Project
-    from waza_language_server.project.suites import Suite
 
 _RELATIVE = "./"
 """What upstream searches a prompt for; ``../`` holds it too."""
@@ -71,24 +70,22 @@ def prompt_problems(document: Document, project: Project) -> Iterator[Problem]:
     yield Problem("relative-path-in-prompt", span, message, "warning")
 
 
-def id_problems(document: Document, project: Project) -> Iterator[Problem]:
-    """Yield the id of a task that another task of the same suite has."""
+def id_problems(document: Document, project: Project) -> Iterator[Problem | None]:
+    """Yield the id of a task that another task of the same suite has, and None after each file."""
     root, path = document.tree.root, path_of(document.uri)
     node = root.get("id") if root is not None else None
     if document.kind != "task" or path is None or node is None or not _word(node):
         return
     node = node.target
-    namesakes = (_namesake(project, suite, path, node.value) for suite in project.suites_of(path))
-    other = next((found for found in namesakes if found is not None), None)
-    if other is not None:
+    others = (other for suite in project.suites_of(path) for other in project.task_paths(suite).value)
+    for other in others:
+        yield None
+        if other == path or not project.says_id(other, node.value):
+            continue
         message = f"`{other.name}` has the id `{node.value}` too; one result overwrites the other."
         related = (Related(_id_span(project, other), f"The other `{node.value}` is here.", uri_of(other)),)
         yield Problem("duplicate-task-id", node.span, message, "warning", related=related)
-
-
-def _namesake(project: Project, suite: Suite, path: Path, task_id: str) -> Path | None:
-    tasks = project.tasks_of(suite)
-    return next((task.path for task in tasks.value if task.outline.id == task_id and task.path != path), None)
+        return
 
 
 def _id_span(project: Project, path: Path) -> Span:

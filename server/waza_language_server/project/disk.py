@@ -8,7 +8,8 @@ huge file).
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Hashable
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, TypeVar
@@ -39,9 +40,37 @@ class Disk:
     def __init__(self) -> None:
         self._folders: dict[Path, _Remembered[Fact[tuple[tuple[str, bool], ...]]]] = {}
         self._derived: dict[tuple[Path, str], _Remembered[object]] = {}
+        self._moment: dict[Hashable, object] | None = None
+
+    @contextmanager
+    def held_still(self) -> Generator[None]:
+        """Look at each folder once: for one question that asks about the same folders many times."""
+        if self._moment is not None:
+            yield
+            return
+        self._moment = {}
+        try:
+            yield
+        finally:
+            self._moment = None
+
+    def once(self, question: Hashable, answer: Callable[[], Value]) -> Value:
+        """Return ``answer()``, from memory when the same was asked since the disk is held still."""
+        moment = self._moment
+        if moment is None:
+            return answer()
+        if question not in moment:
+            if len(moment) >= MAX_KEPT:
+                moment.clear()
+            moment[question] = answer()
+        value: Value = moment[question]  # pyright: ignore[reportAssignmentType]
+        return value
 
     def names(self, folder: Path) -> Fact[tuple[tuple[str, bool], ...]]:
         """Return the sorted names in a folder, each with whether it is a folder itself."""
+        return self.once(("names", folder), lambda: self._names(folder))
+
+    def _names(self, folder: Path) -> Fact[tuple[tuple[str, bool], ...]]:
         stamp = stamp_of(folder)
         if isinstance(stamp, str):
             return Fact("unknown", (), stamp)

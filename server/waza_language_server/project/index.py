@@ -10,7 +10,9 @@ document first. Nothing here raises, and what cannot be found out is ``unknown``
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 from typing import TypeVar
@@ -35,6 +37,9 @@ from waza_language_server.syntax.tree import parse
 
 MAX_FIXTURES = 2_000
 MAX_NEIGHBOURS = 200
+MAX_TASKS_READ = 50
+"""Task files of a suite that are read to offer again what they name."""
+_ID_LINE = re.compile(r"""(?m)^["']?id["']?[ \t]*:(?:[ \t]+([A-Za-z_][\w.-]*)[ \t]*(?:[ \t]#.*)?\r?$)?""")
 Value = TypeVar("Value")
 
 
@@ -77,6 +82,14 @@ class Project:
 
         ``text`` is its content when it is known better than the disk does.
         """
+        with self._disk.held_still():
+            return self._claim(path, text)
+
+    def held_still(self) -> AbstractContextManager[None]:
+        """Look at each folder of the disk once meanwhile: for looking at many files in one go."""
+        return self._disk.held_still()
+
+    def _claim(self, path: Path, text: str | None) -> DocumentKind | None:
         if path.suffix.lower() not in YAML_SUFFIXES:
             return None
         if text is None:
@@ -95,11 +108,14 @@ class Project:
 
     def eval_names(self, path: Path) -> tuple[str, ...]:
         """Return the names that eval files have around a file, the configured one first."""
+        folder = path.parent
+        return self._disk.once((self, "eval names", folder), lambda: self._eval_names(path))
+
+    def _eval_names(self, path: Path) -> tuple[str, ...]:
         for folder in folders_above(path):
             for name in CONFIG_NAMES:
-                config = folder / name
                 if name in self._names(folder):
-                    configured = self._eval_name_of(config)
+                    configured = self._eval_name_of(folder / name)
                     return (configured, *EVAL_NAMES) if configured else EVAL_NAMES
         return EVAL_NAMES
 
@@ -123,8 +139,11 @@ class Project:
 
     def suites_in(self, folder: Path) -> tuple[Suite, ...]:
         """Return the suites whose eval file lies in this very folder."""
-        names = set(self.eval_names(folder / "eval.yaml"))
-        present = [name for name in self._names(folder) if name in names]
+        return self._disk.once((self, "suites", folder), lambda: self._suites_in(folder))
+
+    def _suites_in(self, folder: Path) -> tuple[Suite, ...]:
+        names = self._names(folder)
+        present = sorted(names.intersection(self.eval_names(folder / "eval.yaml")))
         return tuple(self.suite(folder / name) for name in present if self._is_eval(folder / name))
 
     def suites_below(self, folder: Path, *, limit: int = 2_000) -> tuple[Suite, ...]:
@@ -146,10 +165,22 @@ class Project:
             ]
         return tuple(found)
 
+    def says_id(self, path: Path, task_id: str) -> bool:
+        """Whether the ``id`` of a task file is this one; the file is parsed only when it may be."""
+        if path not in self.documents:
+            written = self._disk.derived(path, "id", _written_id)
+            if written is not None and written != task_id:
+                return False
+        return self.outline(path).id == task_id
+
     def tasks_of(self, suite: Suite) -> Fact[tuple[Task, ...]]:
         """Return the task files that the suite picks up, in the order of a run."""
-        paths = paths_of_suite(self._disk, suite)
-        return Fact(paths.state, tuple(Task(path, self.outline(path)) for path in paths.value), paths.why)
+        paths = self.task_paths(suite)
+        return Fact(paths.state, tuple(Task(path, self.outline) for path in paths.value), paths.why)
+
+    def task_paths(self, suite: Suite) -> Fact[tuple[Path, ...]]:
+        """Return the paths of the same files; none of them is read."""
+        return paths_of_suite(self._disk, suite)
 
     def task_ids(self, suite: Suite) -> Fact[tuple[str, ...]]:
         """Return the ids of the tasks of a suite, those written inline included."""
@@ -165,6 +196,10 @@ class Project:
 
         For an eval file that is the suite itself, for a trigger file the suites of its folder.
         """
+        with self._disk.held_still():
+            return self._suites_of(path)
+
+    def _suites_of(self, path: Path) -> tuple[Suite, ...]:
         if path.name in TRIGGER_NAMES:
             return self.suites_in(path.parent)
         document = self.documents.get(path)
@@ -287,8 +322,10 @@ class Project:
 
     # Helpers.
 
-    def _names(self, folder: Path) -> tuple[str, ...]:
-        return tuple(name for name, _ in self._disk.names(folder).value)
+    def _names(self, folder: Path) -> frozenset[str]:
+        return self._disk.once(
+            ("present", folder), lambda: frozenset(name for name, _ in self._disk.names(folder).value)
+        )
 
     def _folders_in(self, folder: Path) -> list[Path]:
         names = self._disk.names(folder).value
@@ -360,7 +397,7 @@ class Project:
             suites = self.suites_of(path)
             outlines += [suite.outline for suite in suites]
             outlines += [
-                task.outline for suite in suites for task in self.tasks_of(suite).value[:MAX_NEIGHBOURS]
+                task.outline for suite in suites for task in self.tasks_of(suite).value[:MAX_TASKS_READ]
             ]
             inside = set(self._folders_of_repository(path))
             for parent in {suite.folder.parent for suite in suites} & inside:
@@ -372,6 +409,12 @@ class Project:
                 ]
         outlines += [outline_of(opened) for opened in self.documents.values()]
         return tuple(dict.fromkeys(word for one in outlines for word in getattr(one, what)))
+
+
+def _written_id(text: Fact[str]) -> str | None:
+    """Return the ``id`` when one plain word stands there for sure, None when only a parse can tell."""
+    found = _ID_LINE.findall(text.value)
+    return found[0] or None if len(found) == 1 else None
 
 
 def _read_outline(text: Fact[str]) -> Outline:

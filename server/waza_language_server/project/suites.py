@@ -6,8 +6,8 @@ whatever folder the editor has open.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from waza_engine.spec.task_globs import GlobError, expand, matches
@@ -37,10 +37,15 @@ class Suite:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A task file and what it says."""
+    """A task file; what it says is read when it is asked for."""
 
     path: Path
-    outline: Outline
+    _read: Callable[[Path], Outline] = field(repr=False, compare=False)
+
+    @property
+    def outline(self) -> Outline:
+        """What the file says."""
+        return self._read(self.path)
 
     @property
     def id(self) -> str:
