@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 
 from waza_language_server.analysis.problem import Problem, Severity
 from waza_language_server.schema.catalog import Catalog, SchemaName
 from waza_language_server.schema.locate import shape_at
+from waza_language_server.syntax.characters import MAX_CHARACTERS
 from waza_language_server.syntax.edits import apply
 from waza_language_server.syntax.fault import SyntaxFault
 from waza_language_server.syntax.tree import Tree, parse
@@ -45,6 +46,10 @@ class _Slip:
 def syntax_problems(tree: Tree, kind: SchemaName, catalog: Catalog | None) -> Iterator[Problem]:
     """Yield the problems of the text itself; without schemas every fault is said as it is."""
     faults = list(tree.errors)
+    if len(tree.text) > MAX_CHARACTERS:
+        # Nobody says that the file is wrong: a run may read it.
+        yield from (replace(_problem(fault), severity="information") for fault in faults)
+        return
     if catalog is not None and faults and len(tree.text) <= _LONGEST:
         for slip in islice(_slips(tree), _TRIALS):
             repaired = parse(apply(tree.text, (slip.edit,)), tree)

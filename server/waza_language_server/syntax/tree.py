@@ -67,7 +67,8 @@ def parse_in_steps(text: str, previous: Tree | None = None) -> Generator[None, N
         if previous.layout is not None and (layout := update(previous.layout, text)) is not None:
             return _tree(text, layout, ())
     if len(text) > characters.MAX_CHARACTERS:
-        return _unreadable(text, "The file is too large to be a suite; it is not checked.")
+        longest = characters.MAX_CHARACTERS
+        return _unreadable(text, f"The file has more than {longest:,} characters, so it is not checked here.")
     if characters.is_binary(text):
         return _unreadable(text, "The file is not text; write it as YAML in UTF-8.")
     start = 1 if text.startswith("\ufeff") else 0
