@@ -15,7 +15,7 @@ from waza_engine.executors.base import Cancellation
 from waza_engine.results.json_values import plain
 from waza_engine.results.recordings import RecordingError
 from waza_engine.results.scores import GraderResult
-from waza_engine.results.store import ResultsError, encoded, write_atomically
+from waza_engine.results.store import ResultsError, encoded, write_output
 from waza_engine.runs.bounded import CancelledRunError
 from waza_engine.runs.budget import dollars
 from waza_engine.runs.cancellation import RunCancellation
@@ -48,7 +48,7 @@ def grade_command(request: RegradeRequest, output: Path | None, output_format: s
         return INTERRUPTED
     if output is not None:
         try:
-            write_atomically(output, encoded(document(regrading, reports)))
+            write_output(output, encoded(document(regrading, reports)))
         except ResultsError as error:
             complain(str(error))
             return NOT_RUN

@@ -14,6 +14,7 @@ from pylsp_jsonrpc.exceptions import JsonRpcException
 from waza_engine.commands.described import described_suite, described_task
 from waza_engine.commands.records import record_of
 from waza_engine.commands.regraded import answer, graded
+from waza_engine.files import is_named
 from waza_engine.results.recordings import RecordingError
 from waza_engine.runs.budget import Budget
 from waza_engine.runs.cancellation import RunCancellation
@@ -314,7 +315,7 @@ def _eval_path(params: Params, key: str) -> Path:
         found = eval_file_of(path)
     except SuiteError as error:
         raise _refused(str(error), EVAL_NOT_FOUND) from None
-    if not found.is_file():
+    if not is_named(found):
         raise _refused(f"There is no eval file {path}.", EVAL_NOT_FOUND)
     return found
 

@@ -9,7 +9,7 @@ from waza_engine.commands.records import record_of
 from waza_engine.results.documents import plain
 from waza_engine.results.json_values import Block
 from waza_engine.results.recordings import RecordingError, read_recording
-from waza_engine.results.store import ResultsError, encoded, write_atomically
+from waza_engine.results.store import ResultsError, encoded, write_output
 from waza_engine.terminal import complain, say_document
 
 WRITTEN, NOT_WRITTEN = 0, 2
@@ -24,7 +24,7 @@ def report_command(results: Path, output_format: str, output: Path | None) -> in
     try:
         document = read_recording(record_of(results)).document
         if output is not None:
-            write_atomically(output, report_of(document, output_format))
+            write_output(output, report_of(document, output_format))
             return WRITTEN
     except (RecordingError, ResultsError) as error:
         complain(str(error))

@@ -18,7 +18,7 @@ from waza_engine.commands.report import TextReport
 from waza_engine.commands.reporting import report_of
 from waza_engine.results.documents import plain, run_document
 from waza_engine.results.places import file_segment
-from waza_engine.results.store import ResultsError, check_writable, encoded, write_atomically
+from waza_engine.results.store import ResultsError, check_writable, encoded, write_atomically, write_output
 from waza_engine.runs.budget import Meter
 from waza_engine.runs.cancellation import RunCancellation
 from waza_engine.runs.discovery import eval_file_of
@@ -220,7 +220,7 @@ def _written_copy(found: RunReport, output: Path | None) -> bool:
     if output is None:
         return found.results_file is not None
     try:
-        write_atomically(output, encoded(run_document(found.outcome)))
+        write_output(output, encoded(run_document(found.outcome)))
     except ResultsError as error:
         complain(str(error))
         return False
@@ -236,7 +236,7 @@ def _report_file(reporter: str) -> Path:
 
 def _reported(found: RunReport, file: Path) -> bool:
     try:
-        write_atomically(file, report_of(run_document(found.outcome), "junit"))
+        write_output(file, report_of(run_document(found.outcome), "junit"))
     except ResultsError as error:
         complain(str(error))
         return False

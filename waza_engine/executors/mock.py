@@ -17,6 +17,7 @@ from waza_engine.executors.base import (
     ExecutorSettings,
     WorkspaceFile,
 )
+from waza_engine.files import read_beginning
 
 _SHOWN_BYTES = 1024
 
@@ -63,8 +64,7 @@ def _lines(request: ExecutionRequest) -> Iterator[str]:
 
 def _beginning(file: WorkspaceFile) -> str:
     try:
-        with file.place.open("rb") as content:
-            beginning = content.read(_SHOWN_BYTES + 1)
+        beginning = read_beginning(file.place, _SHOWN_BYTES + 1)
     except OSError:
         return ""
     text = beginning[:_SHOWN_BYTES].decode("utf-8", "replace")

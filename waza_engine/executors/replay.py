@@ -23,6 +23,7 @@ from waza_engine.executors.base import (
     ExecutorSettings,
 )
 from waza_engine.executors.recorded_answers import load_answers, workspace_of
+from waza_engine.files import copy_file, is_named, special_names
 from waza_engine.graders.base import SkillInvocation, ToolCall
 from waza_engine.results.recordings import RecordedTrial
 from waza_engine.spec.loading import load_trigger_tests
@@ -177,7 +178,9 @@ def _restore(kept: Path, workspace: Path) -> None:
                 shutil.rmtree(entry)
             else:
                 entry.unlink()
-        shutil.copytree(kept, workspace, symlinks=True, dirs_exist_ok=True)
+        shutil.copytree(
+            kept, workspace, ignore=special_names, copy_function=copy_file, symlinks=True, dirs_exist_ok=True
+        )
     except (OSError, shutil.Error) as error:
         why = getattr(error, "strerror", None) or "some of its files cannot be read"
         raise ExecutorError(f"the recorded workspace {kept} cannot be copied: {why}") from None
@@ -186,6 +189,6 @@ def _restore(kept: Path, workspace: Path) -> None:
 def _tested_skill(path: Path) -> str:
     """Return the skill of the trigger prompts, "" when there are none."""
     try:
-        return load_trigger_tests(path)[0].skill if path.is_file() else ""
+        return load_trigger_tests(path)[0].skill if is_named(path) else ""
     except SuiteFileError:
         return ""

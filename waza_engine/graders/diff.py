@@ -7,10 +7,11 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
+from waza_engine.files import read_bytes, write_bytes
 from waza_engine.graders.base import Check, Grader, GradingContext, Verdict, verdict_of_checks
 from waza_engine.graders.config import Given, GraderConfig
 from waza_engine.graders.fields import ListOf, PlainText, Switch, TextList
-from waza_engine.graders.file import read_workspace_file
+from waza_engine.graders.file import LARGEST_FILE_BYTES, read_workspace_file
 from waza_engine.graders.paths import from_working_directory, is_there, leads_outside, workspace_path
 from waza_engine.graders.registry import register
 
@@ -177,7 +178,7 @@ class DiffGrader(Grader[DiffConfig]):
         if folder is not None and leads_outside(folder, place):
             return f"the snapshot {written} lies outside of {self.config.context_dir or 'the suite'}"
         try:
-            wanted = place.read_bytes() if is_there(place) else None
+            wanted = read_bytes(place, LARGEST_FILE_BYTES) if is_there(place) else None
             if self.config.update_snapshots:
                 updates.append(_update(place, written, wanted, content))
                 return ""
@@ -216,7 +217,7 @@ def _update(place: Path, written: str, before: bytes | None, content: bytes) -> 
     status = "created" if before is None else "unchanged" if before == content else "updated"
     if status != "unchanged":
         place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_bytes(content)
+        write_bytes(place, content)
     return {"snapshot": written, "status": status, "lines_changed": _lines_changed(before or b"", content)}
 
 

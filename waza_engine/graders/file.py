@@ -8,6 +8,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
+from waza_engine.files import read_bytes
 from waza_engine.graders.base import Check, Grader, GradingContext, Verdict, verdict_of_checks
 from waza_engine.graders.config import Given, GraderConfig
 from waza_engine.graders.fields import ListOf, PatternList, PlainText, WorkspacePathList
@@ -149,13 +150,7 @@ def read_workspace_file(workspace: Path, place: Path) -> bytes:
     """Return the content of a file. Raises ``OSError``, also for a link that leads out of the workspace."""
     if leads_outside(workspace, place):
         raise PermissionError("it is a link that leads out of the workspace")
-    if not place.is_file():
-        raise (
-            IsADirectoryError("it is a folder") if place.is_dir() else FileNotFoundError("it does not exist")
-        )
-    if place.stat().st_size > LARGEST_FILE_BYTES:
-        raise OSError(f"it is larger than {LARGEST_FILE_BYTES // 1_000_000} MB")
-    return place.read_bytes()
+    return read_bytes(place, LARGEST_FILE_BYTES)
 
 
 def _must_exist(workspace: Path, index: int, path: str, place: Path) -> Check:

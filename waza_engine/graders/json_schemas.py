@@ -20,6 +20,7 @@ import referencing
 import referencing.exceptions
 import referencing.jsonschema
 
+from waza_engine.files import FileError, read_text
 from waza_engine.graders.json_schema_keywords import (
     FORMAT_CHECKER,
     PATTERN_CHECKER,
@@ -28,6 +29,7 @@ from waza_engine.graders.json_schema_keywords import (
     bounded_check,
 )
 from waza_engine.spec.json_reader import json_fault
+from waza_engine.spec.yaml_reader import MAX_BYTES
 
 _ASSERTING_FORMATS = frozenset(
     [
@@ -142,11 +144,9 @@ def _check_references(contents: Any, specification: Any, registry: Any) -> None:
 def read_schema(path: Path) -> Mapping[str, Any] | bool:
     """Read a schema file. Raises ``SchemaError``."""
     try:
-        text = path.read_text("utf-8-sig")
-    except OSError as error:
-        raise SchemaError(f"the schema file cannot be read: {error.strerror}: {path}") from None
-    except UnicodeDecodeError:
-        raise SchemaError(f"the schema file {path} is not UTF-8 text") from None
+        text = read_text(path, MAX_BYTES)
+    except FileError as error:
+        raise SchemaError(f"the schema file {path} cannot be read: {error.why}") from None
     try:
         content = json.loads(text)
     except json.JSONDecodeError as error:

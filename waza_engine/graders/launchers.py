@@ -14,6 +14,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from waza_engine.files import read_beginning
 from waza_engine.graders.answers import UnusableAnswerError
 
 MODULE_SUFFIXES = (".ts", ".js", ".mjs", ".cjs")
@@ -64,8 +65,7 @@ def _check_executable(file: Path) -> None:
             "start", f"{file.name} is not executable; run `chmod +x {file.name}` in its directory"
         )
     try:
-        with file.open("rb") as opened:
-            start = opened.read(4)
+        start = read_beginning(file, 4)
     except OSError as error:
         raise UnusableAnswerError("start", f"{file.name} cannot be read: {error.strerror}") from None
     binary = start.startswith((b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe", b"\xce\xfa\xed\xfe"))

@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
+from waza_engine.files import FileError, read_text
 from waza_engine.graders.json_schemas import SchemaError, compile_schema
 from waza_engine.graders.matchers import equal, text_of
 from waza_engine.graders.patterns import PatternError, check_syntax, found
@@ -21,6 +22,8 @@ from waza_engine.mcp.servers import Server
 from waza_engine.spec.json_reader import json_fault
 from waza_engine.spec.suite_parts import McpMock
 
+LONGEST_BYTES = 64 * 1024 * 1024
+"""Larger fixtures, and larger mocks as a whole, are not read."""
 _ANY_ARGUMENTS: Mapping[str, Any] = {"type": "object"}
 _MOCK_ARGUMENTS = ("-P", "-m", "waza_engine", MOCK_COMMAND)
 
@@ -95,7 +98,7 @@ class MockServer:
 
 def read_mock(path: Path) -> MockServer:
     """Return the mock that ``MockServer.write`` wrote."""
-    document = json.loads(path.read_text("utf-8"))
+    document = json.loads(read_text(path, LONGEST_BYTES))
     tools = {
         name: MockTool(
             tuple(MockResponse(**item) for item in tool["responses"]),
@@ -175,11 +178,9 @@ def _fixtures(folder: Path) -> Iterator[tuple[str, object, str]]:
         if any(part.startswith(".") for part in path.relative_to(folder).parts[:-1]) or not path.is_file():
             continue
         try:
-            content = json.loads(path.read_text("utf-8-sig"))
-        except OSError as error:
-            raise MockError(f"{path} cannot be read: {error.strerror or error}") from None
-        except UnicodeDecodeError:
-            raise MockError(f"{path} is not UTF-8 text") from None
+            content = json.loads(read_text(path, LONGEST_BYTES))
+        except FileError as error:
+            raise MockError(f"{path} cannot be read: {error.why}") from None
         except json.JSONDecodeError as error:
             raise MockError(f"{path}, line {error.lineno}: {json_fault(error, error.doc)}") from None
         except (ValueError, RecursionError):

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, cast
 
+from waza_engine.files import read_bytes
 from waza_engine.results.json_values import Block, block_of, blocks_of, number, text_of
 from waza_engine.results.places import JOURNAL_SUFFIX
 from waza_engine.results.reviewed import with_reviews
@@ -70,9 +71,7 @@ def read_result(path: Path) -> RunResult | None:
 def read_document(path: Path) -> Block | None:
     """Return the document of a result file; that of a journal is put together from its lines."""
     try:
-        if path.stat().st_size > LONGEST_BYTES:
-            return None
-        content = path.read_bytes()
+        content = read_bytes(path, LONGEST_BYTES)
         if path.name.endswith(JOURNAL_SUFFIX):
             return _from_journal(content)
         document: object = json.loads(content)

@@ -8,8 +8,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, cast
 
+from waza_engine.files import opened_to_append, read_bytes
 from waza_engine.results.json_values import block_of, number
 from waza_engine.results.places import HISTORY_NAME, results_directory
+
+LONGEST_BYTES = 64 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +40,7 @@ def append(directory: Path, file: str, document: Mapping[str, Any]) -> None:
     Raises ``OSError``.
     """
     line = json.dumps(asdict(entry_of(file, document)), ensure_ascii=False)
-    with (directory / HISTORY_NAME).open("ab", buffering=0) as index:
+    with opened_to_append(directory / HISTORY_NAME) as index:
         index.write(line.encode("utf-8", "replace") + b"\n")
 
 
@@ -48,7 +51,7 @@ def read_history(suite_directory: Path) -> list[HistoryEntry]:
     """
     directory = results_directory(suite_directory)
     try:
-        lines = (directory / HISTORY_NAME).read_bytes().splitlines()
+        lines = read_bytes(directory / HISTORY_NAME, LONGEST_BYTES).splitlines()
     except OSError:
         return []
     entries: dict[str, HistoryEntry] = {}

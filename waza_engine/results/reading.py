@@ -10,14 +10,17 @@ Architecture invariant: light (the language server imports it): ``json`` and dat
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable
+import os
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from waza_engine.files import Boundary
 from waza_engine.results.formats import read_result
 from waza_engine.results.places import JOURNAL_SUFFIX, results_directory
 from waza_engine.results.reviews import reviews_stamp
 from waza_engine.results.scores import CheckResult, GraderResult, RunResult, TaskResult
+from waza_engine.spec.boundary import suite_boundary
 
 __all__ = [
     "CheckResult",
@@ -30,6 +33,8 @@ __all__ = [
 ]
 
 NEWEST_FILES = 40
+_LEVELS = 8
+_MOST_ENTRIES = 20_000
 _UPSTREAM_FOLDERS = ("results",)
 _UPSTREAM_FILES = ("results.json", "result.json")
 
@@ -67,20 +72,43 @@ def results_of(path: Path) -> RunResult | None:
 
 def result_files(suite_dir: Path) -> list[Path]:
     """Return the newest result files and journals of a suite, newest first; they may be anything."""
-    own = results_directory(suite_dir)
-    paths = {path for pattern in ("*.json", f"*{JOURNAL_SUFFIX}") for path in _listed(own, pattern)}
+    within = suite_boundary(suite_dir)
+    paths = set(_listed(results_directory(suite_dir), within, (".json", JOURNAL_SUFFIX), levels=1))
     for folder in _UPSTREAM_FOLDERS:
-        paths.update(_listed(suite_dir / folder, "**/*.json"))
-    paths.update(suite_dir / name for name in _UPSTREAM_FILES if (suite_dir / name).is_file())
+        paths.update(_listed(suite_dir / folder, within, (".json",), levels=_LEVELS))
+    paths.update(path for name in _UPSTREAM_FILES if _is_file(path := suite_dir / name, within))
     dated = sorted(((_modified(path), path) for path in paths), reverse=True)
     return [path for _, path in dated[:NEWEST_FILES]]
 
 
-def _listed(directory: Path, pattern: str) -> Iterable[Path]:
+def _listed(directory: Path, within: Boundary, endings: tuple[str, ...], *, levels: int) -> Iterator[Path]:
+    """Yield the files in a directory and those below; no link to a directory is followed below it."""
+    if not within.holds(directory):
+        return
+    waiting, looked_at = [(directory, levels)], 0
+    while waiting:
+        place, left = waiting.pop()
+        try:
+            with os.scandir(place) as entries:
+                for entry in entries:
+                    looked_at += 1
+                    if looked_at > _MOST_ENTRIES:
+                        return
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting += [(Path(entry.path), left - 1)] if left > 1 else []
+                    elif entry.name.endswith(endings) and not entry.name.startswith("."):
+                        path = Path(entry.path)
+                        if entry.is_file(follow_symlinks=False) or _is_file(path, within):
+                            yield path
+        except OSError:
+            continue
+
+
+def _is_file(path: Path, within: Boundary) -> bool:
     try:
-        return [path for path in directory.glob(pattern) if path.is_file() and not path.name.startswith(".")]
+        return within.holds(path) and path.is_file()
     except OSError:
-        return []
+        return False
 
 
 def _modified(path: Path) -> float:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
+from waza_engine.files import FileError, is_named, read_beginning
 from waza_engine.graders.base import ModelUsage, SkillInvocation, ToolCall, Usage
 from waza_engine.results.formats import read_document, todays_layout
 from waza_engine.results.json_values import Block, block_of, blocks_of, number, text_of, whole
@@ -74,8 +75,12 @@ class Recording:
 
 def read_recording(path: Path) -> Recording:
     """Return the run of a result file or journal. Raises ``RecordingError``."""
-    if not path.is_file():
+    if not is_named(path):
         raise RecordingError(f"There is no result file {path}.")
+    try:
+        read_beginning(path, 1)
+    except FileError as error:
+        raise RecordingError(f"The result file {path} cannot be read: {error.why}.") from None
     found = read_document(path)
     if found is None or not isinstance(found.get("tasks"), list):
         raise RecordingError(f"{path} is not a result file: it has no list `tasks`.")

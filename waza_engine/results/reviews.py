@@ -20,6 +20,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeAlias, cast
 
+from waza_engine.files import opened_to_append, read_bytes
 from waza_engine.graders.review import Review
 from waza_engine.results.places import results_directory
 from waza_engine.spec.file_names import EVAL_NAMES
@@ -91,7 +92,7 @@ def add_review(file: Path, key: ReviewKey, review: Review) -> None:
         },
         ensure_ascii=False,
     ).encode("utf-8", "replace")
-    with file.open("ab+", buffering=0) as opened:
+    with opened_to_append(file) as opened:
         # Somebody may have edited the file and left its last line open.
         if opened.seek(0, os.SEEK_END) > 0:
             opened.seek(-1, os.SEEK_END)
@@ -120,9 +121,7 @@ def _read(file: Path, modified: int, size: int) -> Reviews:
 def _lines(file: Path) -> Iterator[tuple[int, tuple[ReviewKey, Review] | None, str]]:
     """Yield the number of each line, what it says, and else why it says nothing."""
     try:
-        if file.stat().st_size > LONGEST_BYTES:
-            return
-        content = file.read_bytes()
+        content = read_bytes(file, LONGEST_BYTES)
     except OSError:
         return
     for number, line in enumerate(content.split(b"\n"), 1):

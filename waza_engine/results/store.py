@@ -21,6 +21,7 @@ from waza_engine.results import history
 from waza_engine.results.documents import Json, header_document, run_document, task_document
 from waza_engine.results.outcomes import RunHeader, RunOutcome, TaskOutcome
 from waza_engine.results.places import JOURNAL_SUFFIX, results_directory
+from waza_engine.spec.boundary import suite_boundary
 from waza_engine.terminal import json_text
 
 
@@ -50,8 +51,9 @@ class ResultStore:
     def open(self) -> None:
         """Start the journal. Raises ``ResultsError``."""
         with clear_errors(self._directory):
+            suite_boundary(self._directory.parents[1]).resolved(self._directory)
             self._directory.mkdir(parents=True, exist_ok=True)
-            _keep_out_of_git(self._directory.parent)
+            keep_out_of_git(self._directory.parent)
         with clear_errors(self.journal_path):
             self._journal = self.journal_path.open("xb", buffering=0)
         process = {"pid": os.getpid(), "started": psutil.Process().create_time()}
@@ -106,6 +108,19 @@ def encoded(document: Json | list[Json]) -> bytes:
     return json_text(document, indent=2).encode() + b"\n"
 
 
+def write_output(path: Path, content: bytes) -> None:
+    """Write to a path that a person has named: a terminal or a pipe is written into, a file is replaced.
+
+    Waits for the reader of a pipe. Raises ``ResultsError``.
+    """
+    with clear_errors(path):
+        target = path.resolve()
+        if _is_device(target):
+            target.write_bytes(content)
+            return
+    write_atomically(path, content)
+
+
 def write_atomically(path: Path, content: bytes) -> None:
     """Replace or create a file in one step: a reader sees the old content or the new one, never a part.
 
@@ -115,8 +130,7 @@ def write_atomically(path: Path, content: bytes) -> None:
         # A link keeps leading to its file.
         target = path.resolve()
         if _is_device(target):
-            target.write_bytes(content)
-            return
+            raise OSError(errno.EINVAL, "a pipe or a device has this name")
         target.parent.mkdir(parents=True, exist_ok=True)
         temporary = _temporary_beside(target)
         try:
@@ -153,7 +167,7 @@ def write_new(path: Path, content: bytes) -> bool:
 
 
 def check_writable(path: Path) -> None:
-    """Find out before a long run whether ``write_atomically`` can write there. Raises ``ResultsError``."""
+    """Find out before a long run whether ``write_output`` can write there. Raises ``ResultsError``."""
     with clear_errors(path):
         target = path.resolve()
         if target.is_dir():
@@ -176,11 +190,10 @@ def clear_errors(path: Path) -> Generator[None]:
         raise ResultsError(f"Results cannot be written to {path}: {reason}.") from error
 
 
-def _keep_out_of_git(folder: Path) -> None:
+def keep_out_of_git(folder: Path) -> None:
     """Make the folder ignore itself: every run makes results anew, so they are no part of a commit."""
-    ignore = folder / ".gitignore"
-    if not ignore.exists():
-        ignore.write_text("*\n", encoding="utf-8")
+    with contextlib.suppress(FileExistsError), (folder / ".gitignore").open("xb") as ignore:
+        ignore.write(b"*\n")
 
 
 def _temporary_beside(path: Path) -> Path:

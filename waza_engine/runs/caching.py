@@ -18,11 +18,13 @@ from pathlib import Path
 from typing import Any, cast
 
 import waza_engine
+from waza_engine.files import opened_to_read, read_beginning, read_bytes
 from waza_engine.results.documents import task_document
+from waza_engine.results.formats import LONGEST_BYTES
 from waza_engine.results.json_values import Block
 from waza_engine.results.outcomes import TaskOutcome
 from waza_engine.results.restored import task_outcome
-from waza_engine.results.store import ResultsError, encoded, write_atomically
+from waza_engine.results.store import ResultsError, encoded, keep_out_of_git, write_atomically
 from waza_engine.runs.options import RunRequest
 from waza_engine.runs.suite import Suite, SuiteTask
 from waza_engine.runs.trial import TrialTask, TrialTools
@@ -123,7 +125,7 @@ class TaskCache:
     def get(self, key: str) -> TaskOutcome | None:
         """Return the kept result of a task, marked as such."""
         try:
-            entry: object = json.loads((self._directory / f"{key}.json").read_bytes())
+            entry: object = json.loads(read_bytes(self._directory / f"{key}.json", LONGEST_BYTES))
         except (OSError, ValueError, RecursionError):
             return None
         task = cast("Block", entry).get("task") if isinstance(entry, Mapping) else None
@@ -136,9 +138,7 @@ class TaskCache:
         entry = {"waza_engine_cache": _FORMAT, "task": task_document(outcome)}
         with contextlib.suppress(OSError, ResultsError, ValueError):
             self._directory.mkdir(parents=True, exist_ok=True)
-            ignore = self._directory / _IGNORE
-            if not ignore.exists():
-                ignore.write_text("*\n", encoding="utf-8")
+            keep_out_of_git(self._directory)
             write_atomically(self._directory / f"{key}.json", encoded(entry))
 
     def _cacheable(self, task: TrialTask) -> bool:
@@ -216,8 +216,7 @@ def _is_entry(path: Path) -> bool:
     if len(stem) != hashlib.sha256().digest_size * 2 or not set(stem) <= set("0123456789abcdef"):
         return False
     try:
-        with path.open("rb") as file:
-            return b'"waza_engine_cache"' in file.read(100)
+        return b'"waza_engine_cache"' in read_beginning(path, 100)
     except OSError:
         return False
 
@@ -303,7 +302,7 @@ def _digest_of(place: Path, suite_directory: Path) -> str | None:
             bytes_read += file.stat().st_size
             if files > _MOST_FILES or bytes_read > _MOST_BYTES:
                 return None
-            with file.open("rb") as content:
+            with opened_to_read(file) as content:
                 digest.update(f"{name}\0{hashlib.file_digest(content, 'sha256').hexdigest()}\n".encode())
     except OSError:
         return None
@@ -325,7 +324,7 @@ def _listed(place: Path, suite_directory: Path) -> Iterator[tuple[Path, str]]:
                     yield file, file.relative_to(place).as_posix()
         return
     yield place, place.name
-    if place.suffix in _SOURCES or (place.suffix == ".json" and b'"$ref"' in place.read_bytes()):
+    if place.suffix in _SOURCES or (place.suffix == ".json" and b'"$ref"' in read_bytes(place, _MOST_BYTES)):
         for sibling in sorted(place.parent.iterdir()):
             if sibling != place and sibling.suffix == place.suffix and sibling.is_file():
                 yield sibling, sibling.name

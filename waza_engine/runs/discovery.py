@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from waza_engine.files import is_named
 from waza_engine.runs.suite import SuiteError
 from waza_engine.spec.file_names import EVAL_NAMES
 
@@ -24,7 +25,7 @@ def eval_file_of(path: Path) -> Path:
     """
     if not path.is_dir():
         return path
-    found = next((path / name for name in EVAL_NAMES if (path / name).is_file()), None)
+    found = next((path / name for name in EVAL_NAMES if is_named(path / name)), None)
     if found is None:
         raise SuiteError(f"{path}: there is no eval.yaml in this directory.")
     return found

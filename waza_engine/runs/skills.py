@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from waza_engine.files import is_named
 from waza_engine.runs.suite import Suite, SuiteError
 from waza_engine.spec.loading import find_project_config, load_project_config
 from waza_engine.spec.problems import SuiteFileError
@@ -186,7 +187,7 @@ def _folders_in(place: Path) -> list[Path]:
 def _own_skill(directory: Path) -> Path | None:
     """Return the skill that a suite lies in: the nearest folder with a ``SKILL.md``, in its repository."""
     for folder in _levels_above(directory):
-        if (folder / SKILL_FILE).is_file():
+        if is_named(folder / SKILL_FILE):
             return folder
     return None
 

@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
+from waza_engine.files import shown
 from waza_engine.runs.dataset import load_dataset
+from waza_engine.spec.boundary import suite_boundary
 from waza_engine.spec.dialects import inline_task
 from waza_engine.spec.eval_file import EvalFile
 from waza_engine.spec.loading import load_eval_file, load_task_file
@@ -166,14 +168,16 @@ def _tasks_of_pattern(eval_path: Path, pattern: str, warnings: list[str]) -> lis
     except GlobError as error:
         raise SuiteError(f"{eval_path}: the task pattern `{pattern}` cannot be read: {error}.") from None
     tasks: list[SuiteTask] = []
+    within = suite_boundary(eval_path.parent, pattern)
     for path in paths:
         try:
-            task, found = load_task_file(path)
+            task, found = load_task_file(path, within=within)
         except SuiteFileError as error:
-            tasks.append(SuiteTask(path.stem, path.stem, path, None, str(error)))
+            name = shown(path.stem)
+            tasks.append(SuiteTask(name, name, path, None, str(error)))
             continue
         warnings += [str(warning) for warning in found]
-        tasks.append(_suite_task(path, task, fallback=path.stem))
+        tasks.append(_suite_task(path, task, fallback=shown(path.stem)))
     return tasks
 
 

@@ -10,6 +10,7 @@ from contextvars import copy_context
 from dataclasses import dataclass
 
 from waza_engine.executors.base import Cancellation, ExecutionResponse, Executor, ExecutorError
+from waza_engine.files import is_named
 from waza_engine.results.outcomes import TriggerOutcome
 from waza_engine.runs.agent import AgentSetup
 from waza_engine.runs.bounded import CancelledRunError
@@ -37,7 +38,7 @@ class TriggerRun:
 def trigger_tests_of(suite: Suite) -> TriggerTests | None:
     """Return the trigger prompts beside the eval file, None without a file. Raises ``SuiteFileError``."""
     path = suite.directory / FILE_NAME
-    return load_trigger_tests(path)[0] if path.is_file() else None
+    return load_trigger_tests(path)[0] if is_named(path) else None
 
 
 def run_triggers(tests: TriggerTests, shared: TriggerRun, workers: int = 0) -> Iterator[TriggerOutcome]:

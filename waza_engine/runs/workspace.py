@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from waza_engine.executors.base import WorkspaceFile
+from waza_engine.files import copy_file, write_bytes
 from waza_engine.results.places import workspace_prefix
 from waza_engine.runs.repositories import RepositoryError, check_out
 from waza_engine.spec.problems import SuiteFileError
@@ -260,8 +261,7 @@ def _is_absolute(written: str) -> bool:
 def _copy(source: Path, target: Path) -> None:
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(source, target)
-        shutil.copymode(source, target)
+        copy_file(source, target)
     except OSError as error:
         raise WorkspaceError(
             f"{source} cannot be copied into the workspace: {error.strerror or error}"
@@ -271,7 +271,7 @@ def _copy(source: Path, target: Path) -> None:
 def _write(target: Path, content: bytes) -> None:
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(content)
+        write_bytes(target, content)
     except OSError as error:
         raise WorkspaceError(
             f"{target.name} cannot be written into the workspace: {error.strerror or error}"

@@ -6,6 +6,7 @@ import contextlib
 from collections.abc import Mapping
 from pathlib import Path
 
+from waza_engine.files import read_beginning
 from waza_engine.results.store import ResultsError, write_atomically
 from waza_engine.scaffold.problems import ScaffoldError
 from waza_engine.spec.yaml_reader import read_text
@@ -50,7 +51,7 @@ def original_text(path: Path) -> tuple[str, bytes]:
     """Return the text of a suite file and the byte order mark before it. Raises ``SuiteFileError``."""
     text = read_text(path)
     with contextlib.suppress(OSError):
-        if path.read_bytes().startswith(_MARK):
+        if read_beginning(path, len(_MARK)) == _MARK:
             return text, _MARK
     return text, b""
 

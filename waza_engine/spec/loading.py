@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args
 
 from pydantic import ValidationError
 
+from waza_engine.files import Boundary, is_named
 from waza_engine.graders.config import GraderConfig
+from waza_engine.spec.boundary import suite_boundary
 from waza_engine.spec.dialects import canonical_eval, canonical_task
 from waza_engine.spec.eval_file import EvalFile
 from waza_engine.spec.explain import Location, location_of, place_name, sentence
@@ -65,15 +67,18 @@ def load_eval_file(
     )
 
 
-def load_task_file(path: Path) -> tuple[TaskFile, Warnings]:
-    """Return the task in its newest form, and what in the file has no effect. Raises ``SuiteFileError``."""
-    task, warnings = _load(TaskFile, read_yaml_file(path))
+def load_task_file(path: Path, *, within: Boundary | None = None) -> tuple[TaskFile, Warnings]:
+    """Return the task in its newest form, and what in the file has no effect. Raises ``SuiteFileError``.
+
+    ``within`` is as for ``read_text``.
+    """
+    task, warnings = _load(TaskFile, read_yaml_file(path, within=within))
     return canonical_task(task), warnings
 
 
 def load_trigger_tests(path: Path) -> tuple[TriggerTests, Warnings]:
     """Return the trigger prompts, and what in the file has no effect. Raises ``SuiteFileError``."""
-    return _load(TriggerTests, read_yaml_file(path))
+    return _load(TriggerTests, read_yaml_file(path, within=suite_boundary(path.parent)))
 
 
 def load_adapter_file(path: Path) -> tuple[AdapterFile, Warnings]:
@@ -89,7 +94,7 @@ def load_project_config(directory: Path) -> tuple[ProjectConfig, Warnings]:
     path = find_project_config(directory)
     if path is None:
         return ProjectConfig(), ()
-    file = read_yaml_file(path)
+    file = read_yaml_file(path, within=suite_boundary(path.parent))
     return (ProjectConfig(), ()) if file.value is None else _load(ProjectConfig, file)
 
 
@@ -97,7 +102,7 @@ def find_project_config(directory: Path) -> Path | None:
     """Return the nearest ``.waza.yaml``, from the directory upwards, ten levels at most."""
     start = directory.resolve()
     for level in (start, *start.parents)[:_LEVELS]:
-        if (level / PROJECT_CONFIG_NAME).is_file():
+        if is_named(level / PROJECT_CONFIG_NAME):
             return level / PROJECT_CONFIG_NAME
     return None
 

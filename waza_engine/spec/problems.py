@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from waza_engine.files import shown
+
 
 class SuiteFileError(Exception):
     """A file that cannot be used. ``message`` is one sentence without path and line.
@@ -14,7 +16,7 @@ class SuiteFileError(Exception):
     """
 
     def __init__(self, path: Path, line: int, message: str, location: tuple[str | int, ...] = ()) -> None:
-        super().__init__(f"{path}:{line}: {message}" if line else f"{path}: {message}")
+        super().__init__(f"{shown(path)}:{line}: {message}" if line else f"{shown(path)}: {message}")
         self.path = path
         self.line = line
         self.message = message
@@ -34,4 +36,4 @@ class SuiteFileWarning:
     message: str
 
     def __str__(self) -> str:
-        return f"{self.path}:{self.line}: {self.message}"
+        return f"{shown(self.path)}:{self.line}: {self.message}"

@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from waza_engine.files import is_named
 from waza_engine.graders.fields import plain_text
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.yaml_reader import YamlFile, parse_yaml, read_text
@@ -30,7 +31,7 @@ class SkillFile:
 
 def definition_in(folder: Path) -> Path | None:
     """Return the file that makes a folder a skill: ``SKILL.md``, else its first ``.agent.md``."""
-    if (folder / SKILL_FILE).is_file():
+    if is_named(folder / SKILL_FILE):
         return folder / SKILL_FILE
     try:
         agents = sorted(path for path in folder.glob(f"*{AGENT_SUFFIX}") if path.is_file())

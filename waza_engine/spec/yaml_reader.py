@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from waza_engine import files
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.scalars import Json
 from waza_engine.spec.yaml_nodes import YamlFaultError, YamlNode, read_nodes
@@ -45,9 +46,9 @@ def read_yaml(path: Path) -> Json:
     return read_yaml_file(path).value
 
 
-def read_yaml_file(path: Path) -> YamlFile:
-    """Return the data of a YAML file with its lines. Raises ``SuiteFileError``."""
-    return parse_yaml(read_text(path), path)
+def read_yaml_file(path: Path, *, within: files.Boundary | None = None) -> YamlFile:
+    """Return the data of a YAML file with its lines. Raises ``SuiteFileError``, as ``read_text`` does."""
+    return parse_yaml(read_text(path, within=within), path)
 
 
 def parse_yaml(text: str, path: Path) -> YamlFile:
@@ -59,31 +60,15 @@ def parse_yaml(text: str, path: Path) -> YamlFile:
         raise SuiteFileError(path, fault.line, fault.message) from None
 
 
-def read_text(path: Path) -> str:
-    """Return the text of a suite file without its byte order mark. Raises ``SuiteFileError``."""
+def read_text(path: Path, *, within: files.Boundary | None = None) -> str:
+    """Return the text of a suite file without its byte order mark. Raises ``SuiteFileError``.
+
+    With ``within`` a link that leads out of there is such an error, too.
+    """
     try:
-        with path.open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
-    except FileNotFoundError:
-        raise SuiteFileError(path, 0, "the file does not exist") from None
-    except IsADirectoryError:
-        raise SuiteFileError(path, 0, "this is a directory, not a file") from None
-    except OSError as error:
-        raise SuiteFileError(
-            path, 0, f"the file cannot be read ({error.strerror or 'unknown reason'})"
-        ) from None
-    if len(data) > MAX_BYTES:
-        raise SuiteFileError(
-            path, 0, f"the file is larger than {MAX_BYTES // 1024 // 1024} MiB, too large for a suite file"
-        )
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise SuiteFileError(path, line, "the file is not UTF-8 text") from None
-    if "\0" in text:
-        raise SuiteFileError(path, text.count("\n", 0, text.index("\0")) + 1, "the file is binary, not text")
-    return text
+        return files.read_text(path, MAX_BYTES, within=within)
+    except files.FileError as error:
+        raise SuiteFileError(path, error.line, error.why) from None
 
 
 def _step(node: YamlNode | None, part: str | int, line: int) -> tuple[YamlNode | None, int]:

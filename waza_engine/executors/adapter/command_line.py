@@ -13,8 +13,10 @@ from typing import Any, cast
 
 from waza_engine.executors.base import ExecutionRequest, ExecutorError
 from waza_engine.executors.chat.skill_tool import skill_folders
+from waza_engine.files import copy_file, is_named, read_text, special_names, write_bytes
 from waza_engine.spec.adapter import AdapterFile
 from waza_engine.spec.adapter_parts import HistoryTemplate
+from waza_engine.spec.yaml_reader import MAX_BYTES
 
 _TURN = "User: {{input}}\nAssistant: {{output}}"
 _LEFT_OUT = shutil.ignore_patterns(".git", ".waza", "node_modules", ".venv", "__pycache__")
@@ -114,9 +116,9 @@ def prepare_workdir(
             _copy_skills(request.skill_directories, workdir / extensions.skills_directory, suite_directory)
         if extensions.instructions_file and request.instructions:
             file = workdir / extensions.instructions_file
-            written = file.read_text("utf-8").rstrip("\n") + "\n\n" if file.is_file() else ""
+            written = read_text(file, MAX_BYTES).rstrip("\n") + "\n\n" if is_named(file) else ""
             file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(f"{written}{request.instructions}\n", "utf-8", newline="\n")
+            write_bytes(file, f"{written}{request.instructions}\n".encode())
         if extensions.mcp_config_file and request.mcp_servers:
             _add_servers(workdir / extensions.mcp_config_file, request.mcp_servers)
     except (OSError, ValueError) as error:
@@ -169,19 +171,24 @@ def _copy_skills(directories: Sequence[Path], target: Path, suite_directory: Pat
 
     def left_out(folder: str, names: list[str]) -> set[str]:
         own = {name for name in names if (Path(folder) / name).resolve() == suite}
-        return own | set(_LEFT_OUT(folder, names))
+        return own | set(_LEFT_OUT(folder, names)) | special_names(folder, names)
 
     for folder in skill_folders(directories):
         shutil.copytree(
-            folder, target / folder.resolve().name, ignore=left_out, symlinks=True, dirs_exist_ok=True
+            folder,
+            target / folder.resolve().name,
+            ignore=left_out,
+            copy_function=copy_file,
+            symlinks=True,
+            dirs_exist_ok=True,
         )
 
 
 def _add_servers(file: Path, servers: Mapping[str, Mapping[str, Any]]) -> None:
     document: dict[str, Any] = {}
-    if file.is_file():
+    if is_named(file):
         try:
-            found: object = json.loads(file.read_text("utf-8"))
+            found: object = json.loads(read_text(file, MAX_BYTES))
         except (ValueError, RecursionError):
             found = None
         if not isinstance(found, dict):
@@ -191,4 +198,4 @@ def _add_servers(file: Path, servers: Mapping[str, Mapping[str, Any]]) -> None:
     before = cast("dict[str, Any]", known) if isinstance(known, dict) else {}
     document["mcpServers"] = {**before, **{name: dict(server) for name, server in servers.items()}}
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n", "utf-8", newline="\n")
+    write_bytes(file, (json.dumps(document, indent=2, ensure_ascii=False) + "\n").encode())

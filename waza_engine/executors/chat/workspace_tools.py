@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import stat
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,6 +23,7 @@ from waza_engine.executors.chat.agent_tools import (
     shortened,
     text_argument,
 )
+from waza_engine.files import FileError, read_bytes, write_bytes
 from waza_engine.graders.processes import ProcessScope, current_scope, run_bounded
 
 _MOST_BYTES = 1_000_000
@@ -84,19 +84,9 @@ class _Files:
         """Return a file's place and text. Raises ``ToolError``."""
         place = self.place(written, to_write=to_write)
         try:
-            if place.is_dir():
-                raise ToolError(f"`{written}` is a directory")
-            if not place.exists():
-                raise ToolError(f"there is no file `{written}`")
-            # A pipe or a device would never end.
-            if not stat.S_ISREG(place.stat().st_mode):
-                raise ToolError(f"`{written}` is no ordinary file")
-            with place.open("rb") as file:
-                content = file.read(_MOST_BYTES + 1)
-        except OSError as error:
-            raise ToolError(f"`{written}` cannot be read: {error.strerror}") from None
-        if len(content) > _MOST_BYTES:
-            raise ToolError(f"`{written}` is larger than {_MOST_BYTES} bytes")
+            content = read_bytes(place, _MOST_BYTES)
+        except FileError as error:
+            raise ToolError(_unreadable(error, written)) from None
         try:
             return place, content.decode("utf-8")
         except UnicodeDecodeError:
@@ -108,9 +98,23 @@ class _Files:
             if place.exists() and not place.is_file():
                 raise ToolError(f"`{written}` is no ordinary file")
             place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_bytes(text.encode("utf-8", "replace"))
+            write_bytes(place, text.encode("utf-8", "replace"))
         except OSError as error:
             raise ToolError(f"`{written}` cannot be written: {error.strerror}") from None
+
+
+def _unreadable(error: FileError, written: str) -> str:
+    match error.kind:
+        case "directory":
+            return f"`{written}` is a directory"
+        case "missing":
+            return f"there is no file `{written}`"
+        case "special":
+            return f"`{written}` is no ordinary file"
+        case "too large":
+            return f"`{written}` is larger than {_MOST_BYTES} bytes"
+        case _:
+            return f"`{written}` cannot be read: {error.why}"
 
 
 def _view(files: _Files) -> Tool:

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
+from waza_engine.files import is_named
 from waza_engine.graders.judging.scales import Scale
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.yaml_reader import read_text
@@ -135,7 +136,7 @@ def _found(written: str, suite_directory: Path) -> Path:
     first = next(_places(written, suite_directory))
     for place in _places(written, suite_directory):
         try:
-            if place.is_file():
+            if is_named(place):
                 return place
         except OSError:
             continue
