@@ -21,6 +21,7 @@ PROTOCOL = SERVER / "protocol"
 
 ENGINE_MODULES_FOR_THE_SERVER = {
     "waza_engine",
+    "waza_engine.files",
     "waza_engine.command_line",
     "waza_engine.markdown",
     "waza_engine.terminal",
@@ -280,6 +281,59 @@ def _compiles_a_pattern(function: ast.expr) -> bool:
 
 def _is_literal(pattern: ast.expr) -> bool:
     return isinstance(pattern, ast.Constant) and isinstance(pattern.value, str)
+
+
+READS_OTHERWISE = {
+    "waza_engine/files.py": "this is the one place",
+    "waza_engine/cli.py": "the null device, for streams that were closed",
+    "waza_engine/assertions/worker.py": "the null device",
+    "waza_engine/commands/output.py": "the null device",
+    "server/waza_language_server/protocol/wire.py": "the null device",
+    "waza_engine/results/store.py": "new files of names nobody else has, and what a person named for output",
+    "waza_engine/results/session_log.py": "a new file, made or refused in one step",
+    "waza_engine/executors/command.py": "a new file in a fresh temporary folder",
+    "waza_engine/mcp/mocks.py": "a new file in a fresh temporary folder",
+    "waza_engine/spec/json_schema.py": "writes the schemas of this project",
+    "server/waza_language_server/analysis/codes_page.py": "writes the examples of the documentation",
+    "server/waza_language_server/schema/catalog.py": "data of the package",
+    "server/waza_language_server/protocol/quick_start.py": "its own cache, before anything is imported",
+}
+
+
+def test_files_are_read_and_written_in_one_place() -> None:
+    """Anything else may wait for ever: for a pipe that nobody writes to, or the end of a device."""
+    found = {
+        path.relative_to(ROOT).as_posix()
+        for package in (ENGINE, SERVER)
+        for path in package.rglob("*.py")
+        if any(map(_touches_a_file, ast.walk(ast.parse(path.read_text("utf-8")))))
+    }
+    assert found == set(READS_OTHERWISE)
+
+
+def _touches_a_file(node: ast.AST) -> bool:
+    if not isinstance(node, ast.Call):
+        return False
+    if isinstance(node.func, ast.Name):
+        return node.func.id == "open"
+    if not isinstance(node.func, ast.Attribute):
+        return False
+    owner, name = ast.unparse(node.func.value), node.func.attr
+    if owner == "shutil":
+        return name.startswith("copy") and "copy_function" not in {word.arg for word in node.keywords}
+    if owner in {"json", "tomllib"}:
+        return name == "load"
+    if name == "open":
+        return owner in {"os", "io"} or any(_is_mode(given) for given in node.args[:1])
+    return name in {"read_text", "read_bytes", "write_text", "write_bytes"} and owner != "files"
+
+
+def _is_mode(given: ast.expr) -> bool:
+    return (
+        isinstance(given, ast.Constant)
+        and isinstance(given.value, str)
+        and set(given.value) <= set("rwxabt+")
+    )
 
 
 def test_only_the_engine_client_starts_processes() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -58,13 +58,13 @@ class Report:
     failures: tuple[RuleFailure, ...] = ()
 
 
-def check_paths(paths: Iterable[Path]) -> Iterator[Report]:
+def check_paths(paths: Sequence[Path]) -> Iterator[Report]:
     """Yield a report for every suite file among and below the paths, and for files that cannot be checked."""
-    project = Project()
+    project = project_of(paths)
     seen: set[Path] = set()
     with project.held_still():
         for path in paths:
-            named = path.is_file()
+            named = not path.is_dir()
             for file in [path] if named else files_below(path):
                 resolved = _resolved(file)
                 if resolved in seen:
@@ -73,6 +73,18 @@ def check_paths(paths: Iterable[Path]) -> Iterator[Report]:
                 report = _check_file(project, file, named=named)
                 if report is not None:
                     yield report
+
+
+def project_of(paths: Iterable[Path]) -> Project:
+    """Return the project in which the paths that somebody has named are open, wherever links lead them."""
+    roots: list[Path] = []
+    for path in paths:
+        place = _resolved(path)
+        if path.is_dir():
+            roots.append(path.absolute())
+        elif place != path.absolute():
+            roots.append(place.parent)
+    return Project(roots)
 
 
 def files_below(folder: Path) -> Iterator[Path]:

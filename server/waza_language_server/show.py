@@ -7,11 +7,10 @@ from pathlib import Path
 
 from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.analysis.failures import RuleFailure, failures_noted
-from waza_language_server.check import open_document
+from waza_language_server.check import open_document, project_of
 from waza_language_server.features.annotated_source import Hint, Lens, annotate_source, carets_of
 from waza_language_server.features.code_lens import code_lenses
 from waza_language_server.features.inlay_hints import inlay_hints
-from waza_language_server.project.index import Project
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +23,7 @@ class Drawing:
 
 def show_file(path: Path) -> Drawing | None:
     """Return the drawing of a file, None when it is none of ours or cannot be read."""
-    project = Project()
+    project = project_of([path])
     document = open_document(project, path)
     if document is None:
         return None

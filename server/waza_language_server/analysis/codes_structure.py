@@ -293,6 +293,18 @@ STRUCTURE_RULES = (
         files={"tasks/a.yaml": _TASK},
     ),
     Rule(
+        "unreadable-task",
+        "A task file has no text",
+        "warning",
+        "A glob picks up something that is no task file: a pipe, a folder, a binary, a link that leaves "
+        "the workspace. In a run such a task is an error; nothing outside the workspace is looked at.",
+        _EVAL,
+        _EVAL.replace("tasks/*.yaml", "tasks/one.yaml"),
+        "What lies there is for the author to say.",
+        kind="eval",
+        files={"tasks/one.yaml": _TASK, "tasks/two.yaml": "\0"},
+    ),
+    Rule(
         "unknown-grader-name",
         "The suite has no grader of this name",
         "warning",

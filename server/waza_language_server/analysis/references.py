@@ -1,4 +1,4 @@
-"""What an eval file refers to and what is not there: globs of ``tasks`` that pick up nothing.
+"""What an eval file refers to and what is not there: globs of ``tasks`` that pick up nothing, or no text.
 
 A run fails only when all globs together find no task (reference waza.md §1.1), so that is an error; a
 single glob that finds nothing beside others that do is a hint. Nothing is said when a folder cannot be
@@ -7,11 +7,13 @@ read.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from waza_engine.files import shown
 from waza_engine.spec.task_globs import GlobError, segment_matcher, split_pattern
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.project.outline import pattern_nodes, pattern_of
@@ -27,6 +29,9 @@ if TYPE_CHECKING:
 
 CODE = "no-matching-tasks"
 BAD_GLOB = "bad-task-glob"
+UNREADABLE = "unreadable-task"
+_MOST_LOOKED_AT = 200
+"""Files of one glob that are asked whether they can be read."""
 _TASK_FOLDERS = ("tasks", "evals", "cases", "scenarios", "tests", ".")
 
 
@@ -48,6 +53,7 @@ def reference_problems(document: Document, project: Project) -> Iterator[Problem
         if glob.fault:
             message = f'"{glob.node.value}" is not a glob: {glob.fault}; the run stops here.'
             yield Problem(BAD_GLOB, glob.node.span, message)
+    yield from _unreadable(project, path, globs)
     if any(glob.fault or document.tree.broken(glob.node) for glob in globs):
         return
     empty = [glob for glob in globs if glob.files.absent]
@@ -71,6 +77,16 @@ def _resolve(document: Document, project: Project, node: Node) -> _Glob:
     return _Glob(node, project.matching_tasks(document, pattern_of(node)))
 
 
+def _unreadable(project: Project, path: Path, globs: list[_Glob]) -> Iterator[Problem]:
+    for glob in globs:
+        for file in glob.files.value[:_MOST_LOOKED_AT]:
+            why = project.outline(file).unreadable
+            if why:
+                name = shown(os.path.relpath(file, path.parent))
+                message = f"The task file `{name}` cannot be used: {why}; in a run that task is an error."
+                yield Problem(UNREADABLE, glob.node.span, message, "warning")
+
+
 def _nothing_at_all(document: Document, project: Project, path: Path, globs: list[_Glob]) -> Problem:
     first, *others = globs
     written = f'"{first.node.value}"' if not others else f"any of the {len(globs)} globs"
@@ -85,7 +101,7 @@ def _fixes(document: Document, project: Project, path: Path, node: Node) -> Iter
     """Offer globs that do match: another ending, or the folders where task files usually are."""
     found = [
         pattern
-        for pattern in dict.fromkeys(_candidates(project, path.parent, pattern_of(node)))
+        for pattern in dict.fromkeys(_candidates(document, project, path.parent, pattern_of(node)))
         if pattern != node.value and _picks_up_tasks(document, project, path, pattern)
     ]
     for pattern in found[:3]:
@@ -93,7 +109,7 @@ def _fixes(document: Document, project: Project, path: Path, node: Node) -> Iter
         yield Fix(f'Change to "{pattern}"', edits, preferred=len(found) == 1)
 
 
-def _candidates(project: Project, folder: Path, pattern: str) -> Iterator[str]:
+def _candidates(document: Document, project: Project, folder: Path, pattern: str) -> Iterator[str]:
     for ending, other in ((".yaml", ".yml"), (".yml", ".yaml")):
         if pattern.endswith(ending):
             yield pattern.removesuffix(ending) + other
@@ -104,7 +120,7 @@ def _candidates(project: Project, folder: Path, pattern: str) -> Iterator[str]:
         yield f"{head}/*/{tail}"
         yield tail
     for name in _TASK_FOLDERS:
-        names = project.folder_entries(folder / name).value
+        names = project.entries_near(document, folder / name).value
         for ending in (".yaml", ".yml"):
             if any(entry.endswith(ending) for entry, is_folder in names if not is_folder):
                 yield f"{name}/*{ending}" if name != "." else f"*{ending}"

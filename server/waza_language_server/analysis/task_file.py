@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from waza_engine.files import shown
 from waza_engine.spec.scalars import resolve_scalar
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.project.uris import path_of, uri_of
@@ -82,7 +83,7 @@ def id_problems(document: Document, project: Project) -> Iterator[Problem | None
         yield None
         if other == path or not project.says_id(other, node.value):
             continue
-        message = f"`{other.name}` has the id `{node.value}` too; one result overwrites the other."
+        message = f"`{shown(other.name)}` has the id `{node.value}` too; one result overwrites the other."
         related = (Related(_id_span(project, other), f"The other `{node.value}` is here.", uri_of(other)),)
         yield Problem("duplicate-task-id", node.span, message, "warning", related=related)
         return

@@ -6,10 +6,12 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
+from waza_engine.files import shown
 from waza_language_server.features.completion_item import Completion, CompletionKind, Place
 from waza_language_server.features.completion_python import python_items
 from waza_language_server.features.shape_text import value_text
 from waza_language_server.project.claim import CONFIG_NAMES, TRIGGER_NAMES
+from waza_language_server.project.disk import identity_of
 from waza_language_server.project.uris import path_of
 
 if TYPE_CHECKING:
@@ -27,7 +29,8 @@ def value_items(place: Place, shape: Shape, key: str) -> Iterator[Completion]:
     if shape.kind == "grader.name" and key == "graders":
         yield from _suite_grader_names(place)
     elif provide is not None:
-        yield from provide(place)
+        # A name that is no UTF-8 cannot be written in a suite.
+        yield from (item for item in provide(place) if shown(item.label) == item.label)
     yield from _listed(place, shape)
 
 
@@ -105,7 +108,7 @@ def _suite_files(place: Place) -> Iterator[Completion]:
     typed = place.cursor.prefix.strip("\"'")
     head = typed.rpartition("/")[0]
     for base in dict.fromkeys((path.parent, *place.project.roots)):
-        for name, is_folder in place.project.folder_entries(base / head).value[:MAX_FILES]:
+        for name, is_folder in place.project.entries_near(place.document, base / head).value[:MAX_FILES]:
             if name.startswith(".") and not typed.rpartition("/")[2].startswith("."):
                 continue
             shown = f"{head}/{name}" if head else name
@@ -149,10 +152,14 @@ def _surrounding_name(place: Place) -> str | None:
 def _yaml_files(place: Place, folder: Path, depth: int) -> Iterator[Path]:
     found = 0
     level: list[Path] = [folder]
+    entered: set[tuple[int, int] | None] = {None}
     for _ in range(depth):
         below: list[Path] = []
         for here in level:
-            for name, is_folder in place.project.folder_entries(here).value:
+            if (identity := identity_of(here)) in entered:
+                continue
+            entered.add(identity)
+            for name, is_folder in place.project.entries_near(place.document, here).value:
                 if is_folder and not name.startswith(".") and name not in {"node_modules", "fixtures"}:
                     below.append(here / name)
                 elif not is_folder and name.endswith((".yaml", ".yml")) and found < MAX_FILES:

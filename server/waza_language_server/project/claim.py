@@ -98,7 +98,8 @@ class _Content:
     """The keys of a text, read without parsing it."""
 
     def __init__(self, text: str) -> None:
-        text = text[:_LOOK_AT].removeprefix("\ufeff")
+        # A lone carriage return breaks lines, too, as it does for whoever reads the file then.
+        text = text[:_LOOK_AT].removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
         self._text = text
         self.list = bool(_LIST.match(text))
         self.keys = {a or b or c for a, b, c in _KEY_AT_MARGIN.findall(text)}

@@ -1,8 +1,8 @@
 """The files of a project as they are on disk, read once a version.
 
 Everything is checked against the time stamps of the file system before it is believed, so nobody has to say
-that a file changed; nothing here raises on what a disk may hold (no permission, a broken link, a binary, a
-huge file).
+that a file changed; nothing here raises on what a disk may hold (no permission, a broken link, a pipe, a
+binary, a huge file), and no link is followed out of the project.
 """
 
 from __future__ import annotations
@@ -14,16 +14,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, TypeVar
 
+from waza_engine.files import FileError, read_bytes, text_of
 from waza_language_server.project.facts import Fact
+from waza_language_server.project.reach import Reach
 
 MAX_BYTES = 4_000_000
 """Larger files are not read: what they hold stays unknown."""
+TOO_LARGE = "the file is too large"
 MAX_NAMES = 50_000
 """More names in one folder are not listed."""
 MAX_KEPT = 20_000
 """Files and folders that are remembered before the memory is emptied."""
 
-Stamp = tuple[int, int, int]
+Stamp = tuple[int, int, int, int]
 Value = TypeVar("Value")
 Kept = TypeVar("Kept", covariant=True)
 
@@ -37,7 +40,8 @@ class _Remembered(Generic[Kept]):
 class Disk:
     """A memory of files and folders, shared by every view of a project."""
 
-    def __init__(self) -> None:
+    def __init__(self, reach: Reach | None = None) -> None:
+        self.reach = reach or Reach()
         self._folders: dict[Path, _Remembered[Fact[tuple[tuple[str, bool], ...]]]] = {}
         self._derived: dict[tuple[Path, str], _Remembered[object]] = {}
         self._moment: dict[Hashable, object] | None = None
@@ -71,14 +75,17 @@ class Disk:
         return self.once(("names", folder), lambda: self._names(folder))
 
     def _names(self, folder: Path) -> Fact[tuple[tuple[str, bool], ...]]:
+        known = self._folders.get(folder)
+        if known is None and (why := self._led_outside(folder, folder)):
+            return Fact("unknown", (), why)
         stamp = stamp_of(folder)
         if isinstance(stamp, str):
             return Fact("unknown", (), stamp)
         if stamp is None:
             return Fact("absent", ())
-        known = self._folders.get(folder)
         if known is None or known.stamp != stamp:
-            known = _Remembered(stamp, _list(folder))
+            why = "" if known is None else self._led_outside(folder, folder)
+            known = _Remembered(stamp, Fact("unknown", (), why) if why else self._list(folder))
             self._trim(self._folders)
             self._folders[folder] = known
         return known.value
@@ -86,27 +93,21 @@ class Disk:
     def text(self, path: Path) -> Fact[str]:
         """Return the text of a file; absent when there is none, unknown when it is no text that we read."""
         try:
-            with path.open("rb") as file:
-                data = file.read(MAX_BYTES + 1)
-        except (FileNotFoundError, NotADirectoryError):
-            return Fact("absent", "")
-        except (OSError, ValueError) as error:
-            return Fact("unknown", "", _reason(error))
-        if len(data) > MAX_BYTES:
-            return Fact("unknown", "", "the file is too large")
-        if b"\0" in data:
-            return Fact("unknown", "", "the file is not text")
-        try:
-            return Fact("known", data.decode("utf-8"))
-        except UnicodeDecodeError:
-            return Fact("unknown", "", "the file is not UTF-8")
+            content = read_bytes(path, MAX_BYTES, within=self.reach.around(path.parent))
+            return Fact("known", text_of(content))
+        except FileError as error:
+            if error.kind == "missing":
+                return Fact("absent", "")
+            return Fact("unknown", "", TOO_LARGE if error.kind == "too large" else error.why)
 
     def derived(self, path: Path, purpose: str, read: Callable[[Fact[str]], Value]) -> Value:
         """Return ``read(text of the file)``, computed once for each version of the file and purpose."""
+        known = self._derived.get((path, purpose))
+        if known is None and (why := self._led_outside(path, path.parent)):
+            return read(Fact("unknown", "", why))
         stamp = stamp_of(path)
         if stamp is None or isinstance(stamp, str):
             return read(Fact("unknown", "", stamp) if stamp else Fact("absent", ""))
-        known = self._derived.get((path, purpose))
         if known is None or known.stamp != stamp:
             fresh: object = read(self.text(path))
             known = _Remembered(stamp, fresh)
@@ -114,6 +115,36 @@ class Disk:
             self._derived[path, purpose] = known
         value: Value = known.value  # pyright: ignore[reportAssignmentType]
         return value
+
+    def _led_outside(self, path: Path, folder: Path) -> str:
+        """Return why a path must not even be looked at, "" when it may; ``folder`` is where it begins."""
+        try:
+            self.reach.around(folder).resolved(path)
+        except FileError as error:
+            return error.why
+        return ""
+
+    def _list(self, folder: Path) -> Fact[tuple[tuple[str, bool], ...]]:
+        names: list[tuple[str, bool]] = []
+        try:
+            with os.scandir(folder) as entries:
+                for entry in entries:
+                    names.append((entry.name, self._is_folder(entry, folder)))
+                    if len(names) > MAX_NAMES:
+                        return Fact("unknown", (), "the folder holds too many files")
+        except (FileNotFoundError, NotADirectoryError):
+            return Fact("absent", ())
+        except OSError as error:
+            return Fact("unknown", (), _reason(error))
+        return Fact("known", tuple(sorted(names)))
+
+    def _is_folder(self, entry: os.DirEntry[str], folder: Path) -> bool:
+        try:
+            if entry.is_symlink() and not self.reach.around(folder).holds(Path(entry.path)):
+                return False
+            return entry.is_dir()
+        except OSError:
+            return False
 
     @staticmethod
     def _trim(memory: dict[Path, Value] | dict[tuple[Path, str], Value]) -> None:
@@ -129,29 +160,13 @@ def stamp_of(path: Path) -> Stamp | str | None:
         return None
     except (OSError, ValueError) as error:
         return _reason(error)
-    return status.st_mtime_ns, status.st_size, status.st_ino
+    return status.st_mtime_ns, status.st_size, status.st_ino, status.st_dev
 
 
-def _list(folder: Path) -> Fact[tuple[tuple[str, bool], ...]]:
-    names: list[tuple[str, bool]] = []
-    try:
-        with os.scandir(folder) as entries:
-            for entry in entries:
-                names.append((entry.name, _is_folder(entry)))
-                if len(names) > MAX_NAMES:
-                    return Fact("unknown", (), "the folder holds too many files")
-    except (FileNotFoundError, NotADirectoryError):
-        return Fact("absent", ())
-    except OSError as error:
-        return Fact("unknown", (), _reason(error))
-    return Fact("known", tuple(sorted(names)))
-
-
-def _is_folder(entry: os.DirEntry[str]) -> bool:
-    try:
-        return entry.is_dir()
-    except OSError:
-        return False
+def identity_of(folder: Path) -> tuple[int, int] | None:
+    """Return what tells a folder from all others, under whatever name; None when there is none."""
+    stamp = stamp_of(folder)
+    return stamp[2:] if isinstance(stamp, tuple) else None
 
 
 def _reason(error: Exception) -> str:

@@ -10,24 +10,29 @@ document first. Nothing here raises, and what cannot be found out is ``unknown``
 
 from __future__ import annotations
 
+import itertools
+import os
 import re
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 from typing import TypeVar
 
 from waza_language_server.project.claim import CONFIG_NAMES, EVAL_NAMES, TRIGGER_NAMES, YAML_SUFFIXES, claim
-from waza_language_server.project.disk import Disk
+from waza_language_server.project.disk import TOO_LARGE, Disk
 from waza_language_server.project.document import Document, DocumentKind
 from waza_language_server.project.facts import Fact
 from waza_language_server.project.outline import EMPTY, GraderOutline, Outline, outline, outline_of
+from waza_language_server.project.reach import Reach
 from waza_language_server.project.scores import Scores
 from waza_language_server.project.skills import skill_name
 from waza_language_server.project.suites import (
     Suite,
     Task,
     folders_above,
+    folders_below,
     paths_of_pattern,
     paths_of_suite,
     picks_up,
@@ -55,7 +60,7 @@ class Project:
     ) -> None:
         self.roots = tuple(roots)
         self.documents: Mapping[Path, Document] = MappingProxyType(dict(documents or {}))
-        self._disk = disk or Disk()
+        self._disk = disk or Disk(Reach(self.roots))
         self.scores = scores or Scores()
 
     def with_document(self, document: Document) -> Project:
@@ -73,7 +78,10 @@ class Project:
 
     def with_roots(self, roots: Iterable[Path]) -> Project:
         """Return the view with other folders open."""
-        return Project(roots, self.documents, self._disk, self.scores)
+        folders = tuple(roots)
+        # What may be looked at depends on them.
+        disk = self._disk if folders == self.roots else None
+        return Project(folders, self.documents, disk, self.scores)
 
     # What a file is.
 
@@ -149,20 +157,14 @@ class Project:
     def suites_below(self, folder: Path, *, limit: int = 2_000) -> tuple[Suite, ...]:
         """Return the suites in a folder and below, those of hidden and of vendored folders left out."""
         found: list[Suite] = []
-        places = [folder]
-        visited = 0
-        while places and visited < limit * 10 and len(found) < limit:
-            place = places.pop()
-            visited += 1
+
+        def entered(name: str) -> bool:
+            return name not in {"node_modules", "vendor"} and (name[0] != "." or name == ".github")
+
+        for place in itertools.islice(folders_below(self._disk, folder, entered), limit * 10):
             found += self.suites_in(place)
-            names = self._disk.names(place).value
-            places += [
-                place / name
-                for name, is_folder in reversed(names)
-                if is_folder
-                and name not in {"node_modules", "vendor"}
-                and (name[0] != "." or name == ".github")
-            ]
+            if len(found) >= limit:
+                break
         return tuple(found)
 
     def says_id(self, path: Path, task_id: str) -> bool:
@@ -258,6 +260,8 @@ class Project:
             return Fact("unknown", (), "no suite is known that runs the task")
         found: dict[str, None] = {}
         for folder in folders:
+            if self.entries_near(document, folder).unknown:
+                continue
             for path in self._files_below(folder):
                 found[PurePosixPath(*path.relative_to(folder).parts).as_posix()] = None
         return Fact("known", tuple(found)) if found else Fact("absent", ())
@@ -275,7 +279,9 @@ class Project:
             bases = [*self.roots, *(suite.folder for suite in suites), path.parent]
             candidates = [base / context_dir for base in bases]
             return tuple(
-                dict.fromkeys(folder for folder in candidates if not self._disk.names(folder).absent)
+                dict.fromkeys(
+                    folder for folder in candidates if not self.entries_near(document, folder).absent
+                )
             )
         return tuple(dict.fromkeys(suite.folder / "fixtures" for suite in suites))
 
@@ -301,7 +307,8 @@ class Project:
         folders: dict[Path, None] = {}
         for suite in self.suites_of(path):
             for directory in suite.outline.skill_directories:
-                folders[suite.folder / directory] = None
+                if not self.entries_near(document, suite.folder / directory).unknown:
+                    folders[suite.folder / directory] = None
         for folder in self._folders_of_repository(path):
             folders[folder] = None
             for place in ("skills", ".github/skills"):
@@ -316,9 +323,19 @@ class Project:
         found |= {suite.outline.skill: None for suite in suites if suite.outline.skill}
         return tuple(found)
 
-    def folder_entries(self, folder: Path) -> Fact[tuple[tuple[str, bool], ...]]:
-        """Return the sorted names in a folder, each with whether it is a folder itself."""
-        return self._disk.names(folder)
+    def entries_near(self, document: Document, folder: Path) -> Fact[tuple[tuple[str, bool], ...]]:
+        """Return the sorted names in a folder that a document names, each with whether it is a folder itself.
+
+        Unknown when it lies outside the workspace.
+        """
+        path = path_of(document.uri)
+        if path is None:
+            return Fact("unknown", (), "the file is not saved yet")
+        place = Path(os.path.normpath(folder))
+        near = (path.parent, *(suite.folder for suite in self.suites_of(path)))
+        if not any(self._disk.reach.around(start).holds(place) for start in dict.fromkeys(near)):
+            return Fact("unknown", (), f"it lies outside {self._disk.reach.around(path.parent).name}")
+        return self._disk.names(place)
 
     # Helpers.
 
@@ -380,14 +397,11 @@ class Project:
 
     def _files_below(self, folder: Path) -> list[Path]:
         found: list[Path] = []
-        places = [folder]
-        while places and len(found) < MAX_FIXTURES:
-            place = places.pop()
-            for name, is_folder in self._disk.names(place).value:
-                if is_folder and name not in {".git", "node_modules"}:
-                    places.append(place / name)
-                elif not is_folder:
-                    found.append(place / name)
+        below = folders_below(self._disk, folder, lambda name: name not in {".git", "node_modules"})
+        for place in itertools.islice(below, MAX_FIXTURES):
+            found += [place / name for name, is_folder in self._disk.names(place).value if not is_folder]
+            if len(found) >= MAX_FIXTURES:
+                break
         return sorted(found[:MAX_FIXTURES])
 
     def _around(self, document: Document, what: str) -> tuple[str, ...]:
@@ -418,7 +432,10 @@ def _written_id(text: Fact[str]) -> str | None:
 
 
 def _read_outline(text: Fact[str]) -> Outline:
-    return outline(parse(text.value)) if text.known else EMPTY
+    if text.known:
+        return outline(parse(text.value))
+    # A run may read larger files than we do.
+    return replace(EMPTY, unreadable="" if text.why == TOO_LARGE else text.why)
 
 
 def _configured_eval_name(text: str) -> str | None:

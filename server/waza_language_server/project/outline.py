@@ -48,6 +48,8 @@ class Outline:
     context_dir: str | None = None
     model: str | None = None
     complete: bool = True
+    unreadable: str = ""
+    """Why the file has no content for us, in words."""
 
 
 EMPTY = Outline(complete=False)

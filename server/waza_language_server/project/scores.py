@@ -18,10 +18,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from waza_engine.files import FileError, read_text, shown
 from waza_engine.markdown import code
 from waza_engine.results.reading import GraderResult, RunResult, TaskResult, latest_results
 from waza_engine.spec.scalars import Json
-from waza_language_server.project.disk import stamp_of
+from waza_language_server.project.disk import MAX_BYTES, stamp_of
 from waza_language_server.project.outline import grader_entries, outline_of
 from waza_language_server.project.uris import path_of
 from waza_language_server.syntax.tree import parse
@@ -105,7 +106,7 @@ class Scores:
         """Return the scores of a document's graders, to be asked for one by one."""
         path = path_of(document.uri)
         suites = project.suites_of(path) if path is not None else ()
-        task = (outline_of(document).id or path.stem) if path and document.kind == "task" else None
+        task = (outline_of(document).id or shown(path.stem)) if path and document.kind == "task" else None
         runs = tuple((suite, run) for suite in suites if (run := self.results(suite.path)) is not None)
         return DocumentScores(self, project, path, task, runs)
 
@@ -121,8 +122,8 @@ class Scores:
             if not isinstance(stamp, tuple) or stamp[0] / 1e9 > moment.timestamp() + CLOCK_SLACK_SECONDS:
                 return None
             try:
-                root = parse(path.read_text(encoding="utf-8")).root
-            except (OSError, ValueError):
+                root = parse(read_text(path, MAX_BYTES)).root
+            except FileError:
                 return None
             known = self._graded[path, moment] = _values(root) if root is not None else {}
         return known
@@ -210,10 +211,8 @@ class _Written:
 
 def _tools_in(path: Path) -> tuple[str, ...]:
     try:
-        if path.stat().st_size > MAX_RESULT_BYTES:
-            return ()
-        text = path.read_text(encoding="utf-8")
-    except (OSError, ValueError):
+        text = read_text(path, MAX_RESULT_BYTES)
+    except FileError:
         return ()
     # The names alone are wanted: a file of many megabytes is searched faster than it is parsed.
     lists = _TOOLS_USED.findall(text)

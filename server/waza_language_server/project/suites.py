@@ -6,12 +6,14 @@ whatever folder the editor has open.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from waza_engine.files import shown
 from waza_engine.spec.task_globs import GlobError, expand, matches
-from waza_language_server.project.disk import Disk
+from waza_language_server.project.disk import Disk, identity_of
 from waza_language_server.project.facts import Fact
 from waza_language_server.project.outline import Outline
 
@@ -50,7 +52,7 @@ class Task:
     @property
     def id(self) -> str:
         """The id that results are keyed by; the file's name stands in for a missing one."""
-        return self.outline.id or self.path.stem
+        return self.outline.id or shown(self.path.stem)
 
 
 def paths_of_pattern(disk: Disk, folder: Path, pattern: str) -> Fact[tuple[Path, ...]]:
@@ -59,8 +61,14 @@ def paths_of_pattern(disk: Disk, folder: Path, pattern: str) -> Fact[tuple[Path,
     Absent when it picks up nothing; unknown when a folder on its way cannot be read or it is no glob.
     """
     doubts: list[str] = []
+    boundary = disk.reach.around(folder)
 
     def listing(place: Path) -> tuple[tuple[str, bool], ...] | None:
+        if ".." in place.parts or not place.is_relative_to(folder):
+            place = Path(os.path.normpath(place))
+            if not boundary.holds(place):
+                doubts.append(f"it lies outside {boundary.name}")
+                return None
         names = disk.names(place)
         if names.unknown:
             doubts.append(names.why)
@@ -86,6 +94,21 @@ def paths_of_suite(disk: Disk, suite: Suite) -> Fact[tuple[Path, ...]]:
     if doubt:
         return Fact("unknown", tuple(found), doubt)
     return Fact("known", tuple(found)) if found else Fact("absent", ())
+
+
+def folders_below(disk: Disk, folder: Path, entered: Callable[[str], bool]) -> Iterator[Path]:
+    """Yield a folder and those below it whose names are ``entered``, each once whatever links lead to it."""
+    seen: set[tuple[int, int]] = set()
+    waiting = [folder]
+    while waiting:
+        place = waiting.pop()
+        identity = identity_of(place)
+        if identity is None or identity in seen:
+            continue
+        seen.add(identity)
+        yield place
+        names = disk.names(place).value
+        waiting += [place / name for name, is_folder in reversed(names) if is_folder and entered(name)]
 
 
 def picks_up(suite: Suite, path: Path) -> bool:

@@ -1,11 +1,11 @@
-"""File URIs as editors write them, to paths and back."""
+"""File URIs as editors write them, to paths and back; a name that is no UTF-8 keeps its bytes."""
 
 from __future__ import annotations
 
 import os
 import re
 from pathlib import Path
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import quote, unquote_to_bytes, urlsplit
 
 _DRIVE = re.compile(r"/[A-Za-z]:")
 
@@ -18,7 +18,10 @@ def path_of(uri: str) -> Path | None:
         return None
     if parts.scheme != "file":
         return None
-    path = unquote(parts.path)
+    try:
+        path = os.fsdecode(unquote_to_bytes(parts.path.encode("utf-8", "surrogatepass")))
+    except UnicodeDecodeError:
+        return None
     if "\0" in path:
         return None
     if _DRIVE.match(path):
@@ -32,7 +35,7 @@ def uri_of(path: Path) -> str:
     """Return the ``file:`` URI of an absolute path, with drive letter and colon as VS Code writes them."""
     text = path.absolute().as_posix()
     if text.startswith("//"):
-        return f"file:{quote(text, safe='/~')}"
+        return f"file:{quote(os.fsencode(text), safe='/~')}"
     if not text.startswith("/"):
         text = f"/{text[0].lower()}{text[1:]}"
-    return f"file://{quote(text, safe='/~')}"
+    return f"file://{quote(os.fsencode(text), safe='/~')}"

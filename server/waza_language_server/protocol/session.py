@@ -11,7 +11,9 @@ from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
+from waza_engine.files import FileError, read_bytes
 from waza_language_server.project.claim import claim
+from waza_language_server.project.disk import MAX_BYTES
 from waza_language_server.project.document import Document
 from waza_language_server.project.index import Project
 from waza_language_server.project.uris import path_of
@@ -169,6 +171,6 @@ def _well_formed(text: str) -> str:
 
 def _differs_from_disk(path: Path, text: str) -> bool:
     try:
-        return path.read_bytes() != text.encode("utf-8")
-    except OSError:
+        return read_bytes(path, MAX_BYTES) != text.encode("utf-8")
+    except FileError:
         return True

@@ -1,0 +1,54 @@
+"""How far around a file the server looks: links, and paths that documents name, end at the workspace.
+
+What somebody's repository says must not make an editor look at the rest of the disk, or wake a network drive.
+Links that stay inside keep working, however the workspace itself was reached.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from waza_engine.files import Boundary
+
+
+class Reach:
+    """The boundaries around the folders of a project. ``roots`` are the folders that are open."""
+
+    def __init__(self, roots: Iterable[Path] = ()) -> None:
+        self._roots = tuple(roots)
+        self._workspace: Boundary | None = None
+        self._known: dict[Path, Boundary] = {}
+
+    def around(self, folder: Path) -> Boundary:
+        """Return where links in a folder may lead.
+
+        That is every open folder and the repository of the one that holds it; without an open folder its
+        repository, without that the folder alone.
+        """
+        known = self._known.get(folder)
+        if known is None:
+            known = self._known[folder] = self._around(folder)
+        return known
+
+    def _around(self, folder: Path) -> Boundary:
+        if any(folder.is_relative_to(root) for root in self._roots):
+            if self._workspace is None:
+                repositories = [found for root in self._roots if (found := _repository(root)) is not None]
+                self._workspace = Boundary.around(*self._roots, *repositories, name="the workspace")
+            return self._workspace
+        repository = _repository(folder)
+        if repository is not None:
+            return Boundary.around(repository, *self._roots, name="the repository")
+        return Boundary.around(folder, *self._roots, name="its folder")
+
+
+def _repository(folder: Path) -> Path | None:
+    """Return the outermost repository around a folder: a link below it may have led into another one.
+
+    A home folder that is under version control is no project.
+    """
+    home = Path(os.path.expanduser("~"))  # noqa: PTH111 - never raises
+    levels = [above for above in (folder, *folder.parents) if above != home]
+    return next((above for above in reversed(levels) if os.path.lexists(above / ".git")), None)
