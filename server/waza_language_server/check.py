@@ -13,6 +13,7 @@ from waza_language_server.analysis.failures import RuleFailure, failures_noted
 from waza_language_server.analysis.problem import Problem, Severity
 from waza_language_server.project.document import Document
 from waza_language_server.project.index import Project
+from waza_language_server.project.reach import Reach
 from waza_language_server.project.uris import uri_of
 from waza_language_server.text.line_index import LineIndex
 
@@ -91,8 +92,10 @@ def files_below(folder: Path) -> Iterator[Path]:
     """Yield the YAML files below a folder in a stable order.
 
     Hidden folders, ``node_modules`` and ``vendor`` are left out, except ``.github``, where skills live. A
-    folder that was seen under another name (a link into itself, say) is not entered again.
+    folder that was seen under another name (a link into itself, say) is not entered again, and no link is
+    followed out of the folder and its repository.
     """
+    boundary = Reach([folder.absolute()]).around(folder.absolute())
     entered: set[Path] = set()
     waiting = [folder]
     while waiting:
@@ -105,7 +108,9 @@ def files_below(folder: Path) -> Iterator[Path]:
         for entry in _entries(place):
             if _is_dir(entry):
                 hidden = entry.name.startswith(".") and entry.name != ".github"
-                if not hidden and entry.name not in SKIPPED_FOLDERS:
+                if hidden or entry.name in SKIPPED_FOLDERS:
+                    continue
+                if not entry.is_symlink() or boundary.holds(entry):
                     folders.append(entry)
             elif entry.suffix.lower() in SUFFIXES:
                 yield entry

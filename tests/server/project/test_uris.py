@@ -30,3 +30,14 @@ def test_what_is_on_no_disk_has_no_path(uri: str) -> None:
 def test_drive_letters_as_vs_code_writes_them() -> None:
     assert path_of("file:///c%3A/repo/eval.yaml") == Path("C:/repo/eval.yaml")
     assert uri_of(Path("C:/repo/eval.yaml")) == "file:///c%3A/repo/eval.yaml"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="names are no bytes there")
+def test_a_name_that_is_no_utf_8_keeps_its_bytes() -> None:
+    path = Path("/a") / os.fsdecode(b"caf\xe9.yaml")
+    assert uri_of(path) == "file:///a/caf%E9.yaml"
+    assert path_of(uri_of(path)) == path
+
+
+def test_half_a_surrogate_pair_in_a_uri_is_no_exception() -> None:
+    assert path_of("file:///a/\ud800.yaml") is not None
