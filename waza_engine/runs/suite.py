@@ -168,7 +168,7 @@ def _tasks_of_pattern(eval_path: Path, pattern: str, warnings: list[str]) -> lis
     except GlobError as error:
         raise SuiteError(f"{eval_path}: the task pattern `{pattern}` cannot be read: {error}.") from None
     tasks: list[SuiteTask] = []
-    within = suite_boundary(eval_path.parent, pattern)
+    within = suite_boundary(eval_path.parent, pattern, from_here=True)
     for path in paths:
         try:
             task, found = load_task_file(path, within=within)

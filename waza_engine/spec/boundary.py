@@ -12,20 +12,19 @@ from pathlib import Path
 from waza_engine.files import Boundary
 
 
-def suite_boundary(directory: Path, written: str = "") -> Boundary:
+def suite_boundary(directory: Path, written: str = "", *, from_here: bool = False) -> Boundary:
     """Return where links of a suite may lead: within its repository, or else its own directory.
 
-    The working directory counts, too, when the suite lies in it. The ``..`` at the beginning of a
-    ``written`` path are no links: they lead where they lead.
+    With ``from_here`` the working directory counts, too, when the suite lies in it: somebody has chosen it.
+    The ``..`` at the beginning of a ``written`` path are no links: they lead where they lead.
     """
     here = Path(os.path.abspath(directory))  # noqa: PTH100 - links stay as they are
-    working = Path.cwd()
     folders = [here]
     # A suite may be reached through a link, from the same repository or from elsewhere.
     for start in (here, here.resolve()):
         folders += [above for above in (start, *start.parents) if os.path.lexists(above / ".git")][:1]
-        if start.is_relative_to(working):
-            folders.append(working)
+        if from_here and start.is_relative_to(Path.cwd()):
+            folders.append(Path.cwd())
     if leading := _leading_parents(written):
         folders.append(Path(os.path.normpath(here / leading)))
     return Boundary.around(*folders, name=str(min(folders, key=lambda folder: len(folder.parts))))

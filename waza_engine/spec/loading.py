@@ -78,7 +78,7 @@ def load_task_file(path: Path, *, within: Boundary | None = None) -> tuple[TaskF
 
 def load_trigger_tests(path: Path) -> tuple[TriggerTests, Warnings]:
     """Return the trigger prompts, and what in the file has no effect. Raises ``SuiteFileError``."""
-    return _load(TriggerTests, read_yaml_file(path, within=suite_boundary(path.parent)))
+    return _load(TriggerTests, read_yaml_file(path, within=suite_boundary(path.parent, from_here=True)))
 
 
 def load_adapter_file(path: Path) -> tuple[AdapterFile, Warnings]:
@@ -94,7 +94,7 @@ def load_project_config(directory: Path) -> tuple[ProjectConfig, Warnings]:
     path = find_project_config(directory)
     if path is None:
         return ProjectConfig(), ()
-    file = read_yaml_file(path, within=suite_boundary(path.parent))
+    file = read_yaml_file(path, within=suite_boundary(path.parent, from_here=True))
     return (ProjectConfig(), ()) if file.value is None else _load(ProjectConfig, file)
 
 
