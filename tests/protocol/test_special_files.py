@@ -179,6 +179,6 @@ async def test_old_line_ends_are_line_ends(tmp_path: Path) -> None:
     async with editing(tmp_path, pulls=True) as editor:
         problems = await editor.problems(editor.open(path, text))
         (found,) = [problem.range.start for problem in problems if problem.code == "unknown-key"]
-        assert (found.line, found.character) == (5, 41)
+        assert (found.line, found.character) == (5, 40)
         assert await editor.lenses(uri_of(path))
-    assert "eval.yaml:6:42: error[unknown-key]" in waza("check", path).stdout
+    assert "eval.yaml:6:41: error[unknown-key]" in waza("check", path).stdout
