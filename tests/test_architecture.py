@@ -285,9 +285,8 @@ def _is_literal(pattern: ast.expr) -> bool:
 
 READS_OTHERWISE = {
     "waza_engine/files.py": "this is the one place",
-    "waza_engine/cli.py": "the null device, for streams that were closed",
+    "waza_engine/command_line.py": "the null device, for streams that were closed",
     "waza_engine/assertions/worker.py": "the null device",
-    "waza_engine/commands/output.py": "the null device",
     "server/waza_language_server/protocol/wire.py": "the null device",
     "waza_engine/results/store.py": "new files of names nobody else has, and what a person named for output",
     "waza_engine/results/session_log.py": "a new file, made or refused in one step",
