@@ -20,6 +20,9 @@ def main() -> None:
 def _command() -> None:
     arguments = sys.argv[1:]
     if arguments == ["serve"]:
+        from waza_engine.end_of_input import leave_at_end_of_input
+
+        leave_at_end_of_input()
         from waza_engine.serve import serve
 
         serve()

@@ -28,10 +28,12 @@ from waza_engine.results.documents import plain
 from waza_engine.terminal import log_to_standard_error
 
 LONGEST_LINE_BYTES = 64 * 2**20
-_PARSE_ERROR, _INVALID_REQUEST, _METHOD_NOT_FOUND = -32700, -32600, -32601
+_PARSE_ERROR, _INVALID_REQUEST, _METHOD_NOT_FOUND, _INTERNAL_ERROR = -32700, -32600, -32601, -32603
 _PATIENCE_SECONDS = 1.5
 
 Message = Mapping[str, Any]
+
+log = logging.getLogger(__name__)
 
 
 def serve() -> NoReturn:
@@ -67,14 +69,18 @@ class Server:
         self._endpoint = Endpoint(self._methods.table, self._send)
 
     def read(self, source: IO[bytes]) -> None:
-        """Handle messages until the input ends."""
+        """Handle messages until the input ends; none of them stops the others."""
         while line := source.readline(LONGEST_LINE_BYTES):
             if len(line) == LONGEST_LINE_BYTES and not line.endswith(b"\n"):
                 _skip_line(source)
                 megabytes = LONGEST_LINE_BYTES // 2**20
                 self._refuse(None, _INVALID_REQUEST, f"A message must be shorter than {megabytes} MB.")
             elif line.strip():
-                self._handle(line)
+                try:
+                    self._handle(line)
+                except Exception:
+                    log.exception("a message could not be handled: %.200r", line)
+                    self._refuse(None, _INTERNAL_ERROR, "The message could not be handled.")
 
     def end(self) -> None:
         """Cancel every run and wait a moment for them to end."""
@@ -85,7 +91,7 @@ class Server:
 
     def _handle(self, line: bytes) -> None:
         try:
-            message: object = json.loads(line)
+            message: object = json.loads(line.decode("utf-8"), parse_constant=_refuse_constant)
         except (ValueError, RecursionError):
             self._refuse(None, _PARSE_ERROR, "This line is not JSON; write one JSON object a line.")
             return
@@ -96,14 +102,13 @@ class Server:
         is_answer = "method" not in request and ("result" in request or "error" in request)
         if is_answer:
             return
-        if request.get("jsonrpc") != "2.0" or not isinstance(request.get("method"), str):
-            self._refuse(
-                request.get("id"), _INVALID_REQUEST, 'A request needs `"jsonrpc": "2.0"` and a `method`.'
-            )
-            return
-        identifier = request.get("id")
+        identifier: object = request.get("id")
         if identifier is not None and (not isinstance(identifier, int | str) or isinstance(identifier, bool)):
             self._refuse(None, _INVALID_REQUEST, "The `id` of a request must be text or a whole number.")
+            return
+        if request.get("jsonrpc") != "2.0" or not isinstance(request.get("method"), str):
+            reason = 'A request needs `"jsonrpc": "2.0"` and a `method`.'
+            self._refuse(identifier, _INVALID_REQUEST, reason)
             return
         if request["method"].startswith("$/"):
             # Nothing that is asked for takes long enough to be worth taking back.
@@ -124,6 +129,10 @@ class Server:
         with self._lock, contextlib.suppress(OSError, ValueError):
             _write_all(self._wire, line)
         self._methods.answered(message)
+
+
+def _refuse_constant(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is not JSON")
 
 
 def _skip_line(source: IO[bytes]) -> None:

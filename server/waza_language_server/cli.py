@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gc
 import logging
+import signal
 import sys
 
 from waza_engine.command_line import carry_out, carry_out_application
@@ -37,6 +38,8 @@ def _serve(arguments: list[str]) -> int:
         complain(str(error))
         return 2
     log_to_standard_error("WARNING")
+    # An interruption while the server loads, before it minds signals itself, ends it without a traceback.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     # Its errors reach our log through the server, once and with their cause.
     logging.getLogger("pygls").setLevel(logging.CRITICAL)
     # Looking for garbage among the thousands of classes of the protocol library costs a sixth of the start.

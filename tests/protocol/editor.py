@@ -173,18 +173,20 @@ class Editor(LanguageClient):
 
 @asynccontextmanager
 async def editing(
-    folder: Path,
+    folder: Path | None,
     name: EditorName = "visual-studio-code",
     *,
     pulls: bool = False,
     snippets: bool = True,
+    asks: bool = True,
     encodings: Sequence[types.PositionEncodingKind] | None = None,
     options: dict[str, Any] | None = None,
     log_of_errors: bool = False,
 ) -> AsyncGenerator[Editor]:
-    """Start an editor with this folder open; at the end the server's log must be free of exceptions.
+    """Start an editor with this folder open, or none; at the end the server's log must be free of exceptions.
 
-    ``pulls`` makes it ask for diagnostics, as VS Code does since 1.73, instead of waiting for them.
+    ``pulls`` makes it ask for diagnostics, as VS Code does since 1.73, instead of waiting for them; without
+    ``asks`` it has no way to show a question of the server.
     """
     capabilities = pytest_lsp.client_capabilities(name)
     if encodings is not None:
@@ -201,12 +203,14 @@ async def editing(
         capabilities.text_document.completion = types.CompletionClientCapabilities()
     editor = Editor(pulls=pulls)
     await editor.start_io(*SERVER)
-    root = uri_of(folder)
+    if not asks and capabilities.window is not None:
+        capabilities.window.show_message = None
+    root = None if folder is None else uri_of(folder)
     await editor.initialize_session(
         types.InitializeParams(
             capabilities=capabilities,
             root_uri=root,
-            workspace_folders=[types.WorkspaceFolder(root, folder.name)],
+            workspace_folders=[types.WorkspaceFolder(root, "")] if root else None,
             initialization_options=options,
         )
     )

@@ -295,6 +295,88 @@ async def test_an_interpreter_without_the_engine_is_named(suite: Path, tmp_path:
         assert missing in answer["message"]
 
 
+ODD_VALUES: list[Any] = ["", [], ["one"], {}, {"id": "one"}, 1, 0, True, False, 1.5]
+
+
+async def test_an_argument_of_a_wrong_type_never_means_everything(suite: Path) -> None:
+    async with editing(suite.parent) as editor:
+        for key in ("task", "grader"):
+            for value in ODD_VALUES:
+                with pytest.raises(JsonRpcException, match=f"`{key}` of waza.run must be") as refusal:
+                    await editor.command("waza.run", {"suite": str(suite), key: value})
+                assert refusal.value.code == -32602
+        for odd in ({"tasks": ["one"]}, {"Task": "one"}, {"workDoneToken": [1]}):
+            with pytest.raises(JsonRpcException, match=next(iter(odd))) as refusal:
+                await editor.command("waza.run", {"suite": str(suite), **odd})
+            assert refusal.value.code == -32602
+        for arguments in ((), (str(suite),), ({"suite": str(suite)}, "one"), ({"suite": str(suite)}, None)):
+            with pytest.raises(JsonRpcException, match="one argument"):
+                await editor.command("waza.run", *arguments)
+        for odd in (*ODD_VALUES, "x"):
+            with pytest.raises(JsonRpcException, match=r"waza\.cancel"):
+                await editor.command("waza.cancel", odd)
+        with pytest.raises(JsonRpcException, match="takes no arguments"):
+            await editor.command("waza.restartEngine", {})
+        assert family(editor) == []
+        assert not (suite.parent / ".waza").exists()
+
+
+@pytest.mark.parametrize("target", [{"task": "three"}, {"grader": "three"}, {"task": "o"}, {"task": "*"}])
+async def test_what_is_not_there_does_not_run_the_rest(suite: Path, target: dict[str, str]) -> None:
+    async with editing(suite.parent) as editor:
+        answer = await editor.command("waza.run", {"suite": str(suite), **target})
+        assert answer["status"] == "error"
+        assert next(iter(target.values())).strip("*") in answer["message"]
+        assert not (suite.parent / ".waza").exists()
+
+
+@pytest.fixture
+def elsewhere(suite: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder beside the suite's, which is opened instead of that; in it a link to the suite."""
+    folder = tmp_path_factory.mktemp("elsewhere")
+    (folder / "eval.yaml").symlink_to(suite)
+    return folder
+
+
+async def test_a_suite_outside_the_folders_runs_after_a_yes(suite: Path, elsewhere: Path) -> None:
+    async with editing(elsewhere) as editor:
+        asked: list[types.ShowMessageRequestParams] = []
+        answers = iter((None, types.MessageActionItem("Cancel"), types.MessageActionItem("Run")))
+
+        def answer(params: types.ShowMessageRequestParams) -> types.MessageActionItem | None:
+            asked.append(params)
+            return next(answers)
+
+        editor.feature(types.WINDOW_SHOW_MESSAGE_REQUEST)(answer)
+        for path in (suite, elsewhere / "eval.yaml"):
+            with pytest.raises(JsonRpcException, match="outside the open folders"):
+                await editor.command("waza.run", {"suite": str(path)})
+        assert not (suite.parent / ".waza").exists()
+        assert (await editor.command("waza.run", {"suite": str(suite)}))["status"] == "failed"
+        assert (await editor.command("waza.run", {"suite": str(suite)}))["status"] == "failed"
+        assert len(asked) == 3
+        assert all(str(suite) in question.message for question in asked)
+        assert [action.title for action in asked[0].actions or ()] == ["Run", "Cancel"]
+
+
+async def test_a_client_that_cannot_ask_is_told_what_to_do(suite: Path, elsewhere: Path) -> None:
+    async with editing(elsewhere, asks=False) as editor:
+        with pytest.raises(JsonRpcException, match="open its folder in the editor to run it"):
+            await editor.command("waza.run", {"suite": str(suite)})
+        assert family(editor) == []
+
+
+async def test_without_a_folder_the_suite_of_an_open_file_runs(suite: Path, elsewhere: Path) -> None:
+    async with editing(None, asks=False) as editor:
+        with pytest.raises(JsonRpcException, match="outside the open folders"):
+            await editor.command("waza.run", {"suite": str(suite)})
+        editor.open(suite.parent / "tasks" / "one.yaml")
+        assert (await editor.command("waza.run", {"suite": str(suite), "task": "one"}))["status"] == "failed"
+        editor.open(elsewhere / "eval.yaml")
+        with pytest.raises(JsonRpcException, match="outside the open folders"):
+            await editor.command("waza.run", {"suite": str(elsewhere / "eval.yaml")})
+
+
 @pytest.mark.parametrize("argument", [None, {}, 7, {"suite": None}, {"suite": "/nowhere/eval.yaml"}, ["x"]])
 async def test_a_run_of_nothing_is_refused_in_words(suite: Path, argument: Any) -> None:
     async with editing(suite.parent) as editor:

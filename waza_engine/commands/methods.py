@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
@@ -30,6 +30,13 @@ from waza_engine.spec.problems import SuiteFileError
 log = logging.getLogger(__name__)
 _MOST_ENDED = 100
 INVALID_PARAMS, INTERNAL_ERROR, EVAL_NOT_FOUND, VALIDATION_FAILED = -32602, -32603, -32000, -32001
+
+_RUN_PARAMS = (
+    *("path", "tasks", "graders", "trials", "executor", "model", "judge_model", "judge_executor"),
+    *("context_dir", "tags", "timeout", "workers", "parallel", "fail_fast", "skip_graders", "keep_workspace"),
+    *("baseline", "no_skills", "max_cost", "max_tokens", "cache", "cache_dir"),
+)
+_GRADE_PARAMS = ("record", "suite", "task", "grader", "workspace", "judge_executor", "judge_model")
 
 Params = Mapping[str, Any]
 Answer = dict[str, Any]
@@ -93,6 +100,8 @@ class Methods:
         threading.Thread(target=self._carry_out, args=(run,), daemon=True).start()
 
     def _run(self, params: Params) -> Answer:
+        # What is not known could have been meant to keep something from running.
+        _only(params, _RUN_PARAMS)
         request = RunRequest(
             path=_eval_path(params, "path"),
             tasks=_texts(params, "tasks"),
@@ -188,6 +197,7 @@ class Methods:
             judge_executor=_optional_text(params, "judge_executor"),
             judge_model=_optional_text(params, "judge_model"),
         )
+        _only(params, _GRADE_PARAMS)
         cancellation = RunCancellation()
         with self._lock:
             self._regradings.add(cancellation)
@@ -318,6 +328,12 @@ def _eval_path(params: Params, key: str) -> Path:
     if not is_named(found):
         raise _refused(f"There is no eval file {path}.", EVAL_NOT_FOUND)
     return found
+
+
+def _only(params: Params, known: Sequence[str]) -> None:
+    unknown = next((key for key in params if key not in known), None)
+    if unknown is not None:
+        raise _refused(f"`{unknown:.100}` is not known; there are {', '.join(known)}.", INVALID_PARAMS)
 
 
 def _path(params: Params, key: str) -> Path:

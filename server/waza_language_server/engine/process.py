@@ -15,21 +15,25 @@ import contextlib
 import json
 import logging
 import os
+import queue
 import signal
 import subprocess
 import sys
+import threading
 from collections import deque
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from subprocess import PIPE, Popen, TimeoutExpired
+from typing import IO, TYPE_CHECKING, Any, cast
 
 from pylsp_jsonrpc.endpoint import Endpoint
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from concurrent.futures import Future
 
 LONGEST_LINE_BYTES = 64 * 2**20
 STDERR_TAIL_LINES = 40
+CHUNK_BYTES = 2**16
 
 log = logging.getLogger(__name__)
 
@@ -41,7 +45,11 @@ class EngineError(Exception):
 
 
 class EngineProcess:
-    """One engine child. All methods belong to the event loop that called ``start``."""
+    """One engine child. All methods belong to the event loop that called ``start``.
+
+    Threads read, write and wait for the child. So starting it takes one step in which nothing else happens,
+    there is no half-started child to be forgotten, and a loop that ends waits for none of this.
+    """
 
     def __init__(
         self,
@@ -54,12 +62,14 @@ class EngineProcess:
         """``on_event`` gets every ``run.event``; ``on_exit`` is told once why the child has ended."""
         self.interpreter = interpreter
         self._command = (interpreter, *arguments)
-        self._on_event = on_event
         self._on_exit = on_exit
         self._endpoint = Endpoint({"run.event": on_event}, self._send)
         self._stderr_tail: deque[str] = deque(maxlen=STDERR_TAIL_LINES)
-        self._child: asyncio.subprocess.Process | None = None
-        self._watcher: asyncio.Task[None] | None = None
+        self._child: Popen[bytes] | None = None
+        self._loop = asyncio.get_running_loop()
+        self._outgoing: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        self._gone = asyncio.Event()
+        self._has_spoken = False
         self._waiting: set[asyncio.Future[Any]] = set()
 
     @property
@@ -68,23 +78,29 @@ class EngineProcess:
         alive = self._child is not None and self._child.returncode is None
         return self._child.pid if self._child is not None and alive else None
 
-    async def start(self) -> None:
+    def start(self) -> None:
         """Start the child. Raises EngineError when the interpreter cannot be started."""
         try:
-            self._child = await asyncio.create_subprocess_exec(
-                *self._command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                limit=LONGEST_LINE_BYTES,
+            child = Popen(
+                self._command,
+                stdin=PIPE,
+                stdout=PIPE,
+                stderr=PIPE,
+                # Whatever a thread holds that is blocked in reading would stop the interpreter at its end.
+                bufsize=0,
                 env={**os.environ, "PYTHONUTF8": "1", "PYTHONUNBUFFERED": "1"},
-                **_own_process_group(),
+                # A process group of its own, which is ended as one.
+                creationflags=_creation_flags(),
+                start_new_session=sys.platform != "win32",
             )
-        except OSError as error:
-            reason = error.strerror or str(error)
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or str(error)
             message = f"The Python interpreter {self.interpreter} cannot be started: {reason}."
             raise EngineError(message) from error
-        self._watcher = asyncio.create_task(self._watch(self._child))
+        self._child = child
+        _thread(self._write, child)
+        output, errors = _thread(self._read_messages, child), _thread(self._read_stderr, child)
+        _thread(self._wait, child, output, errors)
 
     async def request(self, method: str, params: Params) -> Any:
         """Send a request and return its result; EngineError when it is refused or the engine has ended."""
@@ -99,71 +115,92 @@ class EngineProcess:
             self._waiting.discard(answer)
 
     async def stop(self, grace_seconds: float) -> None:
-        """Close the child's input, which ends it, and kill it when it stays; returns when it is gone."""
-        if self.pid is not None and self._child is not None and self._child.stdin is not None:
-            self._child.stdin.close()
-            assert self._watcher is not None
-            await asyncio.wait([self._watcher], timeout=grace_seconds)
+        """Close the child's input, which ends it, and kill it when it stays; returns when it is gone.
+
+        A child that has not said anything yet still loads: it has nothing to end in order.
+        """
+        if self.pid is not None and self._has_spoken:
+            self._outgoing.put(None)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._gone.wait(), grace_seconds)
         await self.kill()
 
     async def kill(self) -> None:
         """End the child and everything it started, at once; returns when it is gone."""
-        if self._child is None:
-            return
-        if self._child.returncode is None:
-            end_process_tree(self._child.pid)
-        if self._watcher is not None and self._watcher is not asyncio.current_task():
-            await asyncio.wait([self._watcher])
+        self.kill_now()
+        if self._child is not None:
+            await self._gone.wait()
 
     def kill_now(self) -> None:
         """Do the same without waiting: for the end of the server."""
         if self.pid is not None:
             end_process_tree(self.pid)
 
-    async def _watch(self, child: asyncio.subprocess.Process) -> None:
-        output, errors = child.stdout, child.stderr
-        assert output is not None
-        assert errors is not None
-        stderr_reader = asyncio.create_task(self._read_stderr(errors))
+    def _read_messages(self, child: Popen[bytes]) -> None:
+        assert child.stdout is not None
         try:
-            await self._read_messages(output)
+            for line in _lines(child.stdout):
+                try:
+                    message = json.loads(line)
+                except (ValueError, RecursionError):
+                    log.warning("The engine wrote a line that is no message: %.200r", line)
+                    continue
+                if isinstance(message, dict):
+                    self._in_loop(self._consume, cast("Params", message))
         except (OSError, ValueError) as error:
             log.warning("The engine's output could not be read: %s", error)
-        if child.returncode is None:
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(child.wait(), timeout=1)
-            if child.returncode is None:
-                end_process_tree(child.pid)
-        await child.wait()
-        # A process that the engine left behind may hold the pipe open, so its end is not waited for long.
-        await asyncio.wait([stderr_reader], timeout=0.2)
-        stderr_reader.cancel()
+        # An engine that says nothing any more has ended or is of no use.
+        try:
+            child.wait(timeout=1)
+        except TimeoutExpired:
+            end_process_tree(child.pid)
+
+    def _read_stderr(self, child: Popen[bytes]) -> None:
+        assert child.stderr is not None
+        with contextlib.suppress(OSError, ValueError):
+            for line in _lines(child.stderr):
+                text = line.decode("utf-8", "replace").rstrip()
+                self._stderr_tail.append(text)
+                log.info("engine: %s", text)
+
+    def _write(self, child: Popen[bytes]) -> None:
+        assert child.stdin is not None
+        # A child that is gone closes the pipe; who waits for it tells of that.
+        with contextlib.suppress(OSError), child.stdin as pipe:
+            while (data := self._outgoing.get()) is not None:
+                rest = memoryview(data)
+                while rest:
+                    rest = rest[pipe.write(rest) :]
+
+    def _wait(self, child: Popen[bytes], output: threading.Thread, errors: threading.Thread) -> None:
+        child.wait()
+        self._outgoing.put(None)
+        # A process that the engine left behind may hold a pipe open, so their ends are not waited for long.
+        output.join(timeout=1)
+        errors.join(timeout=0.2)
+        self._in_loop(self._finish)
+
+    def _finish(self) -> None:
         reason = self._obituary()
         for answer in self._waiting:
             if not answer.done():
                 answer.set_exception(EngineError(reason))
+        self._gone.set()
         self._on_exit(self, reason)
 
-    async def _read_messages(self, output: asyncio.StreamReader) -> None:
-        while line := await output.readline():
-            try:
-                message = json.loads(line)
-            except ValueError:
-                log.warning("The engine wrote a line that is no message: %.200r", line)
-                continue
-            if isinstance(message, dict):
-                self._endpoint.consume(cast("Params", message))
+    def _consume(self, message: Params) -> None:
+        self._has_spoken = True
+        try:
+            self._endpoint.consume(message)
+        except Exception:
+            log.exception("A message of the engine could not be handled: %.200r", message)
 
-    async def _read_stderr(self, errors: asyncio.StreamReader) -> None:
-        while line := await errors.readline():
-            text = line.decode("utf-8", "replace").rstrip()
-            self._stderr_tail.append(text)
-            log.info("engine: %s", text)
+    def _in_loop(self, call: Callable[..., None], *arguments: Any) -> None:
+        with contextlib.suppress(RuntimeError):  # The loop has ended: nobody waits for this any more.
+            self._loop.call_soon_threadsafe(call, *arguments)
 
     def _send(self, message: Params) -> None:
-        if self._child is None or self._child.stdin is None or self._child.stdin.is_closing():
-            return
-        self._child.stdin.write(json.dumps(message).encode() + b"\n")
+        self._outgoing.put(json.dumps(message).encode() + b"\n")
 
     def _obituary(self) -> str:
         code = None if self._child is None else self._child.returncode
@@ -194,10 +231,31 @@ def end_process_tree(pid: int) -> None:
             process.kill()
 
 
-def _own_process_group() -> dict[str, Any]:
+def _thread(work: Callable[..., None], *arguments: Any) -> threading.Thread:
+    thread = threading.Thread(target=work, args=arguments, name=f"engine {work.__name__}", daemon=True)
+    thread.start()
+    return thread
+
+
+def _lines(pipe: IO[bytes]) -> Iterator[bytes]:
+    """Yield the lines of a pipe that has no buffer. Raises ValueError for one that is too long."""
+    begun = bytearray()
+    while data := pipe.read(CHUNK_BYTES):
+        *lines, rest = data.split(b"\n")
+        for line in lines:
+            yield bytes(begun) + line
+            begun.clear()
+        begun += rest
+        if len(begun) > LONGEST_LINE_BYTES:
+            raise ValueError(f"a line is longer than {LONGEST_LINE_BYTES // 2**20} MiB")
+    if begun:
+        yield bytes(begun)
+
+
+def _creation_flags() -> int:
     if sys.platform == "win32":
-        return {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP | subprocess.CREATE_NO_WINDOW}
-    return {"start_new_session": True}
+        return subprocess.CREATE_NEW_PROCESS_GROUP | subprocess.CREATE_NO_WINDOW
+    return 0
 
 
 def _hand_over(answer: asyncio.Future[Any], done: Future[Any]) -> None:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 CANCEL_GRACE_SECONDS = 1.5
 STOP_GRACE_SECONDS = 0.5
+CLOSE_GRACE_SECONDS = 0.9
 
 log = logging.getLogger(__name__)
 
@@ -90,6 +91,9 @@ class Runs:
         self._arguments = arguments
         self._on_change = on_change
         self._engine: EngineProcess | None = None
+        self._engines: set[EngineProcess] = set()
+        """The engine, and those before it that have not ended yet."""
+        self._closed = False
         self._starting = asyncio.Lock()
         self._active: dict[RunTarget, Run] = {}
         self._events: dict[str, asyncio.Queue[Event | EngineError]] = defaultdict(asyncio.Queue)
@@ -140,10 +144,6 @@ class Runs:
             run.work.cancel()
             await asyncio.wait([run.work])
 
-    async def cancel_all(self) -> None:
-        """End every run."""
-        await asyncio.gather(*(self.cancel(run) for run in self.active))
-
     async def ask(self, method: str, params: dict[str, Any], within_seconds: float) -> Any:
         """Ask the engine, which is started if need be, for something that runs nothing of a suite.
 
@@ -165,15 +165,23 @@ class Runs:
         self._interpreter = interpreter
 
     async def close(self) -> None:
-        """End every run and the engine."""
-        await self.cancel_all()
-        if self._engine is not None:
-            await self._engine.stop(STOP_GRACE_SECONDS)
+        """End every run and the engine, and start none any more; takes little more than a second.
+
+        An engine whose input ends cancels its runs by itself, and writes their results.
+        """
+        self._closed = True
+        for run in self.active:
+            run.cancelling = True
+        await asyncio.gather(*(engine.stop(CLOSE_GRACE_SECONDS) for engine in tuple(self._engines)))
+        works = [run.work for run in self.active if run.work is not None]
+        if works:
+            await asyncio.wait(works)
 
     def kill_now(self) -> None:
-        """End the engine without waiting: for the end of the server."""
-        if self._engine is not None:
-            self._engine.kill_now()
+        """End the engine without waiting: for the end of the server. May be called in any thread."""
+        self._closed = True
+        for engine in tuple(self._engines):
+            engine.kill_now()
 
     async def _ask_to_cancel(self, run: Run) -> None:
         if run.engine is None or run.run_id is None:
@@ -226,6 +234,8 @@ class Runs:
             idle = all(run.engine is None for run in self.active)
             if self._engine is not None and self._engine.interpreter != self._interpreter and idle:
                 await self._engine.stop(STOP_GRACE_SECONDS)
+            if self._closed:
+                raise EngineError("The server is shutting down.")
             if self._engine is None or self._engine.pid is None:
                 engine = EngineProcess(
                     self._interpreter,
@@ -233,7 +243,8 @@ class Runs:
                     on_exit=self._on_exit,
                     arguments=self._arguments,
                 )
-                await engine.start()
+                engine.start()
+                self._engines.add(engine)
                 self._engine = engine
             return self._engine
 
@@ -241,6 +252,7 @@ class Runs:
         self._events[str(event.get("run_id"))].put_nowait(event)
 
     def _on_exit(self, engine: EngineProcess, reason: str) -> None:
+        self._engines.discard(engine)
         if self._engine is engine:
             self._engine = None
         for run in self.active:

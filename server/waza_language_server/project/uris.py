@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from pathlib import Path
 from urllib.parse import quote, unquote_to_bytes, urlsplit
+
+LONGEST_PATH = 4096
+LONGEST_NAME = 255
 
 _DRIVE = re.compile(r"/[A-Za-z]:")
 
 
 def path_of(uri: str) -> Path | None:
-    """Return the path of a ``file:`` URI, None for a document that is on no disk (``untitled:``)."""
+    """Return the path of a ``file:`` URI, None for a document that is on no disk (``untitled:``).
+
+    That can be seen from the URI alone where no disk takes such names: with NUL, or longer than there are.
+    """
     try:
         parts = urlsplit(uri)
     except ValueError:
@@ -22,7 +29,7 @@ def path_of(uri: str) -> Path | None:
         path = os.fsdecode(unquote_to_bytes(parts.path.encode("utf-8", "surrogatepass")))
     except UnicodeDecodeError:
         return None
-    if "\0" in path:
+    if "\0" in path or _is_too_long(path):
         return None
     if _DRIVE.match(path):
         path = path[1:]
@@ -39,3 +46,12 @@ def uri_of(path: Path) -> str:
     if not text.startswith("/"):
         text = f"/{text[0].lower()}{text[1:]}"
     return f"file://{quote(os.fsencode(text), safe='/~')}"
+
+
+def _is_too_long(path: str) -> bool:
+    if len(path) <= LONGEST_NAME and path.isascii():
+        return False
+    names = path.split("/")
+    if sys.platform != "win32":
+        names = [os.fsencode(name) for name in names]
+    return len(path) > LONGEST_PATH or any(len(name) > LONGEST_NAME for name in names)

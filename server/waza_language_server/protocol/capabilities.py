@@ -33,6 +33,7 @@ class ClientAbilities:
     indents_inserted_lines: bool = False
     shows_progress: bool = False
     watches_files: bool = False
+    asks_the_user: bool = False
 
 
 def resolve_abilities(capabilities: types.ClientCapabilities) -> ClientAbilities:
@@ -74,5 +75,6 @@ def resolve_abilities(capabilities: types.ClientCapabilities) -> ClientAbilities
         takes_lines_as_they_are=types.InsertTextMode.AsIs in modes,
         indents_inserted_lines=types.InsertTextMode.AdjustIndentation in modes,
         shows_progress=bool(says("window.work_done_progress")),
+        asks_the_user=says("window.show_message") is not None,
         watches_files=bool(says("workspace.did_change_watched_files.dynamic_registration")),
     )

@@ -7,18 +7,16 @@ each handler is loaded when its first message comes. Only this package knows the
 from __future__ import annotations
 
 import asyncio
-import atexit
 import gc
 import logging
-import os
 import sys
+from contextlib import suppress
 from functools import cached_property, partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 
 from lsprotocol import types
 from pygls.exceptions import (
-    FeatureNotificationError,
     FeatureRequestError,
     JsonRpcException,
     JsonRpcInternalError,
@@ -27,20 +25,19 @@ from pygls.lsp.server import LanguageServer
 
 from waza_engine import __version__
 from waza_language_server.protocol.capabilities import ClientAbilities
-from waza_language_server.protocol.wire import Inbox, Message, Outbox, Wire, take_standard_streams
+from waza_language_server.protocol.dispatch import Dispatcher
+from waza_language_server.protocol.leaving import Departure
+from waza_language_server.protocol.pygls_internals import Protocol
+from waza_language_server.protocol.wire import Inbox, Outbox, Wire, take_standard_streams
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from waza_language_server.engine.runs import Run, Runs, RunTarget
     from waza_language_server.protocol.schedule import Diagnostics
     from waza_language_server.protocol.session import Session
     from waza_language_server.text.line_index import Encoding
-
-PARENT_CHECK_SECONDS = 5.0
-NOT_INITIALIZED = -32002
-REQUEST_CANCELLED = -32800
-INVALID_PARAMS = -32602
 
 log = logging.getLogger(__name__)
 
@@ -48,25 +45,32 @@ log = logging.getLogger(__name__)
 class WazaServer(LanguageServer):
     """One client's server, and the state that its handlers share; each part is made on demand."""
 
+    protocol: Protocol  # pyright: ignore[reportIncompatibleVariableOverride] - set once, by the base class
+
     def __init__(self) -> None:
-        cast("Any", super()).__init__("waza-language-server", __version__)
+        cast("Any", super()).__init__("waza-language-server", __version__, protocol_cls=Protocol)
         self.abilities = ClientAbilities()
         self.options: dict[str, Any] = {}
         self.told: set[str] = set()
         """What the user was told once and is not told again."""
         self.progress_bars: dict[types.ProgressToken, RunTarget] = {}
         """What is run behind each progress bar that the client shows."""
-        self.exit_code = 1
-        """What the process ends with: 0 once the client has taken its leave in order."""
+        self.confirmed_suites: set[Path] = set()
+        """The suites outside the open folders that the user has let run."""
         self.asked_for_types = False
         """Whether the engine was asked for the grader types of plug-ins."""
         self.ended = asyncio.Event()
-        self._introduced = False
+        """Whether there is nothing to do any more but to end."""
+        self.is_closing = False
+        """Whether nothing may be started any more."""
+        self.on_client: Callable[[int], None] = lambda _pid: None
+        """Called with the process id of the client, which the server does not outlive."""
 
     @property
     def trusted(self) -> bool:
         """Whether code of this workspace may run; a client that knows no trust does not say, and it may."""
-        return self.options.get("trusted") is not False
+        said = self.options.get("trusted")
+        return said is None or said is True
 
     @cached_property
     def session(self) -> Session:
@@ -93,13 +97,15 @@ class WazaServer(LanguageServer):
         from waza_language_server.engine.runs import Runs
         from waza_language_server.protocol.handlers.execute_command import show_runs
 
+        interpreter = self.options.get("interpreter")
         return Runs(
-            str(self.options.get("interpreter") or sys.executable), on_change=lambda _run: show_runs(self)
+            interpreter if interpreter and isinstance(interpreter, str) else sys.executable,
+            on_change=lambda _run: show_runs(self),
         )
 
     def _meet_unknown_type(self) -> None:
         # Asked once: what the engine of this client does not know is a mistake of the author.
-        if self.trusted and not self.asked_for_types:
+        if self.trusted and not self.asked_for_types and not self.is_closing:
             self.asked_for_types = True
             from waza_language_server.protocol.handlers.grader_types import learn_types
 
@@ -133,49 +139,38 @@ class WazaServer(LanguageServer):
             text = f"The Waza language server made a mistake and goes on; its log says more. ({error})"
             self.tell_once("mistake", types.MessageType.Error, text)
 
-    def receive(self, inbox: Inbox, message: Message) -> None:
-        """Handle one message of the client."""
-        if inbox.is_cancelled(message):
-            self._refuse(message, REQUEST_CANCELLED, "The request was canceled.")
-            return
-        inbox.forget_cancellation(message)
-        method = message.get("method")
-        if not self._introduced and method not in ("initialize", "exit", None):
-            self._refuse(message, NOT_INITIALIZED, "The server was not initialized yet.")
-            return
-        self._introduced = self._introduced or method == "initialize"
-        try:
-            structured = self.protocol.structure_message(message)
-        except (JsonRpcException, TypeError, ValueError) as error:
-            log.warning(
-                "A message (%s) is not what the protocol allows: %s", method, error.__cause__ or error
-            )
-            self._refuse(message, INVALID_PARAMS, "The parameters are not what the protocol allows.")
-            return
-        if structured is message:
-            return
-        try:
-            self.protocol.handle_message(cast("Any", structured))
-        except Exception as error:
-            log.exception("A message (%s) could not be handled.", method)
-            self.report_server_error(error, FeatureNotificationError)
-
-    def leave(self, _params: None) -> None:
-        """End the server; without a shutdown before, that is an error."""
-        self.exit_code = 0 if self.protocol._shutdown else 1  # pyright: ignore[reportPrivateUsage]
+    def leave(self, _params: object = None) -> None:
+        """End the server: what runs first, within little more than a second."""
         self.ended.set()
+
+    async def shut_down(self, _params: object = None) -> None:
+        """End what runs; afterwards no process of ours is left, and none is started any more."""
+        if not self.is_closing:
+            for task in self.protocol.tasks():
+                if task is not asyncio.current_task():
+                    task.cancel()
+        await self.close()
+
+    async def close(self) -> None:
+        """End the engine and its runs, and start none any more; returns when they are gone."""
+        self.is_closing = True
+        if "runs" in self.__dict__:
+            await self.runs.close()
+
+    def kill_now(self) -> None:
+        """End everything that was started, without waiting."""
+        self.is_closing = True
+        if "runs" in self.__dict__:
+            self.runs.kill_now()
 
     def register_pull_diagnostics(self) -> None:
         """Offer diagnostics on request: to clients that ask for them, which then get none pushed."""
+        if self.protocol.knows(types.TEXT_DOCUMENT_DIAGNOSTIC):
+            return
         options = types.DiagnosticOptions(
             inter_file_dependencies=True, workspace_diagnostics=False, identifier="waza"
         )
         self.feature(types.TEXT_DOCUMENT_DIAGNOSTIC, options)(_on_demand_async("diagnostics.pull"))
-
-    def _refuse(self, message: Message, code: int, reason: str) -> None:
-        if "id" in message and "method" in message:
-            error = types.ResponseError(code=code, message=reason)
-            self.protocol._send_response(message["id"], error=error)  # pyright: ignore[reportPrivateUsage]
 
 
 def create_server() -> WazaServer:
@@ -183,14 +178,14 @@ def create_server() -> WazaServer:
     server = WazaServer()
     for method, place, options in _FEATURES:
         server.feature(method, options)(_on_demand(place))
-    for method, place in _WAITING_FEATURES:
-        server.feature(method)(_on_demand_async(place))
     for command in ("waza.run", "waza.cancel", "waza.restartEngine"):
         server.command(command)(_on_demand_async("execute_command.execute"))
     features = cast("Any", server.protocol.fm)
     for method, place in _DOCUMENT_SYNC:
         features.add_builtin_feature(method, partial(_on_demand(place), server))
-    features.add_builtin_feature(types.EXIT, server.leave)
+    for method, place in _WAITING_FEATURES:
+        features.add_builtin_feature(method, partial(_on_demand_async(place), server))
+    features.add_builtin_feature(types.SHUTDOWN, server.shut_down)
     execute = _on_demand_async("execute_command.execute")
 
     async def execute_command(params: types.ExecuteCommandParams) -> Any:
@@ -218,61 +213,41 @@ def start(port: int | None = None) -> int:
 
 def _serve(wire: Wire) -> int:
     server = create_server()
-    atexit.register(_end_engine, server)
-    try:
-        asyncio.run(_main_loop(server, wire))
-    except KeyboardInterrupt:
-        return 130
-    return server.exit_code
+    departure = Departure(server.kill_now)
+    asyncio.run(_main_loop(server, wire, departure))
+    return departure.code
 
 
-async def _main_loop(server: WazaServer, wire: Wire) -> None:
-    server.protocol.set_writer(Outbox(wire, server.ended.set))
-    reader = asyncio.create_task(_handle_all(server, Inbox(wire)))
-    watcher = asyncio.create_task(_watch_parent(server))
+async def _main_loop(server: WazaServer, wire: Wire, departure: Departure) -> None:
+    loop = asyncio.get_running_loop()
+
+    def leave() -> None:
+        with suppress(RuntimeError):  # The loop has ended already.
+            loop.call_soon_threadsafe(server.leave)
+
+    departure.begin_on_signals(leave)
+    server.on_client = lambda pid: departure.begin_with_client(pid, leave)
+    server.protocol.set_writer(Outbox(wire, server.leave))
+    inbox = Inbox(wire, departure.begin)
+    reader = asyncio.create_task(_handle_all(inbox, Dispatcher(server.protocol, inbox, server.leave)))
+    reader.add_done_callback(lambda _: server.leave())
     await server.ended.wait()
-    _end_engine(server)
+    departure.begin(1)
     reader.cancel()
-    watcher.cancel()
+    loop.set_exception_handler(lambda _, context: log.debug("At the end: %s", context))
+    farewells = server.protocol.tasks()
+    await server.shut_down()
+    if farewells:
+        # Their answers, that of the shutdown above all, are written when they end.
+        await asyncio.wait(farewells)
 
 
-async def _handle_all(server: WazaServer, inbox: Inbox) -> None:
+async def _handle_all(inbox: Inbox, dispatcher: Dispatcher) -> None:
     while (message := await inbox.next()) is not None:
-        server.receive(inbox, message)
+        dispatcher.handle(message)
         if inbox.empty():
             # Lets the work that the messages started take a step before the next one is waited for.
             await asyncio.sleep(0)
-    server.ended.set()
-
-
-async def _watch_parent(server: WazaServer) -> None:
-    """End the server when the client's process has died without closing the pipe."""
-    while True:
-        await asyncio.sleep(PARENT_CHECK_SECONDS)
-        if server.process_id is not None and not _is_alive(server.process_id):
-            log.warning("The client (process %d) is gone.", server.process_id)
-            server.ended.set()
-            return
-
-
-def _is_alive(pid: int) -> bool:
-    if sys.platform == "win32":
-        import psutil
-
-        return psutil.pid_exists(pid)
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return True
-
-
-def _end_engine(server: WazaServer) -> None:
-    runs = server.__dict__.get("runs")
-    if runs is not None:
-        runs.kill_now()
 
 
 def _on_demand(place: str) -> Callable[..., Any]:
@@ -288,12 +263,7 @@ def _on_demand_async(place: str) -> Callable[..., Any]:
     """Return the same for a handler that waits for something."""
 
     async def handle(ls: WazaServer, params: Any) -> Any:
-        try:
-            return await _load(place)(ls, params)
-        except asyncio.CancelledError:
-            if ls.ended.is_set():
-                return None  # The client is gone: there is nobody to answer, and nothing went wrong.
-            raise
+        return await _load(place)(ls, params)
 
     return handle
 
@@ -335,6 +305,5 @@ _FEATURES: tuple[tuple[str, str, Any], ...] = (
 
 _WAITING_FEATURES = (
     (types.INITIALIZED, "lifecycle.initialized"),
-    (types.SHUTDOWN, "lifecycle.shutdown"),
     (types.WINDOW_WORK_DONE_PROGRESS_CANCEL, "execute_command.progress_cancelled"),
 )

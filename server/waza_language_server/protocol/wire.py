@@ -7,24 +7,35 @@ them, and a request that its sender has cancelled is known as such before any wo
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import os
+import re
 import sys
 import threading
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
+
+from waza_language_server.protocol.messages import (
+    Identifier,
+    Malformed,
+    Message,
+    cancelled_id,
+    kind_of,
+    read_message,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 log = logging.getLogger(__name__)
 
-Message = dict[str, Any]
 LONGEST_HEADER_BYTES = 16 * 2**10
-LONGEST_MESSAGE_BYTES = 512 * 2**20
+LONGEST_MESSAGE_BYTES = 128 * 2**20
+LONGEST_BACKLOG_BYTES = 8 * 2**20
 CHUNK_BYTES = 2**16
+
+_HEADER_END = re.compile(rb"\r?\n\r?\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,54 +70,77 @@ def take_standard_streams() -> Wire:
 
 
 class Inbox:
-    """Messages of the client in order of arrival, filled by a thread, emptied by the loop."""
+    """Messages of the client in order of arrival, filled by a thread, emptied by the loop.
 
-    def __init__(self, wire: Wire) -> None:
+    The thread reads ahead, to know of the end and of cancellations before their turn; but no further than
+    ``LONGEST_BACKLOG_BYTES``. The end is due when it is read, whatever the loop is busy with then.
+    """
+
+    def __init__(self, wire: Wire, on_end: Callable[[int], None]) -> None:
+        """``on_end`` is called in the thread, with an exit code, when the client leaves or is gone."""
         self._frames = Frames(wire.receive)
+        self._on_end = on_end
         self._loop = asyncio.get_running_loop()
-        self._queue: asyncio.Queue[Message | None] = asyncio.Queue()
-        self._cancelled: set[str | int] = set()
+        self._queue: asyncio.Queue[tuple[Message | Malformed, int] | None] = asyncio.Queue()
+        self._cancelled: set[Identifier] = set()
+        self._backlog_bytes = 0
+        self._room = threading.Condition()
+        self._shut_down = False
         threading.Thread(target=self._read_all, name="wire", daemon=True).start()
 
-    async def next(self) -> Message | None:
+    async def next(self) -> Message | Malformed | None:
         """Return the next message, None at the end of input."""
-        return await self._queue.get()
+        taken = await self._queue.get()
+        if taken is None:
+            return None
+        message, size = taken
+        with self._room:
+            self._backlog_bytes -= size
+            self._room.notify()
+        return message
 
     def empty(self) -> bool:
         """Whether nothing has arrived that was not taken yet."""
         return self._queue.empty()
 
-    def is_cancelled(self, message: Message) -> bool:
+    def is_cancelled(self, identifier: Identifier) -> bool:
         """Whether the sender has cancelled this request already; the cancellation may still be waiting."""
-        return "method" in message and message.get("id") in self._cancelled
+        return identifier in self._cancelled
 
-    def forget_cancellation(self, message: Message) -> None:
-        """Forget the cancellation that this message carries: its turn has come."""
-        if message.get("method") == "$/cancelRequest":
-            self._cancelled.discard(_cancelled_id(message))
+    def forget_cancellation(self, identifier: Identifier) -> None:
+        """Forget a cancellation whose turn has come."""
+        self._cancelled.discard(identifier)
 
     def _read_all(self) -> None:
+        failure: Exception | None = None
         try:
             while (body := self._frames.next()) is not None:
-                self._take(body)
-        except (OSError, ValueError) as error:
-            log.warning("The connection to the client ended: %s", error)
+                self._take(read_message(body), len(body))
+        except Exception as error:  # noqa: BLE001 - whatever it is, the end must be told
+            failure = error
+        self._on_end(1)
         self._post(None)
+        # Last, since a log that nobody reads may block.
+        if failure is not None:
+            log.warning("The connection to the client ended: %s", failure)
 
-    def _take(self, body: bytes) -> None:
-        try:
-            message = json.loads(body)
-        except (ValueError, RecursionError):
-            log.warning("The client sent a message that is not JSON (%d bytes).", len(body))
-            return
-        if isinstance(message, dict):
-            self._post(cast("Message", message))
+    def _take(self, message: Message | Malformed, size: int) -> None:
+        if not isinstance(message, Malformed):
+            method = message.get("method")
+            if method == "$/cancelRequest" and (identifier := cancelled_id(message)) is not None:
+                self._cancelled.add(identifier)
+            elif method == "shutdown" and kind_of(message) == "request":
+                self._shut_down = True
+            elif method == "exit":
+                self._on_end(0 if self._shut_down else 1)
+        with self._room:
+            self._room.wait_for(lambda: self._backlog_bytes < LONGEST_BACKLOG_BYTES)
+            self._backlog_bytes += size
+        self._post((message, size))
 
-    def _post(self, message: Message | None) -> None:
-        if message is not None and message.get("method") == "$/cancelRequest":
-            self._cancelled.add(_cancelled_id(message))
+    def _post(self, taken: tuple[Message | Malformed, int] | None) -> None:
         try:
-            self._loop.call_soon_threadsafe(self._queue.put_nowait, message)
+            self._loop.call_soon_threadsafe(self._queue.put_nowait, taken)
         except RuntimeError:
             log.debug("A message came after the end.")
 
@@ -123,17 +157,17 @@ class Frames:
 
         Raises ValueError when the header gives no usable length; nothing after that can be trusted.
         """
-        while (end := self._buffer.find(b"\r\n\r\n")) < 0:
+        while (end := _HEADER_END.search(self._buffer, 0, LONGEST_HEADER_BYTES)) is None:
             if len(self._buffer) > LONGEST_HEADER_BYTES:
                 raise ValueError("a message has no header")
             if not self._fill():
                 return None
-        length = _content_length(bytes(self._buffer[:end]))
-        start = end + 4
+        length = _content_length(bytes(self._buffer[: end.start()]))
+        start = end.end()
         while len(self._buffer) < start + length:
             if not self._fill():
                 return None
-        body = bytes(self._buffer[start : start + length])
+        body = bytes(memoryview(self._buffer)[start : start + length])
         del self._buffer[: start + length]
         return body
 
@@ -173,17 +207,16 @@ def _write_all(descriptor: int, data: bytes) -> None:
 
 
 def _content_length(header: bytes) -> int:
-    for line in header.split(b"\r\n"):
+    for line in header.splitlines():
         name, _, value = line.partition(b":")
-        if name.strip().lower() == b"content-length" and 0 <= int(value) <= LONGEST_MESSAGE_BYTES:
-            return int(value)
-    raise ValueError("a message has no usable length")
-
-
-def _cancelled_id(message: Message) -> str | int:
-    params = message.get("params")
-    known = cast("Message", params).get("id") if isinstance(params, dict) else None
-    return known if isinstance(known, str | int) else ""
+        if name.strip().lower() == b"content-length":
+            length = value.strip()
+            if not length.isdigit() or len(length) > 12 or int(length) > LONGEST_MESSAGE_BYTES:
+                shown = length[:20].decode("ascii", "replace")
+                megabytes = LONGEST_MESSAGE_BYTES // 2**20
+                raise ValueError(f"a message says it is {shown!r} bytes long; {megabytes} MiB are the most")
+            return int(length)
+    raise ValueError("a message has no Content-Length")
 
 
 def _fill_closed_descriptors() -> None:

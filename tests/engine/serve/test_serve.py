@@ -226,11 +226,42 @@ def test_validating_names_every_mistake(engine: Engine, tmp_path: Path) -> None:
     assert engine.request("eval.validate", path=str(good))["result"] == {"valid": True}
 
 
-@pytest.mark.parametrize("identifier", ["[1]", '{"a": 1}', "true", "1.5"])
+@pytest.mark.parametrize("identifier", ["[1]", '{"a": 1}', "true", "1.5", "1e999", "[" * 900 + "]" * 900])
 def test_an_id_that_is_neither_text_nor_number_is_refused(lasting_engine: Engine, identifier: str) -> None:
     lasting_engine.write(f'{{"jsonrpc": "2.0", "id": {identifier}, "method": "eval.list"}}')
     answer = lasting_engine.next_message()
     assert (answer["id"], answer["error"]["code"]) == (None, -32600)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"id": %s, "method": 4}' % ("[" * 900 + "]" * 900),
+        '{"jsonrpc": "2.0", "id": 1, "method": "eval.list", "params": NaN}',
+        '{"jsonrpc": "2.0", "id": 1, "method": "eval.list", "params": %s}' % ("[" * 900 + "]" * 900),
+    ],
+)  # fmt: skip
+def test_a_line_of_any_depth_gets_an_answer(lasting_engine: Engine, line: str, tmp_path: Path) -> None:
+    lasting_engine.write(line)
+    assert lasting_engine.next_message()["error"]["code"] in (-32700, -32600, -32602)
+    assert lasting_engine.request("eval.list", dir=str(tmp_path))["result"] == {"evals": []}
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"tasks": "a"}, {"tasks": [1]}, {"tasks": {"a": 1}}, {"graders": "greets"}, {"graders": [None]},
+        {"tags": 1}, {"trials": "2"}, {"trials": True}, {"executor": ["mock"]}, {"model": ""},
+        {"task": "a"}, {"grader": "greets"}, {"filter": ["a"]},
+    ],
+)  # fmt: skip
+def test_a_wrong_parameter_runs_nothing(
+    lasting_engine: Engine, wrong: dict[str, object], tmp_path: Path
+) -> None:
+    path = write_suite(tmp_path, {"a": task("a")}, graders=GREETS)
+    error = lasting_engine.request("eval.run", path=str(path), **wrong)["error"]
+    assert (error["code"], f"`{next(iter(wrong))}`" in error["message"]) == (-32602, True)
+    assert not (tmp_path / ".waza").exists()
 
 
 def test_taking_back_a_request_is_never_fatal(lasting_engine: Engine, tmp_path: Path) -> None:

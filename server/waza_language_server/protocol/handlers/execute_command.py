@@ -4,6 +4,9 @@
 ``{status, resultsFile, message}``. It is cancelled by cancelling the request, by the client's progress bar,
 or by ``waza.cancel`` with the same target (without one: everything). What runs is what is on disk: saving is
 the client's business, and the user is told once when something was not saved.
+
+Architecture invariant: nothing runs that was not asked for. An argument that is not what it should be is
+refused and never stands for "everything", since a run may cost money; suites elsewhere run after a question.
 """
 
 from __future__ import annotations
@@ -11,17 +14,16 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from lsprotocol import types
-from pygls.exceptions import JsonRpcException
 
 from waza_language_server.engine.runs import RunOutcome, RunProgress, RunTarget
-from waza_language_server.project.uris import path_of
 from waza_language_server.protocol.handlers.grader_types import forget_types
+from waza_language_server.protocol.handlers.run_requests import FAILED, confirm_place, refused, run_request
 from waza_language_server.protocol.handlers.watched_files import refresh_scores
+from waza_language_server.protocol.messages import is_identifier
 from waza_language_server.text.labels import label, message
 
 if TYPE_CHECKING:
@@ -35,21 +37,26 @@ log = logging.getLogger(__name__)
 
 async def execute(ls: WazaServer, params: types.ExecuteCommandParams) -> Any:
     """Carry out a command."""
-    argument: Any = params.arguments[0] if params.arguments else None
+    arguments = tuple(params.arguments or ())
     if params.command == "waza.run":
-        return await _run(ls, argument, params.work_done_token)
+        request = run_request(params.command, arguments)
+        return await _run(ls, request.target, request.token or params.work_done_token)
     if params.command == "waza.cancel":
-        return await _cancel(ls, argument)
+        everything = arguments in ((), (None,))
+        target = None if everything else run_request(params.command, arguments).target
+        return await _cancel(ls, target)
     if params.command == "waza.restartEngine":
+        if arguments:
+            raise refused("waza.restartEngine takes no arguments.")
         await ls.runs.restart_engine()
         forget_types(ls)
         return None
-    raise _refusal(f"There is no command {params.command}.")
+    raise refused(f"There is no command {params.command:.100}.")
 
 
 async def progress_cancelled(ls: WazaServer, params: types.WorkDoneProgressCancelParams) -> None:
     """Cancel the run whose progress bar was cancelled."""
-    target = ls.progress_bars.get(params.token)
+    target = ls.progress_bars.get(params.token) if is_identifier(params.token) else None
     if target is not None:
         await _cancel_targets(ls, {target})
 
@@ -59,20 +66,20 @@ def show_runs(ls: WazaServer) -> None:
     refresh_scores(ls)
 
 
-async def _run(ls: WazaServer, argument: Any, token: types.ProgressToken | None) -> dict[str, Any]:
-    target = _target(argument)
-    if target is None:
-        raise _refusal("waza.run needs the path of an eval file: {suite, task, grader}.")
+async def _run(ls: WazaServer, target: RunTarget, token: types.ProgressToken | None) -> dict[str, Any]:
     if not ls.trusted:
-        raise _refusal("Suites execute code, so nothing runs in an untrusted workspace; trust it first.")
+        raise refused(
+            "Suites execute code, so nothing runs in an untrusted workspace; trust it first.", FAILED
+        )
     if not target.suite.is_file():
-        raise _refusal(f"There is no eval file {target.suite}; save it before it runs.")
+        raise refused(f"There is no eval file {target.suite}; save it before it runs.", FAILED)
+    await confirm_place(ls, target.suite)
     unsaved = ls.session.unsaved(target.suite.parent)
     if unsaved:
         names = ", ".join(path.name for path in unsaved)
         text = f"What runs is what is on disk; unsaved changes in {names} are not part of the run."
         ls.tell_once("unsaved", types.MessageType.Info, text)
-    bar = _ProgressBar(ls, target, cast("dict[str, Any]", argument).get("workDoneToken") or token)
+    bar = _ProgressBar(ls, target, token)
     opening = asyncio.create_task(bar.open())
     outcome = RunOutcome("canceled")
     try:
@@ -86,8 +93,7 @@ async def _run(ls: WazaServer, argument: Any, token: types.ProgressToken | None)
     return {"status": outcome.status, "resultsFile": outcome.results_file, "message": outcome.message}
 
 
-async def _cancel(ls: WazaServer, argument: Any) -> dict[str, int]:
-    target = _target(argument)
+async def _cancel(ls: WazaServer, target: RunTarget | None) -> dict[str, int]:
     targets = {run.target for run in ls.runs.active if target is None or run.target == target}
     await _cancel_targets(ls, targets)
     return {"canceled": len(targets)}
@@ -167,22 +173,3 @@ class _ProgressBar:
 def _words(progress: RunProgress) -> str:
     counted = f"{progress.completed}/{progress.total}" if progress.total else ""
     return message(label(" · ".join(part for part in (counted, progress.message) if part)))
-
-
-def _target(argument: Any) -> RunTarget | None:
-    if not isinstance(argument, dict):
-        return None
-    given = cast("dict[str, Any]", argument)
-    suite, task, grader = given.get("suite"), given.get("task"), given.get("grader")
-    if not isinstance(suite, str) or not suite:
-        return None
-    path = path_of(suite) if suite.startswith("file:") else Path(suite)
-    if path is None:
-        return None
-    return RunTarget(
-        path, task if isinstance(task, str) else None, grader if isinstance(grader, str) else None
-    )
-
-
-def _refusal(reason: str) -> JsonRpcException:
-    return JsonRpcException(message=message(reason), code=types.LSPErrorCodes.RequestFailed.value)

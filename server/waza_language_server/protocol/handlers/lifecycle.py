@@ -1,4 +1,4 @@
-"""The client introduces itself, and leaves."""
+"""The client introduces itself."""
 
 from __future__ import annotations
 
@@ -23,6 +23,8 @@ def initialize(ls: WazaServer, params: types.InitializeParams) -> None:
     ls.options = cast("dict[str, Any]", options) if isinstance(options, dict) else {}
     if ls.abilities.pulls_diagnostics:
         ls.register_pull_diagnostics()
+    if params.process_id is not None:
+        ls.on_client(params.process_id)
 
 
 async def initialized(ls: WazaServer, _params: types.InitializedParams) -> None:
@@ -35,9 +37,3 @@ async def initialized(ls: WazaServer, _params: types.InitializedParams) -> None:
     for feature in ("completion", "hover", "code_action", "code_lens", "inlay_hint"):
         import_module(f"waza_language_server.protocol.handlers.{feature}")
         await asyncio.sleep(0)
-
-
-async def shutdown(ls: WazaServer, _params: None) -> None:
-    """End what runs; afterwards no process of ours is left."""
-    if "runs" in ls.__dict__:
-        await ls.runs.close()

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
+from pygls.exceptions import JsonRpcException
 
 from waza_language_server.project.uris import path_of
 
@@ -14,6 +16,8 @@ if TYPE_CHECKING:
 
 _WATCHED = ("**/*.{yaml,yml}", "**/SKILL.md", "**/.waza/results/*.json", "**/reviews.jsonl")
 _RESULTS = re.compile(r"[/\\](\.waza[/\\]results[/\\][^/\\]*\.json|reviews\.jsonl)$")
+
+log = logging.getLogger(__name__)
 
 
 async def watch_files(ls: WazaServer) -> None:
@@ -24,7 +28,10 @@ async def watch_files(ls: WazaServer) -> None:
         method=types.WORKSPACE_DID_CHANGE_WATCHED_FILES,
         register_options=types.DidChangeWatchedFilesRegistrationOptions(watchers=watchers),
     )
-    await ls.client_register_capability_async(types.RegistrationParams(registrations=[registration]))
+    try:
+        await ls.client_register_capability_async(types.RegistrationParams(registrations=[registration]))
+    except JsonRpcException as error:
+        log.warning("The client does not report changed files: %s", error.message)
 
 
 def did_change(ls: WazaServer, params: types.DidChangeWatchedFilesParams) -> None:

@@ -1,0 +1,127 @@
+"""Every message gets its answer, or is dropped and the log says why; none of them stops the others.
+
+What ``pygls`` cannot be given is kept from it here: what is no message, what comes before the introduction or
+after the farewell, and what is not what the protocol says.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any, cast
+
+from pygls.exceptions import JsonRpcException, JsonRpcMethodNotFound
+
+from waza_language_server.protocol.messages import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    METHOD_NOT_FOUND,
+    NOT_INITIALIZED,
+    REQUEST_CANCELLED,
+    Malformed,
+    cancelled_id,
+    kind_of,
+)
+from waza_language_server.protocol.pygls_internals import is_request
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from waza_language_server.protocol.messages import Message
+    from waza_language_server.protocol.pygls_internals import Protocol
+    from waza_language_server.protocol.wire import Inbox
+
+log = logging.getLogger(__name__)
+
+
+class Dispatcher:
+    """Hands the messages of one client to ``pygls``, which calls the handlers."""
+
+    def __init__(self, protocol: Protocol, inbox: Inbox, leave: Callable[[], None]) -> None:
+        """``leave`` is called when the client says that the server may end."""
+        self._protocol = protocol
+        self._inbox = inbox
+        self._leave = leave
+        self._shut_down = False
+
+    def handle(self, message: Message | Malformed) -> None:
+        """Handle one message; never raises."""
+        if isinstance(message, Malformed):
+            log.warning("The client sent something that is no message: %s", message.reason)
+            self._protocol.answer(message.identifier, message.code, message.reason)
+            return
+        method: object = message.get("method")
+        try:
+            if method == "exit":
+                self._leave()
+            elif kind_of(message) == "response":
+                self._take_response(message)
+            elif kind_of(message) == "request":
+                self._handle_request(str(method), message)
+            else:
+                self._handle_notification(str(method), message)
+        except Exception:
+            log.exception("A message (%.100r) could not be handled.", method)
+            if kind_of(message) == "request":
+                self._protocol.answer(message["id"], INTERNAL_ERROR, "The request could not be handled.")
+
+    def _take_response(self, message: Message) -> None:
+        if not self._protocol.take_response(message):
+            log.warning("The client answered a request (%.100r) that waits for nothing.", message.get("id"))
+
+    def _handle_request(self, method: str, message: Message) -> None:
+        refusal = self._refusal(method, message)
+        if refusal is None:
+            self._shut_down = self._shut_down or method == "shutdown"
+            refusal = self._hand_over(message)
+        if refusal is not None:
+            log.info("A request (%.100r) was refused: %s", method, refusal[1])
+            self._protocol.answer(message["id"], *refusal)
+
+    def _refusal(self, method: str, message: Message) -> tuple[int, str] | None:
+        """Return the error that answers a request which is not handled."""
+        if self._shut_down:
+            return INVALID_REQUEST, "The server is shutting down."
+        if method == "initialize":
+            if self._protocol.is_initialized:
+                return INVALID_REQUEST, "The server is initialized already."
+            return None
+        if not self._protocol.is_initialized and method != "shutdown":
+            return NOT_INITIALIZED, "The server was not initialized yet."
+        if self._inbox.is_cancelled(message["id"]):
+            return REQUEST_CANCELLED, "The request was canceled."
+        if not self._protocol.knows(method):
+            return METHOD_NOT_FOUND, JsonRpcMethodNotFound.of(method).message
+        if not is_request(method):
+            return INVALID_REQUEST, f"{method} is a notification, which has no `id`."
+        return None
+
+    def _handle_notification(self, method: str, message: Message) -> None:
+        if method == "$/cancelRequest":
+            self._cancel(message)
+        elif self._shut_down or not self._protocol.is_initialized:
+            log.warning("A notification (%.100r) came before the introduction or after the farewell.", method)
+        elif not self._protocol.knows(method):
+            # Those that begin like this may be ignored, says the protocol.
+            if not method.startswith("$/"):
+                log.warning("A notification (%.100r) is not known.", method)
+        elif (refusal := self._hand_over(message)) is not None:
+            log.warning("A notification (%.100r) was dropped: %s", method, refusal[1])
+
+    def _cancel(self, message: Message) -> None:
+        identifier = cancelled_id(message)
+        if identifier is None:
+            log.warning("A cancellation names no request.")
+        else:
+            self._inbox.forget_cancellation(identifier)
+            self._protocol.cancel(identifier)
+
+    def _hand_over(self, message: Message) -> tuple[int, str] | None:
+        """Let ``pygls`` handle a message, or return the error of one that is not what the protocol says."""
+        try:
+            structured = self._protocol.structure_message(message)
+        except (JsonRpcException, TypeError, ValueError) as error:
+            log.info("The parameters of %.100r: %s", message.get("method"), error.__cause__ or error)
+            return INVALID_PARAMS, "The parameters are not what the protocol allows."
+        self._protocol.handle_message(cast("Any", structured))
+        return None

@@ -1,0 +1,117 @@
+"""What a client may ask to run: the argument of the commands, and the question about suites elsewhere."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
+
+from waza_language_server.engine.runs import RunTarget
+from waza_language_server.project.uris import path_of
+from waza_language_server.protocol.messages import INVALID_PARAMS, is_identifier
+from waza_language_server.text.labels import message
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from waza_language_server.protocol.server import WazaServer
+
+FAILED = types.LSPErrorCodes.RequestFailed.value
+RUN, CANCEL = "Run", "Cancel"
+_KEYS = ("suite", "task", "grader", "workDoneToken")
+
+
+@dataclass(frozen=True, slots=True)
+class RunRequest:
+    """What is to be run, and the client's own token for the progress bar."""
+
+    target: RunTarget
+    token: types.ProgressToken | None
+
+
+def run_request(command: str, arguments: Sequence[object]) -> RunRequest:
+    """Return what the one argument ``{suite, task, grader, workDoneToken}`` of a command asks for.
+
+    ``suite`` is a path or a ``file:`` URI. ``task`` and ``grader`` are ids; without them, or with null, all
+    are meant. Raises ``JsonRpcException`` for everything else: nothing wrong may come to mean all.
+    """
+    if len(arguments) != 1 or not isinstance(arguments[0], dict):
+        raise refused(
+            f"{command} needs one argument, with the path of an eval file: {{suite, task, grader}}."
+        )
+    given = cast("dict[str, object]", arguments[0])
+    unknown = [key for key in given if key not in _KEYS]
+    if unknown:
+        raise refused(f"{command} knows no `{unknown[0]:.100}`; write one of {', '.join(_KEYS)}.")
+    suite = _text(command, given, "suite")
+    path = path_of(suite) if suite and suite.startswith("file:") else Path(suite or "")
+    if not suite or path is None:
+        raise refused(f"{command} needs the path of an eval file, as `suite`.")
+    token = given.get("workDoneToken")
+    if token is not None and not is_identifier(token):
+        raise refused(f"The `workDoneToken` of {command} must be text or a whole number.")
+    return RunRequest(RunTarget(path, _text(command, given, "task"), _text(command, given, "grader")), token)
+
+
+async def confirm_place(ls: WazaServer, suite: Path) -> None:
+    """Ask the user before a suite runs that lies outside the open folders; raises when it must not run.
+
+    Links are followed first: what counts is where the file really is. Without an open folder, that of an open
+    file of the suite is as good as one. The user is asked once a session for each suite.
+    """
+    place = _real(suite)
+    if place in ls.confirmed_suites or any(place.is_relative_to(folder) for folder in _inside(ls, suite)):
+        return
+    if not ls.abilities.asks_the_user:
+        raise refused(
+            f"{place} is outside the open folders; open its folder in the editor to run it.", FAILED
+        )
+    question = types.ShowMessageRequestParams(
+        types.MessageType.Warning,
+        message(f"{place} is outside the open folders. Running it executes code and may cost money."),
+        [types.MessageActionItem(RUN), types.MessageActionItem(CANCEL)],
+    )
+    try:
+        answer = await ls.window_show_message_request_async(question)
+    except JsonRpcException:
+        answer = None
+    if answer is None or answer.title != RUN:
+        raise refused(
+            f'{place} was not run: it is outside the open folders. Answer "{RUN}", or open its folder.',
+            FAILED,
+        )
+    ls.confirmed_suites.add(place)
+
+
+def refused(reason: str, code: int = INVALID_PARAMS) -> JsonRpcException:
+    """Return the error that answers a command which is not carried out."""
+    return JsonRpcException(message=message(reason), code=code)
+
+
+def _text(command: str, given: dict[str, object], key: str) -> str | None:
+    value = given.get(key)
+    if value is None or (isinstance(value, str) and value):
+        return value
+    wanted = "the path of an eval file" if key == "suite" else f"the id of a {key}, or null for all"
+    raise refused(f"The `{key}` of {command} must be {wanted}.")
+
+
+def _inside(ls: WazaServer, suite: Path) -> Iterator[Path]:
+    project = ls.session.project
+    if project.roots:
+        yield from (_real(root) for root in project.roots)
+        return
+    for document in ls.session.documents:
+        path = path_of(document.uri)
+        if path is not None and any(found.path == suite for found in project.suites_of(path)):
+            yield _real(suite.parent)
+
+
+def _real(path: Path) -> Path:
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError, ValueError):
+        return path.absolute()

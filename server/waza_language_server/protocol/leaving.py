@@ -1,0 +1,89 @@
+"""How the process ends: always, and soon after there is a reason for it, with everything that it started.
+
+The loop ends in order: it closes the engine, answers what waits, and returns. It may not get there: a handler
+that is busy for ever, a client that no longer reads what is written to it, an import that hangs. So a thread
+that depends on nothing of that ends the process when the time is over.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import signal
+import threading
+import time
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+END_WITHIN_SECONDS = 1.5
+KILL_WITHIN_SECONDS = 0.4
+CLIENT_CHECK_SECONDS = 0.5
+LARGEST_PID = 2**31 - 1
+
+_SIGNALS = ("SIGTERM", "SIGINT", "SIGHUP", "SIGBREAK")
+
+
+class Departure:
+    """The end of this process, for the first reason that there is; all methods belong to any thread."""
+
+    def __init__(self, kill: Callable[[], None]) -> None:
+        """``kill`` ends everything that was started, without waiting."""
+        self._kill = kill
+        self._code: int | None = None
+        # Its ``put`` may interrupt itself, as no lock may: it is called by signal handlers.
+        self._due: queue.SimpleQueue[None] = queue.SimpleQueue()
+        threading.Thread(target=self._watch, name="departure", daemon=True).start()
+
+    @property
+    def code(self) -> int:
+        """What the process ends with."""
+        return 1 if self._code is None else self._code
+
+    def begin(self, code: int) -> None:
+        """Let the process end with this exit code within ``END_WITHIN_SECONDS``."""
+        if self._code is None:
+            self._code = code
+            self._due.put(None)
+
+    def begin_on_signals(self, leave: Callable[[], None]) -> None:
+        """Begin when the system asks for the end; ``leave`` is called then, between any two steps."""
+
+        def handle(number: int, _frame: object) -> None:
+            self.begin(128 + number)
+            leave()
+
+        for name in _SIGNALS:
+            number = getattr(signal, name, None)
+            if number is not None:
+                signal.signal(number, handle)
+
+    def begin_with_client(self, pid: int, leave: Callable[[], None]) -> None:
+        """Begin when the client's process is gone, though its pipe may be open; ``leave`` is called then."""
+        if 0 < pid <= LARGEST_PID:
+            arguments = (pid, leave)
+            threading.Thread(target=self._watch_client, args=arguments, name="client", daemon=True).start()
+
+    def _watch(self) -> None:
+        self._due.get()
+        time.sleep(END_WITHIN_SECONDS)
+        killing = threading.Thread(target=self._kill, daemon=True)
+        killing.start()
+        killing.join(KILL_WITHIN_SECONDS)
+        os._exit(self.code)
+
+    def _watch_client(self, pid: int, leave: Callable[[], None]) -> None:
+        time.sleep(CLIENT_CHECK_SECONDS)
+        import psutil
+
+        try:
+            client = psutil.Process(pid)
+            while client.is_running() and client.status() != psutil.STATUS_ZOMBIE:
+                time.sleep(CLIENT_CHECK_SECONDS)
+        except psutil.NoSuchProcess:
+            pass
+        except (psutil.Error, ValueError, OverflowError):
+            return  # Nothing can be known of it: the end of input has to do.
+        self.begin(1)
+        leave()

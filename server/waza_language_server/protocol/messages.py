@@ -1,0 +1,83 @@
+"""What comes over the wire, judged before anything of it is used: a message, or why it is none.
+
+What is no message is answered as JSON-RPC says, unless it looks like an answer itself: answers are never
+answered, or two programs that do not understand each other would never stop.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any, Literal, NoReturn, TypeGuard, cast
+
+Message = dict[str, Any]
+Identifier = int | str
+
+PARSE_ERROR = -32700
+INVALID_REQUEST = -32600
+METHOD_NOT_FOUND = -32601
+INVALID_PARAMS = -32602
+INTERNAL_ERROR = -32603
+NOT_INITIALIZED = -32002
+REQUEST_CANCELLED = -32800
+
+
+@dataclass(frozen=True, slots=True)
+class Malformed:
+    """Something that is no message: the error that answers it, and the id of what it was meant to be."""
+
+    code: int
+    reason: str
+    identifier: Identifier | None = None
+
+
+def read_message(body: bytes) -> Message | Malformed:
+    """Return the request, notification or response that stands in a body, or why there is none.
+
+    Of a request and a notification ``jsonrpc``, ``method`` and ``id`` are what they must be; nothing else
+    is known of them, and nothing at all of a response.
+    """
+    try:
+        found: object = json.loads(body.decode("utf-8"), parse_constant=_refuse)
+    except RecursionError:
+        return Malformed(PARSE_ERROR, "The message is nested too deeply.")
+    except ValueError:
+        return Malformed(PARSE_ERROR, "The message is not JSON in UTF-8.")
+    if not isinstance(found, dict):
+        return Malformed(INVALID_REQUEST, "A message must be one JSON object; there are no batches.")
+    message = cast("Message", found)
+    kind = kind_of(message)
+    if kind == "response" or message.get("method") == "exit":
+        return message
+    identifier: object = message.get("id")
+    if "id" in message and not is_identifier(identifier):
+        return Malformed(INVALID_REQUEST, "The `id` of a request must be text or a whole number.")
+    known = identifier if is_identifier(identifier) else None
+    if not isinstance(message.get("method"), str):
+        return Malformed(INVALID_REQUEST, "A message needs a `method`, as text.", known)
+    if message.get("jsonrpc") != "2.0":
+        return Malformed(INVALID_REQUEST, 'A message needs `"jsonrpc": "2.0"`.', known)
+    return message
+
+
+def kind_of(message: Message) -> Literal["request", "notification", "response"]:
+    """Return what a message is."""
+    if "method" not in message and ("result" in message or "error" in message):
+        return "response"
+    return "request" if "id" in message else "notification"
+
+
+def is_identifier(value: object) -> TypeGuard[Identifier]:
+    """Whether a value can be the id of a request; true and false count as no numbers here."""
+    return isinstance(value, int | str) and not isinstance(value, bool)
+
+
+def cancelled_id(message: Message) -> Identifier | None:
+    """Return the id of the request that a ``$/cancelRequest`` takes back, None when it names none."""
+    params: object = message.get("params")
+    identifier: object = cast("Message", params).get("id") if isinstance(params, dict) else None
+    return identifier if is_identifier(identifier) else None
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is not JSON")

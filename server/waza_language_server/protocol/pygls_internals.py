@@ -1,0 +1,146 @@
+"""What the server does with private parts of ``pygls``: everything that does is in this file.
+
+``pygls`` dispatches messages that are well-formed and expected. Here is what it lacks for the others: answers
+to what is no request, responses that nobody waits for or that are not what was asked for, cancellations of
+requests that are not the client's, and an introduction with roots that are no URIs.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any, cast
+from urllib.parse import urlsplit
+
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
+from pygls.protocol import LanguageServerProtocol, lsp_method
+from pygls.uris import from_fs_path
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator
+    from concurrent.futures import Future
+
+    from waza_language_server.protocol.messages import Identifier, Message
+
+
+class Protocol(LanguageServerProtocol):
+    """The protocol of ``pygls``, for clients that make mistakes."""
+
+    def __init__(self, *arguments: Any) -> None:
+        cast("Any", super()).__init__(*arguments)
+        self._features = cast("Any", self.fm)
+        for method in _NOT_OFFERED:
+            self._features.builtin_features.pop(method, None)
+
+    @property
+    def is_initialized(self) -> bool:
+        """Whether an introduction has succeeded."""
+        return hasattr(self, "server_capabilities")
+
+    def knows(self, method: str) -> bool:
+        """Whether there is a handler for a method."""
+        return method in self._features.builtin_features or method in self._features.features
+
+    def answer(self, identifier: Identifier | None, code: int, reason: str) -> None:
+        """Answer a request with an error; None when it is not known which one."""
+        # Written out, since the converter leaves out an id that is null, which must be there.
+        error = {"code": code, "message": reason}
+        self._send_data({"jsonrpc": "2.0", "id": identifier, "error": error})
+
+    def take_response(self, message: Message) -> bool:
+        """Hand a response to whom it is for, as an error when it is not what was asked for.
+
+        Returns False when nobody waits for it.
+        """
+        identifier: object = message.get("id")
+        if not isinstance(identifier, str) or identifier not in self._result_types:
+            return False
+        result_type = self._result_types.pop(identifier)
+        waiting = self._request_futures.pop(identifier, None)
+        if waiting is None or waiting.done():
+            return False
+        if message.get("error") is not None:
+            waiting.set_exception(_error_of(message["error"]))
+            return True
+        try:
+            structured: Any = cast("Any", self._converter).structure(
+                {"jsonrpc": "2.0", "id": identifier, "result": message.get("result")}, result_type
+            )
+        except Exception as error:  # noqa: BLE001 - the converter raises whatever a wrong value leads to
+            refused = JsonRpcException(f"The client's answer is not what was asked for: {error}")
+            waiting.set_exception(refused)
+        else:
+            waiting.set_result(structured.result)
+        return True
+
+    def cancel(self, identifier: Identifier) -> None:
+        """Cancel a request of the client; one that is not in flight has been answered."""
+        future = self._request_futures.get(identifier)
+        if isinstance(future, asyncio.Task):
+            cast("asyncio.Task[Any]", future).cancel()
+
+    def tasks(self) -> list[asyncio.Task[Any]]:
+        """Return the client's requests and notifications that are being handled and wait for something."""
+        futures = cast("dict[Identifier, Any]", self._request_futures).values()
+        return [future for future in futures if isinstance(future, asyncio.Task)]
+
+    @lsp_method(types.INITIALIZE)
+    def lsp_initialize(self, params: types.InitializeParams) -> Generator[Any, Any, types.InitializeResult]:
+        """Answer the introduction; folders that are no URIs count as none, the root is one of the folders."""
+        root = params.root_uri or _uri_of(params.root_path)
+        folders = params.workspace_folders or ([types.WorkspaceFolder(root, "")] if root else [])
+        params.workspace_folders = [folder for folder in folders if _is_uri(folder.uri)]
+        params.root_uri = params.root_path = None
+        return (yield from super().lsp_initialize(params))
+
+    def _execute_handler(
+        self,
+        msg_id: Identifier,
+        handler: Callable[..., Any],
+        callback: Callable[[Future[Any]], None],
+        args: tuple[Any, ...] | None = None,
+        kwargs: dict[str, Any] | None = None,
+    ) -> None:
+        def finish(future: Future[Any]) -> None:
+            # The base class keeps the futures of notifications for ever.
+            if self._request_futures.get(msg_id) is future:
+                del self._request_futures[msg_id]
+            callback(future)
+
+        super()._execute_handler(msg_id, handler, finish, args, kwargs)
+
+
+_NOT_OFFERED = (
+    types.NOTEBOOK_DOCUMENT_DID_OPEN,
+    types.NOTEBOOK_DOCUMENT_DID_CHANGE,
+    types.NOTEBOOK_DOCUMENT_DID_CLOSE,
+)
+
+
+def is_request(method: str) -> bool:
+    """Whether the protocol has a request of this name; False for notifications and what it does not know."""
+    known: Any = types.METHOD_TO_TYPES.get(method)
+    return known is not None and known[1] is not None
+
+
+def _error_of(error: object) -> JsonRpcException:
+    given = cast("dict[str, Any]", error) if isinstance(error, dict) else {}
+    code, reason = given.get("code"), given.get("message")
+    return JsonRpcException(
+        str(reason) if reason else "The client gave no reason.", code if isinstance(code, int) else 0
+    )
+
+
+def _is_uri(text: str) -> bool:
+    try:
+        urlsplit(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _uri_of(path: str | None) -> str | None:
+    try:
+        return from_fs_path(path) if path else None
+    except ValueError:
+        return None
