@@ -178,9 +178,11 @@ def _of_name(source: str, node: Node, offset: int) -> Hover | None:
         if match.start() <= at <= match.end():
             described = DOCS.get(match[0])
             attribute = mapped.value[: match.start()].rstrip().endswith(".")
-            if described is None or attribute:
+            span = mapped.source_span(*match.span())
+            # The quote in front of a name, and the indentation, belong to no character of the value.
+            if described is None or attribute or not span.contains(offset):
                 return None
-            return Hover(mapped.source_span(*match.span()), f"**{match[0]}** {described}")
+            return Hover(span, f"**{match[0]}** {described}")
     return None
 
 

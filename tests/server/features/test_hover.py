@@ -120,6 +120,11 @@ def test_a_name_in_an_assertion_is_explained_at_its_own_characters() -> None:
     )
 
 
+def test_the_quote_in_front_of_a_name_is_not_the_name() -> None:
+    entry = '      assertions:\n        - <CURSOR>"len(x)"\n'
+    assert explained(f"graders:\n  - type: code\n    config:\n{entry}") is None
+
+
 def test_an_attribute_of_the_same_name_is_not_explained() -> None:
     source = "graders:\n  - type: code\n    config:\n      assertions:\n        - x.out<CURSOR>put\n"
     assert explained(source) is None
