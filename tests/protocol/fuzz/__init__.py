@@ -1,0 +1,1 @@
+"""A seeded stateful fuzzer of the server: messages, files and edits over its standard streams."""

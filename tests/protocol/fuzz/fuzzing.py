@@ -1,0 +1,67 @@
+"""Sessions, one after the other and at the same time; a finding ends its session and leaves a replay file."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.protocol.fuzz.conduct import play
+from tests.protocol.fuzz.findings import FoundError, Settings, Step, write_replay
+from tests.protocol.fuzz.measurements import Measurements
+from tests.protocol.fuzz.scenario import scenario, settings_of
+from tests.protocol.fuzz.session import Limits, Session
+
+
+@dataclass
+class Outcome:
+    """How a session went. ``steps`` are those that were played, the last of them made the finding."""
+
+    settings: Settings
+    measurements: Measurements
+    steps: Sequence[Step] = ()
+    finding: FoundError | None = None
+
+
+def run_session(seed: int, count: int, features: frozenset[str], limits: Limits) -> Outcome:
+    """Play the session of a seed, with about ``count`` messages."""
+    settings = settings_of(seed, features)
+    with _folder() as root:
+        session = Session(settings, root, limits)
+        return _played(session, scenario(session, count, features))
+
+
+def replay(settings: Settings, steps: Sequence[Step], limits: Limits) -> Outcome:
+    """Play steps again."""
+    with _folder() as root:
+        return _played(Session(settings, root, limits), steps)
+
+
+def keep(outcome: Outcome, folder: Path) -> Path:
+    """Write the replay file of a finding and return its path."""
+    path = folder / f"session-{outcome.settings.seed}.jsonl"
+    write_replay(path, outcome.settings, outcome.steps)
+    return path
+
+
+@contextmanager
+def _folder() -> Generator[Path]:
+    """Make the root of a session; beside it is the place for temporary files of the server."""
+    with tempfile.TemporaryDirectory(prefix="fuzz-", ignore_cleanup_errors=True) as folder:
+        root = Path(folder).resolve() / "root"
+        root.mkdir()
+        yield root
+
+
+def _played(session: Session, steps: Iterable[Step]) -> Outcome:
+    finding: FoundError | None = None
+    try:
+        for step in steps:
+            play(session, step)
+    except FoundError as found:
+        finding = found
+    finally:
+        session.close()
+    return Outcome(session.settings, session.measurements, session.steps, finding)
