@@ -30,6 +30,7 @@ ENGINE_MODULES_FOR_THE_SERVER = {
     "waza_engine.spec.scalars",
     "waza_engine.spec.task_globs",
     "waza_engine.assertions.names",
+    "waza_engine.processes.trees",
     "waza_engine.results.reading",
 }
 RUNS_CODE = {
@@ -126,6 +127,7 @@ def test_a_room_uses_only_the_rooms_below_it(room: str, above: tuple[str, ...]) 
 @pytest.mark.parametrize(
     ("room", "above"),
     [
+        ("processes", ("spec", "graders", "assertions", "scoring", "mcp", "results", "executors", "runs")),
         ("spec", ("scoring", "mcp", "results", "executors", "runs", "scaffold", "commands")),
         ("graders", ("scoring", "mcp", "results", "executors", "runs", "scaffold", "commands")),
         ("assertions", ("scoring", "mcp", "results", "executors", "runs", "scaffold", "commands")),

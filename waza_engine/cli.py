@@ -11,6 +11,8 @@ import sys
 from waza_engine.command_line import carry_out, carry_out_application
 from waza_engine.mcp import MOCK_COMMAND
 
+_STARTS_PROGRAMS = {"run", "grade", "serve"}
+
 
 def main() -> None:
     """Carry out the command line; leaves with the exit code of the command."""
@@ -19,6 +21,10 @@ def main() -> None:
 
 def _command() -> None:
     arguments = sys.argv[1:]
+    if not _STARTS_PROGRAMS.isdisjoint(arguments[:1]):
+        from waza_engine.processes.supervisor import supervise
+
+        supervise()
     if arguments == ["serve"]:
         from waza_engine.end_of_input import leave_at_end_of_input
 

@@ -6,6 +6,7 @@ import os
 import queue
 import signal
 import threading
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -31,6 +32,8 @@ from waza_engine.spec.problems import SuiteFileError
 from waza_engine.terminal import complain
 
 PASSED, SOME_FAILED, NOT_RUN, LIMIT_REACHED, INTERRUPTED = 0, 1, 2, 3, 130
+# One that is sent to the whole process group comes a second time from its front.
+_SAME_SIGNAL_SECONDS = 0.3
 # Of several runs the worst counts.
 _SEVERITY = (PASSED, SOME_FAILED, LIMIT_REACHED, NOT_RUN, INTERRUPTED)
 
@@ -195,15 +198,18 @@ def _run(
 
     signal.signal(signal.SIGTERM, _interrupt)
     threading.Thread(target=work, daemon=True).start()
+    asked = 0.0
     while True:
         try:
             found = reports.get(timeout=0.2)
         except queue.Empty:
             continue
         except KeyboardInterrupt:
-            if cancellation.requested:
+            if not cancellation.requested:
+                asked = time.monotonic()
+                cancellation.request()
+            elif time.monotonic() - asked > _SAME_SIGNAL_SECONDS:
                 os._exit(INTERRUPTED)
-            cancellation.request()
             continue
         if isinstance(found, Exception):
             raise found

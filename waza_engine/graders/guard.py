@@ -1,7 +1,9 @@
 """A tiny process that outlives the engine by a moment and ends the engine's programs when that was killed.
 
-Nothing inside a killed process can clean up after it. The guard reads a pipe that the system closes with the
-engine, however that ends, and then kills the process groups that were still going on.
+It stands in where the engine has no supervisor (``processes/supervisor.py``): on macOS, and in a program that
+uses the engine as a library. Nothing inside a killed process can clean up after it. The guard reads a pipe
+that the system closes with the engine, however that ends, and then kills the process groups that were still
+going on.
 """
 
 from __future__ import annotations
@@ -10,6 +12,8 @@ import contextlib
 import os
 import subprocess
 import threading
+
+from waza_engine.processes.supervisor import is_supervised
 
 # A shell is there on every system with process groups, and starts in a millisecond.
 _SHELL = "/bin/sh"
@@ -39,7 +43,7 @@ class Guard:
         """Kill this group when the engine is gone."""
         with self._lock:
             self._groups.add(group)
-            if self._process is None and os.name != "nt":
+            if self._process is None and os.name != "nt" and not is_supervised():
                 self._process = _started()
             self._tell("+", group)
 

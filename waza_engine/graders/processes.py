@@ -20,6 +20,7 @@ from typing import IO
 import psutil
 
 from waza_engine.graders.guard import Guard
+from waza_engine.processes.supervisor import end_orphans
 
 OUTPUT_LIMIT_BYTES = 1_000_000
 # On Windows a child gets its own process group by a flag; elsewhere `start_new_session` does it.
@@ -27,6 +28,8 @@ NEW_GROUP_FLAGS: int = getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
 _PIPE_GRACE_SECONDS = 1.0
 _MARK = "WAZA_PROGRAM"
 _marks: weakref.WeakKeyDictionary[subprocess.Popen[bytes], str] = weakref.WeakKeyDictionary()
+_going_on: weakref.WeakSet[object] = weakref.WeakSet()
+_beginning = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,21 +153,58 @@ def start_program(
     ``stdin`` is sent while it runs; None gives it nothing to read. Raises ``OSError`` when it cannot be
     started.
     """
-    mark = secrets.token_hex(8)
-    process = subprocess.Popen(
-        list(command),
+    process = start_marked(
+        command,
+        cwd,
+        environment,
         stdin=subprocess.DEVNULL if stdin is None else subprocess.PIPE,
-        stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        cwd=cwd,
-        env={**environment, _MARK: mark},
-        start_new_session=True,
-        creationflags=NEW_GROUP_FLAGS,
     )
-    _marks[process] = mark
     if stdin is not None and process.stdin is not None:
         _Writer(process.stdin, stdin.encode("utf-8", "replace")).start()
     return process
+
+
+def start_marked(
+    command: Sequence[str], cwd: Path, environment: Mapping[str, str], *, stdin: int, stderr: int
+) -> subprocess.Popen[bytes]:
+    """Start a program in a process group of its own, so that ``kill_tree`` finds all that it starts.
+
+    ``stdin`` and ``stderr`` are as ``subprocess`` has them. Raises ``OSError`` when it cannot be started.
+    """
+    mark = secrets.token_hex(8)
+    with _beginning:
+        process = subprocess.Popen(
+            list(command),
+            stdin=stdin,
+            stdout=subprocess.PIPE,
+            stderr=stderr,
+            cwd=cwd,
+            env={**environment, _MARK: mark},
+            start_new_session=True,
+            creationflags=NEW_GROUP_FLAGS,
+        )
+        _marks[process] = mark
+        _going_on.add(process)
+    return process
+
+
+def program_begins(program: object) -> None:
+    """Note that a program which a library starts goes on, until ``program_ended`` is told the same object."""
+    with _beginning:
+        _going_on.add(program)
+
+
+def program_ended(program: object) -> None:
+    """Note that a program has ended. After the last one nothing that any of them started may go on.
+
+    What has cleared its environment and lost its parent does not show whose it was, so it is ended then.
+    """
+    with _beginning:
+        if program in _going_on:
+            _going_on.discard(program)
+            if not _going_on:
+                end_orphans()
 
 
 def end_trees(processes: Mapping[subprocess.Popen[bytes], float]) -> None:
@@ -207,6 +247,7 @@ def kill_tree(process: subprocess.Popen[bytes]) -> None:
     for stray in _strays(process):
         with contextlib.suppress(psutil.Error):
             stray.kill()
+    program_ended(process)
 
 
 def _strays(process: subprocess.Popen[bytes]) -> list[psutil.Process]:

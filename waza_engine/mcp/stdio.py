@@ -19,7 +19,7 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 from mcp.client.stdio import get_default_environment
 from mcp.shared.message import SessionMessage
 
-from waza_engine.graders.processes import NEW_GROUP_FLAGS, ProcessScope, kill_tree
+from waza_engine.graders.processes import ProcessScope, kill_tree, start_marked
 
 _LEAVE_SECONDS = 0.5
 _Incoming = MemoryObjectReceiveStream[SessionMessage | Exception]
@@ -64,15 +64,12 @@ async def started_server(
 def _spawn(server: Mapping[str, Any], workspace: Path) -> subprocess.Popen[bytes]:
     command: str = server["command"]
     arguments: list[str] = list(server["args"])
-    return subprocess.Popen(
+    return start_marked(
         [shutil.which(command) or command, *arguments],
+        server.get("cwd") or workspace,
+        get_default_environment() | dict(server["env"]),
         stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
-        cwd=server.get("cwd") or workspace,
-        env=get_default_environment() | dict(server["env"]),
-        start_new_session=True,
-        creationflags=NEW_GROUP_FLAGS,
     )
 
 

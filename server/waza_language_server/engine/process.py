@@ -16,7 +16,6 @@ import json
 import logging
 import os
 import queue
-import signal
 import subprocess
 import sys
 import threading
@@ -26,6 +25,8 @@ from subprocess import PIPE, Popen, TimeoutExpired
 from typing import IO, TYPE_CHECKING, Any, cast
 
 from pylsp_jsonrpc.endpoint import Endpoint
+
+from waza_engine.processes.trees import end_process_tree
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -127,12 +128,12 @@ class EngineProcess:
 
     async def kill(self) -> None:
         """End the child and everything it started, at once; returns when it is gone."""
-        self.kill_now()
+        await asyncio.to_thread(self.kill_now)
         if self._child is not None:
             await self._gone.wait()
 
     def kill_now(self) -> None:
-        """Do the same without waiting: for the end of the server."""
+        """Do the same without the loop: for the end of the server. Blocks at most about a second."""
         if self.pid is not None:
             end_process_tree(self.pid)
 
@@ -213,22 +214,6 @@ class EngineProcess:
         if "nknown option" in "".join(self._stderr_tail):
             return f"{self.interpreter} is older than Python 3.11; choose another interpreter."
         return f"The engine stopped unexpectedly (exit code {code}){f': {last}' if last else ''}."
-
-
-def end_process_tree(pid: int) -> None:
-    """Kill a process, everything it started and its process group; silent about what is gone already."""
-    import psutil
-
-    family: list[psutil.Process] = []
-    with contextlib.suppress(psutil.Error):
-        parent = psutil.Process(pid)
-        family = [*parent.children(recursive=True), parent]
-    if sys.platform != "win32":
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(pid, signal.SIGKILL)
-    for process in family:
-        with contextlib.suppress(psutil.Error):
-            process.kill()
 
 
 def _thread(work: Callable[..., None], *arguments: Any) -> threading.Thread:

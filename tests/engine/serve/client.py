@@ -95,7 +95,9 @@ class Engine:
                 return events
 
     def descendants(self) -> list[psutil.Process]:
-        return psutil.Process(self.process.pid).children(recursive=True)
+        """Return what the engine has started: not its guard, nor the engine itself below that."""
+        front = psutil.Process(self.process.pid)
+        return [found for found in front.children(recursive=True) if found.cmdline() != front.cmdline()]
 
     def _read(self) -> None:
         assert self.process.stdout is not None

@@ -24,7 +24,7 @@ from copilot import CopilotClient, RuntimeConnection
 from waza_engine.executors.base import ExecutorError
 from waza_engine.executors.copilot.provider import PREFIX, CopilotProvider
 from waza_engine.executors.provider import is_this_machine, nothing_answers
-from waza_engine.graders.processes import run_bounded
+from waza_engine.graders.processes import program_begins, program_ended, run_bounded
 
 PATH_VARIABLE = "COPILOT_CLI_PATH"
 # Everything that the agent starts inherits it, also what cuts itself off from its parents.
@@ -100,6 +100,7 @@ class Runtime:
             await asyncio.to_thread(_check_listens, self._provider)
         if not self._program.verified:
             await asyncio.to_thread(_check_is_copilot, self._program.path)
+        program_begins(self)
         try:
             await self.client.start()
         except Exception as error:  # noqa: BLE001 - the library raises many kinds
@@ -121,11 +122,12 @@ class Runtime:
         for _ in range(_LOOK_AGAIN):
             members = list(self._members())
             if not members:
-                return
+                break
             for member in members:
                 with contextlib.suppress(psutil.Error):
                     member.kill()
             psutil.wait_procs(members, timeout=0.2)
+        program_ended(self)
 
     def _new_client(self) -> CopilotClient:
         provider = self._provider

@@ -1,0 +1,1 @@
+"""How all that the engine starts ends with it, however it ends. Light."""
