@@ -13,6 +13,9 @@ from typing import TypeAlias
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 
+MAX_ALIASED_NODES = 10_000
+"""How many values the aliases of a file may stand for, those behind other aliases included."""
+
 _NULL = frozenset({"", "~", "null", "Null", "NULL"})
 _TRUE = frozenset({"true", "True", "TRUE"})
 _FALSE = frozenset({"false", "False", "FALSE"})

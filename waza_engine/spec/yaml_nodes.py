@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 import yaml
 
+from waza_engine.spec.scalars import MAX_ALIASED_NODES
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MAX_DEPTH = 200
-MAX_ALIASED_NODES = 100_000
 
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 

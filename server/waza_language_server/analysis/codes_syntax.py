@@ -68,6 +68,21 @@ SYNTAX_RULES = (
         "Whether an anchor is missing or plain text was meant is for the author to say.",
     ),
     Rule(
+        "too-many-aliases",
+        "Aliases multiply the file into too many values",
+        "error",
+        "A few lines of anchors and aliases can stand for billions of values. A run refuses such a file, and "
+        "the editor looks no further into it.",
+        "id: t\nname: T\ninputs:\n  prompt: Go\n  context:\n"
+        + "    a: &a [x, x, x, x, x, x, x, x, x, x]\n"
+        + "".join(
+            f"    {name}: &{name} [{', '.join([f'*{before}'] * 10)}]\n"
+            for before, name in ("ab", "bc", "cd", "de")
+        ),
+        "id: t\nname: T\ninputs:\n  prompt: Go\n  context:\n    a: &a [x, x]\n    b: [*a, *a]\n",
+        "Which of the values are meant is for the author to say.",
+    ),
+    Rule(
         "control-character",
         "An invisible character disturbs the reading",
         "warning",

@@ -36,12 +36,11 @@ def deprecated_type(subject: Subject, shape: Shape) -> Iterator[Problem]:
 
 def deprecated_keys(subject: Subject, mapping: Node, shape: Shape) -> Iterator[Problem]:
     """Yield the keys of a mapping that have a successor."""
-    for entry in mapping.entries:
-        known = shape.properties.get(entry.key.value)
-        if known is None:
-            continue
+    for name, known in shape.properties.items():
         if known.shape.deprecated and known.shape.kind != "grader.type":
-            yield _deprecated_key(subject, mapping, shape, entry, known.shape)
+            entry = mapping.entry(name)
+            if entry is not None:
+                yield _deprecated_key(subject, mapping, shape, entry, known.shape)
 
 
 def _deprecated_key(subject: Subject, mapping: Node, shape: Shape, entry: Entry, key: Shape) -> Problem:

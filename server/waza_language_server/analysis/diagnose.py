@@ -12,6 +12,7 @@ from collections.abc import Generator, Iterator, Sequence
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
+from waza_engine.spec.scalars import MAX_ALIASED_NODES
 from waza_language_server.analysis import eval_file, structure, task_file
 from waza_language_server.analysis.assertions import assertion_problems, javascript_meant
 from waza_language_server.analysis.failures import guarded, note_failure
@@ -26,13 +27,14 @@ from waza_language_server.analysis.grader_names import (
 from waza_language_server.analysis.patterns import pattern_problems
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.references import reference_problems
-from waza_language_server.analysis.syntax_problems import syntax_problems
+from waza_language_server.analysis.syntax_problems import syntax_problems, too_many_aliases
 from waza_language_server.analysis.tool_names import tool_name_problems
 from waza_language_server.project.uris import path_of, uri_of
 from waza_language_server.schema.catalog import Catalog, SchemaName, default_catalog
 from waza_language_server.schema.locate import grader_shape, graders_in, located_below
 from waza_language_server.schema.shape import Shape
-from waza_language_server.syntax.nodes import Green, Node
+from waza_language_server.syntax.nodes import Green, Node, aliased_nodes
+from waza_language_server.syntax.steps import finished
 from waza_language_server.syntax.tree import Tree, parse
 
 if TYPE_CHECKING:
@@ -41,7 +43,12 @@ if TYPE_CHECKING:
     from waza_language_server.project.document import Document
     from waza_language_server.project.index import Project
 
-_kept: WeakKeyDictionary[Green, dict[tuple[str, int], tuple[Problem, ...]]] = WeakKeyDictionary()
+Memory = WeakKeyDictionary[Green, dict[SchemaName, tuple[Problem, ...]]]
+_kept: WeakKeyDictionary[Catalog, Memory] = WeakKeyDictionary()
+"""What was found in a grader entry, as seen from its start, by schemas, entry and kind of document."""
+
+Found = Iterator[Problem | None]
+"""What a rule yields: problems, and None wherever a pause is welcome."""
 
 
 def diagnose(
@@ -51,35 +58,30 @@ def diagnose(
 
     ``project`` adds what other files say; without it only the document itself is judged.
     """
-    steps = diagnose_in_steps(document, project, catalog)
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            return end.value
+    return finished(diagnose_in_steps(document, project, catalog))
 
 
 def diagnose_in_steps(
     document: Document, project: Project | None = None, catalog: Catalog | None = None
 ) -> Generator[None, None, tuple[Problem, ...]]:
-    """Do the same with a pause after every piece that is read and every grader entry.
-
-    There the caller may do something else or stop.
-    """
+    """Do the same with many pauses, where the caller may do something else or stop."""
     yield from document.read_in_steps()
-    problems: list[Problem] = []
-    for problem in _problems_of(document, project, catalog):
+    return (yield from in_order(document.tree, _problems_of(document, project, catalog)))
+
+
+def in_order(tree: Tree, found: Found) -> Generator[None, None, tuple[Problem, ...]]:
+    """Return what rules have found in a text, each problem once, in the order of the text."""
+    problems: dict[tuple[int, int, str, str], Problem] = {}
+    for problem in found:
         if problem is None:
             yield
-        elif problem.span.end <= len(document.text):
-            problems.append(problem)
-    return tuple(sorted(dict.fromkeys(problems), key=lambda problem: (problem.span, problem.code)))
+        elif problem.span.end <= len(tree.text):
+            key = (problem.span.start, problem.span.end, problem.code, problem.message)
+            problems.setdefault(key, problem)
+    return tuple(problems[key] for key in sorted(problems))
 
 
-def _problems_of(
-    document: Document, project: Project | None, catalog: Catalog | None
-) -> Iterator[Problem | None]:
-    """Yield the problems, and None where a pause is welcome."""
+def _problems_of(document: Document, project: Project | None, catalog: Catalog | None) -> Found:
     tree = document.tree
     kind = document.kind
     try:
@@ -90,46 +92,69 @@ def _problems_of(
         yield from guarded("syntax", lambda: syntax_problems(tree, kind, None))
         return
     yield from guarded("syntax", lambda: syntax_problems(tree, kind, catalog))
-    yield from guarded("structure", lambda: structure.document_problems(tree, kind, catalog))
-    if tree.root is None:
-        return
     root = tree.root
-    graders = tuple(guarded("graders", lambda: graders_in(root, kind, catalog)))
-    yield from guarded("patterns", lambda: _patterns_outside_graders(tree, kind, catalog))
-    yield from guarded("whole file", lambda: _whole_file(tree, kind))
+    if root is not None and tree.anchored and aliased_nodes(root.green) > MAX_ALIASED_NODES:
+        yield too_many_aliases(tree)
+        return
+    yield from guarded("structure", lambda: structure.document_problems(tree, kind, catalog))
+    if root is None:
+        return
+    graders: list[Node] = []
+    for entry in guarded("graders", lambda: graders_in(root, kind, catalog)):
+        graders.append(entry)
+        yield None
+    yield from guarded("patterns", lambda: patterns_outside_graders(tree, kind, catalog))
+    yield from guarded("whole file", lambda: whole_file(tree, kind))
     for entry in graders:
         yield from grader_problems(tree, kind, catalog, entry)
         yield None
     yield from guarded("grader names", lambda: duplicate_names(tree.text, graders))
     if project is not None:
-        yield from guarded("references", lambda: reference_problems(document, project))
-        yield from guarded("prompt", lambda: task_file.prompt_problems(document, project))
-        yield from guarded("task id", lambda: task_file.id_problems(document, project))
-        yield from guarded("suite names", lambda: _names_of_suite(document, project, graders))
-        yield from guarded("grader references", lambda: _references(document, project, catalog))
+        yield from project_problems(document, project, catalog, graders)
 
 
-def grader_problems(tree: Tree, kind: SchemaName, catalog: Catalog, entry: Node) -> tuple[Problem, ...]:
-    """Return the problems of one grader entry, from memory when neither the entry nor its place changed."""
-    if tree.errors and tree.broken(entry):
-        return tuple(_check_grader(tree, kind, catalog, entry))
-    key = (kind, id(catalog))
-    kept = _kept.get(entry.green, {}).get(key)
+def project_problems(document: Document, project: Project, catalog: Catalog, graders: Sequence[Node]) -> Found:
+    """Yield what other files say about a document; ``graders`` are all its grader entries."""
+    yield from guarded("references", lambda: reference_problems(document, project))
+    yield from guarded("prompt", lambda: task_file.prompt_problems(document, project))
+    yield from guarded("task id", lambda: task_file.id_problems(document, project))
+    yield from guarded("suite names", lambda: _names_of_suite(document, project, graders))
+    yield from guarded("grader references", lambda: _references(document, project, catalog))
+
+
+def grader_problems(tree: Tree, kind: SchemaName, catalog: Catalog, entry: Node) -> Found:
+    """Yield the problems of one grader entry, from memory when neither the entry nor its place changed."""
+    if tree.broken(entry):
+        yield from _check_grader(tree, kind, catalog, entry)
+        return
+    memory = _kept.setdefault(catalog, WeakKeyDictionary()).setdefault(entry.green, {})
+    kept = memory.get(kind)
     if kept is None:
-        kept = tuple(problem.shifted(-entry.offset) for problem in _check_grader(tree, kind, catalog, entry))
-        if not _refers_elsewhere(entry.green):
-            _kept.setdefault(entry.green, {})[key] = kept
-    return tuple(problem.shifted(entry.offset) for problem in kept) if kept else ()
+        found: list[Problem] = []
+        for problem in _check_grader(tree, kind, catalog, entry):
+            if problem is None:
+                yield None
+            else:
+                found.append(problem.shifted(-entry.offset))
+        kept = tuple(found)
+        if not refers_elsewhere(entry.green):
+            memory[kind] = kept
+    for problem in kept:
+        yield problem.shifted(entry.offset)
+        yield None
 
 
-def _patterns_outside_graders(tree: Tree, kind: SchemaName, catalog: Catalog) -> Iterator[Problem]:
+def patterns_outside_graders(tree: Tree, kind: SchemaName, catalog: Catalog) -> Found:
+    """Yield the problems of the regular expressions that stand in no grader."""
     if tree.root is not None:
         for node, shape in structure.outside_graders(tree.root, catalog.document(kind)):
+            yield None
             if shape.kind == "regex":
                 yield from pattern_problems(tree.text, node, "warning")
 
 
-def _whole_file(tree: Tree, kind: SchemaName) -> Iterator[Problem]:
+def whole_file(tree: Tree, kind: SchemaName) -> Found:
+    """Yield what only a file as a whole can show."""
     root = tree.root
     if root is None:
         return
@@ -139,17 +164,22 @@ def _whole_file(tree: Tree, kind: SchemaName) -> Iterator[Problem]:
         yield from eval_file.row_problems(root)
         yield from eval_file.mock_problems(root)
         tasks = root.get("tasks")
-        for task in tasks.target.items if tasks is not None else ():
+        for task in tasks.target.each_item() if tasks is not None else ():
+            yield None
             yield from task_file.turn_problems(task)
 
 
-def _check_grader(tree: Tree, kind: SchemaName, catalog: Catalog, entry: Node) -> Iterator[Problem]:
-    located = tuple(guarded("shapes", lambda: located_below(entry, grader_shape(entry, catalog), catalog)))
+def _check_grader(tree: Tree, kind: SchemaName, catalog: Catalog, entry: Node) -> Found:
+    located: list[tuple[Node, Shape]] = []
+    shapes = guarded("shapes", lambda: located_below(entry, grader_shape(entry, catalog), catalog))
+    for pair in shapes:
+        located.append(pair)
+        yield None
     yield from guarded("grader", lambda: structure.grader_problems(tree, kind, catalog, entry, located))
     yield from guarded("values", lambda: _value_problems(tree, entry, located))
 
 
-def _value_problems(tree: Tree, entry: Node, located: Sequence[tuple[Node, Shape]]) -> Iterator[Problem]:
+def _value_problems(tree: Tree, entry: Node, located: Sequence[tuple[Node, Shape]]) -> Found:
     assertions: list[Node] = []
     for node, shape in located:
         if shape.kind == "python.assertion":
@@ -158,13 +188,14 @@ def _value_problems(tree: Tree, entry: Node, located: Sequence[tuple[Node, Shape
             yield from pattern_problems(tree.text, node)
         elif shape.kind == "tool.name":
             yield from tool_name_problems(node)
+        yield None
     language = entry.get("config", "language")
     if assertions and (language is None or language.target.value in {"", "python"}):
         yield from javascript_meant(tree, entry, assertions)
         yield from assertion_problems(tree.text, assertions)
 
 
-def _names_of_suite(document: Document, project: Project, graders: tuple[Node, ...]) -> Iterator[Problem]:
+def _names_of_suite(document: Document, project: Project, graders: Sequence[Node]) -> Found:
     if document.kind != "task":
         return
     path = path_of(document.uri)
@@ -178,13 +209,16 @@ def _names_of_suite(document: Document, project: Project, graders: tuple[Node, .
     yield from names_taken_by_suite(document.text, graders, taken)
 
 
-def _references(document: Document, project: Project, catalog: Catalog) -> Iterator[Problem]:
+def _references(document: Document, project: Project, catalog: Catalog) -> Found:
     """Yield the names in ``expected.graders`` that the suite does not have, when the suite is known."""
     root = document.tree.root
     if document.kind != "task" or root is None:
         return
-    located = structure.outside_graders(root, catalog.document("task"))
-    nodes = [node for node, shape in located if shape.kind == "grader.name" and node.kind == "scalar"]
+    nodes: list[Node] = []
+    for node, shape in structure.outside_graders(root, catalog.document("task")):
+        if shape.kind == "grader.name" and node.kind == "scalar":
+            nodes.append(node)
+        yield None
     known = project.suite_grader_names(document) if nodes else None
     if known is not None and known.known and known.value:
         yield from unknown_names(document.text, nodes, known.value)
@@ -199,7 +233,7 @@ def _places_of_names(project: Project, path: Path) -> dict[str, NamedElsewhere]:
     return {node.value: NamedElsewhere(uri_of(path), node.span) for node in nodes if node is not None}
 
 
-def _refers_elsewhere(green: Green) -> bool:
+def refers_elsewhere(green: Green) -> bool:
     """Whether an alias stands in the entry: then its meaning depends on text outside."""
     stack = [green]
     while stack:

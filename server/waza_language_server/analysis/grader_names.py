@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from weakref import WeakKeyDictionary
 
 from waza_language_server.analysis.problem import Problem
@@ -25,17 +26,23 @@ class NamedElsewhere:
     span: Span
 
 
-def duplicate_names(text: str, graders: Sequence[Node]) -> Iterator[Problem]:
+def duplicate_names(text: str, graders: Sequence[Node]) -> Iterator[Problem | None]:
     """Yield every grader whose name an earlier grader of the same document has, within one list of graders.
 
-    Lists are compared on their own: the graders of two checkpoints never meet.
+    Lists are compared on their own: the graders of two checkpoints never meet. None is a pause.
     """
-    counted = Counter(name for grader in graders if (name := name_of(grader)) is not None)
+    counted: Counter[str] = Counter()
+    for grader in graders:
+        name = name_of(grader)
+        if name is not None:
+            counted[name] += 1
+        yield None
     if len(counted) == counted.total():
         return
     first: dict[tuple[object, str], Node] = {}
     names = set(counted)
     for grader in graders:
+        yield None
         node = name_node(grader)
         if node is None:
             continue
@@ -78,8 +85,7 @@ def unknown_names(text: str, references: Sequence[Node], known: Sequence[str]) -
         )
         fixes: tuple[Fix, ...] = ()
         if meant is not None:
-            written = ScalarMap.of(text, node).write(meant)
-            fixes = (Fix(f"Change to `{meant}`", (Edit(node.span, written),), preferred=True),)
+            fixes = (Fix(f"Change to `{meant}`", partial(_rewritten, text, node, meant), preferred=True),)
         message = f"The suite has no grader `{node.value}`; {choice}"
         yield Problem("unknown-grader-name", node.span, message, "warning", fixes)
 
@@ -110,4 +116,8 @@ def _renaming(text: str, node: Node, names: set[str]) -> Fix:
     while f"{node.value}_{number}" in names:
         number += 1
     new = f"{node.value}_{number}"
-    return Fix(f"Rename to `{new}`", (Edit(node.span, ScalarMap.of(text, node).write(new)),))
+    return Fix(f"Rename to `{new}`", partial(_rewritten, text, node, new))
+
+
+def _rewritten(text: str, node: Node, new: str) -> tuple[Edit, ...]:
+    return (Edit(node.span, ScalarMap.of(text, node).write(new)),)

@@ -13,10 +13,10 @@ from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.spelling import listed
 from waza_language_server.analysis.subject import Subject
 from waza_language_server.analysis.unknown_keys import UnknownKey
-from waza_language_server.schema.shape import Shape
+from waza_language_server.schema.shape import Property, Shape
 from waza_language_server.syntax.edits import insert_entry
 from waza_language_server.syntax.nodes import Entry, Node
-from waza_language_server.text.edit import Fix
+from waza_language_server.text.edit import Edit, Fix
 
 _SAMPLES = {"string": "TODO", "integer": "1", "number": "1", "boolean": "true", "array": "[]", "object": "{}"}
 
@@ -77,19 +77,21 @@ def recommended_keys(
 def _insertions(subject: Subject, mapping: Node, shape: Shape, keys: Sequence[str]) -> Iterator[Fix]:
     for key in keys:
         known = shape.properties.get(key)
-        if known is None or mapping.kind != "mapping" or mapping.entry(key) is not None:
-            continue
-        after = _place(mapping, shape, key)
-        if known.shape.kind == "grader.name":
-            value = _free_name(mapping)
-        elif subject.is_grader and key == "config" and (example := _example_config(shape)):
-            pairs = [f"{name}: {_flow_text(option)}" for name, option in example.items()]
-            flow = mapping.style == "flow"
-            value = f"{{{', '.join(pairs)}}}" if flow else "".join(f"\n  {pair}" for pair in pairs)
-        else:
-            value = _sample_text(known.shape, flow=mapping.style == "flow")
-        inserted = partial(insert_entry, subject.tree, mapping, key, value, after)
-        yield Fix(f"Insert `{key}`", inserted)
+        if known is not None and mapping.kind == "mapping" and mapping.entry(key) is None:
+            yield Fix(f"Insert `{key}`", partial(_inserted, subject, mapping, shape, known))
+
+
+def _inserted(subject: Subject, mapping: Node, shape: Shape, known: Property) -> tuple[Edit, ...]:
+    key = known.name
+    if known.shape.kind == "grader.name":
+        value = _free_name(mapping)
+    elif subject.is_grader and key == "config" and (example := _example_config(shape)):
+        pairs = [f"{name}: {_flow_text(option)}" for name, option in example.items()]
+        flow = mapping.style == "flow"
+        value = f"{{{', '.join(pairs)}}}" if flow else "".join(f"\n  {pair}" for pair in pairs)
+    else:
+        value = _sample_text(known.shape, flow=mapping.style == "flow")
+    return insert_entry(subject.tree, mapping, key, value, _place(mapping, shape, key))
 
 
 def _sample_text(shape: Shape, *, flow: bool) -> str:

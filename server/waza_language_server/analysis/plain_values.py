@@ -52,7 +52,7 @@ def _without_graders(node: Node, shape: Shape, depth: int) -> Json:
         if node.entry(MERGE) is not None or depth <= 0:
             return merged(node.to_python(), depth)
         result: dict[str, Json] = {}
-        for entry in node.entries:
+        for entry in node.each_entry():
             below = shape_below(shape, entry.key.value)
             result[entry.key.value] = (
                 _without_graders(entry.value, below, depth - 1)

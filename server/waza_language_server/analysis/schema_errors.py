@@ -6,7 +6,7 @@ never shown, and of the alternatives of a value only the one that the author cho
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -33,13 +33,18 @@ class _Collected:
     )
 
 
-def explained(
-    subject: Subject, errors: Iterable[ValidationError]
-) -> tuple[tuple[Problem, ...], tuple[UnknownKey, ...]]:
-    """Return a problem for each mistake behind the validator's errors, and the unknown keys among them."""
+Explained = tuple[tuple[Problem, ...], tuple[UnknownKey, ...]]
+
+
+def explained(subject: Subject, errors: Iterable[ValidationError]) -> Generator[None, None, Explained]:
+    """Return a problem for each mistake behind the validator's errors, and the unknown keys among them.
+
+    It pauses after each of them.
+    """
     collected = _Collected()
     for error in errors:
-        _explain(subject, error, collected)
+        yield from _explain(subject, error, collected)
+        yield
     return tuple(_weighed(collected, subject)), tuple(collected.unknown)
 
 
@@ -81,7 +86,7 @@ def _culprits(unknown: list[UnknownKey], mapping: Node, keys: tuple[str, ...]) -
     yield from meant
 
 
-def _explain(subject: Subject, error: ValidationError, collected: _Collected) -> None:
+def _explain(subject: Subject, error: ValidationError, collected: _Collected) -> Iterator[None]:
     node = subject.find(error.instance_path)
     if subject.tree.broken(node) or subject.disturbed(node):
         return
@@ -95,14 +100,17 @@ def _explain(subject: Subject, error: ValidationError, collected: _Collected) ->
         return
     match keyword:
         case "additionalProperties" | "unevaluatedProperties":
-            for entry in node.entries:
-                if entry.key.value in details.unexpected and not subject.tree.broken(entry.key):
-                    collected.unknown.append(unknown_key(subject, node, _whole(subject, node, shape), entry))
+            unexpected = frozenset(details.unexpected)
+            whole = _whole(subject, node, shape)
+            for entry in node.each_entry():
+                if entry.key.value in unexpected and not subject.tree.broken(entry.key):
+                    collected.unknown.append(unknown_key(subject, node, whole, entry))
+                    yield
         case "required":
             if not subject.may_lack(node):
                 _explain_missing(subject, node, shape, details.property, collected)
         case "anyOf" | "oneOf":
-            _explain_alternatives(subject, node, shape, error, collected)
+            yield from _explain_alternatives(subject, node, shape, error, collected)
         case "not":
             collected.problems += _conflict(subject, node, shape)
         case "minProperties" | "maxProperties" if shape.exactly_one:
@@ -119,7 +127,7 @@ def _explain_missing(subject: Subject, node: Node, shape: Shape, key: str, colle
 
 def _explain_alternatives(
     subject: Subject, node: Node, shape: Shape, error: ValidationError, collected: _Collected
-) -> None:
+) -> Iterator[None]:
     if shape.at_least_one:
         if subject.may_lack(node):
             return
@@ -131,7 +139,7 @@ def _explain_alternatives(
     position = next((at for at, branch in enumerate(shape.branches) if branch is chosen), None)
     if position is not None and len(contexts) == len(shape.branches):
         for each in contexts[position]:
-            _explain(subject, each, collected)
+            yield from _explain(subject, each, collected)
         return
     types = [name for branch in shape.branches for name in sorted(branch.types)]
     if not shape.fits(node.kind) and types:

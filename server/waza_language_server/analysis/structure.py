@@ -19,15 +19,18 @@ from waza_language_server.analysis.schema_errors import explained
 from waza_language_server.analysis.subject import Subject
 from waza_language_server.analysis.unknown_keys import UnknownKey
 from waza_language_server.schema.catalog import Catalog, SchemaName
-from waza_language_server.schema.locate import grader_type, type_node
+from waza_language_server.schema.locate import below, grader_type, type_node
 from waza_language_server.schema.shape import Shape
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.syntax.tree import Tree
 from waza_language_server.text.span import Span
 
 
-def document_problems(tree: Tree, kind: SchemaName, catalog: Catalog) -> Iterator[Problem]:
-    """Yield the structural problems of a document outside its grader entries."""
+_NO_KEYS: frozenset[str] = frozenset()
+
+
+def document_problems(tree: Tree, kind: SchemaName, catalog: Catalog) -> Iterator[Problem | None]:
+    """Yield the structural problems of a document outside its grader entries; None is a pause."""
     if tree.root is None:
         if not tree.errors:
             message = "The file is empty; a run cannot read it."
@@ -39,17 +42,22 @@ def document_problems(tree: Tree, kind: SchemaName, catalog: Catalog) -> Iterato
     validator = catalog.document_validator(kind)
     unknown: tuple[UnknownKey, ...] = ()
     if not validator.is_valid(value):
-        problems, unknown = explained(subject, validator.iter_errors(value))
+        yield None
+        problems, unknown = yield from explained(subject, validator.iter_errors(value))
         yield from problems
     for node, shape in outside_graders(tree.root, root.top):
+        yield None
         yield from _advice(subject, node, shape, unknown)
 
 
 def grader_problems(
     tree: Tree, kind: SchemaName, catalog: Catalog, entry: Node, located: Sequence[tuple[Node, Shape]]
-) -> Iterator[Problem]:
-    """Yield the structural problems of one grader entry; ``located`` are its values with their shapes."""
-    if sum(each.key.value == "type" for each in entry.entries) > 1:
+) -> Iterator[Problem | None]:
+    """Yield the structural problems of one grader entry; ``located`` are its values with their shapes.
+
+    None is a pause.
+    """
+    if sum(each.key.value == "type" for each in entry.each_entry()) > 1:
         # The duplicate is said; which of the two types the options belong to is anyone's guess.
         return
     written = grader_type(entry)
@@ -62,10 +70,12 @@ def grader_problems(
     validator = catalog.grader_validator(written)
     unknown: tuple[UnknownKey, ...] = ()
     if validator is not None and not validator.is_valid(value):
-        problems, unknown = explained(subject, validator.iter_errors(value))
+        yield None
+        problems, unknown = yield from explained(subject, validator.iter_errors(value))
         yield from problems
     yield from deprecations.deprecated_type(subject, root.top)
     for node, shape in located:
+        yield None
         yield from _advice(subject, node, shape, unknown)
 
 
@@ -88,22 +98,18 @@ def _untyped(
 
 def outside_graders(root: Node, top: Shape) -> Iterator[tuple[Node, Shape]]:
     """Yield every value of a document with its shape, from the top down to the grader entries."""
-    stack = [(root, top)]
-    while stack:
-        node, shape = stack.pop()
-        keys = frozenset(entry.key.value for entry in node.entries) if shape.branches else frozenset[str]()
-        shape = shape.branch(node.kind, keys)
-        if shape.kind == "grader":
-            continue
-        yield node, shape
-        if node.kind == "mapping":
-            for entry in node.entries:
-                known = shape.properties.get(entry.key.value)
-                below = known.shape if known is not None else shape.additional
-                if below is not None:
-                    stack.append((entry.value, below))
-        elif node.kind == "sequence" and (items := shape.items) is not None and items.kind != "grader":
-            stack.extend((item, items) for item in node.items)
+    rest: list[Iterator[tuple[Node, Shape]]] = [iter(((root, top),))]
+    while rest:
+        for node, shape in rest[-1]:
+            keys = frozenset(entry.key.value for entry in node.each_entry()) if shape.branches else _NO_KEYS
+            shape = shape.branch(node.kind, keys)
+            if shape.kind != "grader":
+                yield node, shape
+                if node.kind != "sequence" or shape.items is None or shape.items.kind != "grader":
+                    rest.append(below(node, shape))
+                break
+        else:
+            rest.pop()
 
 
 def _advice(subject: Subject, node: Node, shape: Shape, unknown: Sequence[UnknownKey]) -> Iterator[Problem]:

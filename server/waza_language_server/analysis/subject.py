@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from waza_language_server.schema.catalog import Catalog, SchemaName
 from waza_language_server.schema.locate import shape_at
 from waza_language_server.schema.shape import SchemaRoot, Shape
-from waza_language_server.syntax.fault import STRUCTURAL_CODES, SyntaxFault
 from waza_language_server.syntax.nodes import Entry, Node
 from waza_language_server.syntax.tree import Tree
 from waza_language_server.text.span import Span
@@ -58,15 +58,14 @@ class Subject:
 
     def disturbed(self, node: Node) -> bool:
         """Whether text between a key and its value could not be read, so that the value is a guess."""
+        if not self.tree.guesses:
+            return False
         holder = self.entry(node)
-        return holder is not None and any(
-            holder.key.span.end <= fault.span.start < node.span.start for fault in self._unreadable()
-        )
+        return holder is not None and bool(self._unreadable(holder.key.span.end, node.span.start))
 
     def may_lack(self, mapping: Node) -> bool:
         """Whether a key that seems to be missing in a mapping may stand in text that could not be read."""
-        faults = list(self._unreadable())
-        if not faults:
+        if not self.tree.guesses:
             return False
         holder = self.entry(mapping)
         start = holder.key.span.end if holder is not None else 0
@@ -77,13 +76,15 @@ class Subject:
             entry.value.span for entry in mapping.entries if entry.value.kind in {"mapping", "sequence"}
         ]
         return any(
-            start <= fault.span.start < end
-            and not any(span.start <= fault.span.start < span.end for span in values)
-            for fault in faults
+            not any(span.start <= guess.start < span.end for span in values)
+            for guess in self._unreadable(start, end)
         )
 
-    def _unreadable(self) -> Iterator[SyntaxFault]:
-        return (fault for fault in self.tree.errors if fault.code in STRUCTURAL_CODES)
+    def _unreadable(self, start: int, end: int) -> Sequence[Span]:
+        """Return the places from ``start`` up to ``end`` that could not be read."""
+        guesses = self.tree.guesses
+        first, behind = (bisect_left(guesses, at, key=lambda guess: guess.start) for at in (start, end))
+        return guesses[first:behind]
 
     def _end_of_block(self, node: Node) -> int:
         """Return where the next thing after a node starts; a grader is looked at up to its own end."""

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
+from waza_engine.spec.scalars import MAX_ALIASED_NODES
 from waza_language_server.analysis.problem import Problem, Severity
 from waza_language_server.schema.catalog import Catalog, SchemaName
 from waza_language_server.schema.locate import shape_at
@@ -62,6 +63,16 @@ def syntax_problems(tree: Tree, kind: SchemaName, catalog: Catalog | None) -> It
                 faults = [fault for fault in faults if fault not in explained]
     for fault in faults:
         yield _problem(fault)
+
+
+def too_many_aliases(tree: Tree) -> Problem:
+    """Return the problem of a file that multiplies itself with aliases; nothing else can be said of it."""
+    place = next((node.span for node in tree.root.walk() if node.kind == "alias"), None) if tree.root else None
+    message = (
+        f"The aliases of this file stand for more than {MAX_ALIASED_NODES:,} values; a run refuses it, "
+        "so write out what is meant."
+    )
+    return Problem("too-many-aliases", place or Span(0, min(1, len(tree.text))), message)
 
 
 def _known(tree: Tree, offset: int, kind: SchemaName, catalog: Catalog) -> bool:

@@ -1,29 +1,44 @@
 """Quick fixes of the problems in a range, and one action that applies every safe fix of a file.
 
-A fix is tried before it is offered: it must take its problem away and must not leave worse syntax behind.
+A fix is tried before it is offered: it must take its problem away and bring no other one.
 
-Architecture invariant: the fixes come with the problems, from the rules that find them; none is made here.
+Architecture invariant: the fixes come with the problems, from the rules that find them; none is made here. How
+many are tried is bounded by count and by the time that the work takes, pauses not counted.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+import time
+from bisect import bisect_right, insort
+from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeVar
 
-from waza_language_server.analysis.diagnose import diagnose
+from waza_language_server.syntax.steps import finished
 from waza_language_server.analysis.problem import Problem
-from waza_language_server.syntax.edits import apply
-from waza_language_server.text.edit import Edit, Fix
+from waza_language_server.analysis.trial import Chosen, Trials
+from waza_language_server.schema.catalog import default_catalog
+from waza_language_server.text.edit import Edit
 
 if TYPE_CHECKING:
     from waza_language_server.project.document import Document
     from waza_language_server.project.index import Project
+    from waza_language_server.schema.catalog import Catalog
     from waza_language_server.text.span import Span
 
 FIX_ALL_TITLE = "Apply all safe fixes"
-MAX_TRIED_ONE_BY_ONE = 50
+MAX_OFFERED = 100
+"""How many quick fixes are offered at once; nobody reads a longer menu."""
+QUICK_FIX_SECONDS = 0.1
+"""How long fixes are tried for one menu; those of the problems nearest to the start of the range come first."""
+SURELY_TRIED = 5
+"""How many fixes are tried however long that takes: those of a problem or two under the cursor."""
+MAX_FIXED_AT_ONCE = 1_000
+"""How many problems the action for the whole file repairs; the others come with the next round."""
+FIX_ALL_SECONDS = 2.0
+"""How long fixes are made and tried for the action for the whole file."""
+
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,78 +53,156 @@ class CodeAction:
 
 
 def code_actions(
-    document: Document, project: Project | None, span: Span, problems: Sequence[Problem]
+    document: Document,
+    project: Project | None,
+    span: Span,
+    problems: Sequence[Problem],
+    catalog: Catalog | None = None,
 ) -> tuple[CodeAction, ...]:
     """Return the fixes of the problems that touch a span, the safe ones first.
 
     ``problems`` are those of this version of the document.
     """
+    return finished(code_actions_in_steps(document, project, span, problems, catalog))
+
+
+def code_actions_in_steps(
+    document: Document,
+    project: Project | None,
+    span: Span,
+    problems: Sequence[Problem],
+    catalog: Catalog | None = None,
+) -> Generator[None, None, tuple[CodeAction, ...]]:
+    """Do the same with many pauses, where the caller may do something else or stop."""
+    trials = Trials(document, project, catalog or default_catalog(), problems)
+    work = _Work(QUICK_FIX_SECONDS)
     found: dict[tuple[str, tuple[Edit, ...]], CodeAction] = {}
+    tried = 0
     for problem in problems:
-        if problem.span.start > span.end or problem.span.end < span.start:
+        if problem.span.start > span.end:
+            break
+        if problem.span.end < span.start:
             continue
         for fix in problem.fixes:
-            key = fix.title, fix.edits
-            if key not in found and repairs(document, project, problem, fix, problems):
+            if len(found) >= MAX_OFFERED or (tried >= SURELY_TRIED and work.is_over):
+                return _safe_first(found.values())
+            tried += 1
+            with work:
+                key = fix.title, fix.edits
+            if key not in found and (yield from work.counted(trials.repairs([(problem, fix)]))):
                 found[key] = CodeAction(fix.title, "quickfix", fix.edits, (problem,), fix.preferred)
-    return tuple(sorted(found.values(), key=lambda action: not action.preferred))
+            yield
+    return _safe_first(found.values())
 
 
-def fix_all(document: Document, project: Project | None, problems: Sequence[Problem]) -> CodeAction | None:
+def fix_all(
+    document: Document, project: Project | None, problems: Sequence[Problem], catalog: Catalog | None = None
+) -> CodeAction | None:
     """Return the action that applies the preferred fix of each problem, None when there is none.
 
     Of fixes that touch the same text the first is taken; the others come with the next round.
     """
-    chosen = [(problem, fix) for problem in problems for fix in problem.fixes if fix.preferred and fix.edits]
-    taken = _apart(chosen)
-    if taken and not _helps(document, project, taken, problems):
-        taken = [
-            (problem, fix)
-            for problem, fix in taken[:MAX_TRIED_ONE_BY_ONE]
-            if repairs(document, project, problem, fix, problems)
-        ]
-        if not _helps(document, project, taken, problems):
-            taken = taken[:1]
+    return finished(fix_all_in_steps(document, project, problems, catalog))
+
+
+def fix_all_in_steps(
+    document: Document, project: Project | None, problems: Sequence[Problem], catalog: Catalog | None = None
+) -> Generator[None, None, CodeAction | None]:
+    """Do the same with many pauses, where the caller may do something else or stop."""
+    trials = Trials(document, project, catalog or default_catalog(), problems)
+    work = _Work(FIX_ALL_SECONDS)
+    apart = yield from _apart(problems, work)
+    taken: list[Chosen] = []
+    # What does not work as a whole is tried in halves; what is taken has always been tried together.
+    rest = [apart] if apart else []
+    while rest and not work.is_over:
+        batch = rest.pop()
+        if (yield from work.counted(trials.repairs([*taken, *batch]))):
+            taken += batch
+        elif len(batch) > 1:
+            middle = len(batch) // 2
+            rest += (batch[middle:], batch[:middle])
     if not taken:
         return None
     edits = sorted((edit for _, fix in taken for edit in fix.edits), key=lambda edit: edit.span)
     return CodeAction(FIX_ALL_TITLE, "source.fixAll", tuple(edits), tuple(problem for problem, _ in taken))
 
 
-def repairs(
-    document: Document, project: Project | None, problem: Problem, fix: Fix, problems: Sequence[Problem]
-) -> bool:
-    """Whether a fix takes its problem away and leaves no worse syntax behind."""
-    return _helps(document, project, [(problem, fix)], problems)
+class _Work:
+    """Counts the time between pauses."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._spent = 0.0
+        self._started = 0.0
+
+    def __enter__(self) -> None:
+        self._started = time.perf_counter()
+
+    def __exit__(self, *_: object) -> None:
+        self._spent += time.perf_counter() - self._started
+
+    @property
+    def is_over(self) -> bool:
+        return self._spent >= self._seconds
+
+    @property
+    def is_half_over(self) -> bool:
+        return self._spent * 2 >= self._seconds
+
+    def counted(self, steps: Generator[None, None, Value]) -> Generator[None, None, Value]:
+        while True:
+            with self:
+                try:
+                    next(steps)
+                except StopIteration as end:
+                    return end.value
+            yield
 
 
-Chosen = tuple[Problem, Fix]
+class _Occupied:
+    """The parts of the text that are taken by edits, in order."""
+
+    def __init__(self) -> None:
+        self._spans: list[Span] = []
+
+    def take(self, spans: Sequence[Span]) -> bool:
+        """Take these spans; False, and nothing taken, when one of them touches a taken one."""
+        if any(self._touches(span) for span in spans):
+            return False
+        for span in spans:
+            insort(self._spans, span)
+        return True
+
+    def _touches(self, span: Span) -> bool:
+        index = bisect_right(self._spans, span)
+        return any(
+            span.start <= other.end and other.start <= span.end
+            for other in self._spans[max(index - 1, 0) : index + 1]
+        )
 
 
-def _helps(
-    document: Document, project: Project | None, chosen: Sequence[Chosen], problems: Sequence[Problem]
-) -> bool:
-    if not chosen:
-        return False
-    text = apply(document.text, [edit for _, fix in chosen for edit in fix.edits])
-    changed = document.replaced(text, document.version)
-    if len(changed.tree.errors) > len(document.tree.errors):
-        return False
-    around = project.with_document(changed) if project is not None else None
-    before = Counter(problem.code for problem in problems)
-    after = Counter(problem.code for problem in diagnose(changed, around))
-    gone = Counter(problem.code for problem, _ in chosen)
-    return all(after[code] <= before[code] - count for code, count in gone.items())
+def _safe_first(actions: Iterable[CodeAction]) -> tuple[CodeAction, ...]:
+    return tuple(sorted(actions, key=lambda action: not action.preferred))
 
 
-def _apart(chosen: Iterable[Chosen]) -> list[Chosen]:
-    """Return the fixes whose edits do not touch those of an earlier one, one fix a problem."""
+def _apart(problems: Sequence[Problem], work: _Work) -> Generator[None, None, list[Chosen]]:
+    """Return the safe fixes whose edits do not touch those of an earlier one, one fix a problem.
+
+    Making them takes at most half of the time.
+    """
     taken: list[Chosen] = []
-    spans: list[Span] = []
-    for problem, fix in chosen:
-        own = [edit.span for edit in fix.edits]
-        if any(one.start <= other.end and other.start <= one.end for one in own for other in spans):
-            continue
-        taken.append((problem, fix))
-        spans += own
+    occupied = _Occupied()
+    for problem in problems:
+        for fix in problem.fixes:
+            if not fix.preferred:
+                continue
+            with work:
+                apart = bool(fix.edits) and occupied.take([edit.span for edit in fix.edits])
+            yield
+            if apart:
+                taken.append((problem, fix))
+                break
+        if len(taken) >= MAX_FIXED_AT_ONCE or work.is_half_over:
+            break
     return taken

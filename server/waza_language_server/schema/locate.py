@@ -28,8 +28,8 @@ def shape_at(
     for step in path:
         if shape is None:
             return None
-        below = node.get(step) if node is not None else None
-        node = below.target if below is not None else None
+        found = node.get(step) if node is not None else None
+        node = found.target if found is not None else None
         shape = shape_below(shape, step)
         if shape is not None:
             shape = _at_node(shape, node, catalog)
@@ -86,41 +86,42 @@ def located(
 
 def located_below(node: Node, shape: Shape, catalog: Catalog) -> Iterator[tuple[Node, Shape]]:
     """Yield a node of a known shape and everything below it, as ``located`` does."""
-    stack: list[tuple[Node, Shape]] = [(node, shape)]
-    while stack:
-        node, shape = stack.pop()
-        shape = _at_node(shape, node, catalog)
-        yield node, shape
-        below = list(_below(node, shape))
-        below.reverse()
-        stack += below
+    rest: list[Iterator[tuple[Node, Shape]]] = [iter(((node, shape),))]
+    while rest:
+        for node, shape in rest[-1]:
+            shape = _at_node(shape, node, catalog)
+            yield node, shape
+            rest.append(below(node, shape))
+            break
+        else:
+            rest.pop()
 
 
 def graders_in(root: Node, document_kind: SchemaName, catalog: Catalog | None = None) -> Iterator[Node]:
     """Yield every grader entry of a document that is a mapping, in source order."""
     catalog = catalog or default_catalog()
-    stack: list[tuple[Node, Shape]] = [(root, catalog.document(document_kind))]
-    while stack:
-        node, shape = stack.pop()
-        kind = node.kind
-        shape = shape.branch(kind, _keys(node, shape))
-        if shape.kind == "grader":
-            if kind == "mapping":
+    rest: list[Iterator[tuple[Node, Shape]]] = [iter(((root, catalog.document(document_kind)),))]
+    while rest:
+        for node, shape in rest[-1]:
+            shape = shape.branch(node.kind, _keys(node, shape))
+            if shape.kind != "grader":
+                rest.append(below(node, shape))
+                break
+            if node.kind == "mapping":
                 yield node
-            continue
-        below = list(_below(node, shape))
-        below.reverse()
-        stack += below
+        else:
+            rest.pop()
 
 
-def _below(node: Node, shape: Shape) -> Iterator[tuple[Node, Shape]]:
+def below(node: Node, shape: Shape) -> Iterator[tuple[Node, Shape]]:
+    """Yield what stands one key or index below a node, where something is known of it."""
     if node.kind == "mapping":
-        for entry in node.entries:
+        for entry in node.each_entry():
             known = shape_below(shape, entry.key.value)
             if known is not None:
                 yield entry.value, known
     elif node.kind == "sequence" and (items := shape.items) is not None:
-        for item in node.items:
+        for item in node.each_item():
             yield item, items
 
 

@@ -51,6 +51,9 @@ class Green:
     children: tuple[Placed, ...] = ()
 
 
+_FEW_CHILDREN = 64
+"""In mappings up to this size a key is found as fast without an index."""
+_known_keys: WeakKeyDictionary[Green, Mapping[str, int]] = WeakKeyDictionary()
 _known_anchors: WeakKeyDictionary[Green, Mapping[str, tuple[int, ...]]] = WeakKeyDictionary()
 
 
@@ -119,32 +122,36 @@ class Node:
     @property
     def entries(self) -> tuple[Entry, ...]:
         """The pairs of a mapping in order, duplicates included; empty for every other kind."""
-        if self.kind != "mapping":
-            return ()
-        pairs: list[Entry] = []
-        children = self.green.children
-        for index in range(0, len(children) - 1, 2):
-            key = self._child(children[index], None)
-            value = self._child(children[index + 1], key.value)
-            pairs.append(Entry(key, value))
-        return tuple(pairs)
+        return tuple(self.each_entry())
+
+    def each_entry(self) -> Iterator[Entry]:
+        """Yield the same pairs one by one, for those who may stop or pause in between."""
+        if self.kind == "mapping":
+            children = self.green.children
+            for index in range(0, len(children) - 1, 2):
+                key = self._child(children[index], None)
+                yield Entry(key, self._child(children[index + 1], key.value))
 
     @property
     def items(self) -> tuple[Node, ...]:
         """The items of a sequence in order; empty for every other kind."""
-        if self.kind != "sequence":
-            return ()
-        return tuple(self._child(child, index) for index, child in enumerate(self.green.children))
+        return tuple(self.each_item())
+
+    def each_item(self) -> Iterator[Node]:
+        """Yield the same items one by one."""
+        if self.kind == "sequence":
+            for index, child in enumerate(self.green.children):
+                yield self._child(child, index)
 
     def entry(self, key: str) -> Entry | None:
         """Return the first entry with this key."""
         if self.kind != "mapping":
             return None
         children = self.green.children
-        for index in range(0, len(children) - 1, 2):
-            if children[index].green.value == key and children[index].green.kind == "scalar":
-                return Entry(self._child(children[index], None), self._child(children[index + 1], key))
-        return None
+        index = _position(self.green, key)
+        if index is None:
+            return None
+        return Entry(self._child(children[index], None), self._child(children[index + 1], key))
 
     def get(self, *keys: str | int) -> Node | None:
         """Follow keys and indexes downwards.
@@ -253,6 +260,24 @@ class Node:
         return Node(placed.green, self.offset + placed.offset, self, step)
 
 
+def _position(mapping: Green, key: str) -> int | None:
+    """Return where the first scalar key of this name stands among the children of a mapping."""
+    children = mapping.children
+    if len(children) <= _FEW_CHILDREN:
+        for index in range(0, len(children) - 1, 2):
+            if children[index].green.value == key and children[index].green.kind == "scalar":
+                return index
+        return None
+    known = _known_keys.get(mapping)
+    if known is None:
+        known = _known_keys[mapping] = {
+            children[index].green.value: index
+            for index in range((len(children) - 2) // 2 * 2, -1, -2)
+            if children[index].green.kind == "scalar"
+        }
+    return known.get(key)
+
+
 def _anchors(root: Green) -> Mapping[str, tuple[int, ...]]:
     """Return where the first node of each anchor is: the positions among the children, from the root down."""
     known = _known_anchors.get(root)
@@ -268,6 +293,31 @@ def _anchors(root: Green) -> Mapping[str, tuple[int, ...]]:
         stack.extend((green.children[index].green, (*path, index)) for index in range(last, -1, -1))
     _known_anchors[root] = found
     return found
+
+
+def aliased_nodes(root: Green) -> int:
+    """Return how many nodes the aliases of a document stand for, those behind other aliases included.
+
+    No alias is followed to count them: an anchor stands before its aliases, so its size is known by then.
+    """
+    sizes: dict[str, int] = {}
+    counted = aliased = 0
+    rest: list[tuple[Green, int | None]] = [(root, None)]
+    while rest:
+        green, before = rest.pop()
+        if before is not None:
+            # All below the anchor was counted since.
+            sizes.setdefault(green.anchor or "", counted - before)
+            continue
+        if green.anchor:
+            rest.append((green, counted))
+        counted += 1
+        if green.kind == "alias":
+            size = sizes.get(green.value, 0)
+            aliased += size
+            counted += size
+        rest.extend((placed.green, None) for placed in reversed(green.children))
+    return aliased
 
 
 @dataclass(slots=True)

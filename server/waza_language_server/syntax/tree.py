@@ -45,6 +45,11 @@ class Tree:
     guesses: tuple[Span, ...] = field(default=(), repr=False)
     """Where text could not be read, in order and apart from each other: also of faults that are not told."""
 
+    @property
+    def anchored(self) -> bool:
+        """Whether there is an anchor (``&name``): only then can a node stand in two places."""
+        return self.layout is not None and any(piece.anchors for _, piece in _noteworthy(self.layout))
+
     def broken(self, node: Node) -> bool:
         """Whether the node holds or touches text that could not be read: nothing about it is certain."""
         if node.kind == "broken":

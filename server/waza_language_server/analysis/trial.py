@@ -1,0 +1,171 @@
+"""Trying fixes out: what would be said of a document after an edit, compared with what is said now.
+
+Only what an edit can have changed is judged again: the grader entry or the list item that it touches, what
+stands outside of lists, and the rules about several entries when they could say something else. So a trial
+costs what the edited item costs, whatever the size of the document. Where that is not sure (aliases, text that
+cannot be read) the whole document is judged.
+
+Architecture invariant: the verdict is the one that the whole document diagnosed again would give.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from waza_language_server.analysis import structure
+from waza_language_server.analysis.changed_places import Changes, Excerpt, excerpts
+from waza_language_server.analysis.diagnose import (
+    Found,
+    diagnose_in_steps,
+    grader_problems,
+    in_order,
+    patterns_outside_graders,
+    project_problems,
+    whole_file,
+)
+from waza_language_server.analysis.failures import guarded
+from waza_language_server.analysis.grader_names import duplicate_names, name_of
+from waza_language_server.analysis.problem import Problem
+from waza_language_server.schema.locate import graders_in
+from waza_language_server.syntax.edits import apply
+from waza_language_server.syntax.tree import Tree
+from waza_language_server.text.edit import Fix
+
+if TYPE_CHECKING:
+    from waza_language_server.project.document import Document
+    from waza_language_server.project.index import Project
+    from waza_language_server.schema.catalog import Catalog
+    from waza_language_server.syntax.nodes import Node
+
+Chosen = tuple[Problem, Fix]
+
+
+@dataclass(frozen=True)
+class Trials:
+    """Tries fixes of one document. ``problems`` are those of this version of it, all of them."""
+
+    document: Document
+    project: Project | None
+    catalog: Catalog
+    problems: Sequence[Problem]
+
+    def repairs(self, chosen: Sequence[Chosen]) -> Generator[None, None, bool]:
+        """Say whether these fixes together take their problems away and bring no other ones; with pauses."""
+        edits = [edit for _, fix in chosen for edit in fix.edits]
+        if not edits:
+            return False
+        text = apply(self.document.text, edits)
+        changed = self.document.replaced(text, self.document.version)
+        yield from changed.read_in_steps()
+        if len(changed.tree.errors) > len(self.document.tree.errors):
+            return False
+        yield
+        changes = Changes(edits)
+        excerpt = self._excerpt(changed.tree, chosen)
+        if excerpt is None:
+            around = self.project.with_document(changed) if self.project is not None else None
+            after = yield from diagnose_in_steps(changed, around, self.catalog)
+        else:
+            after = yield from in_order(changed.tree, self._judged_again(changed, excerpt))
+        yield
+        return not self._brought(changes, [problem for problem, _ in chosen], after)
+
+    def _excerpt(self, tree: Tree, chosen: Sequence[Chosen]) -> Excerpt | None:
+        """Return the parts that must be judged again; None when that is everything."""
+        before = self.document.tree
+        if before.errors or tree.errors or before.anchored or tree.anchored:
+            return None
+        excerpt = excerpts(before, tree, self.document.kind, self.catalog)
+        if excerpt is None or not all(excerpt.covers(problem.span) for problem, _ in chosen):
+            return None
+        return excerpt
+
+    def _judged_again(self, changed: Document, excerpt: Excerpt) -> Found:
+        """Yield what is said of the parts that an edit has touched, and of all they have to do with."""
+        kind, catalog, tree = changed.kind, self.catalog, changed.tree
+        part = Tree(tree.text, excerpt.after, ())
+        if not excerpt.only_graders:
+            yield from guarded("structure", lambda: structure.document_problems(part, kind, catalog))
+            yield from guarded("patterns", lambda: patterns_outside_graders(part, kind, catalog))
+            yield from guarded("whole file", lambda: whole_file(part, kind))
+        known = {entry.green for entry in graders_in(excerpt.before, kind, catalog)}
+        entries = list(graders_in(excerpt.after, kind, catalog))
+        for entry in entries:
+            if entry.green not in known:
+                yield from grader_problems(part, kind, catalog, entry)
+        names = [name_of(entry) for entry in graders_in(excerpt.before, kind, catalog)]
+        renamed = names != [name_of(entry) for entry in entries]
+        if renamed or not excerpt.only_graders:
+            yield from self._of_several(changed, renamed=renamed)
+
+    def _of_several(self, changed: Document, *, renamed: bool) -> Found:
+        """Yield what is said of several graders or files together."""
+        root = changed.tree.root
+        graders: list[Node] = []
+        for entry in graders_in(root, changed.kind, self.catalog) if root is not None else ():
+            graders.append(entry)
+            yield None
+        if renamed:
+            yield from guarded("grader names", lambda: duplicate_names(changed.text, graders))
+        if self.project is not None:
+            around = self.project.with_document(changed)
+            yield from project_problems(changed, around, self.catalog, graders)
+
+    @cached_property
+    def _known(self) -> Counter[tuple[str, int, int, str]]:
+        return Counter(_key(problem) for problem in self.problems)
+
+    def _brought(
+        self, changes: Changes, repaired: Sequence[Problem], after: Sequence[Problem]
+    ) -> list[Problem]:
+        """Return the problems that were not there before, the repaired ones that still are among them.
+
+        A problem is the same when it stands where it stood, or when an edit beside it moved or reworded it.
+        """
+        gone = Counter(_key(problem) for problem in repaired)
+        taken: Counter[tuple[str, int, int, str]] = Counter()
+        unknown: list[Problem] = []
+        for problem in after:
+            span = changes.before(problem.span)
+            key = (problem.code, span.start, span.end, problem.message) if span is not None else None
+            if key is not None and taken[key] < self._known[key] and not gone[key]:
+                taken[key] += 1
+            else:
+                unknown.append(problem)
+        if not unknown:
+            return []
+        left = [
+            known
+            for known in self._beside(changes)
+            if not gone[_key(known)] and taken[_key(known)] < self._known[_key(known)]
+        ]
+        brought: list[Problem] = []
+        for problem in unknown:
+            same = _same(problem, left)
+            if same is None:
+                brought.append(problem)
+            else:
+                left.remove(same)
+        return brought
+
+    def _beside(self, changes: Changes) -> Iterator[Problem]:
+        """Yield the problems of the items that an edit touches."""
+        places = changes.places(self.document.tree)
+        for problem in self.problems:
+            if any(place.start <= problem.span.end and problem.span.start <= place.end for place in places):
+                yield problem
+
+
+def _same(problem: Problem, left: Sequence[Problem]) -> Problem | None:
+    """Return what a problem was before an edit beside it: of the same code, by preference in the same words."""
+    alike = [known for known in left if known.code == problem.code]
+    worded = [known for known in alike if known.message == problem.message]
+    return next(iter(worded or alike), None)
+
+
+def _key(problem: Problem) -> tuple[str, int, int, str]:
+    return problem.code, problem.span.start, problem.span.end, problem.message
