@@ -131,7 +131,9 @@ def _cut(old: Green, new: Green) -> tuple[Green, Green]:
     before, after = old.children, new.children
     if len(before) == len(after):
         differing = [
-            index for index in range(len(before)) if index == 0 or before[index].green is not after[index].green
+            index
+            for index in range(len(before))
+            if index == 0 or before[index].green is not after[index].green
         ]
         return _with_children(old, before, differing), _with_children(new, after, differing)
     return old, new

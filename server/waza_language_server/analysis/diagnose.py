@@ -113,7 +113,9 @@ def _problems_of(document: Document, project: Project | None, catalog: Catalog |
         yield from project_problems(document, project, catalog, graders)
 
 
-def project_problems(document: Document, project: Project, catalog: Catalog, graders: Sequence[Node]) -> Found:
+def project_problems(
+    document: Document, project: Project, catalog: Catalog, graders: Sequence[Node]
+) -> Found:
     """Yield what other files say about a document; ``graders`` are all its grader entries."""
     yield from guarded("references", lambda: reference_problems(document, project))
     yield from guarded("prompt", lambda: task_file.prompt_problems(document, project))

@@ -67,7 +67,9 @@ def syntax_problems(tree: Tree, kind: SchemaName, catalog: Catalog | None) -> It
 
 def too_many_aliases(tree: Tree) -> Problem:
     """Return the problem of a file that multiplies itself with aliases; nothing else can be said of it."""
-    place = next((node.span for node in tree.root.walk() if node.kind == "alias"), None) if tree.root else None
+    place = (
+        next((node.span for node in tree.root.walk() if node.kind == "alias"), None) if tree.root else None
+    )
     message = (
         f"The aliases of this file stand for more than {MAX_ALIASED_NODES:,} values; a run refuses it, "
         "so write out what is meant."

@@ -32,6 +32,7 @@ from waza_language_server.analysis.grader_names import duplicate_names, name_of
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.schema.locate import graders_in
 from waza_language_server.syntax.edits import apply
+from waza_language_server.syntax.fault import STRUCTURAL_CODES
 from waza_language_server.syntax.tree import Tree
 from waza_language_server.text.edit import Fix
 
@@ -43,6 +44,10 @@ if TYPE_CHECKING:
 
 Chosen = tuple[Problem, Fix]
 
+_ADVICE = frozenset({"information", "hint"})
+_HIDING = STRUCTURAL_CODES | {"unknown-grader-type", "missing-grader-type"}
+"""Codes of problems that keep the rules from judging what stands around them."""
+
 
 @dataclass(frozen=True)
 class Trials:
@@ -53,8 +58,12 @@ class Trials:
     catalog: Catalog
     problems: Sequence[Problem]
 
-    def repairs(self, chosen: Sequence[Chosen]) -> Generator[None, None, bool]:
-        """Say whether these fixes together take their problems away and bring no other ones; with pauses."""
+    def repairs(self, chosen: Sequence[Chosen], *, may_reveal: bool = False) -> Generator[None, None, bool]:
+        """Say whether these fixes together take their problems away and bring no other ones; with pauses.
+
+        Advice (information, hints) may come instead of errors and warnings. With ``may_reveal`` the repair of
+        what kept the rules from judging a part, as an unknown type does, may show what is wrong in there.
+        """
         edits = [edit for _, fix in chosen for edit in fix.edits]
         if not edits:
             return False
@@ -72,7 +81,9 @@ class Trials:
         else:
             after = yield from in_order(changed.tree, self._judged_again(changed, excerpt))
         yield
-        return not self._brought(changes, [problem for problem, _ in chosen], after)
+        repaired = [problem for problem, _ in chosen]
+        brought = self._brought(changes, repaired, after)
+        return all(_is_tolerable(problem, repaired, may_reveal=may_reveal) for problem in brought)
 
     def _excerpt(self, tree: Tree, chosen: Sequence[Chosen]) -> Excerpt | None:
         """Return the parts that must be judged again; None when that is everything."""
@@ -158,6 +169,14 @@ class Trials:
         for problem in self.problems:
             if any(place.start <= problem.span.end and problem.span.start <= place.end for place in places):
                 yield problem
+
+
+def _is_tolerable(problem: Problem, repaired: Sequence[Problem], *, may_reveal: bool) -> bool:
+    if any(problem.code == each.code for each in repaired):
+        return False
+    if problem.severity in _ADVICE and not any(each.severity in _ADVICE for each in repaired):
+        return True
+    return may_reveal and all(each.code in _HIDING for each in repaired)
 
 
 def _same(problem: Problem, left: Sequence[Problem]) -> Problem | None:

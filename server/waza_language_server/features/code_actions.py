@@ -89,7 +89,8 @@ def code_actions_in_steps(
             tried += 1
             with work:
                 key = fix.title, fix.edits
-            if key not in found and (yield from work.counted(trials.repairs([(problem, fix)]))):
+            steps = trials.repairs([(problem, fix)], may_reveal=True)
+            if key not in found and (yield from work.counted(steps)):
                 found[key] = CodeAction(fix.title, "quickfix", fix.edits, (problem,), fix.preferred)
             yield
     return _safe_first(found.values())

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from waza_language_server.analysis.diagnose import diagnose_in_steps
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 SLICE_SECONDS = 0.005
 NEIGHBOURS_AFTER_SECONDS = 0.25
+Value = TypeVar("Value")
 
 log = logging.getLogger(__name__)
 
@@ -50,25 +51,31 @@ class Diagnostics:
         self._work: dict[str, asyncio.Task[None]] = {}
         self._neighbours: asyncio.TimerHandle | None = None
 
-    def problems(self, document: Document) -> tuple[Problem, ...]:
-        """Return the problems of a snapshot with what is known of the project now, at once."""
-        return _finish(self._steps(document))
-
     async def newest_problems(self, uri: str) -> tuple[Document, tuple[Problem, ...]] | None:
         """Return the newest snapshot of a document and its problems, None when it is not ours.
 
         The work pauses for other messages; when one of them brings a newer text, it starts again with that.
         """
         while (document := self._session.document(uri)) is not None:
-            steps = self._steps(document)
-            while self._session.is_current(document):
-                pause_at = time.perf_counter() + SLICE_SECONDS
-                try:
-                    while time.perf_counter() < pause_at:
-                        next(steps)
-                except StopIteration as end:
-                    return document, end.value
-                await asyncio.sleep(0)
+            problems = await self.in_slices(document, self._steps(document))
+            if problems is not None:
+                return document, problems
+        return None
+
+    async def problems_of(self, document: Document) -> tuple[Problem, ...] | None:
+        """Return the problems of a snapshot, None when a newer text comes meanwhile."""
+        return await self.in_slices(document, self._steps(document))
+
+    async def in_slices(self, document: Document, steps: Generator[None, None, Value]) -> Value | None:
+        """Do work on a snapshot between the messages; None, and the work is dropped, when a newer text comes."""
+        while self._session.is_current(document):
+            pause_at = time.perf_counter() + SLICE_SECONDS
+            try:
+                while time.perf_counter() < pause_at:
+                    next(steps)
+            except StopIteration as end:
+                return end.value
+            await asyncio.sleep(0)
         return None
 
     def _steps(self, document: Document) -> Generator[None, None, tuple[Problem, ...]]:
@@ -136,14 +143,6 @@ class Diagnostics:
     def _clear(self, uri: str) -> None:
         if self._published.pop(uri, None) is not None and self._publish is not None:
             self._publish(uri, None, ())
-
-
-def _finish(steps: Generator[None, None, tuple[Problem, ...]]) -> tuple[Problem, ...]:
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            return end.value
 
 
 def _log_failure(task: asyncio.Task[None]) -> None:

@@ -178,6 +178,8 @@ def create_server() -> WazaServer:
     server = WazaServer()
     for method, place, options in _FEATURES:
         server.feature(method, options)(_on_demand(place))
+    for method, place, options in _FEATURES_IN_SLICES:
+        server.feature(method, options)(_on_demand_async(place))
     for command in ("waza.run", "waza.cancel", "waza.restartEngine"):
         server.command(command)(_on_demand_async("execute_command.execute"))
     features = cast("Any", server.protocol.fm)
@@ -291,6 +293,11 @@ _FEATURES: tuple[tuple[str, str, Any], ...] = (
         types.CompletionOptions(trigger_characters=[":", " ", "-", "/", '"', "'"], resolve_provider=False),
     ),
     (types.TEXT_DOCUMENT_HOVER, "hover.hover", None),
+    (types.TEXT_DOCUMENT_CODE_LENS, "code_lens.code_lens", types.CodeLensOptions()),
+    (types.TEXT_DOCUMENT_INLAY_HINT, "inlay_hint.inlay_hint", types.InlayHintOptions()),
+)
+
+_FEATURES_IN_SLICES: tuple[tuple[str, str, Any], ...] = (
     (
         types.TEXT_DOCUMENT_CODE_ACTION,
         "code_action.code_action",
@@ -299,8 +306,6 @@ _FEATURES: tuple[tuple[str, str, Any], ...] = (
             resolve_provider=False,
         ),
     ),
-    (types.TEXT_DOCUMENT_CODE_LENS, "code_lens.code_lens", types.CodeLensOptions()),
-    (types.TEXT_DOCUMENT_INLAY_HINT, "inlay_hint.inlay_hint", types.InlayHintOptions()),
 )
 
 _WAITING_FEATURES = (

@@ -6,37 +6,47 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
-from waza_language_server.features.code_actions import code_actions, fix_all
+from waza_language_server.features.code_actions import code_actions_in_steps, fix_all_in_steps
 from waza_language_server.protocol.convert import Converter
 from waza_language_server.text.span import Span
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from waza_language_server.features.code_actions import CodeAction
     from waza_language_server.protocol.server import WazaServer
 
 
-def code_action(ls: WazaServer, params: types.CodeActionParams) -> list[types.CodeAction] | None:
+async def code_action(ls: WazaServer, params: types.CodeActionParams) -> list[types.CodeAction] | None:
     """Return the fixes of the problems that the range touches, the safe ones first.
 
-    The action that applies all safe fixes is only made when it is asked for by its kind.
+    The work pauses for other messages; a newer text makes it pointless, and nothing is answered. The action that
+    applies all safe fixes is only made when it is asked for by its kind.
     """
     document = ls.session.document(params.text_document.uri)
     if document is None or not ls.abilities.knows_code_actions:
         return None
-    convert = Converter(document, ls.session.encoding, ls.abilities)
-    problems = ls.diagnostics.problems(document)
-    project = ls.session.project
     asked = _asked(params.context.only)
-    found: list[types.CodeAction] = []
-    if params.context.only is None or _wants(types.CodeActionKind.QuickFix, asked):
+    quick = params.context.only is None or _wants(types.CodeActionKind.QuickFix, asked)
+    everything = _wants(types.CodeActionKind.SourceFixAll, asked)
+    if not quick and not everything:
+        return []
+    convert = Converter(document, ls.session.encoding, ls.abilities)
+    problems = await ls.diagnostics.problems_of(document)
+    project, catalog = ls.session.project, ls.session.catalog
+    found: list[CodeAction] = []
+    if problems is not None and quick:
         span = Span(convert.offset(params.range.start), convert.offset(params.range.end))
-        actions = code_actions(document, project, span, problems)
-        found += [convert.code_action(action, project) for action in actions]
-    if _wants(types.CodeActionKind.SourceFixAll, asked):
-        action = fix_all(document, project, problems)
-        found += [convert.code_action(action, project)] if action is not None else []
-    return found
+        steps = code_actions_in_steps(document, project, span, problems, catalog)
+        found += await ls.diagnostics.in_slices(document, steps) or ()
+    if problems is not None and everything:
+        action = await ls.diagnostics.in_slices(
+            document, fix_all_in_steps(document, project, problems, catalog)
+        )
+        found += [action] if action is not None else []
+    if not ls.session.is_current(document):
+        return None
+    return [convert.code_action(action, project) for action in found]
 
 
 def _asked(kinds: Sequence[types.CodeActionKind | str] | None) -> list[str]:
