@@ -26,18 +26,22 @@ from waza_language_server.text.line_index import LineIndex
 from waza_language_server.text.scalar_map import ScalarMap
 from waza_language_server.text.span import Span
 
+LONGEST_ASSERTION = 10_000
+"""Characters; a longer assertion is not looked into."""
+
 _DASH = re.compile(r"([ \t]*(?:-[ \t]+)*)-[ \t]+\Z")
 
 
-def assertion_problems(text: str, assertions: Sequence[Node]) -> Iterator[Problem]:
+def assertion_problems(text: str, assertions: Sequence[Node]) -> Iterator[Problem | None]:
     """Yield the problems of one grader's assertions; ``text`` is the whole document.
 
-    The assertions are given in order: a name bound with ``:=`` is known to the later ones.
+    The assertions are given in order: a name bound with ``:=`` is known to the later ones. None is a pause.
     """
     known = KNOWN_NAMES
     for node in assertions:
-        if node.kind != "scalar":
+        if node.kind != "scalar" or len(node.value) > LONGEST_ASSERTION:
             continue
+        yield None
         findings, known = assertion_findings(node.value, known)
         if findings:
             scalar = ScalarMap.of(text, node)
@@ -47,7 +51,9 @@ def assertion_problems(text: str, assertions: Sequence[Node]) -> Iterator[Proble
 
 def javascript_meant(tree: Tree, entry: Node, assertions: Sequence[Node]) -> Iterator[Problem]:
     """Yield the advice to set ``language`` when all assertions of a grader are JavaScript."""
-    values = [node.value for node in assertions if node.kind == "scalar"]
+    values = [
+        node.value for node in assertions if node.kind == "scalar" and len(node.value) <= LONGEST_ASSERTION
+    ]
     if len(values) < 2 or not all(_is_javascript_only(value) for value in values):
         return
     config = entry.get("config")

@@ -12,7 +12,7 @@ from waza_engine.spec.scalars import resolve_scalar
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.spelling import listed
 from waza_language_server.analysis.subject import Subject
-from waza_language_server.analysis.unknown_keys import UnknownKey
+from waza_language_server.analysis.unknown_keys import UnknownKeys
 from waza_language_server.schema.shape import Property, Shape
 from waza_language_server.syntax.edits import insert_entry
 from waza_language_server.syntax.nodes import Entry, Node
@@ -61,13 +61,11 @@ def exactly_one(subject: Subject, mapping: Node, keys: Sequence[str]) -> Problem
 
 
 def recommended_keys(
-    subject: Subject, mapping: Node, shape: Shape, unknown: Sequence[UnknownKey]
+    subject: Subject, mapping: Node, shape: Shape, unknown: UnknownKeys
 ) -> Iterator[Problem]:
     """Yield the keys that are better given, unless an unknown key was meant to be the one."""
     for advice in shape.recommended:
-        if mapping.entry(advice.key) is None and not any(
-            each.stands_for(mapping, advice.key) for each in unknown
-        ):
+        if mapping.entry(advice.key) is None and not unknown.standing_for(mapping, advice.key):
             message = f"`{advice.key}` is missing in {subject.name_of(mapping)}: {advice.why.rstrip('.')}."
             fixes = tuple(_insertions(subject, mapping, shape, (advice.key,)))
             span = subject.anchor_of_missing(mapping)

@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     from waza_language_server.project.index import Project
     from waza_language_server.syntax.nodes import Node
 
+MAX_RELATED = 20
+"""How many other places one problem points at."""
+MAX_GLOBS_WITH_FIXES = 20
+"""For how many globs that find nothing others are looked for on the disk."""
 CODE = "no-matching-tasks"
 BAD_GLOB = "bad-task-glob"
 UNREADABLE = "unreadable-task"
@@ -62,9 +66,11 @@ def reference_problems(document: Document, project: Project) -> Iterator[Problem
     if len(empty) == len(globs) and not _has_inline_tasks(root):
         yield _nothing_at_all(document, project, path, empty)
         return
-    for glob in empty:
+    for index, glob in enumerate(empty):
         message = f'No file matches "{glob.node.value}"; the run leaves it out.'
-        fixes = tuple(_fixes(document, project, path, glob.node))
+        fixes: tuple[Fix, ...] = ()
+        if index < MAX_GLOBS_WITH_FIXES:
+            fixes = tuple(_fixes(document, project, path, glob.node))
         yield Problem(CODE, glob.node.span, message, "hint", fixes, tag="unnecessary")
 
 
@@ -92,7 +98,7 @@ def _nothing_at_all(document: Document, project: Project, path: Path, globs: lis
     written = f'"{first.node.value}"' if not others else f"any of the {len(globs)} globs"
     deep = " (** means one folder level here)" if any("**" in glob.node.value for glob in globs) else ""
     message = f"No file matches {written}{deep}, so the suite has no task and the run stops."
-    related = tuple(Related(glob.node.span, "matches nothing either") for glob in others)
+    related = tuple(Related(glob.node.span, "matches nothing either") for glob in others[:MAX_RELATED])
     fixes = tuple(_fixes(document, project, path, first.node))
     return Problem(CODE, first.node.span, message, "error", fixes, related)
 

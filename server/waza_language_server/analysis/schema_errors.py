@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 from waza_language_server.analysis import missing_keys, wrong_values
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.subject import Subject
-from waza_language_server.analysis.unknown_keys import UnknownKey, same_place, unknown_key
+from waza_language_server.analysis.unknown_keys import UnknownKey, UnknownKeys, unknown_key
 from waza_language_server.schema.shape import Shape
 from waza_language_server.syntax.nodes import Node
 
@@ -33,7 +33,7 @@ class _Collected:
     )
 
 
-Explained = tuple[tuple[Problem, ...], tuple[UnknownKey, ...]]
+Explained = tuple[tuple[Problem, ...], UnknownKeys]
 
 
 def explained(subject: Subject, errors: Iterable[ValidationError]) -> Generator[None, None, Explained]:
@@ -45,10 +45,11 @@ def explained(subject: Subject, errors: Iterable[ValidationError]) -> Generator[
     for error in errors:
         yield from _explain(subject, error, collected)
         yield
-    return tuple(_weighed(collected, subject)), tuple(collected.unknown)
+    unknown = UnknownKeys(collected.unknown)
+    return tuple(_weighed(collected, unknown, subject)), unknown
 
 
-def _weighed(collected: _Collected, subject: Subject) -> Iterator[Problem]:
+def _weighed(collected: _Collected, unknown: UnknownKeys, subject: Subject) -> Iterator[Problem]:
     """Yield the problems, a missing key and its misspelling as one.
 
     A misspelt or misplaced key that leaves a mapping without a needed key, or without any effect, is the
@@ -56,34 +57,34 @@ def _weighed(collected: _Collected, subject: Subject) -> Iterator[Problem]:
     """
     grave: dict[int, str] = {}
     for mapping, key, problem in collected.missing:
-        culprits = [each for each in collected.unknown if each.stands_for(mapping, key)]
+        culprits = unknown.standing_for(mapping, key)
         grave.update((id(culprit), "Without it the run fails.") for culprit in culprits)
         if not culprits:
             yield problem
     for mapping, keys, problem in collected.nothing:
-        culprits = list(_culprits(collected.unknown, mapping, keys))
+        culprits = _culprits(unknown, mapping, keys)
         outcome = "nothing is checked" if subject.is_grader else "the run fails"
         grave.update((id(culprit), f"Without it {outcome}.") for culprit in culprits)
         if not culprits:
             yield problem
-    for unknown in collected.unknown:
-        if id(unknown) in grave and unknown.problem.severity != "error":
-            message = f"{unknown.problem.message} {grave[id(unknown)]}"
-            yield replace(unknown.problem, severity="error", message=message)
+    for each in unknown.all:
+        if id(each) in grave and each.problem.severity != "error":
+            message = f"{each.problem.message} {grave[id(each)]}"
+            yield replace(each.problem, severity="error", message=message)
         else:
-            yield unknown.problem
+            yield each.problem
     yield from collected.problems
 
 
-def _culprits(unknown: list[UnknownKey], mapping: Node, keys: tuple[str, ...]) -> Iterator[UnknownKey]:
-    """Yield the unknown keys that were meant to be one of the needed ones.
+def _culprits(unknown: UnknownKeys, mapping: Node, keys: tuple[str, ...]) -> list[UnknownKey]:
+    """Return the unknown keys that were meant to be one of the needed ones.
 
     A block of options in which no word is known at all has only itself to blame.
     """
-    meant = [each for each in unknown if any(each.stands_for(mapping, key) for key in keys)]
+    meant = [each for key in keys for each in unknown.standing_for(mapping, key)]
     if not meant and mapping.step == "config":
-        meant = [each for each in unknown if same_place(each.mapping, mapping) and not each.meant]
-    yield from meant
+        meant = unknown.without_meaning(mapping)
+    return meant
 
 
 def _explain(subject: Subject, error: ValidationError, collected: _Collected) -> Iterator[None]:

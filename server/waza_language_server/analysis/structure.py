@@ -17,14 +17,13 @@ from waza_language_server.analysis.plain_values import document_value, entry_val
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.schema_errors import explained
 from waza_language_server.analysis.subject import Subject
-from waza_language_server.analysis.unknown_keys import UnknownKey
+from waza_language_server.analysis.unknown_keys import UnknownKeys
 from waza_language_server.schema.catalog import Catalog, SchemaName
 from waza_language_server.schema.locate import below, grader_type, type_node
 from waza_language_server.schema.shape import Shape
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.syntax.tree import Tree
 from waza_language_server.text.span import Span
-
 
 _NO_KEYS: frozenset[str] = frozenset()
 
@@ -40,7 +39,7 @@ def document_problems(tree: Tree, kind: SchemaName, catalog: Catalog) -> Iterato
     subject = Subject(tree, kind, catalog, tree.root, root)
     value = document_value(tree.root.target, root.top)
     validator = catalog.document_validator(kind)
-    unknown: tuple[UnknownKey, ...] = ()
+    unknown = UnknownKeys()
     if not validator.is_valid(value):
         yield None
         problems, unknown = yield from explained(subject, validator.iter_errors(value))
@@ -68,7 +67,7 @@ def grader_problems(
     subject = Subject(tree, kind, catalog, entry, root, is_grader=True)
     value = entry_value(entry)
     validator = catalog.grader_validator(written)
-    unknown: tuple[UnknownKey, ...] = ()
+    unknown = UnknownKeys()
     if validator is not None and not validator.is_valid(value):
         yield None
         problems, unknown = yield from explained(subject, validator.iter_errors(value))
@@ -100,9 +99,9 @@ def outside_graders(root: Node, top: Shape) -> Iterator[tuple[Node, Shape]]:
     """Yield every value of a document with its shape, from the top down to the grader entries."""
     rest: list[Iterator[tuple[Node, Shape]]] = [iter(((root, top),))]
     while rest:
-        for node, shape in rest[-1]:
-            keys = frozenset(entry.key.value for entry in node.each_entry()) if shape.branches else _NO_KEYS
-            shape = shape.branch(node.kind, keys)
+        for node, meant in rest[-1]:
+            keys = frozenset(entry.key.value for entry in node.each_entry()) if meant.branches else _NO_KEYS
+            shape = meant.branch(node.kind, keys)
             if shape.kind != "grader":
                 yield node, shape
                 if node.kind != "sequence" or shape.items is None or shape.items.kind != "grader":
@@ -112,7 +111,7 @@ def outside_graders(root: Node, top: Shape) -> Iterator[tuple[Node, Shape]]:
             rest.pop()
 
 
-def _advice(subject: Subject, node: Node, shape: Shape, unknown: Sequence[UnknownKey]) -> Iterator[Problem]:
+def _advice(subject: Subject, node: Node, shape: Shape, unknown: UnknownKeys) -> Iterator[Problem]:
     """Yield what is no mistake and still worth saying."""
     if node.kind == "scalar":
         yield from wrong_values.typed_as_text(subject, node, shape)

@@ -1,9 +1,9 @@
 """Trying fixes out: what would be said of a document after an edit, compared with what is said now.
 
-Only what an edit can have changed is judged again: the grader entry or the list item that it touches, what
-stands outside of lists, and the rules about several entries when they could say something else. So a trial
-costs what the edited item costs, whatever the size of the document. Where that is not sure (aliases, text that
-cannot be read) the whole document is judged.
+Only what an edit can have changed is judged again: the grader entry or the list item that it touches,
+what stands outside of lists, and the rules about several entries when they could say something else. So a
+trial costs what the edited item costs, whatever the size of the document. Where that is not sure (aliases,
+text that cannot be read) the whole document is judged.
 
 Architecture invariant: the verdict is the one that the whole document diagnosed again would give.
 """
@@ -180,7 +180,7 @@ def _is_tolerable(problem: Problem, repaired: Sequence[Problem], *, may_reveal: 
 
 
 def _same(problem: Problem, left: Sequence[Problem]) -> Problem | None:
-    """Return what a problem was before an edit beside it: of the same code, by preference in the same words."""
+    """Return what a problem was before an edit beside it: of the same code, best in the same words."""
     alike = [known for known in left if known.code == problem.code]
     worded = [known for known in alike if known.message == problem.message]
     return next(iter(worded or alike), None)

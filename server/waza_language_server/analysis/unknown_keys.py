@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
@@ -39,12 +39,42 @@ class UnknownKey:
         """Whether this key leaves ``key`` missing in a mapping, or the block in which it would stand."""
         if not self.meant:
             return False
-        if same_place(self.home, mapping):
+        if _place(self.home) == _place(mapping):
             return self.meant[0] == key
         if len(self.meant) < 2 or self.meant[-1] != key:
             return False
         child = self.home.get(self.meant[0])
-        return child is not None and same_place(child.target, mapping)
+        return child is not None and _place(child.target) == _place(mapping)
+
+
+class UnknownKeys:
+    """The unknown keys of one subject, found by the place that they concern."""
+
+    def __init__(self, keys: Iterable[UnknownKey] = ()) -> None:
+        self.all = tuple(keys)
+        self._by_home: dict[Place, list[UnknownKey]] = {}
+        self._by_mapping: dict[Place, list[UnknownKey]] = {}
+        for key in self.all:
+            self._by_home.setdefault(_place(key.home), []).append(key)
+            self._by_mapping.setdefault(_place(key.mapping), []).append(key)
+
+    def standing_for(self, mapping: Node, key: str) -> list[UnknownKey]:
+        """Return the unknown keys that leave ``key`` missing in a mapping."""
+        near = list(self._by_home.get(_place(mapping), ()))
+        if mapping.parent is not None:
+            near += self._by_home.get(_place(mapping.parent), ())
+        return [each for each in near if each.stands_for(mapping, key)]
+
+    def without_meaning(self, mapping: Node) -> list[UnknownKey]:
+        """Return the unknown keys of a mapping of which nobody knows what they are meant to be."""
+        return [each for each in self._by_mapping.get(_place(mapping), ()) if not each.meant]
+
+
+Place = tuple[int, int, str]
+
+
+def _place(node: Node) -> Place:
+    return node.span.start, node.span.end, node.kind
 
 
 def unknown_key(subject: Subject, mapping: Node, shape: Shape, entry: Entry) -> UnknownKey:
@@ -85,11 +115,6 @@ def _alternatives(subject: Subject, mapping: Node, shape: Shape, entry: Entry, p
     fixes = as_one_pattern(mapping, entry, pattern)
     problem = Problem("unknown-key", entry.key.span, _capital(message), shape.unknown_keys, fixes)
     return UnknownKey(problem, mapping, mapping, (OPTION,))
-
-
-def same_place(one: Node, other: Node) -> bool:
-    """Whether two nodes of one tree are the same."""
-    return one.span == other.span and one.kind == other.kind
 
 
 def _renaming(subject: Subject, shape: Shape, entry: Entry, right: str) -> tuple[Edit, ...]:

@@ -2,8 +2,8 @@
 
 A fix is tried before it is offered: it must take its problem away and bring no other one.
 
-Architecture invariant: the fixes come with the problems, from the rules that find them; none is made here. How
-many are tried is bounded by count and by the time that the work takes, pauses not counted.
+Architecture invariant: the fixes come with the problems, from the rules that find them; none is made here.
+How many are tried is bounded by count and by the time that the work takes, pauses not counted.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ FIX_ALL_TITLE = "Apply all safe fixes"
 MAX_OFFERED = 100
 """How many quick fixes are offered at once; nobody reads a longer menu."""
 QUICK_FIX_SECONDS = 0.1
-"""How long fixes are tried for one menu; those of the problems nearest to the start of the range come first."""
+"""How long fixes are tried for one menu, those of the problems nearest to the start of the range first."""
 SURELY_TRIED = 5
 """How many fixes are tried however long that takes: those of a problem or two under the cursor."""
 MAX_FIXED_AT_ONCE = 1_000

@@ -56,6 +56,10 @@ _COMPLETION_KIND = {
 }
 
 
+LONGEST_MESSAGE = 2_000
+"""Characters; names in a file can be as long as the file, and nobody reads that."""
+
+
 class Converter:
     """Converts what belongs to one document."""
 
@@ -124,7 +128,7 @@ class Converter:
         abilities = self._abilities
         diagnostic = types.Diagnostic(
             range=self.range(problem.span),
-            message=visible_lines(problem.message),
+            message=visible_lines(_shortened(problem.message)),
             severity=_SEVERITY[problem.severity],
             code=problem.code,
             source="waza",
@@ -193,3 +197,7 @@ class Converter:
         lines = opened.lines if opened else LineIndex(text)
         start, end = (types.Position(*lines.position(at, self._encoding)) for at in (span.start, span.end))
         return types.Location(opened.uri if opened else uri, types.Range(start, end))
+
+
+def _shortened(message: str) -> str:
+    return message if len(message) <= LONGEST_MESSAGE else f"{message[: LONGEST_MESSAGE - 1]}…"

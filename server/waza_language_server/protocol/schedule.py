@@ -67,7 +67,7 @@ class Diagnostics:
         return await self.in_slices(document, self._steps(document))
 
     async def in_slices(self, document: Document, steps: Generator[None, None, Value]) -> Value | None:
-        """Do work on a snapshot between the messages; None, and the work is dropped, when a newer text comes."""
+        """Do work on a snapshot between the messages; None, the work dropped, when a newer text comes."""
         while self._session.is_current(document):
             pause_at = time.perf_counter() + SLICE_SECONDS
             try:

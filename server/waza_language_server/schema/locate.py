@@ -88,10 +88,10 @@ def located_below(node: Node, shape: Shape, catalog: Catalog) -> Iterator[tuple[
     """Yield a node of a known shape and everything below it, as ``located`` does."""
     rest: list[Iterator[tuple[Node, Shape]]] = [iter(((node, shape),))]
     while rest:
-        for node, shape in rest[-1]:
-            shape = _at_node(shape, node, catalog)
-            yield node, shape
-            rest.append(below(node, shape))
+        for each, meant in rest[-1]:
+            known = _at_node(meant, each, catalog)
+            yield each, known
+            rest.append(below(each, known))
             break
         else:
             rest.pop()
@@ -102,8 +102,8 @@ def graders_in(root: Node, document_kind: SchemaName, catalog: Catalog | None = 
     catalog = catalog or default_catalog()
     rest: list[Iterator[tuple[Node, Shape]]] = [iter(((root, catalog.document(document_kind)),))]
     while rest:
-        for node, shape in rest[-1]:
-            shape = shape.branch(node.kind, _keys(node, shape))
+        for node, meant in rest[-1]:
+            shape = meant.branch(node.kind, _keys(node, meant))
             if shape.kind != "grader":
                 rest.append(below(node, shape))
                 break

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.analysis.problem import Problem
+from waza_language_server.features import code_actions as code_actions_module
 from waza_language_server.features.code_actions import CodeAction, code_actions, fix_all
 from waza_language_server.project.document import Document
 from waza_language_server.project.index import Project
+from waza_language_server.schema.catalog import default_catalog
 from waza_language_server.syntax.edits import apply
 from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.span import Span
@@ -105,3 +109,48 @@ def test_line_ends_and_broken_text_around_do_not_matter() -> None:
     text = BROKEN.replace("\n", "\r\n").replace("name: a", 'name: "a')
     actions = offered(text, "max_tool_cals")
     assert apply(text, actions[0].edits) == text.replace("max_tool_cals", "max_tool_calls")
+
+
+def test_a_fix_that_brings_another_mistake_is_not_offered() -> None:
+    opened = document()
+    start = BROKEN.index("max_tool_cals")
+    (problem,) = (each for each in diagnose(opened) if each.span.start == start)
+    worse = Fix("Change to `required_tools`", (Edit(problem.span, "required_tools"),))
+    claimed = Problem(problem.code, problem.span, problem.message, fixes=(worse,))
+    assert offered(BROKEN, "max_tool_cals", (claimed,)) == ()
+
+
+def test_a_misspelt_type_is_corrected_though_more_is_wrong_in_the_grader() -> None:
+    text = BROKEN.replace("contains", "contians").replace("  name: one\n", "")
+    assert [action.title for action in offered(text, "txt")] == ["Change to `text`"]
+
+
+def test_all_safe_fixes_leave_out_the_one_that_brings_another_mistake() -> None:
+    opened = document()
+    problems = list(diagnose(opened, Project()))
+    at = next(at for at, problem in enumerate(problems) if problem.code == "unknown-key")
+    bad = Fix("Change", (Edit(problems[at].span, "required_tools"),), preferred=True)
+    problems[at] = replace(problems[at], fixes=(bad,))
+    action = fix_all(opened, Project(), problems)
+    assert action is not None
+    assert apply(BROKEN, action.edits) == BROKEN.replace("txt", "text")
+
+
+def test_a_grader_type_of_a_plug_in_does_not_hinder_the_fix_of_another_grader() -> None:
+    catalog = default_catalog().with_types({"acme": {"type": "object", "properties": {"type": {}}}})
+    text = BROKEN.replace("- type: behavior", "- type: acme\n  name: plug-in\n- type: txt")
+    opened = document(text)
+    start = text.index("txt")
+    actions = code_actions(
+        opened, Project(), Span(start, start + 3), diagnose(opened, Project(), catalog), catalog
+    )
+    assert actions[0].title == "Change to `text`"
+
+
+def test_what_is_tried_for_one_menu_is_bounded() -> None:
+    graders = "".join(f"- type: txt\n  name: g{at}\n" for at in range(code_actions_module.MAX_OFFERED + 50))
+    opened = document(f"graders:\n{graders}")
+    start = opened.text.index("txt")
+    actions = code_actions(opened, None, Span(start, len(opened.text)), diagnose(opened))
+    assert code_actions_module.SURELY_TRIED <= len(actions) <= code_actions_module.MAX_OFFERED
+    assert actions[0].problems[0].span.start == start

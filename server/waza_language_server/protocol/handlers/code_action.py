@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 async def code_action(ls: WazaServer, params: types.CodeActionParams) -> list[types.CodeAction] | None:
     """Return the fixes of the problems that the range touches, the safe ones first.
 
-    The work pauses for other messages; a newer text makes it pointless, and nothing is answered. The action that
-    applies all safe fixes is only made when it is asked for by its kind.
+    The work pauses for other messages; a newer text makes it pointless, and nothing is answered. The action
+    that applies all safe fixes is only made when it is asked for by its kind.
     """
     document = ls.session.document(params.text_document.uri)
     if document is None or not ls.abilities.knows_code_actions:

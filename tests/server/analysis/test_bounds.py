@@ -1,0 +1,61 @@
+"""Files that are made to cost: what is said of them stays bounded, and so is the work between two pauses."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from waza_language_server.analysis.diagnose import diagnose, diagnose_in_steps
+from waza_language_server.project.document import Document
+from waza_language_server.syntax.nodes import aliased_nodes
+
+TASK = "id: t\nname: T\ninputs:\n  prompt: Go\n"
+BOMB = "a: &a [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
+    f"{name}: &{name} [{', '.join([f'*{before}'] * 10)}]\n" for before, name in ("ab", "bc", "cd", "de", "ef")
+)
+SECONDS_OF_A_STEP = 1.0
+"""Far above what a step takes, and far below what each of these files took at once."""
+
+LONG_FILES = {
+    "misspelt keys": "graders:\n- type: text\n  name: a\n  config:\n    contains: [a]\n"
+    + "".join(f"    containz{at}: [x]\n" for at in range(2_000)),
+    "wrong items": "checkpoints:\n" + "- after: 1\n" * 1_000,
+    "bare graders": "graders:\n" + "- type: text\n" * 1_000,
+    "graders of one name": "graders:\n" + "- {type: text, name: a, config: {contains: [a]}}\n" * 1_000,
+    "wrong assertions": "graders:\n- type: code\n  name: a\n  config:\n    assertions:\n"
+    + "".join(f"    - 'outpt == {at}'\n" for at in range(1_000)),
+}
+
+
+@pytest.mark.parametrize("text", LONG_FILES.values(), ids=LONG_FILES.keys())
+def test_the_rules_pause_often(text: str) -> None:
+    document = Document("untitled:t", 1, TASK + text, "task")
+    assert document.tree.root is not None
+    steps, longest, count = diagnose_in_steps(document), 0.0, 0
+    while True:
+        started = time.thread_time()
+        try:
+            next(steps)
+        except StopIteration:
+            break
+        longest, count = max(longest, time.thread_time() - started), count + 1
+    assert count > 1_000
+    assert longest < SECONDS_OF_A_STEP
+
+
+def test_aliases_that_multiply_are_counted_without_following_them() -> None:
+    root = Document("untitled:t", 1, BOMB, "task").tree.root
+    assert root is not None
+    assert aliased_nodes(root.green) > 1_000_000
+
+
+def test_a_file_that_multiplies_itself_has_one_problem() -> None:
+    document = Document("untitled:t", 1, TASK + BOMB + "graders: *f\n", "task")
+    assert [problem.code for problem in diagnose(document)] == ["too-many-aliases"]
+
+
+def test_a_word_as_long_as_the_file_is_nobodys_slip() -> None:
+    document = Document("untitled:t", 1, f"{TASK}graders:\n- type: {'a' * 300_000}\n", "task")
+    (problem,) = diagnose(document)
+    assert not problem.fixes

@@ -1,0 +1,102 @@
+"""A fix is judged by what it touches, and the verdict is that of the whole document diagnosed again."""
+
+from __future__ import annotations
+
+import random
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.shared_corpus import SUITES, suite_files
+from waza_language_server.analysis import diagnose as rules
+from waza_language_server.analysis.changed_places import Excerpt
+from waza_language_server.analysis.diagnose import diagnose, finished
+from waza_language_server.analysis.trial import Chosen, Trials
+from waza_language_server.project.document import Document
+from waza_language_server.project.index import Project
+from waza_language_server.project.uris import uri_of
+from waza_language_server.schema.catalog import default_catalog
+from waza_language_server.syntax.tree import Tree
+
+EXAMPLES = Path(__file__).parents[3] / "examples"
+KEY = re.compile(r"(\s*(?:- )?)([A-Za-z_]{3,})(:.*)")
+LONGEST = 6_000
+
+
+class TrialsOfEverything(Trials):
+    """Judges the whole document for each fix."""
+
+    def _excerpt(self, tree: Tree, chosen: list[Chosen]) -> Excerpt | None:  # type: ignore[override]
+        return None
+
+
+def mutant(text: str, chance: random.Random) -> str:
+    """Return a text with a few slips of the pen: misspelt, doubled and deleted lines, wrong values."""
+    lines = text.split("\n")
+    for _ in range(chance.randrange(1, 5)):
+        at = chance.randrange(len(lines))
+        match, slip = KEY.match(lines[at]), chance.randrange(6)
+        if match and slip < 3:
+            word = match[2]
+            where = chance.randrange(len(word))
+            wrong = chance.choice(["", word[where] * 2, "x"])
+            lines[at] = match[1] + word[:where] + wrong + word[where + 1 :] + match[3]
+        elif match and slip == 3:
+            lines.insert(at, lines[at])
+        elif match and slip == 4:
+            lines[at] = match[1] + match[2] + ": " + chance.choice(["txt", "yes", "3", "[a]", "'1'", "{}"])
+        elif slip == 5 and len(lines) > 1:
+            del lines[at]
+    return "\n".join(lines)
+
+
+def files() -> list[Path]:
+    found = [*sorted(EXAMPLES.rglob("*.yaml")), *suite_files()[::60]]
+    return [path for path in found if ".waza" not in path.parts]
+
+
+@pytest.mark.parametrize("path", files(), ids=lambda path: f"{path.parent.parent.name}/{path.name}")
+def test_the_verdict_is_that_of_the_whole_document(path: Path) -> None:
+    project = Project((EXAMPLES, SUITES))
+    kind = project.claim(path)
+    text = path.read_text("utf-8")
+    if kind is None or len(text) > LONGEST:
+        pytest.skip("not a suite file, or a long one")
+    document = Document(uri_of(path), 1, mutant(text, random.Random(path.name)), kind)
+    project = project.with_document(document)
+    catalog = default_catalog()
+    problems = diagnose(document, project, catalog)
+    quick = Trials(document, project, catalog, problems)
+    thorough = TrialsOfEverything(document, project, catalog, problems)
+    for problem in problems[:20]:
+        for fix in problem.fixes:
+            tried = [(problem, fix)]
+            assert finished(quick.repairs(tried)) == finished(thorough.repairs(tried)), (problem, fix.title)
+
+
+def test_trying_a_fix_judges_the_touched_grader_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    graders = "".join(f"- type: text\n  name: g{at}\n  config: {{contians: [a]}}\n" for at in range(200))
+    document = Document(
+        "untitled:t", 1, f"id: t\nname: T\ninputs: {{prompt: Go}}\ngraders:\n{graders}", "task"
+    )
+    problems = diagnose(document)
+    judged: list[str] = []
+    judge = rules._check_grader  # pyright: ignore[reportPrivateUsage]
+    monkeypatch.setattr(rules, "_check_grader", lambda *given: (judged.append(""), judge(*given))[1])
+    trials = Trials(document, None, default_catalog(), problems)
+    tried = [(problem, fix) for problem in problems for fix in problem.fixes]
+    assert len(tried) == 200
+    assert all(finished(trials.repairs([each])) for each in tried)
+    assert len(judged) == 200
+
+
+def test_what_was_found_with_one_catalog_is_not_said_with_another() -> None:
+    document = Document("untitled:t", 1, "graders:\n- type: acme\n  name: a\n", "task")
+    for _ in range(20):
+        known = default_catalog().with_types({"acme": {"type": "object"}})
+        assert not [each for each in diagnose(document, None, known) if each.code == "unknown-grader-type"]
+        del known
+        unknown = default_catalog().with_types({})
+        assert [each for each in diagnose(document, None, unknown) if each.code == "unknown-grader-type"]
+        del unknown
