@@ -6,7 +6,7 @@ Items that an edit left alone keep their green nodes, so what differs is found b
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from waza_language_server.schema.catalog import Catalog, SchemaName
@@ -61,24 +61,30 @@ class Excerpt:
     after: Node
     only_graders: bool
 
-    def covers(self, span: Span) -> bool:
-        """Whether what was said of this place before the edit is judged again after it."""
-        if self.before.green.start + self.before.offset > span.start:
-            return not self.only_graders
-        for entry in self.before.each_entry():
-            if entry.key.span.start <= span.start and span.end <= entry.key.span.end:
-                return not self.only_graders
-            if entry.value.span.start <= span.start and span.end <= entry.value.span.end:
-                return self._differs(entry.value, span)
-        return False
+    def covers(self, spans: Sequence[Span]) -> bool:
+        """Whether what was said of these places before the edit is judged again after it."""
+        judged = sorted(self._judged())
+        starts = [place.start for place in judged]
+        for span in spans:
+            index = bisect_right(starts, span.start)
+            if not index or judged[index - 1].end < span.end:
+                return False
+        return True
 
-    def _differs(self, value: Node, span: Span) -> bool:
-        now = self.after.get(value.step) if value.step is not None else None
-        if now is None or value.kind != "sequence" or now.kind != "sequence":
-            return now is None or now.green is not value.green
-        left = {item.green for item in now.green.children}
-        items = (item for item in value.each_item() if item.green not in left)
-        return any(item.span.start <= span.start and span.end <= item.span.end for item in items)
+    def _judged(self) -> Iterator[Span]:
+        """Yield the places before the edit that are judged again; they lie apart from each other."""
+        if not self.only_graders:
+            yield Span(0, self.before.span.start - 1)
+        for entry in self.before.each_entry():
+            if not self.only_graders:
+                yield entry.key.span
+            value, now = entry.value, self.after.get(entry.key.value)
+            if now is None or value.kind != "sequence" or now.kind != "sequence":
+                if now is None or now.green is not value.green:
+                    yield value.span
+                continue
+            left = {item.green for item in now.green.children}
+            yield from (item.span for item in value.each_item() if item.green not in left)
 
 
 def excerpts(before: Tree, after: Tree, kind: SchemaName, catalog: Catalog) -> Excerpt | None:

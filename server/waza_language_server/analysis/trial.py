@@ -10,6 +10,7 @@ Architecture invariant: the verdict is the one that the whole document diagnosed
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
@@ -91,7 +92,7 @@ class Trials:
         if before.errors or tree.errors or before.anchored or tree.anchored:
             return None
         excerpt = excerpts(before, tree, self.document.kind, self.catalog)
-        if excerpt is None or not all(excerpt.covers(problem.span) for problem, _ in chosen):
+        if excerpt is None or not excerpt.covers([problem.span for problem, _ in chosen]):
             return None
         return excerpt
 
@@ -166,8 +167,10 @@ class Trials:
     def _beside(self, changes: Changes) -> Iterator[Problem]:
         """Yield the problems of the items that an edit touches."""
         places = changes.places(self.document.tree)
+        starts = [place.start for place in places]
         for problem in self.problems:
-            if any(place.start <= problem.span.end and problem.span.start <= place.end for place in places):
+            index = bisect_right(starts, problem.span.end)
+            if index and problem.span.start <= places[index - 1].end:
                 yield problem
 
 

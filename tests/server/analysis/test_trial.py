@@ -5,13 +5,14 @@ from __future__ import annotations
 import random
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.shared_corpus import SUITES, suite_files
 from waza_language_server.analysis import diagnose as rules
 from waza_language_server.analysis.changed_places import Excerpt
-from waza_language_server.analysis.diagnose import diagnose, finished
+from waza_language_server.analysis.diagnose import Found, diagnose, finished
 from waza_language_server.analysis.trial import Chosen, Trials
 from waza_language_server.project.document import Document
 from waza_language_server.project.index import Project
@@ -83,7 +84,12 @@ def test_trying_a_fix_judges_the_touched_grader_alone(monkeypatch: pytest.Monkey
     problems = diagnose(document)
     judged: list[str] = []
     judge = rules._check_grader  # pyright: ignore[reportPrivateUsage]
-    monkeypatch.setattr(rules, "_check_grader", lambda *given: (judged.append(""), judge(*given))[1])
+
+    def counted(*given: Any) -> Found:
+        judged.append("")
+        return judge(*given)
+
+    monkeypatch.setattr(rules, "_check_grader", counted)
     trials = Trials(document, None, default_catalog(), problems)
     tried = [(problem, fix) for problem in problems for fix in problem.fixes]
     assert len(tried) == 200
