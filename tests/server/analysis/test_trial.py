@@ -12,12 +12,13 @@ import pytest
 from tests.shared_corpus import SUITES, suite_files
 from waza_language_server.analysis import diagnose as rules
 from waza_language_server.analysis.changed_places import Excerpt
-from waza_language_server.analysis.diagnose import Found, diagnose, finished
+from waza_language_server.analysis.diagnose import Found, diagnose
 from waza_language_server.analysis.trial import Chosen, Trials
 from waza_language_server.project.document import Document
 from waza_language_server.project.index import Project
 from waza_language_server.project.uris import uri_of
 from waza_language_server.schema.catalog import default_catalog
+from waza_language_server.syntax.steps import finished
 from waza_language_server.syntax.tree import Tree
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
