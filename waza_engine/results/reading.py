@@ -16,7 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from waza_engine.files import Boundary
-from waza_engine.results.formats import read_result
+from waza_engine.results.formats import LONGEST_BYTES, read_result
 from waza_engine.results.places import JOURNAL_SUFFIX, results_directory
 from waza_engine.results.reviews import reviews_stamp
 from waza_engine.results.scores import CheckResult, GraderResult, RunResult, TaskResult
@@ -39,13 +39,17 @@ _UPSTREAM_FOLDERS = ("results",)
 _UPSTREAM_FILES = ("results.json", "result.json")
 
 
-def latest_results(suite_dir: Path, *, eval_file: str | None = None) -> RunResult | None:
+def latest_results(
+    suite_dir: Path, *, eval_file: str | None = None, longest_bytes: int = LONGEST_BYTES
+) -> RunResult | None:
     """Return the newest scores of each task and grader, None when nothing was ever run.
 
-    ``eval_file`` is the name of the eval file when several lie in the directory. Files that cannot be read
-    are skipped.
+    ``eval_file`` is the name of the eval file when several lie in the directory. Files that cannot be read or
+    are longer than ``longest_bytes`` are skipped.
     """
-    found = [result for path in result_files(suite_dir) if (result := _cached(path)) is not None]
+    found = [
+        result for path in result_files(suite_dir) if (result := _cached(path, longest_bytes)) is not None
+    ]
     runs = [run for run in found if eval_file is None or run.eval_file in ("", eval_file)]
     runs.sort(key=lambda run: run.timestamp, reverse=True)
     if not runs:
@@ -118,10 +122,12 @@ def _modified(path: Path) -> float:
         return 0.0
 
 
-def _cached(path: Path) -> RunResult | None:
+def _cached(path: Path, longest_bytes: int = LONGEST_BYTES) -> RunResult | None:
     try:
         state = path.stat()
     except OSError:
+        return None
+    if state.st_size > longest_bytes:
         return None
     return _read(path, state.st_mtime_ns, state.st_size, reviews_stamp(path))
 

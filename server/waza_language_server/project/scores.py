@@ -37,7 +37,8 @@ RECHECK_SECONDS = 2.0
 CLOCK_SLACK_SECONDS = 1.0
 """Result files of other programs carry whole seconds."""
 
-MAX_RESULT_BYTES = 50_000_000
+MAX_RESULT_BYTES = 32_000_000
+"""Longer result files are not read here: while one is parsed the editor waits, about a second for this."""
 _TOOLS_USED = re.compile(r'"tools_used":\s*\[([^\]]*)\]')
 _TOOL_NAME = re.compile(r'"([^"\\]+)"')
 
@@ -84,7 +85,7 @@ class Scores:
         known = self._results.get(suite)
         now = time.monotonic()
         if known is None or now - known[0] > RECHECK_SECONDS:
-            known = now, latest_results(suite.parent, eval_file=suite.name)
+            known = now, latest_results(suite.parent, eval_file=suite.name, longest_bytes=MAX_RESULT_BYTES)
             self._results[suite] = known
         return known[1]
 

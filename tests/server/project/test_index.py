@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from tests.server.project.files import EVAL, opened, project_with, put, small_suite
+from waza_language_server.project import disk, index
+from waza_language_server.project.disk import stamp_of
 from waza_language_server.project.index import Project
+from waza_language_server.syntax.tree import Tree, parse
 
 
 def test_a_file_is_claimed_by_the_globs_of_the_suite_above_it(tmp_path: Path) -> None:
@@ -175,3 +179,41 @@ def test_a_huge_file_is_unknown_not_absent(tmp_path: Path) -> None:
     path.write_text("#" * 5_000_000)
     assert Project().text(path).unknown
     assert Project().claim(path) is None
+
+
+def test_the_id_of_another_task_is_found_without_parsing_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = Project()
+    suite = small_suite(tmp_path)
+    for number in range(5):
+        put(tmp_path, f"tasks/other{number}.yaml", f"id: other{number} # plain\nname: x\n")
+    quoted = put(tmp_path, "tasks/quoted.yaml", 'id: "sa\\x6De"\nname: x\n')
+    parsed: list[str] = []
+
+    def counting_parse(text: str) -> Tree:
+        parsed.append(text)
+        return parse(text)
+
+    monkeypatch.setattr(index, "parse", counting_parse)
+    paths = project.task_paths(project.suite(suite)).value
+    parsed.clear()
+    assert [path for path in paths if project.says_id(path, "same")] == [quoted]
+    assert len(parsed) == 1
+
+
+def test_looking_at_many_files_lists_each_folder_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = [put(tmp_path, f"a/b/c/{number}.yaml", "kind: Service\n") for number in range(30)]
+    looked_at: Counter[Path] = Counter()
+
+    def counting_stamp(path: Path) -> object:
+        looked_at[path] += 1
+        return stamp_of(path)
+
+    monkeypatch.setattr(disk, "stamp_of", counting_stamp)
+    project = Project()
+    with project.held_still():
+        assert all(project.claim(file) is None for file in files)
+    assert max(looked_at.values()) == 1
