@@ -12,6 +12,7 @@ import pytest
 from tests.server.analysis.drawing import EVAL, TASK, problems
 from tests.shared_corpus import SHARED, SUITES, needs_corpus, suite_files
 from waza_language_server.analysis import diagnose as module
+from waza_language_server.analysis import failures
 from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.project.document import Document, DocumentKind
 from waza_language_server.project.index import Project
@@ -63,7 +64,7 @@ def test_a_failing_rule_is_left_out_and_logged_once(
         raise RuntimeError("boom")
 
     monkeypatch.setattr(module, "duplicate_names", broken)
-    monkeypatch.setattr(module, "_failed", set[str]())
+    monkeypatch.setattr(failures, "_told", set[str]())
     with caplog.at_level(logging.ERROR):
         first = problems(TASK.replace("prompt: Go", "promt: Go"))
         problems(TASK)
