@@ -31,8 +31,6 @@ FEATURES: dict[str, str] = {
     "haste": "exit sent right behind shutdown",
     "early": "messages before initialize, and an initialize that is refused",
 }
-NOT_YET = frozenset({"outside-links", "special-files", "wire", "early", "refusals", "haste"})
-"""Features that the server does not bear yet."""
 RUNNABLE = "runnable/eval.yaml"
 _RUNNABLE = {
     RUNNABLE: "name: r\nskill: r\nconfig: {executor: mock, model: m}\ntasks: [tasks/*.yaml]\n"

@@ -7,12 +7,12 @@ from pathlib import Path
 
 from tests.protocol.fuzz.findings import Settings, read_replay, write_replay
 from tests.protocol.fuzz.fuzzing import Outcome, keep, run_session
-from tests.protocol.fuzz.scenario import FEATURES, NOT_YET
+from tests.protocol.fuzz.scenario import FEATURES
 from tests.protocol.fuzz.session import Limits
 
 MESSAGES = 5_000
 SEEDS = (1, 2, 3, 4)
-USED = frozenset(FEATURES) - NOT_YET
+USED = frozenset(FEATURES)
 PATIENT = Limits(slow_seconds=5, hang_seconds=60, leave_seconds=30)
 
 
