@@ -262,14 +262,17 @@ def test_only_one_place_shows_messages() -> None:
 
 
 def test_the_server_compiles_no_pattern_but_its_own() -> None:
-    """RE2 alone compiles what a document says; `re` gets what is written in the source, or made of that."""
+    """RE2 alone compiles what a document says; `re` gets what is written in the source.
+
+    One place makes patterns of a number: so many spaces before a dash.
+    """
     wrong = [
         (path.relative_to(ROOT).as_posix(), node.lineno, ast.unparse(node))
         for path in sorted(SERVER.rglob("*.py"))
         for node in ast.walk(ast.parse(path.read_text("utf-8")))
         if isinstance(node, ast.Call) and _compiles_a_pattern(node.func) and not _is_literal(node.args[0])
     ]
-    assert wrong == []
+    assert [file for file, *_ in wrong] == ["server/waza_language_server/syntax/pieces.py"], wrong
     assert [
         (file, module)
         for file, module in imports_below(SERVER)

@@ -42,16 +42,18 @@ _METHODS = {
     "trimEnd": "rstrip",
     "indexOf": "find",
 }
+# Possessive, and tried only where a run of spaces or a word begins: else long ones are read again and again.
 _TOKEN = re.compile(
     r"""(?P<string>"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')
-    |\s*(?P<operator>&&|\|\||===|!==)\s*
-    |(?P<arrow>(?:\(\s*(?P<listed>\w*(?:\s*,\s*\w+)*)\s*\)|(?P<single>\w+))\s*(?P<sign>=>)\s*)
+    |(?:(?<!\s)\s++)?+(?P<operator>&&|\|\||===|!==)\s*
+    |(?P<arrow>(?:\(\s*+(?P<listed>\w*+(?:\s*+,\s*+\w++)*+)\s*+\)|(?<!\w)(?P<single>\w++))\s*+(?P<sign>=>)\s*)
     |(?P<not>!(?!=)\s*)
     |(?P<word>(?<![\w.$])[^\W\d][\w$]*)
     |(?P<foreign>`|~|\?)""",
     re.VERBOSE,
 )
 _ROUNDS = 60
+_LONGEST_CHARACTERS = 10_000
 
 _LOOSE = ast.Expression | ast.BoolOp | ast.comprehension
 """Around these an operator of the level of a comparison needs no parentheses."""
@@ -70,6 +72,8 @@ class JavaScriptMark:
 def javascript_marks(text: str) -> tuple[JavaScriptMark, ...]:
     """Return the JavaScript operators in a text that is no Python, in order; strings are left aside."""
     marks: list[JavaScriptMark] = []
+    if len(text) > _LONGEST_CHARACTERS:
+        return ()
     for match in _TOKEN.finditer(text):
         if match.lastgroup == "operator":
             marks.append(JavaScriptMark(*match.span("operator"), _OPERATORS[match["operator"]]))
@@ -82,7 +86,7 @@ def javascript_marks(text: str) -> tuple[JavaScriptMark, ...]:
 
 def as_python(text: str) -> str | None:
     """Return the same assertion in Python, or None when there is no safe translation."""
-    if any(match["foreign"] for match in _TOKEN.finditer(text)):
+    if len(text) > _LONGEST_CHARACTERS or any(match["foreign"] for match in _TOKEN.finditer(text)):
         return None
     swapped = _TOKEN.sub(_python_token, text.strip().rstrip(";").rstrip())
     for _ in range(_ROUNDS):

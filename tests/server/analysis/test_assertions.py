@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.server.analysis.drawing import TASK, drawn, fixed, problems
+from waza_language_server.analysis.assertion_javascript import javascript_marks
 
 
 def grader(assertions: str, extra: str = "") -> str:
@@ -90,3 +91,9 @@ def test_a_comprehension_says_which_python_it_needs() -> None:
         " visible inside a list comprehension up to Python 3.11; only from Python 3.12 on it is.\n"
         "                                          = fix: Bind the names inside\n"
     )
+
+
+@pytest.mark.parametrize("piece", [" ", "\n", "1", "( ", "(a,", '"\\"'])
+def test_a_hostile_assertion_is_read_once(piece: str) -> None:
+    assert javascript_marks("[" + piece * (100_000 // len(piece))) == ()
+    assert javascript_marks("a " + " " * 5_000 + "&& b")[0].python == "and"
