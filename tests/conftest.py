@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from typing import Protocol
@@ -23,6 +24,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         folder = item.path.parent.name
         group = folder if folder in TOGETHER else str(item.path)
         item.add_marker(pytest.mark.xdist_group(group))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def pattern_workers_end() -> Iterator[None]:
+    """End the workers of graders that were tried outside of a run; else they end with the process."""
+    yield
+    patterns = sys.modules.get("waza_engine.graders.patterns")
+    if patterns is not None:
+        patterns._outside_runs.close()
 
 
 class StartModel(Protocol):

@@ -285,7 +285,7 @@ def _compiles_a_pattern(function: ast.expr) -> bool:
 
 
 def _is_literal(pattern: ast.expr) -> bool:
-    return isinstance(pattern, ast.Constant) and isinstance(pattern.value, str)
+    return isinstance(pattern, ast.Constant) and isinstance(pattern.value, str | bytes)
 
 
 READS_OTHERWISE = {
