@@ -40,6 +40,7 @@ RE_FUNCTIONS = {
     "IGNORECASE": "Flag: upper and lower case are the same.",
 }
 _LANGUAGES = {"", "python"}
+_LONGEST_NAME = 200
 _WORD = re.compile(r"[A-Za-z_]\w*\Z")
 _FIELD = re.compile(r"""(?:\[|\.get\()\s*\\?(["'])(\w*)\Z""")
 _ATTRIBUTE = re.compile(r"([A-Za-z_]\w*|[\])'\"])\s*\.(\w*)\Z")
@@ -50,15 +51,17 @@ def python_items(place: Place) -> Iterator[Completion]:
     if _language(place) not in _LANGUAGES:
         return
     before = place.text[place.cursor.replace.start : place.offset]
-    if field := _FIELD.search(before):
+    # A pattern for an end is tried at every place before it.
+    last = before[-_LONGEST_NAME:]
+    if field := _FIELD.search(last):
         fields = EVENT_FIELDS if _about_events(before) else TOOL_CALL_FIELDS
         yield from _items(place, fields, "field", "field", len(field[2]))
-    elif attribute := _ATTRIBUTE.search(before):
+    elif attribute := _ATTRIBUTE.search(last):
         known = RE_FUNCTIONS if attribute[1] == "re" else TEXT_METHODS
         if attribute[1] not in {"tool_calls", "transcript", "errors"}:
             yield from _items(place, known, "function", "", len(attribute[2]))
     elif not _inside_text(before):
-        typed = _WORD.search(before)
+        typed = _WORD.search(last)
         length = len(typed[0]) if typed else 0
         yield from _items(place, CONTEXT_NAMES, "variable", "variable", length)
         yield from _items(place, FUNCTION_NAMES, "function", "function", length)

@@ -375,3 +375,8 @@ def test_a_rubric_is_one_of_ours_or_a_file(tmp_path: Path) -> None:
     offered = labels(grader.format(""), path=path)
     assert {"groundedness", "task_completion", "rubrics/"} <= set(offered)
     assert "rubrics/tone.md" in labels(grader.format("rubrics/"), path=path)
+
+
+def test_a_long_assertion_is_not_read_from_every_place_in_it() -> None:
+    """It took minutes."""
+    assert "len" in labels(f"{CODE}'{'_' * 100_000} <CURSOR>'\n")
