@@ -31,6 +31,9 @@ _HEADER = re.compile(
 _FIRST_ITEM = re.compile(r"(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\n))*+( *)-(?=[ \t\r\n]|\Z)")
 
 
+_ITEM = re.compile(r"\n( *+)-(?=[ \t\r\n]|\Z)")
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Piece:
     """A part of the text and what was read from it. Offsets count from its start.
@@ -142,7 +145,7 @@ def build_list(
 
 def item_starts(dash: int, text: str, start: int) -> list[re.Match[str]]:
     """Match the line break before each item whose dash stands at column ``dash``."""
-    return list(_item_pattern(dash).finditer(text, start))
+    return [match for match in _ITEM.finditer(text, start) if match.end(1) - match.start(1) == dash]
 
 
 def noteworthy(piece: Piece) -> bool:
@@ -169,7 +172,7 @@ def read_item(text: str, dash: int) -> Piece:
     root = reading.root
     if reading.error is None and root is not None and (root.kind, root.style) == ("sequence", "block"):
         return _strict(text, reading, root.children, max(root.end, dash + 1))
-    parent = 0 if dash and not _item_pattern(0).search(text) else -1
+    parent = 0 if dash and not item_starts(0, text, 0) else -1
     return _repaired(text, repair_items(text, parent, reading), reading)
 
 
@@ -305,13 +308,3 @@ def _repaired(text: str, repaired: Repaired, reading: Reading, root: Placed | No
         is_open,
         root,
     )
-
-
-_patterns: dict[int, re.Pattern[str]] = {}
-
-
-def _item_pattern(dash: int) -> re.Pattern[str]:
-    pattern = _patterns.get(dash)
-    if pattern is None:
-        pattern = _patterns[dash] = re.compile("\n" + " " * dash + r"-(?=[ \t\r\n]|\Z)")
-    return pattern

@@ -331,13 +331,13 @@ class _Reader:
         end = start + len(self.text[start:end].rstrip())
         line_start = max(self.text.rfind("\n", 0, start), self.text.rfind("\r", 0, start)) + 1
         pad = start - line_start
-        reading = self.read_text(" " * pad + self.text[start:end])
+        reading = self.strictly(" " * pad + self.text[start:end])
         if reading.error is None and reading.root is not None and reading.root.style != "block":
             self.fault(explain.explain_error(self.text, _moved(error, base), Span(start, end)))
             return self.take(reading, line_start)
         closed = explain.end_of_brackets(self.text, start, end)
         if closed < end:
-            within = self.read_text(" " * pad + self.text[start:closed])
+            within = self.strictly(" " * pad + self.text[start:closed])
             if within.error is None and within.root is not None:
                 self.fault(explain.text_behind_brackets(self.text, start, closed, end))
                 return self.take(within, line_start)
@@ -350,9 +350,9 @@ class _Reader:
         """Read lines strictly, the first from its content on; return the offset to add to the spans."""
         head = lines[0]
         pad = head.content - head.start
-        return self.read_text(" " * pad + self.text[head.content : lines[-1].next]), head.start
+        return self.strictly(" " * pad + self.text[head.content : lines[-1].next]), head.start
 
-    def read_text(self, text: str) -> Reading:
+    def strictly(self, text: str) -> Reading:
         reading = read(text)
         self.left -= reading.work
         return reading
