@@ -20,6 +20,12 @@ from tests.protocol.test_running import SUITE, TASK
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux has subreapers")
 
 
+@pytest.fixture(autouse=True)
+def temporary(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A killed engine leaves its workspaces to the next run of the suite, which most tests do not have."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path_factory.mktemp("temporary")))
+
+
 def kill_engine(editor: Editor) -> None:
     (engine,) = psutil.Process(editor.process_id).children()
     engine.kill()

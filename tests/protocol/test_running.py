@@ -41,6 +41,12 @@ time.sleep(600)
 """
 
 
+@pytest.fixture(autouse=True)
+def temporary(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A killed engine leaves its workspaces to the next run of the suite, which most tests do not have."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path_factory.mktemp("temporary")))
+
+
 @pytest.fixture
 def suite(tmp_path: Path) -> Path:
     return write_suite(tmp_path, SUITE, one=TASK.format(id="one"), two=TASK.format(id="two"))

@@ -213,11 +213,17 @@ class _Guard:
         try:
             children = {int(name) for name in _read(f"/proc/self/task/{own}/children").split()}
         except OSError:
-            # Not every kernel lists them. What is older than the engine cannot be below it; what got a lower
-            # number because the numbers have begun again is found when the engine ends.
-            younger = (name for name in os.listdir("/proc") if name.isdecimal() and int(name) > self._engine)  # noqa: PTH208
+            # Not every kernel lists them.
+            newest = _newest_pid()
+            younger = (name for name in _pids() if self._is_younger(int(name), newest))
             return any((process := _process(name)) and process.parent == own for name in younger)
         return bool(children - {self._engine})
+
+    def _is_younger(self, pid: int, newest: int) -> bool:
+        """Whether a process may be younger than the engine: after the highest number the lowest comes."""
+        if newest >= self._engine:
+            return self._engine < pid <= newest
+        return pid > self._engine or pid <= newest
 
     def _is_own_session(self, process: _Process) -> bool:
         """Whether a process is in a session that was made below the guard: only our own are in its groups."""
@@ -243,8 +249,15 @@ class _Process:
 
 def _processes() -> dict[int, _Process]:
     """Return the living processes of the system by their numbers."""
-    names = (name for name in os.listdir("/proc") if name.isdecimal())  # noqa: PTH208 - pathlib is slow to load
-    return {int(name): process for name in names if (process := _process(name)) is not None}
+    return {int(name): process for name in _pids() if (process := _process(name)) is not None}
+
+
+def _pids() -> list[str]:
+    return [name for name in os.listdir("/proc") if name.isdecimal()]  # noqa: PTH208 - pathlib is slow to load
+
+
+def _newest_pid() -> int:
+    return int(_read("/proc/loadavg").split()[-1])
 
 
 def _process(name: str) -> _Process | None:
