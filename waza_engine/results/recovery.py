@@ -18,6 +18,7 @@ from waza_engine.results.json_values import block_of, number
 from waza_engine.results.places import JOURNAL_SUFFIX, results_directory, workspace_prefix
 from waza_engine.results.store import encoded, write_atomically
 from waza_engine.scoring.tasks import TaskScore, suite_summary
+from waza_engine.spec.boundary import suite_boundary
 
 
 def recover_journals(suite_directory: Path) -> list[Path]:
@@ -27,6 +28,9 @@ def recover_journals(suite_directory: Path) -> list[Path]:
     """
     directory = results_directory(suite_directory)
     recovered: list[Path] = []
+    if not suite_boundary(suite_directory).holds(directory):
+        # A link leads out of the suite: neither are these its journals, nor may they be removed.
+        return recovered
     for journal in sorted(directory.glob(f"*{JOURNAL_SUFFIX}")):
         entry = read_document(journal)
         # What cannot be read is left alone: it may be a journal that another run is about to start.

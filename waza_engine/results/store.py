@@ -51,7 +51,7 @@ class ResultStore:
     def open(self) -> None:
         """Start the journal. Raises ``ResultsError``."""
         with clear_errors(self._directory):
-            suite_boundary(self._directory.parents[1]).resolved(self._directory)
+            self._check_place()
             self._directory.mkdir(parents=True, exist_ok=True)
             keep_out_of_git(self._directory.parent)
         with clear_errors(self.journal_path):
@@ -71,6 +71,8 @@ class ResultStore:
         """
         document = run_document(outcome)
         try:
+            with clear_errors(self.path):
+                self._check_place()
             write_atomically(self.path, encoded(document))
         except ResultsError:
             self._close()
@@ -82,6 +84,10 @@ class ResultStore:
         with contextlib.suppress(OSError):
             history.append(self._directory, self.path.name, document)
         return self.path
+
+    def _check_place(self) -> None:
+        """Raise ``OSError`` when links lead out of the suite: what lies there is not ours to write to."""
+        suite_boundary(self._directory.parents[1]).resolved(self._directory)
 
     def _append(self, entry: Json) -> None:
         assert self._journal is not None

@@ -141,10 +141,13 @@ def test_results_are_not_written_through_a_link_out_of_the_suite(tmp_path: Path)
     suite = write_suite(tmp_path / "suite", {"a": task("a", prompt="hello")})
     (tmp_path / "elsewhere").mkdir()
     (suite.parent / ".waza").symlink_to("../elsewhere")
+    journal = tmp_path / "elsewhere" / "results" / "x.partial.jsonl"
+    journal.parent.mkdir()
+    journal.write_text('{"eval_name": "x", "process": {"pid": 0, "started": 0}}\n')
     found = engine("run", suite)
     assert "Results cannot be written" in found.stderr
     assert "a link leads out of" in found.stderr
-    assert list((tmp_path / "elsewhere").iterdir()) == []
+    assert [place for place in (tmp_path / "elsewhere").rglob("*") if place.is_file()] == [journal]
 
 
 def test_graders_do_not_wait_for_pipes(tmp_path: Path) -> None:
@@ -165,7 +168,8 @@ def test_graders_do_not_wait_for_pipes(tmp_path: Path) -> None:
     found = engine("run", suite)
     assert found.returncode in (1, 2)
     assert "Traceback" not in found.stderr
-    for name in ("file", "diff", "snapshot", "schema", "trigger", "program", "script"):
+    assert "snapshot  0.50" in found.stdout
+    for name in ("file", "diff", "schema", "trigger", "program", "script"):
         assert f"{name}  0.00" in found.stdout
 
 
