@@ -78,10 +78,11 @@ def id_problems(document: Document, project: Project) -> Iterator[Problem | None
     if document.kind != "task" or path is None or node is None or not _word(node):
         return
     node = node.target
-    others = (other for suite in project.suites_of(path) for other in project.task_paths(suite).value)
-    for other in others:
-        yield None
-        if other == path or not project.says_id(other, node.value):
+    found = (other for suite in project.suites_of(path) for other in project.tasks_with_id(suite, node.value))
+    for other in found:
+        if other is None:
+            yield None
+        if other is None or other == path:
             continue
         message = f"`{shown(other.name)}` has the id `{node.value}` too; one result overwrites the other."
         related = (Related(_id_span(project, other), f"The other `{node.value}` is here.", uri_of(other)),)

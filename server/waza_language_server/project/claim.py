@@ -55,7 +55,7 @@ _FOREIGN_KEYS = _words(
 )
 _SUITE_SIBLINGS = frozenset({"tasks", "SKILL.md", *CONFIG_NAMES, *TRIGGER_NAMES})
 _KEY_AT_MARGIN = re.compile(r"""(?m)^(?:"([^"\n]*)"|'([^'\n]*)'|([$\w][\w$.-]*))[ \t]*:(?=[ \t\r\n]|$)""")
-_LIST = re.compile(r"(?:[ \t]*(?:#.*)?\r?\n)*(?:---[ \t]*\r?\n)?-[ \t\r\n]")
+_LIST = re.compile(r"(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\r|\n))*+(?:---[ \t]*(?:\r\n|\r|\n))?-[ \t\r\n]")
 _FLOW_KEY = re.compile(r"""[{,]\s*["']?([A-Za-z_$][\w$.-]*)["']?\s*:""")
 _NESTED_KEY = re.compile(r"""(?m)^[ \t]+(?:-[ \t]+)?["']?([\w-]+)["']?[ \t]*:""")
 _LOOK_AT = 200_000

@@ -58,6 +58,11 @@ class Disk:
         finally:
             self._moment = None
 
+    @property
+    def is_still(self) -> bool:
+        """Whether it is held still."""
+        return self._moment is not None
+
     def once(self, question: Hashable, answer: Callable[[], Value]) -> Value:
         """Return ``answer()``, from memory when the same was asked since the disk is held still."""
         moment = self._moment

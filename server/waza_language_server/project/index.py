@@ -13,7 +13,7 @@ from __future__ import annotations
 import itertools
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
@@ -167,13 +167,27 @@ class Project:
                 break
         return tuple(found)
 
-    def says_id(self, path: Path, task_id: str) -> bool:
-        """Whether the ``id`` of a task file is this one; the file is parsed only when it may be."""
-        if path not in self.documents:
-            written = self._disk.derived(path, "id", _written_id)
-            if written is not None and written != task_id:
-                return False
-        return self.outline(path).id == task_id
+    def tasks_with_id(self, suite: Suite, task_id: str) -> Iterator[Path | None]:
+        """Yield the task files of a suite with this ``id``, and None after each that was looked at."""
+        paths: Iterable[Path] = self.task_paths(suite).value
+        if self._disk.is_still:
+            # Whoever looks at every task of a suite must not look at every other one for each of them.
+            by_id = self._disk.once((self, "ids", suite.path), lambda: self._by_written_id(suite))
+            paths = (*by_id.get(task_id, ()), *by_id.get(None, ()))
+        for path in paths:
+            if self._written_id(path) in (task_id, None) and self.outline(path).id == task_id:
+                yield path
+            yield None
+
+    def _by_written_id(self, suite: Suite) -> dict[str | None, list[Path]]:
+        found: dict[str | None, list[Path]] = {}
+        for path in self.task_paths(suite).value:
+            found.setdefault(self._written_id(path), []).append(path)
+        return found
+
+    def _written_id(self, path: Path) -> str | None:
+        """Return the ``id`` of a task file as far as one look tells it, None when only parsing does."""
+        return None if path in self.documents else self._disk.derived(path, "id", _written_id)
 
     def tasks_of(self, suite: Suite) -> Fact[tuple[Task, ...]]:
         """Return the task files that the suite picks up, in the order of a run."""
@@ -182,7 +196,7 @@ class Project:
 
     def task_paths(self, suite: Suite) -> Fact[tuple[Path, ...]]:
         """Return the paths of the same files; none of them is read."""
-        return paths_of_suite(self._disk, suite)
+        return self._disk.once((self, "tasks", suite.path), lambda: paths_of_suite(self._disk, suite))
 
     def task_ids(self, suite: Suite) -> Fact[tuple[str, ...]]:
         """Return the ids of the tasks of a suite, those written inline included."""

@@ -196,10 +196,15 @@ def test_the_id_of_another_task_is_found_without_parsing_the_others(
         return parse(text)
 
     monkeypatch.setattr(index, "parse", counting_parse)
-    paths = project.task_paths(project.suite(suite)).value
+    named = project.suite(suite)
     parsed.clear()
-    assert [path for path in paths if project.says_id(path, "same")] == [quoted]
+    assert [path for path in project.tasks_with_id(named, "same") if path] == [quoted]
     assert len(parsed) == 1
+    with project.held_still():
+        assert [path for path in project.tasks_with_id(named, "same") if path] == [quoted]
+        assert [path for path in project.tasks_with_id(named, "other3") if path] == [
+            tmp_path / "tasks" / "other3.yaml"
+        ]
 
 
 def test_looking_at_many_files_lists_each_folder_once(
