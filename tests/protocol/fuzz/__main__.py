@@ -31,9 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=None, help="the first session's seed (random)")
     parser.add_argument("--jobs", type=int, default=1, help="sessions at the same time (%(default)s)")
     parser.add_argument("--per-session", type=int, default=3_000, help="messages of a session (%(default)s)")
-    parser.add_argument(
-        "--without", default="", help=f"comma-separated, of: {', '.join(FEATURES)}"
-    )
+    parser.add_argument("--without", default="", help=f"comma-separated, of: {', '.join(FEATURES)}")
     parser.add_argument("--found", type=Path, default=Path("fuzz-findings"), help="folder of replay files")
     parser.add_argument("--replay", type=Path, metavar="FILE", help="play a replay file")
     parser.add_argument("--shrink", type=Path, metavar="FILE", help="make a replay file shorter, in place")
