@@ -139,11 +139,20 @@ def test_a_command_looks_at_all_of_it(repository: HostileRepository, command: li
     _command(repository, command)
 
 
-def test_show_draws_each_suite(repository: HostileRepository) -> None:
-    for folder in sorted(repository.root.iterdir()):
-        for name in ("eval.yaml", ".waza.yaml"):
-            if os.path.lexists(folder / name):
-                _command(repository, ["waza-language-server", "show", str(folder / name)])
+@pytest.mark.parametrize(
+    "file",
+    [
+        "pattern_bombs/eval.yaml",
+        "alias_bombs/eval.yaml",
+        "names/eval.yaml",
+        "committed_results/eval.yaml",
+        "descriptors/.waza.yaml",
+        "pipes/eval.yaml",
+        "links/tasks/secret.yaml",
+    ],
+)
+def test_show_draws_what_may_be_shown(repository: HostileRepository, file: str) -> None:
+    _command(repository, ["waza-language-server", "show", file])
 
 
 def _command(repository: HostileRepository, command: list[str]) -> None:

@@ -69,7 +69,7 @@ def test_reports_are_written(tmp_path: Path, era: str) -> None:
     }
     assert cases == {"good": [], "shaky": ["failure"], "broken": ["error"]}
     markdown = engine("report", path, "--format", "markdown")
-    assert "greeter-eval: 1 of 3 tasks passed" in markdown.stdout
+    assert "`greeter-eval`: 1 of 3 tasks passed" in markdown.stdout
     assert "the agent did not start" in markdown.stdout
     text = engine("report", path)
     assert (text.returncode, text.stderr) == (0, "")

@@ -142,7 +142,7 @@ def test_the_name_of_a_grader_tells_its_last_score(tmp_path: Path) -> None:
 missing text
 ```
 
-Recorded 5 minutes ago (mock)."""
+Recorded 5 minutes ago (`mock`)."""
     )
 
 

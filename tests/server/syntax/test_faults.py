@@ -250,8 +250,8 @@ def test_one_document_with_markers_is_fine(text: str) -> None:
 
 def test_a_line_break_that_is_none() -> None:
     assert drawn("name: a\u2028b\n") == snapshot("""\
-name: a�b
-       ^ Here is a line separator (U+2028), which readers take for a line break; delete it.
+name: a\\u2028b
+       ^^^^^^ Here is a line separator (U+2028), which readers take for a line break; delete it.
 """)
 
 
