@@ -43,7 +43,7 @@ def suite(tmp_path: Path) -> Path:
 
 
 def engines(editor: Editor) -> list[psutil.Process]:
-    children = psutil.Process(editor.process_id).children(recursive=True)
+    children = psutil.Process(editor.process_id).children()
     return [child for child in children if "waza_engine" in child.cmdline()]
 
 

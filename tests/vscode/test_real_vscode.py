@@ -10,6 +10,7 @@ import shutil
 import struct
 import subprocess
 import sys
+import tempfile
 from contextlib import suppress
 from pathlib import Path
 
@@ -65,13 +66,16 @@ def test_a_mistake_is_underlined_and_repaired_and_a_click_brings_scores(vsix: Pa
     with one_at_a_time("vscode-under-test"):
         run("node", str(INSTALL), cwd=REPOSITORY, seconds=1_200)
     arguments = {"suite": SUITE, "python": Path(sys.executable), "vsix": vsix, "artifacts": tmp_path}
-    run(
-        "node",
-        str(SCENARIO),
-        *(part for name, value in arguments.items() for part in (f"--{name}", str(value))),
-        cwd=REPOSITORY,
-        seconds=300,
-    )
+    # The paths of its sockets must be short, so its temporary folder is not below that of the test.
+    with tempfile.TemporaryDirectory(prefix="vs-", ignore_cleanup_errors=True) as temporary:
+        run(
+            "node",
+            str(SCENARIO),
+            *(part for name, value in arguments.items() for part in (f"--{name}", str(value))),
+            cwd=REPOSITORY,
+            seconds=300,
+            temporary=temporary,
+        )
     picture = tmp_path / "vscode.png"
     width, height = size_of_png(picture)
     assert (width, height) >= (1000, 700)
@@ -81,14 +85,21 @@ def test_a_mistake_is_underlined_and_repaired_and_a_click_brings_scores(vsix: Pa
         shutil.copyfile(picture, README_PICTURE)
 
 
-def run(command: str, *arguments: str, cwd: Path, seconds: float) -> None:
-    """Run to the end, else fail with all its output; on a timeout its whole process group is killed."""
+def run(command: str, *arguments: str, cwd: Path, seconds: float, temporary: str | None = None) -> None:
+    """Run to the end, else fail with all its output; on a timeout its whole process group is killed.
+
+    Temporary files go to ``temporary``, to a folder of its own that is removed when none is named.
+    """
+    if temporary is None:
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as own:
+            run(command, *arguments, cwd=cwd, seconds=seconds, temporary=own)
+        return
     executable = shutil.which(command)
     assert executable is not None, f"{command} is not on PATH: Node.js 20 or newer is needed"
     process = subprocess.Popen(
         [executable, *arguments],
         cwd=cwd,
-        env={**os.environ, "PYTHON": sys.executable},
+        env={**os.environ, "PYTHON": sys.executable, "TMPDIR": temporary},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

@@ -8,13 +8,13 @@ import signal
 import sys
 
 # A killed engine has a guard (``supervisor.py``), which knows more of its programs than is seen here.
-GUARD_SECONDS = 1.0
+GUARD_SECONDS = 0.3
 
 
 def end_process_tree(pid: int) -> None:
     """Kill a process, everything it started and its process group; silent about what is gone already.
 
-    Blocks until everything but the process itself is gone, at most about a second: its parent collects that.
+    Blocks until everything but the process itself, which its parent collects, is gone: at most a moment.
     """
     import psutil
 

@@ -133,7 +133,7 @@ class EngineProcess:
             await self._gone.wait()
 
     def kill_now(self) -> None:
-        """Do the same without the loop: for the end of the server. Blocks at most about a second."""
+        """Do the same without the loop: for the end of the server. Blocks at most a moment."""
         if self.pid is not None:
             end_process_tree(self.pid)
 

@@ -104,7 +104,7 @@ def test_an_unreadable_file_fails_its_checks(workspace: Path) -> None:
 def test_a_huge_file_is_not_read(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("waza_engine.graders.file.LARGEST_FILE_BYTES", 5)
     config = {"content_patterns": [{"path": "notes.txt", "must_match": ["one"]}]}
-    assert "notes.txt cannot be read: it is larger than" in grade_files(workspace, config).feedback
+    assert "notes.txt cannot be read: the file is larger than" in grade_files(workspace, config).feedback
 
 
 def test_a_name_that_no_file_can_have_does_not_exist(workspace: Path) -> None:

@@ -51,11 +51,14 @@ class Engine:
     def kill(self) -> None:
         """End the engine as the system does when memory runs out, and all that it had started."""
         started = self.descendants()
+        family = psutil.Process(self.process.pid).children(recursive=True)
         self.process.kill()
         self.process.wait()
         for process in started:
             with contextlib.suppress(psutil.NoSuchProcess):
                 process.kill()
+        # Its guard ends the rest, the engine itself first.
+        psutil.wait_procs(family, PATIENCE_SECONDS)
 
     def write(self, text: str) -> None:
         assert self.process.stdin is not None
