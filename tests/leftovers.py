@@ -47,6 +47,8 @@ class Leftovers:
         for name in _TEMPORARY_VARIABLES:
             os.environ[name] = str(self._temporary)
         tempfile.tempdir = None
+        # npm and the agent under test would keep what they compile in the temporary directory.
+        os.environ["NODE_DISABLE_COMPILE_CACHE"] = "1"
         os.environ[_MARK] = self._run
 
     @pytest.hookimpl(trylast=True)

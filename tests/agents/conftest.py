@@ -17,12 +17,6 @@ from waza_engine.spec.eval_config import EvalConfig
 StartAgent = Callable[..., CopilotExecutor]
 
 
-@pytest.fixture(autouse=True)
-def _no_compilations_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    # The agent's runtime would leave them in the temporary directory.
-    monkeypatch.setenv("NODE_DISABLE_COMPILE_CACHE", "1")
-
-
 @pytest.fixture(scope="session")
 def copilot_program() -> Path:
     return installed_copilot()
