@@ -191,12 +191,11 @@ class _Guard:
     def _end_all(self, *, except_engine: bool) -> None:
         """Kill what is below the guard until nothing is left, or what is left cannot be killed."""
         deadline = time.monotonic() + ENDING_SECONDS
-        while True:
-            self._reap()
+        while self._reap() and time.monotonic() < deadline:
             processes = _processes()
             spared = _below(self._engine, processes) if except_engine else set[int]()
             found = _below(os.getpid(), processes) - spared - {os.getpid()}
-            if not found or time.monotonic() > deadline:
+            if except_engine and not found and not self._has_orphans():
                 return
             spared_groups = {processes[pid].group for pid in spared}
             for group in {processes[pid].group for pid in found if self._is_own_session(processes[pid])}:
@@ -229,11 +228,20 @@ class _Guard:
         """Whether a process is in a session that was made below the guard: only our own are in its groups."""
         return process.session not in (self._callers_session, os.getsid(0)) and process.group > 1
 
-    def _reap(self) -> None:
-        with contextlib.suppress(ChildProcessError):
+    def _reap(self) -> bool:
+        """Collect what has ended; whether anything is left below the guard.
+
+        The kernel alone knows that: a table that is read row by row misses who is born while it is read and
+        whose parent is gone before its row is reached. An orphan is the guard's child before its parent can
+        be collected, so without a child there is no descendant either.
+        """
+        try:
             while (found := os.waitpid(-1, os.WNOHANG))[0]:
                 if found[0] == self._engine:
                     self._engine_status = found[1]
+        except ChildProcessError:
+            return False
+        return True
 
 
 class _Process:
