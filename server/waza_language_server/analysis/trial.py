@@ -13,12 +13,12 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Generator, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from waza_language_server.analysis import structure
-from waza_language_server.analysis.changed_places import Changes, Excerpt, excerpts
+from waza_language_server.analysis.changed_places import Changes
 from waza_language_server.analysis.diagnose import (
     Found,
     diagnose_in_steps,
@@ -28,9 +28,11 @@ from waza_language_server.analysis.diagnose import (
     project_problems,
     whole_file,
 )
+from waza_language_server.analysis.excerpt import Excerpt, Excerpts
 from waza_language_server.analysis.failures import guarded
 from waza_language_server.analysis.grader_names import duplicate_names, name_of
 from waza_language_server.analysis.problem import Problem
+from waza_language_server.analysis.syntax_problems import syntax_problems
 from waza_language_server.schema.locate import graders_in
 from waza_language_server.syntax.edits import apply
 from waza_language_server.syntax.fault import STRUCTURAL_CODES
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
 Chosen = tuple[Problem, Fix]
 
 _ADVICE = frozenset({"information", "hint"})
+_OF_UNKNOWN_KEYS = frozenset({"unknown-key", "misplaced-key"})
 _HIDING = STRUCTURAL_CODES | {"unknown-grader-type", "missing-grader-type"}
 """Codes of problems that keep the rules from judging what stands around them."""
 
@@ -75,7 +78,7 @@ class Trials:
             return False
         yield
         changes = Changes(edits)
-        excerpt = self._excerpt(changed.tree, chosen)
+        excerpt = self._excerpt(changed.tree, changes, chosen)
         if excerpt is None:
             around = self.project.with_document(changed) if self.project is not None else None
             after = yield from diagnose_in_steps(changed, around, self.catalog)
@@ -86,12 +89,12 @@ class Trials:
         brought = self._brought(changes, repaired, after)
         return all(_is_tolerable(problem, repaired, may_reveal=may_reveal) for problem in brought)
 
-    def _excerpt(self, tree: Tree, chosen: Sequence[Chosen]) -> Excerpt | None:
+    def _excerpt(self, tree: Tree, changes: Changes, chosen: Sequence[Chosen]) -> Excerpt | None:
         """Return the parts that must be judged again; None when that is everything."""
         before = self.document.tree
-        if before.errors or tree.errors or before.anchored or tree.anchored:
+        if before.anchored or tree.anchored or not _has_same_faults(before, tree, changes):
             return None
-        excerpt = excerpts(before, tree, self.document.kind, self.catalog)
+        excerpt = self._excerpts.of(tree, changes)
         if excerpt is None or not excerpt.covers([problem.span for problem, _ in chosen]):
             return None
         return excerpt
@@ -99,11 +102,14 @@ class Trials:
     def _judged_again(self, changed: Document, excerpt: Excerpt) -> Found:
         """Yield what is said of the parts that an edit has touched, and of all they have to do with."""
         kind, catalog, tree = changed.kind, self.catalog, changed.tree
-        part = Tree(tree.text, excerpt.after, ())
+        part = replace(tree, root=excerpt.after)
+        if tree.errors:
+            yield from guarded("syntax", lambda: syntax_problems(tree, kind, catalog))
         if not excerpt.only_graders:
             yield from guarded("structure", lambda: structure.document_problems(part, kind, catalog))
             yield from guarded("patterns", lambda: patterns_outside_graders(part, kind, catalog))
-            yield from guarded("whole file", lambda: whole_file(part, kind))
+            whole_items = replace(part, root=excerpt.whole_items)
+            yield from guarded("whole file", lambda: whole_file(whole_items, kind))
         known = {entry.green for entry in graders_in(excerpt.before, kind, catalog)}
         entries = list(graders_in(excerpt.after, kind, catalog))
         for entry in entries:
@@ -126,6 +132,15 @@ class Trials:
         if self.project is not None:
             around = self.project.with_document(changed)
             yield from project_problems(changed, around, self.catalog, graders)
+
+    @cached_property
+    def _excerpts(self) -> Excerpts:
+        told: dict[int, str] = {}
+        for problem in self.problems:
+            if problem.code in _OF_UNKNOWN_KEYS:
+                key = self.document.text[problem.span.start : problem.span.end]
+                told[problem.span.start] = f"{problem.code} {problem.message.replace(key, '')}"
+        return Excerpts(self.document.tree, self.document.kind, self.catalog, told)
 
     @cached_property
     def _known(self) -> Counter[tuple[str, int, int, str]]:
@@ -172,6 +187,17 @@ class Trials:
             index = bisect_right(starts, problem.span.end)
             if index and problem.span.start <= places[index - 1].end:
                 yield problem
+
+
+def _has_same_faults(before: Tree, after: Tree, changes: Changes) -> bool:
+    """Whether edits leave alone what could not be read, and with it the rest of the tree."""
+    if len(before.errors) != len(after.errors):
+        return False
+    places = (changes.before(fault.span) for fault in after.errors)
+    return all(
+        old.span == place and old.code == new.code
+        for old, new, place in zip(before.errors, after.errors, places, strict=True)
+    )
 
 
 def _is_tolerable(problem: Problem, repaired: Sequence[Problem], *, may_reveal: bool) -> bool:

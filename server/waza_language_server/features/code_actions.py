@@ -31,7 +31,7 @@ MAX_OFFERED = 100
 """How many quick fixes are offered at once; nobody reads a longer menu."""
 QUICK_FIX_SECONDS = 0.1
 """How long fixes are tried for one menu, those of the problems nearest to the start of the range first."""
-SURELY_TRIED = 5
+SURELY_TRIED = 2
 """How many fixes are tried however long that takes: those of a problem or two under the cursor."""
 MAX_FIXED_AT_ONCE = 1_000
 """How many problems the action for the whole file repairs; the others come with the next round."""

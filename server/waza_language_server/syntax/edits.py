@@ -9,12 +9,13 @@ intended (or reads worse than before), the answer is no edit at all.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import cast
 
 from waza_engine.spec.scalars import Json
 from waza_language_server.syntax.author_style import indent_step, line_break, list_indent
 from waza_language_server.syntax.frames import column_of, line_start_of
-from waza_language_server.syntax.nodes import Entry, Node
+from waza_language_server.syntax.nodes import Entry, Green, Node
 from waza_language_server.syntax.tree import Tree, parse
 from waza_language_server.text.edit import Edit
 from waza_language_server.text.scalar_map import ScalarMap
@@ -165,10 +166,10 @@ def move_entry_into(tree: Tree, entry: Entry, mapping: Node, child_key: str) -> 
     if not same or not edits:
         return edits if edits and _no_worse(tree, parse(apply(text, edits), tree)) else ()
 
-    def moved_model(old: Json) -> Json:
+    def moved_model(old: object) -> object:
         model = {k: v for k, v in _mapping(old).items() if k != name}
         model[child_key] = {**_mapping(model.get(child_key)), name: value}
-        return cast("Json", model)
+        return model
 
     return _checked(tree, edits, mapping.path, moved_model)
 
@@ -338,13 +339,48 @@ def _is_empty(node: Node) -> bool:
 # Trying an edit.
 
 
-def _checked(tree: Tree, edits: Edits, path: Path, change: Callable[[Json], Json]) -> Edits:
+def _checked(tree: Tree, edits: Edits, path: Path, change: Callable[[object], object]) -> Edits:
     """Return the edits when the node at ``path`` then reads as ``change`` makes of it, else none."""
     if not edits:
         return ()
     old = tree.root.get(*path) if tree.root is not None else None
-    wanted = change(old.to_python() if old is not None else None)
-    return edits if _reads(tree, edits, path, lambda new: new.to_python() == wanted) else ()
+    whole = tree.anchored
+    wanted = change(_content(old, whole=whole) if old is not None else None)
+    return edits if _reads(tree, edits, path, lambda new: _content(new, whole=whole) == wanted) else ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Below:  # noqa: PLW1641 - it is compared only
+    """What stands below the node that an edit changes: read only if the edit has not left it alone."""
+
+    holder: Node
+    index: int
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, _Below):
+            return self._green is other._green or self.to_python() == other.to_python()
+        return self.to_python() == other
+
+    @property
+    def _green(self) -> Green:
+        return self.holder.green.children[self.index].green
+
+    def to_python(self) -> Json:
+        child = self.holder.nth_child(self.index)
+        return child.to_python() if child is not None else None
+
+
+def _content(node: Node, *, whole: bool) -> object:
+    """Return the plain value of a node; unless it is read as a whole, what is below is yet to be read.
+
+    With aliases it must be: what one stands for may change though it stays as it is.
+    """
+    if node.kind == "mapping" and not whole:
+        children = node.green.children
+        return {children[at - 1].green.value: _Below(node, at) for at in range(1, len(children), 2)}
+    if node.kind == "sequence" and not whole:
+        return [_Below(node, at) for at in range(len(node.green.children))]
+    return node.to_python()
 
 
 def _reads(tree: Tree, edits: Edits, path: Path, good: Callable[[Node], bool]) -> bool:
@@ -366,9 +402,10 @@ def _python(text: str) -> Json:
     return root.to_python() if root is not None else None
 
 
-def _mapping(value: Json) -> dict[str, Json]:
-    return value if isinstance(value, dict) else {}
+def _mapping(value: object) -> dict[str, object]:
+    value = value.to_python() if isinstance(value, _Below) else value
+    return cast("dict[str, object]", value) if isinstance(value, dict) else {}
 
 
-def _list(value: Json) -> list[Json]:
-    return value if isinstance(value, list) else []
+def _list(value: object) -> list[object]:
+    return cast("list[object]", value) if isinstance(value, list) else []

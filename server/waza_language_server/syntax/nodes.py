@@ -153,6 +153,15 @@ class Node:
             return None
         return Entry(self._child(children[index], None), self._child(children[index + 1], key))
 
+    def entry_at(self, offset: int) -> Entry | None:
+        """Return the last entry of a mapping that begins at or before an offset."""
+        index = (self.children_before(offset + 1) - 1) // 2 * 2
+        children = self.green.children
+        if self.kind != "mapping" or not 0 <= index < len(children) - 1:
+            return None
+        key = self._child(children[index], None)
+        return Entry(key, self._child(children[index + 1], key.value))
+
     def get(self, *keys: str | int) -> Node | None:
         """Follow keys and indexes downwards.
 
@@ -186,7 +195,7 @@ class Node:
         if path is None:
             return self
         for index in path:
-            below = node._nth_child(index)
+            below = node.nth_child(index)
             if below is None:
                 return self
             node = below
@@ -230,7 +239,7 @@ class Node:
         node = self
         while True:
             index = node.children_before(offset + 1) - 1
-            below = node._nth_child(index) if index >= 0 else None
+            below = node.nth_child(index) if index >= 0 else None
             if below is None or below.span.end < offset:
                 return node
             node = below
@@ -241,7 +250,8 @@ class Node:
             self.green.children, offset - self.offset, key=lambda placed: placed.green.start + placed.offset
         )
 
-    def _nth_child(self, index: int) -> Node | None:
+    def nth_child(self, index: int) -> Node | None:
+        """Return one of the keys and values in turn, or of the items; None when there are not so many."""
         children = self.green.children
         if self.kind != "mapping":
             return self._item(index)

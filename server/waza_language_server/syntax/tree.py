@@ -11,6 +11,7 @@ without.
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import deque
 from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from heapq import nsmallest
@@ -66,11 +67,25 @@ def parse(text: str, previous: Tree | None = None) -> Tree:
 
 def parse_in_steps(text: str, previous: Tree | None = None) -> Generator[None, None, Tree]:
     """Do the same with a pause after every piece that was read, where the caller may do something else."""
-    if previous is not None:
-        if previous.text == text:
-            return previous
-        if previous.layout is not None and (layout := update(previous.layout, text)) is not None:
-            return _tree(text, layout, ())
+    if previous is None:
+        return (yield from _read(text, None))
+    if previous.text == text:
+        return previous
+    # An edit is tried where it is made and once more where it is judged.
+    if not (_newest and _newest[-1][0] is previous and _newest[-1][1].text == text):
+        tree = yield from _read(text, previous)
+        _newest.append((previous, tree))
+    return _newest[-1][1]
+
+
+_newest: deque[tuple[Tree, Tree]] = deque(maxlen=1)
+"""The tree that was read last, behind the one before it."""
+
+
+def _read(text: str, previous: Tree | None) -> Generator[None, None, Tree]:
+    before = previous.layout if previous is not None else None
+    if before is not None and (layout := update(before, text)) is not None:
+        return _tree(text, layout, ())
     if len(text) > characters.MAX_CHARACTERS:
         longest = characters.MAX_CHARACTERS
         return _unreadable(text, f"The file has more than {longest:,} characters, so it is not checked here.")
@@ -81,7 +96,7 @@ def parse_in_steps(text: str, previous: Tree | None = None) -> Generator[None, N
     if characters.has_refused(text[start:]):
         body = text[:start] + characters.stand_in(text[start:])
         refused = tuple(fault.shifted(start) for fault in characters.refused_faults(text[start:]))
-    layout = yield from lay_out(body, start, previous.layout if previous is not None else None)
+    layout = yield from lay_out(body, start, before)
     if refused:
         layout = replace(layout, local=False)
     return _tree(text, layout, refused)

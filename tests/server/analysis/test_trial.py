@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,12 @@ import pytest
 
 from tests.shared_corpus import SUITES, suite_files
 from waza_language_server.analysis import diagnose as rules
-from waza_language_server.analysis.changed_places import Excerpt
+from waza_language_server.analysis import schema_errors
+from waza_language_server.analysis.changed_places import Changes
 from waza_language_server.analysis.diagnose import Found, diagnose
+from waza_language_server.analysis.excerpt import Excerpt
 from waza_language_server.analysis.trial import Chosen, Trials
+from waza_language_server.analysis.unknown_keys import UnknownKey
 from waza_language_server.project.document import Document
 from waza_language_server.project.index import Project
 from waza_language_server.project.uris import uri_of
@@ -29,7 +33,7 @@ LONGEST = 6_000
 class TrialsOfEverything(Trials):
     """Judges the whole document for each fix."""
 
-    def _excerpt(self, tree: Tree, chosen: list[Chosen]) -> Excerpt | None:  # type: ignore[override]
+    def _excerpt(self, tree: Tree, changes: Changes, chosen: list[Chosen]) -> Excerpt | None:  # type: ignore[override]
         return None
 
 
@@ -96,6 +100,61 @@ def test_trying_a_fix_judges_the_touched_grader_alone(monkeypatch: pytest.Monkey
     assert len(tried) == 200
     assert all(finished(trials.repairs([each])) for each in tried)
     assert len(judged) == 200
+
+
+EVAL = "name: s\nskill: s\nversion: '1'\nconfig: {executor: mock, trials_per_task: 1, timeout_seconds: 9}\n"
+GRADERS = "graders:\n" + "".join(f"- type: text\n  name: g{at}\n" for at in range(3))
+LONG = {
+    "unknown keys of the file": EVAL + GRADERS + "".join(f"unheard_of_{at}: {at}\n" for at in range(60)),
+    "misspelt keys of the file": EVAL + GRADERS + "".join(f"skil{at}: {at}\n" for at in range(60)),
+    "a misspelt needed key among others": f"nam: s\n{EVAL[8:]}" + "".join(f"x_{at}: 1\n" for at in range(60)),
+    "options of one grader": f"{EVAL}graders:\n- type: text\n  name: g\n  config:\n    contains: [a]\n"
+    + "".join(f"    contans{at}: [b]\n" for at in range(60)),
+    "items of a list in a block": f"{EVAL}{GRADERS}hooks:\n  before_run:\n"
+    + "".join(f"  - comand: x{at}\n" for at in range(60)),
+    "mock servers": f"{EVAL}{GRADERS}mcp_mocks:\n" + "".join(f"- nam: x{at}\n" for at in range(60)),
+    "beside text that cannot be read": f"{EVAL}description: 'open\n{GRADERS}"
+    + "".join(f"unheard_of_{at}: {at}\n" for at in range(60)),
+    "beside a key that is there twice": f"{EVAL}skill: t\n{GRADERS}"
+    + "".join(f"unheard_of_{at}: {at}\n" for at in range(60)),
+}
+
+
+@pytest.mark.parametrize("text", LONG.values(), ids=LONG)
+def test_the_verdict_on_a_long_document_is_that_of_the_whole(text: str) -> None:
+    document, catalog = Document("untitled:eval.yaml", 1, text, "eval"), default_catalog()
+    problems = diagnose(document, None, catalog)
+    quick = Trials(document, None, catalog, problems)
+    thorough = TrialsOfEverything(document, None, catalog, problems)
+    tried = [(problem, fix) for problem in problems[:3] + problems[-3:] for fix in problem.fixes]
+    assert tried
+    for each in tried:
+        assert finished(quick.repairs([each])) == finished(thorough.repairs([each])), each
+
+
+@pytest.mark.parametrize("text", LONG.values(), ids=LONG)
+def test_what_a_fix_leaves_alone_is_not_explained_again(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    document, catalog = Document("untitled:eval.yaml", 1, text, "eval"), default_catalog()
+    problems = diagnose(document, None, catalog)
+    explained: list[str] = []
+    explain = schema_errors._explain  # pyright: ignore[reportPrivateUsage]
+
+    def counted(*given: Any) -> Iterator[None]:
+        explained.append("")
+        return explain(*given)
+
+    tell = schema_errors.unknown_key
+
+    def told(*given: Any) -> UnknownKey:
+        explained.append("")
+        return tell(*given)
+
+    monkeypatch.setattr(schema_errors, "_explain", counted)
+    monkeypatch.setattr(schema_errors, "unknown_key", told)
+    trials = Trials(document, None, catalog, problems)
+    problem = next(problem for problem in reversed(problems) if problem.fixes)
+    assert finished(trials.repairs([(problem, problem.fixes[0])]))
+    assert len(explained) < 20
 
 
 def test_what_was_found_with_one_catalog_is_not_said_with_another() -> None:

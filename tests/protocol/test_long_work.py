@@ -1,0 +1,86 @@
+"""While the server works on a long document it answers what else is asked, and stops when nobody waits."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.protocol.editor import write_suite
+from tests.protocol.raw_client import RawClient
+from waza_language_server.project.uris import uri_of
+
+HEAD = "name: s\nskill: s\ntasks:\n- t\n"
+LONG = f"{HEAD}graders:\n" + "".join(
+    f"- type: text\n  name: g{at}\n  confg: {{contains: [a]}}\n" for at in range(3_000)
+)
+CAPABILITIES = {
+    "textDocument": {
+        "codeAction": {"codeActionLiteralSupport": {"codeActionKind": {"valueSet": ["quickfix"]}}}
+    }
+}
+REQUEST_CANCELLED = -32800
+ACTIONS, HOVER = 1, 2
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> Iterator[RawClient]:
+    """A client that has just opened a long document, of which nothing is known yet, and a short one."""
+    short, long = tmp_path / "short", tmp_path / "long"
+    for folder, text in ((short, HEAD), (long, LONG)):
+        folder.mkdir()
+        write_suite(folder, text)
+    with RawClient() as client:
+        client.initialize(tmp_path, capabilities=CAPABILITIES)
+        client.open(short / "eval.yaml")
+        client.open(long / "eval.yaml")
+        yield client
+
+
+def ask_for_actions(client: RawClient, uri: str) -> None:
+    everything = {"start": {"line": 0, "character": 0}, "end": {"line": 9_000, "character": 0}}
+    asked = {"textDocument": {"uri": uri}, "range": everything, "context": {"diagnostics": []}}
+    client.send("textDocument/codeAction", asked, id=ACTIONS)
+
+
+def ask_for_hover(client: RawClient, uri: str) -> None:
+    place = {"textDocument": {"uri": uri}, "position": {"line": 1, "character": 1}}
+    client.send("textDocument/hover", place, id=HOVER)
+
+
+def answers(client: RawClient) -> list[dict[str, Any]]:
+    return [client.response(), client.response()]
+
+
+def test_a_hover_elsewhere_does_not_wait_for_the_fixes_of_a_long_document(
+    client: RawClient, tmp_path: Path
+) -> None:
+    ask_for_actions(client, uri_of(tmp_path / "long" / "eval.yaml"))
+    ask_for_hover(client, uri_of(tmp_path / "short" / "eval.yaml"))
+    hover, actions = answers(client)
+    assert (hover["id"], actions["id"]) == (HOVER, ACTIONS)
+    assert hover["result"]
+    assert actions["result"]
+
+
+def test_fixes_that_nobody_waits_for_any_more_are_not_tried(client: RawClient, tmp_path: Path) -> None:
+    ask_for_actions(client, uri_of(tmp_path / "long" / "eval.yaml"))
+    client.send("$/cancelRequest", {"id": ACTIONS})
+    ask_for_hover(client, uri_of(tmp_path / "short" / "eval.yaml"))
+    by_id = {answer["id"]: answer for answer in answers(client)}
+    assert by_id[ACTIONS]["error"]["code"] == REQUEST_CANCELLED
+    assert by_id[HOVER]["result"]
+
+
+def test_a_newer_text_ends_the_work_on_the_older_one(client: RawClient, tmp_path: Path) -> None:
+    uri = uri_of(tmp_path / "long" / "eval.yaml")
+    ask_for_actions(client, uri)
+    newer = {"textDocument": {"uri": uri, "version": 2}, "contentChanges": [{"text": HEAD}]}
+    client.send("textDocument/didChange", newer)
+    ask_for_hover(client, uri)
+    by_id = {answer["id"]: answer for answer in answers(client)}
+    assert "confg" not in json.dumps(by_id[ACTIONS]["result"])
+    assert by_id[HOVER]["result"]
