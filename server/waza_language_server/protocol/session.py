@@ -110,11 +110,11 @@ class Session:
             self.project = self.project.without(uri)
 
     def judge_again(self, uri: str | None = None) -> None:
-        """Ask anew what is ours: of one document that was saved, or of all that were not ours so far."""
+        """Ask anew what is ours: one document that was saved, or all that were not ours so far."""
         for opened in tuple(self._opened.values()):
             if uri is None and opened.document is None:
                 self._opened[opened.uri] = replace(opened, judged=False)
-            elif uri == opened.uri and opened.document is not None:
+            elif uri == opened.uri:
                 self._judge(opened)
 
     def files_changed(self, roots: Iterable[Path] | None = None) -> None:
