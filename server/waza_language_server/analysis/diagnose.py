@@ -29,6 +29,7 @@ from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.references import reference_problems
 from waza_language_server.analysis.syntax_problems import syntax_problems, too_many_aliases
 from waza_language_server.analysis.tool_names import tool_name_problems
+from waza_language_server.project.nearby import Nearby
 from waza_language_server.project.uris import path_of, uri_of
 from waza_language_server.schema.catalog import Catalog, SchemaName, default_catalog
 from waza_language_server.schema.locate import grader_shape, graders_in, located_below
@@ -221,7 +222,7 @@ def _references(document: Document, project: Project, catalog: Catalog) -> Found
         if shape.kind == "grader.name" and node.kind == "scalar":
             nodes.append(node)
         yield None
-    known = project.suite_grader_names(document) if nodes else None
+    known = Nearby(project, document).suite_grader_names() if nodes else None
     if known is not None and known.known and known.value:
         yield from unknown_names(document.text, nodes, known.value)
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from waza_engine.files import shown
 from waza_engine.spec.task_globs import GlobError, segment_matcher, split_pattern
 from waza_language_server.analysis.problem import Problem
+from waza_language_server.project.nearby import Nearby
 from waza_language_server.project.outline import pattern_nodes, pattern_of
 from waza_language_server.project.uris import path_of
 from waza_language_server.syntax.edits import replace_scalar
@@ -126,7 +127,7 @@ def _candidates(document: Document, project: Project, folder: Path, pattern: str
         yield f"{head}/*/{tail}"
         yield tail
     for name in _TASK_FOLDERS:
-        names = project.entries_near(document, folder / name).value
+        names = Nearby(project, document).entries(folder / name).value
         for ending in (".yaml", ".yml"):
             if any(entry.endswith(ending) for entry, is_folder in names if not is_folder):
                 yield f"{name}/*{ending}" if name != "." else f"*{ending}"

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from waza_language_server.features.snippets import Layout, escaped, plain_text
+from waza_language_server.project.nearby import Nearby
 from waza_language_server.text.edit import Edit
 from waza_language_server.text.scalar_writing import plain_or_quoted
 from waza_language_server.text.span import Span
@@ -66,6 +67,11 @@ class Place:
     catalog: Catalog
     offset: int
     cursor: Cursor
+
+    @cached_property
+    def nearby(self) -> Nearby:
+        """What the document may refer to."""
+        return Nearby(self.project, self.document)
 
     @cached_property
     def layout(self) -> Layout:

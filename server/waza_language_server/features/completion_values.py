@@ -63,14 +63,14 @@ def _listed(place: Place, shape: Shape) -> Iterator[Completion]:
 
 def _grader_names(place: Place) -> Iterator[Completion]:
     own = _surrounding_name(place)
-    graders = place.project.graders(place.document).value
+    graders = place.nearby.graders().value
     for grader in dict.fromkeys(graders):
         if grader.name and grader.name != own:
             yield _known(place, grader.name, "reference", f"{grader.type} grader".strip())
 
 
 def _suite_grader_names(place: Place) -> Iterator[Completion]:
-    for name in place.project.suite_grader_names(place.document).value:
+    for name in place.nearby.suite_grader_names().value:
         yield _known(place, name, "reference", "grader of the suite")
 
 
@@ -96,7 +96,7 @@ def _task_globs(place: Place) -> Iterator[Completion]:
 
 
 def _fixtures(place: Place) -> Iterator[Completion]:
-    for name in place.project.fixtures(place.document).value[:MAX_FILES]:
+    for name in place.nearby.fixtures().value[:MAX_FILES]:
         yield _known(place, name, "file", "fixture")
 
 
@@ -108,7 +108,7 @@ def _suite_files(place: Place) -> Iterator[Completion]:
     typed = place.cursor.prefix.strip("\"'")
     head = typed.rpartition("/")[0]
     for base in dict.fromkeys((path.parent, *place.project.roots)):
-        for name, is_folder in place.project.entries_near(place.document, base / head).value[:MAX_FILES]:
+        for name, is_folder in place.nearby.entries(base / head).value[:MAX_FILES]:
             if name.startswith(".") and not typed.rpartition("/")[2].startswith("."):
                 continue
             shown = f"{head}/{name}" if head else name
@@ -116,21 +116,21 @@ def _suite_files(place: Place) -> Iterator[Completion]:
 
 
 def _models(place: Place) -> Iterator[Completion]:
-    for name in place.project.models(place.document):
+    for name in place.nearby.models():
         yield _known(place, name, "model", "used in this project")
 
 
 def _tools(place: Place) -> Iterator[Completion]:
-    seen = place.project.tools_seen(place.document)
+    seen = place.nearby.tools_seen()
     for name in seen:
         yield _known(place, name, "value", "called in the last run", rank="1")
-    for name in place.project.tools(place.document):
+    for name in place.nearby.tools():
         if name not in seen:
             yield _known(place, name, "value", "used in this project", rank="2")
 
 
 def _skills(place: Place) -> Iterator[Completion]:
-    for name in place.project.skills(place.document):
+    for name in place.nearby.skills():
         yield _known(place, name, "reference", "skill")
 
 
@@ -159,7 +159,7 @@ def _yaml_files(place: Place, folder: Path, depth: int) -> Iterator[Path]:
             if (identity := identity_of(here)) in entered:
                 continue
             entered.add(identity)
-            for name, is_folder in place.project.entries_near(place.document, here).value:
+            for name, is_folder in place.nearby.entries(here).value:
                 if is_folder and not name.startswith(".") and name not in {"node_modules", "fixtures"}:
                     below.append(here / name)
                 elif not is_folder and name.endswith((".yaml", ".yml")) and found < MAX_FILES:

@@ -10,13 +10,11 @@ document first. Nothing here raises, and what cannot be found out is ``unknown``
 
 from __future__ import annotations
 
-import itertools
-import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import replace
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from types import MappingProxyType
 from typing import TypeVar
 
@@ -24,15 +22,13 @@ from waza_language_server.project.claim import CONFIG_NAMES, EVAL_NAMES, TRIGGER
 from waza_language_server.project.disk import TOO_LARGE, Disk
 from waza_language_server.project.document import Document, DocumentKind
 from waza_language_server.project.facts import Fact
-from waza_language_server.project.outline import EMPTY, GraderOutline, Outline, outline, outline_of
+from waza_language_server.project.outline import EMPTY, Outline, outline, outline_of
 from waza_language_server.project.reach import Reach
 from waza_language_server.project.scores import Scores
-from waza_language_server.project.skills import skill_name
 from waza_language_server.project.suites import (
     Suite,
     Task,
     folders_above,
-    folders_below,
     paths_of_pattern,
     paths_of_suite,
     picks_up,
@@ -60,7 +56,7 @@ class Project:
     ) -> None:
         self.roots = tuple(roots)
         self.documents: Mapping[Path, Document] = MappingProxyType(dict(documents or {}))
-        self._disk = disk or Disk(Reach(self.roots))
+        self.disk = disk or Disk(Reach(self.roots))
         self.scores = scores or Scores()
 
     def with_document(self, document: Document) -> Project:
@@ -68,19 +64,19 @@ class Project:
         path = path_of(document.uri)
         if path is None:
             return self
-        return Project(self.roots, {**self.documents, path: document}, self._disk, self.scores)
+        return Project(self.roots, {**self.documents, path: document}, self.disk, self.scores)
 
     def without(self, uri: str) -> Project:
         """Return the view in which the document is closed."""
         path = path_of(uri)
         kept = {known: document for known, document in self.documents.items() if known != path}
-        return Project(self.roots, kept, self._disk, self.scores)
+        return Project(self.roots, kept, self.disk, self.scores)
 
     def with_roots(self, roots: Iterable[Path]) -> Project:
         """Return the view with other folders open."""
         folders = tuple(roots)
         # What may be looked at depends on them.
-        disk = self._disk if folders == self.roots else None
+        disk = self.disk if folders == self.roots else None
         return Project(folders, self.documents, disk, self.scores)
 
     # What a file is.
@@ -90,12 +86,12 @@ class Project:
 
         ``text`` is its content when it is known better than the disk does.
         """
-        with self._disk.held_still():
+        with self.disk.held_still():
             return self._claim(path, text)
 
     def held_still(self) -> AbstractContextManager[None]:
         """Look at each folder of the disk once meanwhile: for looking at many files in one go."""
-        return self._disk.held_still()
+        return self.disk.held_still()
 
     def _claim(self, path: Path, text: str | None) -> DocumentKind | None:
         if path.suffix.lower() not in YAML_SUFFIXES:
@@ -107,7 +103,7 @@ class Project:
             text = read.value
         eval_names = self.eval_names(path)
         if path.name in EVAL_NAMES or path.name in eval_names or path.name in CONFIG_NAMES:
-            return claim(path, text, self._names(path.parent), eval_names=eval_names)
+            return claim(path, text, self.names(path.parent), eval_names=eval_names)
         beside_eval = self._beside_eval(path)
         kind = claim(path, text, eval_names=eval_names, beside_eval=beside_eval)
         if kind is None and self._suites_that_pick_up(path):
@@ -117,12 +113,12 @@ class Project:
     def eval_names(self, path: Path) -> tuple[str, ...]:
         """Return the names that eval files have around a file, the configured one first."""
         folder = path.parent
-        return self._disk.once((self, "eval names", folder), lambda: self._eval_names(path))
+        return self.disk.once((self, "eval names", folder), lambda: self._eval_names(path))
 
     def _eval_names(self, path: Path) -> tuple[str, ...]:
         for folder in folders_above(path):
             for name in CONFIG_NAMES:
-                if name in self._names(folder):
+                if name in self.names(folder):
                     configured = self._eval_name_of(folder / name)
                     return (configured, *EVAL_NAMES) if configured else EVAL_NAMES
         return EVAL_NAMES
@@ -130,14 +126,14 @@ class Project:
     def text(self, path: Path) -> Fact[str]:
         """Return the text of a file as it is open, or else as it is on disk."""
         document = self.documents.get(path)
-        return Fact("known", document.text) if document else self._disk.text(path)
+        return Fact("known", document.text) if document else self.disk.text(path)
 
     def outline(self, path: Path) -> Outline:
         """Return what an eval or task file says; ``EMPTY`` when it cannot be read."""
         document = self.documents.get(path)
         if document is not None:
             return outline_of(document)
-        return self._disk.derived(path, "outline", _read_outline)
+        return self.disk.derived(path, "outline", _read_outline)
 
     # Suites and their tasks.
 
@@ -147,32 +143,19 @@ class Project:
 
     def suites_in(self, folder: Path) -> tuple[Suite, ...]:
         """Return the suites whose eval file lies in this very folder."""
-        return self._disk.once((self, "suites", folder), lambda: self._suites_in(folder))
+        return self.disk.once((self, "suites", folder), lambda: self._suites_in(folder))
 
     def _suites_in(self, folder: Path) -> tuple[Suite, ...]:
-        names = self._names(folder)
+        names = self.names(folder)
         present = sorted(names.intersection(self.eval_names(folder / "eval.yaml")))
         return tuple(self.suite(folder / name) for name in present if self._is_eval(folder / name))
-
-    def suites_below(self, folder: Path, *, limit: int = 2_000) -> tuple[Suite, ...]:
-        """Return the suites in a folder and below, those of hidden and of vendored folders left out."""
-        found: list[Suite] = []
-
-        def entered(name: str) -> bool:
-            return name not in {"node_modules", "vendor"} and (name[0] != "." or name == ".github")
-
-        for place in itertools.islice(folders_below(self._disk, folder, entered), limit * 10):
-            found += self.suites_in(place)
-            if len(found) >= limit:
-                break
-        return tuple(found)
 
     def tasks_with_id(self, suite: Suite, task_id: str) -> Iterator[Path | None]:
         """Yield the task files of a suite with this ``id``, and None after each that was looked at."""
         paths: Iterable[Path] = self.task_paths(suite).value
-        if self._disk.is_still:
+        if self.disk.is_still:
             # Whoever looks at every task of a suite must not look at every other one for each of them.
-            by_id = self._disk.once((self, "ids", suite.path), lambda: self._by_written_id(suite))
+            by_id = self.disk.once((self, "ids", suite.path), lambda: self._by_written_id(suite))
             paths = (*by_id.get(task_id, ()), *by_id.get(None, ()))
         for path in paths:
             if self._written_id(path) in (task_id, None) and self.outline(path).id == task_id:
@@ -187,7 +170,7 @@ class Project:
 
     def _written_id(self, path: Path) -> str | None:
         """Return the ``id`` of a task file as far as one look tells it, None when only parsing does."""
-        return None if path in self.documents else self._disk.derived(path, "id", _written_id)
+        return None if path in self.documents else self.disk.derived(path, "id", _written_id)
 
     def tasks_of(self, suite: Suite) -> Fact[tuple[Task, ...]]:
         """Return the task files that the suite picks up, in the order of a run."""
@@ -196,7 +179,7 @@ class Project:
 
     def task_paths(self, suite: Suite) -> Fact[tuple[Path, ...]]:
         """Return the paths of the same files; none of them is read."""
-        return self._disk.once((self, "tasks", suite.path), lambda: paths_of_suite(self._disk, suite))
+        return self.disk.once((self, "tasks", suite.path), lambda: paths_of_suite(self.disk, suite))
 
     def task_ids(self, suite: Suite) -> Fact[tuple[str, ...]]:
         """Return the ids of the tasks of a suite, those written inline included."""
@@ -212,7 +195,7 @@ class Project:
 
         For an eval file that is the suite itself, for a trigger file the suites of its folder.
         """
-        with self._disk.held_still():
+        with self.disk.held_still():
             return self._suites_of(path)
 
     def _suites_of(self, path: Path) -> tuple[Suite, ...]:
@@ -231,157 +214,26 @@ class Project:
         path = path_of(document.uri)
         if path is None:
             return Fact("unknown", (), "the file is not saved yet")
-        if not self._disk.names(path.parent).known:
+        if not self.disk.names(path.parent).known:
             return Fact("unknown", (), "the folder of the file cannot be read")
-        return paths_of_pattern(self._disk, path.parent, pattern)
-
-    # What may be referred to.
-
-    def graders(self, document: Document) -> Fact[tuple[GraderOutline, ...]]:
-        """Return the graders that run for this document: of a task its own after those of its suites."""
-        own = outline_of(document)
-        path = path_of(document.uri)
-        if document.kind == "eval":
-            return _known(own.graders, complete=own.complete)
-        if path is None:
-            return Fact("unknown", own.graders, "the file is not saved yet")
-        suites = self.suites_of(path)
-        graders = [grader for suite in suites for grader in suite.outline.graders]
-        complete = own.complete and bool(suites) and all(suite.outline.complete for suite in suites)
-        return _known((*graders, *own.graders), complete=complete)
-
-    def grader_names(self, document: Document) -> Fact[tuple[str, ...]]:
-        """Return the names of the graders that run for this document, each once."""
-        graders = self.graders(document)
-        names = tuple(dict.fromkeys(grader.name for grader in graders.value if grader.name))
-        return Fact(graders.state, names, graders.why)
-
-    def suite_grader_names(self, document: Document) -> Fact[tuple[str, ...]]:
-        """Return the names of the eval-level graders alone: what ``expected.graders`` may refer to."""
-        if document.kind == "eval":
-            return self.grader_names(document)
-        path = path_of(document.uri)
-        suites = self.suites_of(path) if path else ()
-        names = tuple(
-            dict.fromkeys(grader.name for suite in suites for grader in suite.outline.graders if grader.name)
-        )
-        return _known(names, complete=bool(suites) and all(suite.outline.complete for suite in suites))
-
-    def fixtures(self, document: Document) -> Fact[tuple[str, ...]]:
-        """Return the files that ``inputs.files[].path`` may name, below the fixture folder, with slashes."""
-        folders = self.fixture_folders(document)
-        if not folders:
-            return Fact("unknown", (), "no suite is known that runs the task")
-        found: dict[str, None] = {}
-        for folder in folders:
-            if self.entries_near(document, folder).unknown:
-                continue
-            for path in self._files_below(folder):
-                found[PurePosixPath(*path.relative_to(folder).parts).as_posix()] = None
-        return Fact("known", tuple(found)) if found else Fact("absent", ())
-
-    def fixture_folders(self, document: Document) -> tuple[Path, ...]:
-        """Return where fixtures of a task may be: its ``context_dir``, else ``fixtures`` beside the eval."""
-        path = path_of(document.uri)
-        if path is None:
-            return ()
-        suites = self.suites_of(path)
-        context_dir = outline_of(document).context_dir
-        if context_dir:
-            # A run takes it from its working folder, which the editor does not know: an open folder, most
-            # likely.
-            bases = [*self.roots, *(suite.folder for suite in suites), path.parent]
-            candidates = [base / context_dir for base in bases]
-            return tuple(
-                dict.fromkeys(
-                    folder for folder in candidates if not self.entries_near(document, folder).absent
-                )
-            )
-        return tuple(dict.fromkeys(suite.folder / "fixtures" for suite in suites))
-
-    def models(self, document: Document) -> tuple[str, ...]:
-        """Return the models that this document, its suite and the suites around it name, nearest first."""
-        return self._around(document, "models")
-
-    def tools(self, document: Document) -> tuple[str, ...]:
-        """Return the tools that this document, its suite and the suites around it name, nearest first."""
-        return self._around(document, "tools")
-
-    def tools_seen(self, document: Document) -> tuple[str, ...]:
-        """Return the tools that were called in the last run of the suites of this document."""
-        path = path_of(document.uri)
-        suites = self.suites_of(path) if path is not None else ()
-        return tuple(dict.fromkeys(tool for suite in suites for tool in self.scores.tools(suite.path)))
-
-    def skills(self, document: Document) -> tuple[str, ...]:
-        """Return the names of skills near this document."""
-        path = path_of(document.uri)
-        if path is None:
-            return ()
-        folders: dict[Path, None] = {}
-        for suite in self.suites_of(path):
-            for directory in suite.outline.skill_directories:
-                if not self.entries_near(document, suite.folder / directory).unknown:
-                    folders[suite.folder / directory] = None
-        for folder in self._folders_of_repository(path):
-            folders[folder] = None
-            for place in ("skills", ".github/skills"):
-                folders[folder / place] = None
-        found: dict[str, None] = {}
-        for folder in folders:
-            for candidate in (folder, *self._folders_in(folder)):
-                name = self._disk.derived(candidate / "SKILL.md", "skill", skill_name)
-                if name is not None:
-                    found[name or candidate.name] = None
-        suites = self.suites_of(path)
-        found |= {suite.outline.skill: None for suite in suites if suite.outline.skill}
-        return tuple(found)
-
-    def entries_near(self, document: Document, folder: Path) -> Fact[tuple[tuple[str, bool], ...]]:
-        """Return the sorted names in a folder that a document names, each with whether it is a folder itself.
-
-        Unknown when it lies outside the workspace.
-        """
-        path = path_of(document.uri)
-        if path is None:
-            return Fact("unknown", (), "the file is not saved yet")
-        place = Path(os.path.normpath(folder))
-        near = (path.parent, *(suite.folder for suite in self.suites_of(path)))
-        if not any(self._disk.reach.around(start).holds(place) for start in dict.fromkeys(near)):
-            return Fact("unknown", (), f"it lies outside {self._disk.reach.around(path.parent).name}")
-        return self._disk.names(place)
+        return paths_of_pattern(self.disk, path.parent, pattern)
 
     # Helpers.
 
-    def _names(self, folder: Path) -> frozenset[str]:
-        return self._disk.once(
-            ("present", folder), lambda: frozenset(name for name, _ in self._disk.names(folder).value)
+    def names(self, folder: Path) -> frozenset[str]:
+        """Return the names in a folder; none when it cannot be read."""
+        return self.disk.once(
+            ("present", folder), lambda: frozenset(name for name, _ in self.disk.names(folder).value)
         )
-
-    def _folders_in(self, folder: Path) -> list[Path]:
-        names = self._disk.names(folder).value
-        return [folder / name for name, is_folder in names if is_folder and name[0] != "."][:MAX_NEIGHBOURS]
-
-    def _folders_of_repository(self, path: Path) -> list[Path]:
-        """Return the folders around a file up to the open folder or the repository, nearest first.
-
-        Without either three levels have to do: what lies beyond is somebody else's.
-        """
-        found: list[Path] = []
-        for folder in folders_above(path):
-            found.append(folder)
-            if folder in self.roots or ".git" in self._names(folder):
-                return found
-        return found[:3]
 
     def _is_eval(self, path: Path) -> bool:
         document = self.documents.get(path)
         if document is not None:
             return document.kind == "eval"
-        names = self._names(path.parent)
+        names = self.names(path.parent)
         extra = self.eval_names(path)
         key = f"claim {hash(names)} {extra}"
-        return self._disk.derived(
+        return self.disk.derived(
             path, key, lambda text: text.known and claim(path, text.value, names, eval_names=extra) == "eval"
         )
 
@@ -389,7 +241,7 @@ class Project:
         document = self.documents.get(config)
         if document is not None:
             return _configured_eval_name(document.text)
-        return self._disk.derived(config, "eval name", lambda text: _configured_eval_name(text.value))
+        return self.disk.derived(config, "eval name", lambda text: _configured_eval_name(text.value))
 
     def _beside_eval(self, path: Path) -> bool:
         if path.name in TRIGGER_NAMES:
@@ -408,35 +260,6 @@ class Project:
             if document.kind == "eval" and known not in found and picks_up(suite := self.suite(known), path):
                 found[known] = suite
         return tuple(found.values())
-
-    def _files_below(self, folder: Path) -> list[Path]:
-        found: list[Path] = []
-        below = folders_below(self._disk, folder, lambda name: name not in {".git", "node_modules"})
-        for place in itertools.islice(below, MAX_FIXTURES):
-            found += [place / name for name, is_folder in self._disk.names(place).value if not is_folder]
-            if len(found) >= MAX_FIXTURES:
-                break
-        return sorted(found[:MAX_FIXTURES])
-
-    def _around(self, document: Document, what: str) -> tuple[str, ...]:
-        outlines = [outline_of(document)]
-        path = path_of(document.uri)
-        if path is not None:
-            suites = self.suites_of(path)
-            outlines += [suite.outline for suite in suites]
-            outlines += [
-                task.outline for suite in suites for task in self.tasks_of(suite).value[:MAX_TASKS_READ]
-            ]
-            inside = set(self._folders_of_repository(path))
-            for parent in {suite.folder.parent for suite in suites} & inside:
-                for folder in self._folders_in(parent):
-                    outlines += [neighbour.outline for neighbour in self.suites_in(folder)]
-            for folder in folders_above(path):
-                outlines += [
-                    self.outline(folder / name) for name in CONFIG_NAMES if name in self._names(folder)
-                ]
-        outlines += [outline_of(opened) for opened in self.documents.values()]
-        return tuple(dict.fromkeys(word for one in outlines for word in getattr(one, what)))
 
 
 def _written_id(text: Fact[str]) -> str | None:
@@ -459,7 +282,3 @@ def _configured_eval_name(text: str) -> str | None:
         return None
     name = node.value.strip()
     return None if "/" in name or "\\" in name or name in {".", ".."} else name
-
-
-def _known(values: tuple[Value, ...], *, complete: bool) -> Fact[tuple[Value, ...]]:
-    return Fact("known", values) if complete else Fact("unknown", values, "not all files could be read")

@@ -39,6 +39,7 @@ def test_nothing_else_among_the_samples_is_claimed() -> None:
 
 def test_every_sample_suite_finds_its_tasks() -> None:
     project = Project()
-    suites = project.suites_below(SUITES)
+    folders = {(SUITES / row["snapshot"] / row["path"]).parent for row in labelled() if row["kind"] == "eval"}
+    suites = [suite for folder in sorted(folders) for suite in project.suites_in(folder)]
     assert len(suites) > 50
     assert [suite.path for suite in suites if not project.task_ids(suite).known] == []

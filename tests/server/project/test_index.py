@@ -12,6 +12,7 @@ from tests.server.project.files import EVAL, opened, project_with, put, small_su
 from waza_language_server.project import disk, index
 from waza_language_server.project.disk import stamp_of
 from waza_language_server.project.index import Project
+from waza_language_server.project.nearby import Nearby
 from waza_language_server.syntax.tree import Tree, parse
 
 
@@ -32,7 +33,7 @@ def test_the_name_of_eval_files_comes_from_the_project_config(tmp_path: Path) ->
     put(tmp_path, ".waza.yaml", "files:\n  evalFile: suite.yaml\n")
     suite = put(tmp_path, "evals/x/suite.yaml", "skill: x\ntasks: [tasks/*.yaml]\n")
     assert Project().claim(suite) == "eval"
-    assert [found.path for found in Project().suites_below(tmp_path)] == [suite]
+    assert [found.path for found in Project().suites_in(suite.parent)] == [suite]
 
 
 def test_a_config_that_is_no_mapping_changes_nothing(tmp_path: Path) -> None:
@@ -121,23 +122,23 @@ def test_grader_names_of_a_task_include_those_of_its_suite(tmp_path: Path) -> No
     small_suite(tmp_path)
     task = put(tmp_path, "tasks/b.yaml", "id: b\ngraders:\n  - type: text\n    name: own\n")
     document = opened(task, "task")
-    names = project_with(document).grader_names(document)
+    names = Nearby(project_with(document), document).grader_names()
     assert names.known
     assert names.value == ("mentions_deploy", "own")
-    assert project_with(document).suite_grader_names(document).value == ("mentions_deploy",)
+    assert Nearby(project_with(document), document).suite_grader_names().value == ("mentions_deploy",)
 
 
 def test_grader_names_are_unknown_while_the_file_has_syntax_errors(tmp_path: Path) -> None:
     path = put(tmp_path, "eval.yaml", 'skill: x\ngraders:\n  - type: text\n    name: own\n  - name: "lost\n')
     document = opened(path, "eval")
-    names = project_with(document).grader_names(document)
+    names = Nearby(project_with(document), document).grader_names()
     assert names.unknown
     assert "own" in names.value
 
 
 def test_grader_names_of_a_task_without_a_suite_are_unknown(tmp_path: Path) -> None:
     document = opened(put(tmp_path, "task.yaml", "id: a\n"), "task")
-    assert project_with(document).grader_names(document).unknown
+    assert Nearby(project_with(document), document).grader_names().unknown
 
 
 def test_fixtures_are_the_files_below_the_folder_beside_the_eval(tmp_path: Path) -> None:
@@ -145,7 +146,7 @@ def test_fixtures_are_the_files_below_the_folder_beside_the_eval(tmp_path: Path)
     put(tmp_path, "fixtures/a.py", "")
     put(tmp_path, "fixtures/deep/b.py", "")
     document = opened(tmp_path / "tasks" / "first.yaml", "task")
-    assert project_with(document).fixtures(document).value == ("a.py", "deep/b.py")
+    assert Nearby(project_with(document), document).fixtures().value == ("a.py", "deep/b.py")
 
 
 def test_a_context_dir_replaces_the_fixture_folder(tmp_path: Path) -> None:
@@ -154,7 +155,7 @@ def test_a_context_dir_replaces_the_fixture_folder(tmp_path: Path) -> None:
     put(tmp_path, "other/b.py", "")
     task = put(tmp_path, "tasks/b.yaml", "id: b\ncontext_dir: other\n")
     document = opened(task, "task")
-    assert project_with(document, roots=(tmp_path,)).fixtures(document).value == ("b.py",)
+    assert Nearby(project_with(document, roots=(tmp_path,)), document).fixtures().value == ("b.py",)
 
 
 def test_models_and_tools_of_the_suite_are_offered_to_its_tasks(tmp_path: Path) -> None:
@@ -162,8 +163,8 @@ def test_models_and_tools_of_the_suite_are_offered_to_its_tasks(tmp_path: Path) 
     text = "id: a\nexpected:\n  behavior:\n    required_tools: [bash, 'view|edit']\n"
     document = opened(put(tmp_path, "tasks/a.yaml", text), "task")
     project = project_with(document, roots=(tmp_path,))
-    assert project.models(document) == ("claude-sonnet-4.6",)
-    assert project.tools(document) == ("bash",)
+    assert Nearby(project, document).models() == ("claude-sonnet-4.6",)
+    assert Nearby(project, document).tools() == ("bash",)
 
 
 def test_skills_are_named_by_their_front_matter_or_their_folder(tmp_path: Path) -> None:
@@ -171,7 +172,7 @@ def test_skills_are_named_by_their_front_matter_or_their_folder(tmp_path: Path) 
     document = opened(small_suite(tmp_path), "eval")
     put(tmp_path, "skills/one/SKILL.md", "---\nname: first-skill\n---\nText\n")
     put(tmp_path, "skills/two/SKILL.md", "Text\n")
-    assert project_with(document).skills(document) == ("first-skill", "two", "my-skill")
+    assert Nearby(project_with(document), document).skills() == ("first-skill", "two", "my-skill")
 
 
 def test_a_huge_file_is_unknown_not_absent(tmp_path: Path) -> None:

@@ -1,0 +1,189 @@
+"""What a document may refer to by name: the graders, files, models, tools and skills around it."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from functools import cached_property
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Literal, TypeVar
+
+from waza_language_server.project.claim import CONFIG_NAMES
+from waza_language_server.project.facts import Fact
+from waza_language_server.project.outline import GraderOutline, outline_of
+from waza_language_server.project.skills import skill_name
+from waza_language_server.project.suites import folders_above, folders_below
+from waza_language_server.project.uris import path_of
+
+if TYPE_CHECKING:
+    from waza_language_server.project.document import Document
+    from waza_language_server.project.index import Project
+    from waza_language_server.project.suites import Suite
+
+MAX_FIXTURES = 2_000
+MAX_NEIGHBOURS = 200
+MAX_TASKS_READ = 50
+"""Task files of a suite that are read to offer again what they name."""
+Value = TypeVar("Value")
+
+
+class Nearby:
+    """The surroundings of one document of a project; nothing here raises."""
+
+    def __init__(self, project: Project, document: Document) -> None:
+        self._project = project
+        self._document = document
+        self._path = path_of(document.uri)
+
+    def graders(self) -> Fact[tuple[GraderOutline, ...]]:
+        """Return the graders that run for the document: of a task its own after those of its suites."""
+        own = outline_of(self._document)
+        if self._document.kind == "eval":
+            return _known(own.graders, complete=own.complete)
+        if self._path is None:
+            return Fact("unknown", own.graders, "the file is not saved yet")
+        graders = [grader for suite in self._suites for grader in suite.outline.graders]
+        return _known((*graders, *own.graders), complete=own.complete and self._are_suites_complete)
+
+    def grader_names(self) -> Fact[tuple[str, ...]]:
+        """Return the names of the graders that run for the document, each once."""
+        graders = self.graders()
+        names = tuple(dict.fromkeys(grader.name for grader in graders.value if grader.name))
+        return Fact(graders.state, names, graders.why)
+
+    def suite_grader_names(self) -> Fact[tuple[str, ...]]:
+        """Return the names of the eval-level graders alone: what ``expected.graders`` may refer to."""
+        if self._document.kind == "eval":
+            return self.grader_names()
+        graders = (grader for suite in self._suites for grader in suite.outline.graders)
+        names = tuple(dict.fromkeys(grader.name for grader in graders if grader.name))
+        return _known(names, complete=self._are_suites_complete)
+
+    def fixtures(self) -> Fact[tuple[str, ...]]:
+        """Return the files that ``inputs.files[].path`` may name, below the fixture folder, with slashes."""
+        folders = self.fixture_folders()
+        if not folders:
+            return Fact("unknown", (), "no suite is known that runs the task")
+        found: dict[str, None] = {}
+        for folder in folders:
+            if self.entries(folder).unknown:
+                continue
+            for path in self._files_below(folder):
+                found[PurePosixPath(*path.relative_to(folder).parts).as_posix()] = None
+        return Fact("known", tuple(found)) if found else Fact("absent", ())
+
+    def fixture_folders(self) -> tuple[Path, ...]:
+        """Return where fixtures of a task may be: its ``context_dir``, else ``fixtures`` beside the eval."""
+        if self._path is None:
+            return ()
+        suites = [suite.folder for suite in self._suites]
+        context_dir = outline_of(self._document).context_dir
+        if not context_dir:
+            return tuple(dict.fromkeys(folder / "fixtures" for folder in suites))
+        # A run takes it from its working folder, which the editor does not know: an open folder, most likely.
+        bases = (*self._project.roots, *suites, self._path.parent)
+        candidates = dict.fromkeys(base / context_dir for base in bases)
+        return tuple(folder for folder in candidates if not self.entries(folder).absent)
+
+    def models(self) -> tuple[str, ...]:
+        """Return the models that the document, its suite and the suites around it name, nearest first."""
+        return self._words("models")
+
+    def tools(self) -> tuple[str, ...]:
+        """Return the tools that the document, its suite and the suites around it name, nearest first."""
+        return self._words("tools")
+
+    def tools_seen(self) -> tuple[str, ...]:
+        """Return the tools that were called in the last run of the suites of the document."""
+        scores = self._project.scores
+        return tuple(dict.fromkeys(tool for suite in self._suites for tool in scores.tools(suite.path)))
+
+    def skills(self) -> tuple[str, ...]:
+        """Return the names of skills near the document."""
+        if self._path is None:
+            return ()
+        folders: dict[Path, None] = {}
+        for suite in self._suites:
+            for directory in suite.outline.skill_directories:
+                if not self.entries(suite.folder / directory).unknown:
+                    folders[suite.folder / directory] = None
+        for folder in self._folders_of_repository(self._path):
+            folders[folder] = None
+            for place in ("skills", ".github/skills"):
+                folders[folder / place] = None
+        found: dict[str, None] = {}
+        for folder in folders:
+            for candidate in (folder, *self._folders_in(folder)):
+                name = self._project.disk.derived(candidate / "SKILL.md", "skill", skill_name)
+                if name is not None:
+                    found[name or candidate.name] = None
+        found |= {suite.outline.skill: None for suite in self._suites if suite.outline.skill}
+        return tuple(found)
+
+    def entries(self, folder: Path) -> Fact[tuple[tuple[str, bool], ...]]:
+        """Return the sorted names in a folder that the document names, each with whether it is a folder.
+
+        Unknown when it lies outside the workspace.
+        """
+        if self._path is None:
+            return Fact("unknown", (), "the file is not saved yet")
+        disk = self._project.disk
+        place = Path(os.path.normpath(folder))
+        near = dict.fromkeys((self._path.parent, *(suite.folder for suite in self._suites)))
+        if not any(disk.reach.around(start).holds(place) for start in near):
+            return Fact("unknown", (), f"it lies outside {disk.reach.around(self._path.parent).name}")
+        return disk.names(place)
+
+    @cached_property
+    def _suites(self) -> tuple[Suite, ...]:
+        return self._project.suites_of(self._path) if self._path is not None else ()
+
+    @property
+    def _are_suites_complete(self) -> bool:
+        return bool(self._suites) and all(suite.outline.complete for suite in self._suites)
+
+    def _words(self, what: Literal["models", "tools"]) -> tuple[str, ...]:
+        project = self._project
+        outlines = [outline_of(self._document), *(suite.outline for suite in self._suites)]
+        for suite in self._suites:
+            outlines += [task.outline for task in project.tasks_of(suite).value[:MAX_TASKS_READ]]
+        if self._path is not None:
+            inside = set(self._folders_of_repository(self._path))
+            for parent in {suite.folder.parent for suite in self._suites} & inside:
+                for folder in self._folders_in(parent):
+                    outlines += [neighbour.outline for neighbour in project.suites_in(folder)]
+            for folder in folders_above(self._path):
+                names = project.names(folder)
+                outlines += [project.outline(folder / name) for name in CONFIG_NAMES if name in names]
+        outlines += [outline_of(opened) for opened in project.documents.values()]
+        return tuple(dict.fromkeys(word for one in outlines for word in getattr(one, what)))
+
+    def _folders_in(self, folder: Path) -> list[Path]:
+        names = self._project.disk.names(folder).value
+        return [folder / name for name, is_folder in names if is_folder and name[0] != "."][:MAX_NEIGHBOURS]
+
+    def _folders_of_repository(self, path: Path) -> list[Path]:
+        """Return the folders around a file up to the open folder or the repository, nearest first.
+
+        Without either three levels have to do: what lies beyond is somebody else's.
+        """
+        found: list[Path] = []
+        for folder in folders_above(path):
+            found.append(folder)
+            if folder in self._project.roots or ".git" in self._project.names(folder):
+                return found
+        return found[:3]
+
+    def _files_below(self, folder: Path) -> list[Path]:
+        disk = self._project.disk
+        found: list[Path] = []
+        below = folders_below(disk, folder, lambda name: name not in {".git", "node_modules"})
+        for place in itertools.islice(below, MAX_FIXTURES):
+            found += [place / name for name, is_folder in disk.names(place).value if not is_folder]
+            if len(found) >= MAX_FIXTURES:
+                break
+        return sorted(found[:MAX_FIXTURES])
+
+
+def _known(values: tuple[Value, ...], *, complete: bool) -> Fact[tuple[Value, ...]]:
+    return Fact("known", values) if complete else Fact("unknown", values, "not all files could be read")
