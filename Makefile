@@ -41,7 +41,7 @@ bench: $(READY) ## Our server beside yaml-language-server in one interleaved run
 schemas: $(READY) ## Write again what is generated from the models: JSON Schemas, docs/graders.md, docs/diagnostics.md.
 	$(BIN)/waza-engine schema --out waza_engine/schemas
 	$(BIN)/python -m waza_engine.graders.reference > docs/graders.md
-	$(BIN)/python -m waza_language_server.analysis.codes_page > docs/diagnostics.md
+	$(BIN)/python -m waza_language_server.diagnostics_page > docs/diagnostics.md
 
 vscode: $(READY) vscode-extension/node_modules/.ready ## Package the extension as a .vsix.
 	cd vscode-extension && PYTHON=../$(BIN)/python npm run package

@@ -296,7 +296,7 @@ READS_OTHERWISE = {
     "waza_engine/executors/command.py": "a new file in a fresh temporary folder",
     "waza_engine/mcp/mocks.py": "a new file in a fresh temporary folder",
     "waza_engine/spec/json_schema.py": "writes the schemas of this project",
-    "server/waza_language_server/analysis/codes_page.py": "writes the examples of the documentation",
+    "server/waza_language_server/diagnostics_page.py": "writes the examples of the documentation",
     "server/waza_language_server/schema/catalog.py": "data of the package",
     "server/waza_language_server/protocol/quick_start.py": "its own cache, before anything is imported",
 }

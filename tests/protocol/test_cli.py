@@ -159,7 +159,7 @@ def test_check_of_all_sample_suites_is_quick_and_raises_nothing() -> None:
 # Stands for a mistake in a rule: the command is the real one, in a process of its own.
 BROKEN = """
 import sys
-from waza_language_server.analysis import structure
+from waza_language_server.analysis.schema_rules import structure
 from waza_language_server.project import index
 def broken(*arguments):
     raise {error}
@@ -179,7 +179,7 @@ def broken(place: str, error: str, *arguments: str | Path) -> subprocess.Complet
 @pytest.mark.parametrize("error", ["ValueError('odd')", "MemoryError", "RecursionError"])
 def test_check_exits_with_2_and_names_the_file_when_a_rule_fails(tmp_path: Path, error: str) -> None:
     suite = write_suite(tmp_path, VALID, one=TASK)
-    done = broken("structure.document_problems", error, "check", suite)
+    done = broken("structure.document_value", error, "check", suite)
     assert done.returncode == 2
     (line,) = done.stderr.splitlines()
     assert line.startswith(f'{suite}: not everything was checked, because the rule "structure" failed (')
@@ -197,14 +197,14 @@ def test_check_goes_on_with_the_other_files_when_one_cannot_be_checked(tmp_path:
 
 def test_check_tells_the_traceback_when_asked(tmp_path: Path) -> None:
     suite = write_suite(tmp_path, VALID, one=TASK)
-    done = broken("structure.document_problems", "ValueError('odd')", "check", "--verbose", suite)
+    done = broken("structure.document_value", "ValueError('odd')", "check", "--verbose", suite)
     assert "Traceback" in done.stderr
     assert "ValueError: odd" in done.stderr
 
 
 def test_show_says_what_it_cannot_show(tmp_path: Path) -> None:
     suite = write_suite(tmp_path, VALID, one=TASK)
-    done = broken("structure.document_problems", "ValueError('odd')", "show", suite)
+    done = broken("structure.document_value", "ValueError('odd')", "show", suite)
     assert done.returncode == 2
     assert "name: explains" in done.stdout
     assert len(done.stderr.splitlines()) == 1

@@ -1,31 +1,68 @@
-"""What is known about one diagnostic code, for the documentation and for the tests."""
+"""What a rule is: a function that looks at one kind of view, and the codes of all that it may find."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from types import MappingProxyType
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Generic, TypeVar
 
-from waza_language_server.analysis.problem import Severity
-from waza_language_server.schema.catalog import SchemaName
+from waza_language_server.analysis.problem import Problem
+from waza_language_server.schema.catalog import Catalog, SchemaName
+from waza_language_server.schema.shape import Shape
+from waza_language_server.syntax.nodes import Node
+from waza_language_server.syntax.tree import Tree
 
-_NO_FILES: Mapping[str, str] = MappingProxyType({})
+if TYPE_CHECKING:
+    from waza_language_server.project.document import Document
+    from waza_language_server.project.index import Project
+
+Found = Iterator[Problem | None]
+"""What a rule yields: problems, and None wherever a pause is welcome."""
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
-    """One code: a title, the usual severity, why it matters, and an example that has the problem.
+class FileView:
+    """A file by itself; of one that an edit is tried in perhaps only what the edit concerns."""
 
-    ``fixed`` is the example repaired by the first fix, or by hand when there is none; ``no_fix`` then says
-    why there is none. ``files`` are other files the rule looks at, by their path from the example's folder.
-    """
+    tree: Tree
+    kind: SchemaName
+    catalog: Catalog
 
-    code: str
-    title: str
-    severity: Severity
-    why: str
-    example: str
-    fixed: str
-    no_fix: str = ""
-    kind: SchemaName = "task"
-    files: Mapping[str, str] = field(default_factory=lambda: _NO_FILES)
+
+@dataclass(frozen=True, slots=True)
+class GraderView:
+    """One grader entry of a file; ``located`` are its values with their shapes, from the top down."""
+
+    file: FileView
+    entry: Node
+    located: Sequence[tuple[Node, Shape]]
+
+
+@dataclass(frozen=True, slots=True)
+class GradersView:
+    """All grader entries of a file, in the order of its text."""
+
+    text: str
+    graders: Sequence[Node]
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteView:
+    """A file among the other files of its suite; ``graders`` are all its grader entries."""
+
+    document: Document
+    project: Project
+    catalog: Catalog
+    graders: Sequence[Node]
+
+
+View = TypeVar("View", contravariant=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Rule(Generic[View]):
+    """A row of the table. ``name`` is what a person reads when the rule fails."""
+
+    name: str
+    find: Callable[[View], Found]
+    codes: frozenset[str]

@@ -17,22 +17,19 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from waza_language_server.analysis import structure
 from waza_language_server.analysis.changed_places import Changes
-from waza_language_server.analysis.diagnose import (
-    Found,
-    diagnose_in_steps,
-    grader_problems,
-    in_order,
-    patterns_outside_graders,
-    project_problems,
-    whole_file,
-)
+from waza_language_server.analysis.diagnose import diagnose_in_steps, found_by, grader_problems, in_order
 from waza_language_server.analysis.excerpt import Excerpt, Excerpts
-from waza_language_server.analysis.failures import guarded
-from waza_language_server.analysis.grader_names import duplicate_names, name_of
+from waza_language_server.analysis.file_rules.grader_names import name_of
 from waza_language_server.analysis.problem import Problem
-from waza_language_server.analysis.syntax_problems import syntax_problems
+from waza_language_server.analysis.rule import FileView, Found, GradersView, SuiteView
+from waza_language_server.analysis.rules import (
+    FILE_RULES,
+    GRADERS_RULES,
+    ITEM_RULES,
+    SUITE_RULES,
+    TEXT_RULES,
+)
 from waza_language_server.schema.locate import graders_in
 from waza_language_server.syntax.edits import apply
 from waza_language_server.syntax.fault import STRUCTURAL_CODES
@@ -101,20 +98,20 @@ class Trials:
 
     def _judged_again(self, changed: Document, excerpt: Excerpt) -> Found:
         """Yield what is said of the parts that an edit has touched, and of all they have to do with."""
-        kind, catalog, tree = changed.kind, self.catalog, changed.tree
-        part = replace(tree, root=excerpt.after)
-        if tree.errors:
-            yield from guarded("syntax", lambda: syntax_problems(tree, kind, catalog))
+        kind, catalog = changed.kind, self.catalog
+        whole = FileView(changed.tree, kind, catalog)
+        part = replace(whole, tree=replace(changed.tree, root=excerpt.after))
+        if changed.tree.errors:
+            yield from found_by(TEXT_RULES, whole)
         if not excerpt.only_graders:
-            yield from guarded("structure", lambda: structure.document_problems(part, kind, catalog))
-            yield from guarded("patterns", lambda: patterns_outside_graders(part, kind, catalog))
-            whole_items = replace(part, root=excerpt.whole_items)
-            yield from guarded("whole file", lambda: whole_file(whole_items, kind))
+            yield from found_by(FILE_RULES, part)
+            whole_items = replace(whole, tree=replace(changed.tree, root=excerpt.whole_items))
+            yield from found_by(ITEM_RULES, whole_items)
         known = {entry.green for entry in graders_in(excerpt.before, kind, catalog)}
         entries = list(graders_in(excerpt.after, kind, catalog))
         for entry in entries:
             if entry.green not in known:
-                yield from grader_problems(part, kind, catalog, entry)
+                yield from grader_problems(part, entry)
         names = [name_of(entry) for entry in graders_in(excerpt.before, kind, catalog)]
         renamed = names != [name_of(entry) for entry in entries]
         if renamed or not excerpt.only_graders:
@@ -128,10 +125,10 @@ class Trials:
             graders.append(entry)
             yield None
         if renamed:
-            yield from guarded("grader names", lambda: duplicate_names(changed.text, graders))
+            yield from found_by(GRADERS_RULES, GradersView(changed.text, graders))
         if self.project is not None:
             around = self.project.with_document(changed)
-            yield from project_problems(changed, around, self.catalog, graders)
+            yield from found_by(SUITE_RULES, SuiteView(changed, around, self.catalog, graders))
 
     @cached_property
     def _excerpts(self) -> Excerpts:

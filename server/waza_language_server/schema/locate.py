@@ -113,6 +113,22 @@ def graders_in(root: Node, document_kind: SchemaName, catalog: Catalog | None = 
             rest.pop()
 
 
+def outside_graders(root: Node, top: Shape) -> Iterator[tuple[Node, Shape]]:
+    """Yield every value of a document with its shape, from the top down to the grader entries."""
+    rest: list[Iterator[tuple[Node, Shape]]] = [iter(((root, top),))]
+    while rest:
+        for node, meant in rest[-1]:
+            keys = _keys(node, meant)
+            shape = meant.branch(node.kind, keys)
+            if shape.kind != "grader":
+                yield node, shape
+                if node.kind != "sequence" or shape.items is None or shape.items.kind != "grader":
+                    rest.append(below(node, shape))
+                break
+        else:
+            rest.pop()
+
+
 def below(node: Node, shape: Shape) -> Iterator[tuple[Node, Shape]]:
     """Yield what stands one key or index below a node, where something is known of it."""
     if node.kind == "mapping":
@@ -126,7 +142,7 @@ def below(node: Node, shape: Shape) -> Iterator[tuple[Node, Shape]]:
 
 
 def _keys(node: Node, shape: Shape) -> frozenset[str]:
-    return frozenset(entry.key.value for entry in node.entries) if shape.branches else frozenset()
+    return frozenset(entry.key.value for entry in node.each_entry()) if shape.branches else frozenset()
 
 
 def _at_node(shape: Shape, node: Node | None, catalog: Catalog) -> Shape:

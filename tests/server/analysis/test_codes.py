@@ -7,13 +7,17 @@ schemas``.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
-from waza_language_server.analysis.codes import GROUPS, RULES
-from waza_language_server.analysis.codes_page import diagnostics_page, problems_of
-from waza_language_server.analysis.rule import Rule
+from waza_language_server.analysis import diagnose
+from waza_language_server.analysis.codes import CODES, GROUPS
+from waza_language_server.analysis.codes.code import Code
+from waza_language_server.analysis.rule import Found, Rule, View
+from waza_language_server.analysis.rules import RULES
+from waza_language_server.diagnostics_page import diagnostics_page, problems_of
 from waza_language_server.documentation import diagnostic_page
 from waza_language_server.project.uris import path_of
 from waza_language_server.syntax.edits import apply
@@ -21,11 +25,11 @@ from waza_language_server.syntax.fault import FAULT_CODES
 
 ROOT = Path(__file__).resolve().parents[3]
 SOURCES = ROOT / "server" / "waza_language_server"
-every_rule = pytest.mark.parametrize("rule", RULES.values(), ids=lambda rule: rule.code)
+every_code = pytest.mark.parametrize("entry", CODES.values(), ids=lambda entry: entry.code)
 
 
 def test_codes_are_unique() -> None:
-    codes = [rule.code for rules in GROUPS.values() for rule in rules]
+    codes = [entry.code for entries in GROUPS.values() for entry in entries]
     assert len(codes) == len(set(codes))
 
 
@@ -35,7 +39,31 @@ def test_every_code_that_a_rule_yields_is_in_the_table() -> None:
         for path in SOURCES.rglob("*.py")
         for code in re.findall(r'(?:Problem|Finding)\(\s*"([a-z0-9-]+)"', path.read_text(encoding="utf-8"))
     }
-    assert written | set(FAULT_CODES) <= set(RULES)
+    assert written | set(FAULT_CODES) <= set(CODES)
+
+
+def test_every_code_has_a_rule_and_every_rule_has_codes() -> None:
+    assert {code for rule in RULES for code in rule.codes} == set(CODES)
+    assert len({rule.name for rule in RULES}) == len(RULES)
+
+
+@every_code
+def test_a_rule_yields_the_codes_of_its_row_alone(entry: Code, monkeypatch: pytest.MonkeyPatch) -> None:
+    yielded: set[tuple[str, str]] = set()
+
+    def watched(rules: Iterable[Rule[View]], view: View) -> Found:
+        for rule in rules:
+            for problem in rule.find(view):
+                if problem is not None:
+                    yielded.add((rule.name, problem.code))
+                yield problem
+
+    monkeypatch.setattr(diagnose, "found_by", watched)
+    # What was found in a grader is kept; a text of its own is looked at.
+    problems_of(entry, f"{entry.example}\n# {entry.code}\n")
+    rows = {rule.name: rule.codes for rule in RULES}
+    assert {code for _, code in yielded} >= {entry.code}
+    assert [(name, code) for name, code in yielded if code not in rows[name]] == []
 
 
 def test_the_page_is_what_the_rules_say() -> None:
@@ -43,24 +71,24 @@ def test_the_page_is_what_the_rules_say() -> None:
     assert page == diagnostics_page()
 
 
-@every_rule
-def test_the_page_has_the_paragraph_that_an_editor_links_to(rule: Rule) -> None:
-    page, anchor = diagnostic_page(rule.code).split("#")
+@every_code
+def test_the_page_has_the_paragraph_that_an_editor_links_to(entry: Code) -> None:
+    page, anchor = diagnostic_page(entry.code).split("#")
     path = path_of(page)
     assert path is not None
     assert f"### {anchor}\n" in path.read_text(encoding="utf-8")
 
 
-@every_rule
-def test_the_example_has_the_problem_and_the_repaired_one_has_not(rule: Rule) -> None:
-    assert problems_of(rule, rule.example)
-    assert not problems_of(rule, rule.fixed)
+@every_code
+def test_the_example_has_the_problem_and_the_repaired_one_has_not(entry: Code) -> None:
+    assert problems_of(entry, entry.example)
+    assert not problems_of(entry, entry.fixed)
 
 
-@every_rule
-def test_the_first_fix_repairs_the_example_or_a_reason_says_why_there_is_none(rule: Rule) -> None:
-    fixes = [fix for problem in problems_of(rule, rule.example) for fix in problem.fixes if fix.edits]
-    if rule.no_fix:
+@every_code
+def test_the_first_fix_repairs_the_example_or_a_reason_says_why_there_is_none(entry: Code) -> None:
+    fixes = [fix for problem in problems_of(entry, entry.example) for fix in problem.fixes if fix.edits]
+    if entry.no_fix:
         assert not fixes
     else:
-        assert apply(rule.example, fixes[0].edits) == rule.fixed
+        assert apply(entry.example, fixes[0].edits) == entry.fixed

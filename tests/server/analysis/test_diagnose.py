@@ -14,6 +14,7 @@ from tests.shared_corpus import SHARED, SUITES, needs_corpus, suite_files
 from waza_language_server.analysis import diagnose as module
 from waza_language_server.analysis import failures
 from waza_language_server.analysis.diagnose import diagnose
+from waza_language_server.analysis.rule import Found, Rule
 from waza_language_server.project.document import Document, DocumentKind
 from waza_language_server.project.index import Project
 from waza_language_server.project.uris import uri_of
@@ -33,10 +34,10 @@ def test_an_edit_checks_the_touched_grader_only(monkeypatch: pytest.MonkeyPatch)
     checked: list[str] = []
     original: Any = module._check_grader
 
-    def counting(tree: object, kind: object, catalog: object, entry: Node) -> object:
+    def counting(view: object, entry: Node) -> object:
         name = entry.get("name")
         checked.append(name.value if name is not None else "")
-        return original(tree, kind, catalog, entry)
+        return original(view, entry)
 
     monkeypatch.setattr(module, "_check_grader", counting)
     document = Document("untitled:test", 0, suite_of(20), "eval")
@@ -60,10 +61,10 @@ def test_problems_from_memory_stand_where_the_text_moved_to() -> None:
 def test_a_failing_rule_is_left_out_and_logged_once(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def broken(*_: object) -> object:
+    def broken(_: object) -> Found:
         raise RuntimeError("boom")
 
-    monkeypatch.setattr(module, "duplicate_names", broken)
+    monkeypatch.setattr(module, "GRADERS_RULES", [Rule("broken", broken, frozenset())])
     monkeypatch.setattr(failures, "_told", set[str]())
     with caplog.at_level(logging.ERROR):
         first = problems(TASK.replace("prompt: Go", "promt: Go"))

@@ -12,12 +12,12 @@ import pytest
 
 from tests.shared_corpus import SUITES, suite_files
 from waza_language_server.analysis import diagnose as rules
-from waza_language_server.analysis import schema_errors
 from waza_language_server.analysis.changed_places import Changes
 from waza_language_server.analysis.diagnose import Found, diagnose
 from waza_language_server.analysis.excerpt import Excerpt
+from waza_language_server.analysis.schema_rules import schema_errors
+from waza_language_server.analysis.schema_rules.unknown_keys import UnknownKey
 from waza_language_server.analysis.trial import Chosen, Trials
-from waza_language_server.analysis.unknown_keys import UnknownKey
 from waza_language_server.project.document import Document
 from waza_language_server.project.index import Project
 from waza_language_server.project.uris import uri_of

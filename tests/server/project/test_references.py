@@ -8,15 +8,17 @@ import pytest
 
 from tests.server.project.files import opened, project_with, put
 from waza_language_server.analysis.problem import Problem
-from waza_language_server.analysis.references import reference_problems
+from waza_language_server.analysis.rule import SuiteView
+from waza_language_server.analysis.suite_rules.task_globs import task_globs
 from waza_language_server.features.annotated_source import annotate_source, carets_of
 from waza_language_server.project.document import Document
+from waza_language_server.schema.catalog import default_catalog
 from waza_language_server.syntax.edits import apply
 
 
 def problems(folder: Path, text: str, name: str = "eval.yaml") -> tuple[Document, list[Problem]]:
     document = opened(put(folder, name, text), "eval")
-    return document, list(reference_problems(document, project_with(document)))
+    return document, list(task_globs(SuiteView(document, project_with(document), default_catalog(), ())))
 
 
 def drawn(folder: Path, text: str) -> str:
@@ -94,4 +96,4 @@ def test_nothing_is_said_otherwise(tmp_path: Path, text: str) -> None:
 
 def test_nothing_is_said_of_a_document_that_is_on_no_disk() -> None:
     document = Document("untitled:eval.yaml", 1, "skill: x\ntasks: [none/*.yaml]\n", "eval")
-    assert list(reference_problems(document, project_with())) == []
+    assert list(task_globs(SuiteView(document, project_with(), default_catalog(), ()))) == []

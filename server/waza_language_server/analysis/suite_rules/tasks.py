@@ -1,4 +1,4 @@
-"""What only a task as a whole can show: turns that never come, paths in a prompt, an id that is taken.
+"""What a task says and its suite makes wrong: paths in a prompt without files, an id that is taken.
 
 Sources of the rules: reference waza_0_38.md §3.5 and §3.6. Whether a value has the right type is not asked
 here; a value that has not is passed over.
@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from waza_engine.files import shown
-from waza_engine.spec.scalars import resolve_scalar
 from waza_language_server.analysis.problem import Problem
+from waza_language_server.analysis.rule import Found, SuiteView
 from waza_language_server.project.uris import path_of, uri_of
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.syntax.tree import parse
@@ -22,37 +22,18 @@ from waza_language_server.text.span import Span
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from waza_language_server.project.document import Document
     from waza_language_server.project.index import Project
 
 _RELATIVE = "./"
 """What upstream searches a prompt for; ``../`` holds it too."""
 
 
-def turn_problems(task: Node) -> Iterator[Problem]:
-    """Yield the checkpoints at a turn that another one has, or that the conversation never reaches."""
-    turns = list(_turns(task))
-    last = _last_turn(task)
-    first: dict[int, Node] = {}
-    for turn, node in turns:
-        earlier = first.setdefault(turn, node)
-        if earlier is not node:
-            message = f"Another checkpoint waits for turn {turn} too; put the graders of both into one."
-            related = (Related(earlier.span, "The other checkpoint is here."),)
-            yield Problem("duplicate-turn", node.span, message, "error", related=related)
-        elif last is not None and turn > last:
-            there = "there is only one turn" if last == 1 else f"there are only {last} turns"
-            message = (
-                f"Turn {turn} never comes: {there}; add `follow_up_prompts` or a `responder` to `inputs`."
-            )
-            yield Problem("turn-never-comes", node.span, message)
-
-
-def prompt_problems(document: Document, project: Project) -> Iterator[Problem]:
+def relative_paths(view: SuiteView) -> Iterator[Problem]:
     """Yield the relative path in the prompt of a task that brings no files, which upstream refuses.
 
     The suites of the task must be known, because they may bring files too.
     """
+    document, project = view.document, view.project
     root, path = document.tree.root, path_of(document.uri)
     prompt = root.get("inputs", "prompt") if root is not None else None
     if document.kind != "task" or root is None or path is None or prompt is None:
@@ -71,8 +52,9 @@ def prompt_problems(document: Document, project: Project) -> Iterator[Problem]:
     yield Problem("relative-path-in-prompt", span, message, "warning")
 
 
-def id_problems(document: Document, project: Project) -> Iterator[Problem | None]:
+def duplicate_ids(view: SuiteView) -> Found:
     """Yield the id of a task that another task of the same suite has, and None after each file."""
+    document, project = view.document, view.project
     root, path = document.tree.root, path_of(document.uri)
     node = root.get("id") if root is not None else None
     if document.kind != "task" or path is None or node is None or not _word(node):
@@ -95,28 +77,6 @@ def _id_span(project: Project, path: Path) -> Span:
     tree = opened.tree if opened is not None else parse(project.text(path).value)
     node = tree.root.get("id") if tree.root is not None else None
     return node.span if node is not None else Span(0, 0)
-
-
-def _turns(task: Node) -> Iterator[tuple[int, Node]]:
-    checkpoints = task.get("checkpoints")
-    for item in checkpoints.target.items if checkpoints is not None else ():
-        node = item.get("after_turn")
-        turn = (
-            resolve_scalar(node.target.value) if node is not None and node.target.kind == "scalar" else None
-        )
-        if node is not None and isinstance(turn, int) and not isinstance(turn, bool):
-            yield turn, node
-
-
-def _last_turn(task: Node) -> int | None:
-    """Return how many turns the conversation has; None when a responder decides or it cannot be told."""
-    inputs = task.get("inputs")
-    if inputs is None or inputs.target.kind != "mapping" or inputs.target.entry("<<"):
-        return None
-    if inputs.get("responder") is not None:
-        return None
-    follow_ups = inputs.get("follow_up_prompts")
-    return 1 + (len(follow_ups.target.items) if follow_ups is not None else 0)
 
 
 def _brings_files(task: Node) -> bool:

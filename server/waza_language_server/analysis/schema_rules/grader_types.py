@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from functools import partial
 
 from waza_language_server.analysis.problem import Problem
+from waza_language_server.analysis.schema_rules.subject import Subject
 from waza_language_server.analysis.spelling import listed, nearest
-from waza_language_server.analysis.subject import Subject
 from waza_language_server.schema.catalog import Catalog
 from waza_language_server.syntax.edits import insert_entry, replace_scalar
 from waza_language_server.syntax.nodes import Node

@@ -14,11 +14,13 @@ from itertools import islice
 
 from waza_engine.spec.scalars import MAX_ALIASED_NODES
 from waza_language_server.analysis.problem import Problem, Severity
+from waza_language_server.analysis.rule import FileView
 from waza_language_server.schema.catalog import Catalog, SchemaName
 from waza_language_server.schema.locate import shape_at
 from waza_language_server.syntax.characters import MAX_CHARACTERS
 from waza_language_server.syntax.edits import apply
 from waza_language_server.syntax.fault import SyntaxFault
+from waza_language_server.syntax.nodes import aliased_nodes
 from waza_language_server.syntax.tree import Tree, parse
 from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.line_index import LineIndex
@@ -44,8 +46,20 @@ class _Slip:
     """Whether it moves a line: believed only when all can be read then, and the key is known there."""
 
 
+def syntax(view: FileView) -> Iterator[Problem]:
+    """Yield the problems of the text itself."""
+    yield from syntax_problems(view.tree, view.kind, view.catalog)
+    if multiplies_itself(view.tree):
+        yield _too_many_aliases(view.tree)
+
+
+def multiplies_itself(tree: Tree) -> bool:
+    """Whether the aliases of a text stand for so many values that nothing else can be said of it."""
+    return tree.root is not None and tree.anchored and aliased_nodes(tree.root.green) > MAX_ALIASED_NODES
+
+
 def syntax_problems(tree: Tree, kind: SchemaName, catalog: Catalog | None) -> Iterator[Problem]:
-    """Yield the problems of the text itself; without schemas every fault is said as it is."""
+    """Yield the problems of the text; without schemas every fault is said as it is."""
     faults = list(tree.errors)
     if len(tree.text) > MAX_CHARACTERS:
         # Nobody says that the file is wrong: a run may read it.
@@ -65,8 +79,7 @@ def syntax_problems(tree: Tree, kind: SchemaName, catalog: Catalog | None) -> It
         yield _problem(fault)
 
 
-def too_many_aliases(tree: Tree) -> Problem:
-    """Return the problem of a file that multiplies itself with aliases; nothing else can be said of it."""
+def _too_many_aliases(tree: Tree) -> Problem:
     place = (
         next((node.span for node in tree.root.walk() if node.kind == "alias"), None) if tree.root else None
     )

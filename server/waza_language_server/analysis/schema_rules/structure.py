@@ -6,30 +6,30 @@ never a choice between twenty forms to explain, and after an edit only the touch
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import cast
 
 from waza_engine.spec.scalars import resolve_scalar
-from waza_language_server.analysis import deprecations, missing_keys, wrong_values
-from waza_language_server.analysis.discouraged_keys import discouraged_keys
-from waza_language_server.analysis.grader_types import missing_type, unknown_type
-from waza_language_server.analysis.plain_values import document_value, entry_value
 from waza_language_server.analysis.problem import Problem
-from waza_language_server.analysis.schema_errors import explained
-from waza_language_server.analysis.subject import Subject
-from waza_language_server.analysis.unknown_keys import UnknownKeys
+from waza_language_server.analysis.rule import FileView, Found, GraderView
+from waza_language_server.analysis.schema_rules import deprecations, missing_keys, wrong_values
+from waza_language_server.analysis.schema_rules.discouraged_keys import discouraged_keys
+from waza_language_server.analysis.schema_rules.grader_types import missing_type, unknown_type
+from waza_language_server.analysis.schema_rules.plain_values import document_value, entry_value
+from waza_language_server.analysis.schema_rules.schema_errors import explained
+from waza_language_server.analysis.schema_rules.subject import Subject
+from waza_language_server.analysis.schema_rules.unknown_keys import UnknownKeys
 from waza_language_server.schema.catalog import Catalog, SchemaName
-from waza_language_server.schema.locate import below, grader_type, type_node
+from waza_language_server.schema.locate import grader_type, outside_graders, type_node
 from waza_language_server.schema.shape import Shape
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.syntax.tree import Tree
 from waza_language_server.text.span import Span
 
-_NO_KEYS: frozenset[str] = frozenset()
 
-
-def document_problems(tree: Tree, kind: SchemaName, catalog: Catalog) -> Iterator[Problem | None]:
-    """Yield the structural problems of a document outside its grader entries; None is a pause."""
+def structure_of_file(view: FileView) -> Found:
+    """Yield the structural problems of a file outside its grader entries."""
+    tree, kind, catalog = view.tree, view.kind, view.catalog
     if tree.root is None:
         if not tree.errors:
             message = "The file is empty; a run cannot read it."
@@ -49,13 +49,9 @@ def document_problems(tree: Tree, kind: SchemaName, catalog: Catalog) -> Iterato
         yield from _advice(subject, node, shape, unknown)
 
 
-def grader_problems(
-    tree: Tree, kind: SchemaName, catalog: Catalog, entry: Node, located: Sequence[tuple[Node, Shape]]
-) -> Iterator[Problem | None]:
-    """Yield the structural problems of one grader entry; ``located`` are its values with their shapes.
-
-    None is a pause.
-    """
+def structure_of_grader(view: GraderView) -> Found:
+    """Yield the structural problems of one grader entry."""
+    tree, kind, catalog, entry = view.file.tree, view.file.kind, view.file.catalog, view.entry
     if sum(each.key.value == "type" for each in entry.each_entry()) > 1:
         # The duplicate is said; which of the two types the options belong to is anyone's guess.
         return
@@ -73,7 +69,7 @@ def grader_problems(
         problems, unknown = yield from explained(subject, validator.iter_errors(value))
         yield from problems
     yield from deprecations.deprecated_type(subject, root.top)
-    for node, shape in located:
+    for node, shape in view.located:
         yield None
         yield from _advice(subject, node, shape, unknown)
 
@@ -93,22 +89,6 @@ def _untyped(
         yield wrong_values.wrong_type(subject, node, any_root.top.properties["type"].shape, ("string",))
     else:
         yield missing_type(subject, node)
-
-
-def outside_graders(root: Node, top: Shape) -> Iterator[tuple[Node, Shape]]:
-    """Yield every value of a document with its shape, from the top down to the grader entries."""
-    rest: list[Iterator[tuple[Node, Shape]]] = [iter(((root, top),))]
-    while rest:
-        for node, meant in rest[-1]:
-            keys = frozenset(entry.key.value for entry in node.each_entry()) if meant.branches else _NO_KEYS
-            shape = meant.branch(node.kind, keys)
-            if shape.kind != "grader":
-                yield node, shape
-                if node.kind != "sequence" or shape.items is None or shape.items.kind != "grader":
-                    rest.append(below(node, shape))
-                break
-        else:
-            rest.pop()
 
 
 def _advice(subject: Subject, node: Node, shape: Shape, unknown: UnknownKeys) -> Iterator[Problem]:

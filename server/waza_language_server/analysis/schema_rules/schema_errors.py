@@ -10,10 +10,10 @@ from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, cast
 
-from waza_language_server.analysis import missing_keys, wrong_values
 from waza_language_server.analysis.problem import Problem
-from waza_language_server.analysis.subject import Subject
-from waza_language_server.analysis.unknown_keys import UnknownKey, UnknownKeys, unknown_key
+from waza_language_server.analysis.schema_rules import missing_keys, wrong_values
+from waza_language_server.analysis.schema_rules.subject import Subject
+from waza_language_server.analysis.schema_rules.unknown_keys import UnknownKey, UnknownKeys, unknown_key
 from waza_language_server.schema.shape import Shape
 from waza_language_server.syntax.nodes import Node
 

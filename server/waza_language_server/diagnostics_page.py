@@ -1,6 +1,6 @@
 """The page ``docs/diagnostics.md``: each code with its example, as the editor draws it.
 
-It makes documentation and is no part of the running server; so it alone may use the features above this room.
+``python -m waza_language_server.diagnostics_page`` prints it. It is no part of the running server.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from pathlib import Path
 
 from waza_engine.terminal import say_document
 from waza_language_server.analysis.codes import GROUPS
+from waza_language_server.analysis.codes.code import Code
 from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.analysis.problem import Problem
-from waza_language_server.analysis.rule import Rule
 from waza_language_server.features.annotated_source import annotate_source, carets_of
 from waza_language_server.project.document import Document, DocumentKind
 from waza_language_server.project.index import Project
@@ -37,53 +37,55 @@ what an editor underlines, and the fixes it offers.
 def diagnostics_page() -> str:
     """Return the whole page as Markdown."""
     parts = [_INTRODUCTION, *_contents()]
-    for title, rules in GROUPS.items():
+    for title, entries in GROUPS.items():
         parts.append(f"## {title}\n")
-        parts += [_section(rule) for rule in rules]
+        parts += [_section(entry) for entry in entries]
     return "\n".join(parts)
 
 
-def problems_of(rule: Rule, text: str) -> tuple[Problem, ...]:
-    """Return the problems with the rule's code in a text, with the rule's other files beside it."""
-    if not rule.files:
-        document = Document("untitled:example", 0, text, _kind(rule))
-        return tuple(problem for problem in diagnose(document) if problem.code == rule.code)
+def problems_of(entry: Code, text: str) -> tuple[Problem, ...]:
+    """Return the problems with a code in a text, with the other files of its example beside it."""
+    if not entry.files:
+        document = Document("untitled:example", 0, text, _kind(entry))
+        return tuple(problem for problem in diagnose(document) if problem.code == entry.code)
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder).resolve() / "suite" / _FILE_NAMES[rule.kind]
+        path = Path(folder).resolve() / "suite" / _FILE_NAMES[entry.kind]
         path.parent.mkdir(parents=True)
         path.write_text(text, encoding="utf-8")
-        for name, content in rule.files.items():
+        for name, content in entry.files.items():
             other = (path.parent / name).resolve()
             other.parent.mkdir(parents=True, exist_ok=True)
             other.write_text(content, encoding="utf-8")
-        document = Document(uri_of(path), 0, text, _kind(rule))
+        document = Document(uri_of(path), 0, text, _kind(entry))
         project = Project([path.parents[1]]).with_document(document)
-        return tuple(problem for problem in diagnose(document, project) if problem.code == rule.code)
+        return tuple(problem for problem in diagnose(document, project) if problem.code == entry.code)
 
 
 def _contents() -> Iterator[str]:
     yield "| code | severity | |\n|---|---|---|"
-    rows = (f"| [`{rule.code}`](#{rule.code}) | {rule.severity} | {rule.title} |" for rule in _rules())
+    rows = (f"| [`{entry.code}`](#{entry.code}) | {entry.severity} | {entry.title} |" for entry in _entries())
     yield "\n".join(rows) + "\n"
 
 
-def _section(rule: Rule) -> str:
-    drawn = annotate_source(rule.example, carets_of(problems_of(rule, rule.example), fixes=True), context=2)
-    remedy = f"No fix is offered: {rule.no_fix}" if rule.no_fix else "The first fix makes of it:"
+def _section(entry: Code) -> str:
+    drawn = annotate_source(
+        entry.example, carets_of(problems_of(entry, entry.example), fixes=True), context=2
+    )
+    remedy = f"No fix is offered: {entry.no_fix}" if entry.no_fix else "The first fix makes of it:"
     lines = [
-        f"### {rule.code}",
-        f"**{rule.title}** ({rule.severity}). {rule.why}",
+        f"### {entry.code}",
+        f"**{entry.title}** ({entry.severity}). {entry.why}",
         f"```text\n{_shortened(drawn)}```",
         remedy,
     ]
-    if not rule.no_fix:
-        lines.append(f"```yaml\n{rule.fixed}```")
+    if not entry.no_fix:
+        lines.append(f"```yaml\n{entry.fixed}```")
     return "\n\n".join(lines) + "\n"
 
 
-def _rules() -> Iterator[Rule]:
-    for rules in GROUPS.values():
-        yield from rules
+def _entries() -> Iterator[Code]:
+    for entries in GROUPS.values():
+        yield from entries
 
 
 def _shortened(text: str) -> str:
@@ -91,10 +93,10 @@ def _shortened(text: str) -> str:
     return "".join(f"{row}\n" for row in rows)
 
 
-def _kind(rule: Rule) -> DocumentKind:
-    if rule.kind == "prompts":
+def _kind(entry: Code) -> DocumentKind:
+    if entry.kind == "prompts":
         raise ValueError("prompts have no rules")
-    return rule.kind
+    return entry.kind
 
 
 if __name__ == "__main__":

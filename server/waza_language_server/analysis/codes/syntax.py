@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from waza_language_server.analysis.rule import Rule
+from waza_language_server.analysis.codes.code import Code
 
 _TASK = "id: t\nname: T\ninputs:\n  prompt: Go\n"
 
-SYNTAX_RULES = (
-    Rule(
+SYNTAX_CODES = (
+    Code(
         "yaml-syntax",
         "The text is not YAML",
         "error",
@@ -15,7 +15,7 @@ SYNTAX_RULES = (
         'id: t\nname: T\ninputs:\n  prompt: "Go\ntags: [a]\n',
         'id: t\nname: T\ninputs:\n  prompt: "Go"\ntags: [a]\n',
     ),
-    Rule(
+    Code(
         "yaml-indentation",
         "A line is indented in a way that fits nothing above it",
         "error",
@@ -23,7 +23,7 @@ SYNTAX_RULES = (
         "id: t\nname: T\ninputs:\n    prompt: Go\n  context: {}\n",
         "id: t\nname: T\ninputs:\n    prompt: Go\n    context: {}\n",
     ),
-    Rule(
+    Code(
         "yaml-tab",
         "A line is indented with a tab",
         "error",
@@ -31,7 +31,7 @@ SYNTAX_RULES = (
         "id: t\nname: T\ninputs:\n  prompt: Go\n\tcontext: {}\n",
         "id: t\nname: T\ninputs:\n  prompt: Go\n  context: {}\n",
     ),
-    Rule(
+    Code(
         "yaml-escape",
         "YAML does not know this escape",
         "error",
@@ -40,7 +40,7 @@ SYNTAX_RULES = (
         _TASK + 'graders:\n  - type: text\n    name: c\n    config:\n      regex_match:\n        - "\\d+"\n',
         _TASK + "graders:\n  - type: text\n    name: c\n    config:\n      regex_match:\n        - '\\d+'\n",
     ),
-    Rule(
+    Code(
         "duplicate-key",
         "The same key stands twice in one mapping",
         "error",
@@ -49,7 +49,7 @@ SYNTAX_RULES = (
         "name: T\nid: u\ninputs:\n  prompt: Go\n",
         "Which of the two values is meant is for the author to say.",
     ),
-    Rule(
+    Code(
         "several-documents",
         "The file holds several documents",
         "error",
@@ -58,7 +58,7 @@ SYNTAX_RULES = (
         _TASK,
         "The other tasks belong in files of their own.",
     ),
-    Rule(
+    Code(
         "unknown-anchor",
         "An alias has no anchor before it",
         "error",
@@ -67,7 +67,7 @@ SYNTAX_RULES = (
         "id: t\nname: T\ninputs:\n  prompt: text\n",
         "Whether an anchor is missing or plain text was meant is for the author to say.",
     ),
-    Rule(
+    Code(
         "too-many-aliases",
         "Aliases multiply the file into too many values",
         "error",
@@ -82,7 +82,7 @@ SYNTAX_RULES = (
         "id: t\nname: T\ninputs:\n  prompt: Go\n  context:\n    a: &a [x, x]\n    b: [*a, *a]\n",
         "Which of the values are meant is for the author to say.",
     ),
-    Rule(
+    Code(
         "control-character",
         "An invisible character disturbs the reading",
         "warning",
@@ -90,7 +90,7 @@ SYNTAX_RULES = (
         "id: t\nname: T\ninputs:\n  prompt: Go\u2028on\n",
         "id: t\nname: T\ninputs:\n  prompt: Goon\n",
     ),
-    Rule(
+    Code(
         "too-deep",
         "Lists and mappings are nested too deeply",
         "error",
@@ -99,7 +99,7 @@ SYNTAX_RULES = (
         "id: t\nname: T\ninputs:\n  prompt: Go\n  context: {a: []}\n",
         "What was meant cannot be guessed.",
     ),
-    Rule(
+    Code(
         "not-text",
         "The file is not text",
         "error",
@@ -108,7 +108,7 @@ SYNTAX_RULES = (
         "id: t\nname: T\ninputs:\n  prompt: Go\n",
         "There is nothing to repair in a file that is not text.",
     ),
-    Rule(
+    Code(
         "empty-file",
         "The file is empty",
         "error",

@@ -7,7 +7,7 @@ from functools import partial
 
 from waza_engine.spec.scalars import resolve_scalar
 from waza_language_server.analysis.problem import Problem
-from waza_language_server.analysis.subject import Subject
+from waza_language_server.analysis.schema_rules.subject import Subject
 from waza_language_server.schema.shape import Shape
 from waza_language_server.syntax.edits import delete_entry
 from waza_language_server.syntax.nodes import Node

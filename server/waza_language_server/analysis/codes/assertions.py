@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from waza_language_server.analysis.rule import Rule
+from waza_language_server.analysis.codes.code import Code
 
 _TASK = "id: t\nname: T\ninputs:\n  prompt: Go\ngraders:\n"
 _HEAD = f"{_TASK}  - type: code\n    name: c\n    config:\n      assertions:\n"
 _TEXT = f"{_TASK}  - type: text\n    name: c\n    config:\n      regex_match:\n"
 
-ASSERTION_RULES = (
-    Rule(
+ASSERTION_CODES = (
+    Code(
         "assertion-syntax",
         "The assertion is no Python expression",
         "error",
@@ -17,7 +17,7 @@ ASSERTION_RULES = (
         _HEAD + "        - len(output > 20\n",
         _HEAD + "        - len(output) > 20\n",
     ),
-    Rule(
+    Code(
         "assertion-statement",
         "A statement stands where an expression is needed",
         "error",
@@ -26,7 +26,7 @@ ASSERTION_RULES = (
         _HEAD + "        - assert len(output) > 20\n",
         _HEAD + "        - len(output) > 20\n",
     ),
-    Rule(
+    Code(
         "assertion-javascript",
         "JavaScript in a Python assertion",
         "error",
@@ -35,7 +35,7 @@ ASSERTION_RULES = (
         _HEAD + "        - output.length > 20 && !errors.length\n",
         _HEAD + "        - len(output) > 20 and not len(errors)\n",
     ),
-    Rule(
+    Code(
         "assertion-unknown-name",
         "The assertion uses a name that does not exist",
         "error",
@@ -45,7 +45,7 @@ ASSERTION_RULES = (
         _HEAD + "        - len(outptu) > 20\n",
         _HEAD + "        - len(output) > 20\n",
     ),
-    Rule(
+    Code(
         "assertion-vanishing-name",
         "The name cannot be seen inside a nested scope",
         "error",
@@ -55,7 +55,7 @@ ASSERTION_RULES = (
         _HEAD + "        - any(word in output for word in ['deployed', 'created'])\n",
         _HEAD + "        - \"'deployed' in output or 'created' in output\"\n",
     ),
-    Rule(
+    Code(
         "javascript-grader",
         "All assertions of the grader are JavaScript",
         "information",
@@ -64,7 +64,7 @@ ASSERTION_RULES = (
         _HEAD
         + "        - output.length > 20 && true\n        - output === 'done'\n      language: javascript\n",
     ),
-    Rule(
+    Code(
         "invalid-pattern",
         "The regular expression is invalid",
         "error",
@@ -73,7 +73,7 @@ ASSERTION_RULES = (
         _TEXT + "        - 'deployed (to|at)'\n",
         "Where the missing bracket belongs is for the author to say.",
     ),
-    Rule(
+    Code(
         "pattern-not-portable",
         "Only this engine understands the pattern",
         "hint",

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from functools import partial
 
 from waza_engine.spec.scalars import resolve_scalar
-from waza_language_server.analysis.grader_types import current_types
-from waza_language_server.analysis.one_pattern import OPTION, as_one_pattern, one_pattern
 from waza_language_server.analysis.problem import Problem
+from waza_language_server.analysis.schema_rules.grader_types import current_types
+from waza_language_server.analysis.schema_rules.one_pattern import OPTION, as_one_pattern, one_pattern
+from waza_language_server.analysis.schema_rules.subject import Subject
+from waza_language_server.analysis.schema_rules.wrong_values import as_list
 from waza_language_server.analysis.spelling import listed, nearest_in_sense
-from waza_language_server.analysis.subject import Subject
-from waza_language_server.analysis.wrong_values import as_list
 from waza_language_server.schema.locate import grader_type
 from waza_language_server.schema.shape import Shape
 from waza_language_server.syntax.edits import delete_entry, insert_entry, move_entry_into

@@ -8,8 +8,8 @@ from typing import Any
 
 from waza_engine.spec.scalars import is_not_finite, resolve_scalar
 from waza_language_server.analysis.problem import Problem, Severity
+from waza_language_server.analysis.schema_rules.subject import Subject
 from waza_language_server.analysis.spelling import listed, nearest
-from waza_language_server.analysis.subject import Subject
 from waza_language_server.schema.shape import Shape
 from waza_language_server.syntax.edits import replace_scalar
 from waza_language_server.syntax.nodes import Node

@@ -9,14 +9,15 @@ from collections.abc import Iterator
 
 from waza_engine.spec.scalars import resolve_scalar
 from waza_language_server.analysis.problem import Problem
+from waza_language_server.analysis.rule import FileView
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.text.edit import Edit, Fix, Related
 
 
-def row_problems(root: Node) -> Iterator[Problem]:
+def rows(view: FileView) -> Iterator[Problem]:
     """Yield the ``range`` whose first row is behind its last."""
-    rows = root.get("range")
-    nodes = [item.target for item in rows.target.items] if rows is not None else []
+    given = view.tree.root.get("range") if view.kind == "eval" and view.tree.root is not None else None
+    nodes = [item.target for item in given.target.items] if given is not None else []
     if len(nodes) != 2:
         return
     first, last = (resolve_scalar(node.value) if node.kind == "scalar" else None for node in nodes)
@@ -26,9 +27,9 @@ def row_problems(root: Node) -> Iterator[Problem]:
         yield Problem("bounds-reversed", nodes[0].span, message, "error", (Fix("Swap the two", swap),))
 
 
-def mock_problems(root: Node) -> Iterator[Problem]:
+def mock_servers(view: FileView) -> Iterator[Problem]:
     """Yield every mock server whose name an earlier one has; blanks around a name do not count."""
-    mocks = root.get("mcp_mocks")
+    mocks = view.tree.root.get("mcp_mocks") if view.kind == "eval" and view.tree.root is not None else None
     first: dict[str, Node] = {}
     for mock in mocks.target.items if mocks is not None else ():
         node = mock.get("name")

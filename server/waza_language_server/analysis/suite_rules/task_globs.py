@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from waza_engine.files import shown
 from waza_engine.spec.task_globs import GlobError, segment_matcher, split_pattern
 from waza_language_server.analysis.problem import Problem
+from waza_language_server.analysis.rule import SuiteView
 from waza_language_server.project.nearby import Nearby
 from waza_language_server.project.outline import pattern_nodes, pattern_of
 from waza_language_server.project.uris import path_of
@@ -47,9 +48,9 @@ class _Glob:
     fault: str = ""
 
 
-def reference_problems(document: Document, project: Project) -> Iterator[Problem]:
+def task_globs(view: SuiteView) -> Iterator[Problem]:
     """Yield the problems of what an eval file refers to; nothing for other files."""
-    root = document.tree.root
+    document, project, root = view.document, view.project, view.document.tree.root
     path = path_of(document.uri)
     if document.kind != "eval" or root is None or path is None or root.entry("tasks_from"):
         return

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from waza_language_server.analysis.rule import Rule
+from waza_language_server.analysis.codes.code import Code
 
 _TASK = "id: t\nname: T\ninputs:\n  prompt: Go\n"
 _CHECKPOINTS = "checkpoints:\n"
@@ -15,8 +15,8 @@ def _graders(text: str) -> str:
     return f"{_TASK}graders:\n{text}"
 
 
-STRUCTURE_RULES = (
-    Rule(
+STRUCTURE_CODES = (
+    Code(
         "unknown-key",
         "The mapping has no such key",
         "warning",
@@ -25,7 +25,7 @@ STRUCTURE_RULES = (
         _graders("  - type: text\n    name: c\n    config:\n      must_match: ['done']\n"),
         _graders("  - type: text\n    name: c\n    config:\n      regex_match: ['done']\n"),
     ),
-    Rule(
+    Code(
         "misplaced-key",
         "The key belongs somewhere else",
         "warning",
@@ -34,7 +34,7 @@ STRUCTURE_RULES = (
         _graders("  - type: code\n    name: c\n    assertions:\n      - len(output) > 20\n"),
         _graders("  - type: code\n    name: c\n    config:\n      assertions:\n        - len(output) > 20\n"),
     ),
-    Rule(
+    Code(
         "missing-key",
         "A key that a run needs is missing",
         "error",
@@ -43,7 +43,7 @@ STRUCTURE_RULES = (
         _EVAL,
         kind="eval",
     ),
-    Rule(
+    Code(
         "empty-value",
         "The value is missing or empty",
         "error",
@@ -52,7 +52,7 @@ STRUCTURE_RULES = (
         _graders("  - type: code\n    name: c\n    config:\n      assertions: [len(output) > 20]\n"),
         "What the value should be is for the author to say; completion offers what fits.",
     ),
-    Rule(
+    Code(
         "nothing-checked",
         "Nothing that is given has an effect",
         "error",
@@ -60,7 +60,7 @@ STRUCTURE_RULES = (
         _graders("  - type: text\n    name: c\n    config: {}\n"),
         _graders("  - type: text\n    name: c\n    config: {contains: [deployed to, Resource group]}\n"),
     ),
-    Rule(
+    Code(
         "exactly-one-key",
         "Exactly one of several keys must be given",
         "error",
@@ -75,7 +75,7 @@ STRUCTURE_RULES = (
         ),
         "Which of them is meant is for the author to say.",
     ),
-    Rule(
+    Code(
         "recommended-key",
         "A key is better given",
         "warning",
@@ -83,7 +83,7 @@ STRUCTURE_RULES = (
         _graders("  - type: text\n    config:\n      contains: [done]\n"),
         _graders("  - type: text\n    name: text_check\n    config:\n      contains: [done]\n"),
     ),
-    Rule(
+    Code(
         "wrong-type",
         "The value has the wrong type",
         "error",
@@ -92,7 +92,7 @@ STRUCTURE_RULES = (
         _EVAL.replace(" [tasks/*.yaml]", "\n  - tasks/*.yaml"),
         kind="eval",
     ),
-    Rule(
+    Code(
         "value-not-allowed",
         "The value is none of the allowed ones",
         "error",
@@ -106,7 +106,7 @@ STRUCTURE_RULES = (
             "      expected_actions: [bash]\n"
         ),
     ),
-    Rule(
+    Code(
         "out-of-range",
         "The number is beyond its limit",
         "error",
@@ -115,7 +115,7 @@ STRUCTURE_RULES = (
         _EVAL,
         kind="eval",
     ),
-    Rule(
+    Code(
         "wrong-form",
         "The value does not have the right form",
         "error",
@@ -124,7 +124,7 @@ STRUCTURE_RULES = (
         "id: t\nname: T\ninputs:\n  prompt: Go\n  workdir: inside\n",
         "What was meant cannot be guessed.",
     ),
-    Rule(
+    Code(
         "unquoted-text",
         "A number or a switch stands where text is meant",
         "information",
@@ -133,7 +133,7 @@ STRUCTURE_RULES = (
         "id: 007\nname: T\ninputs:\n  prompt: Go\n",
         'id: "007"\nname: T\ninputs:\n  prompt: Go\n',
     ),
-    Rule(
+    Code(
         "bounds-reversed",
         "The lower bound is above the upper one",
         "error",
@@ -141,7 +141,7 @@ STRUCTURE_RULES = (
         _graders("  - type: tool_calls\n    name: c\n    config: {min_calls: 5, max_calls: 2}\n"),
         _graders("  - type: tool_calls\n    name: c\n    config: {min_calls: 2, max_calls: 5}\n"),
     ),
-    Rule(
+    Code(
         "conflicting-keys",
         "The keys do not go together",
         "error",
@@ -153,7 +153,7 @@ STRUCTURE_RULES = (
         _graders("  - type: tool_calls\n    name: c\n    config:\n      required_tools: [bash]\n"),
         "Which of the two forms is meant is for the author to say.",
     ),
-    Rule(
+    Code(
         "key-without-effect",
         "The key has no effect beside another",
         "warning",
@@ -163,7 +163,7 @@ STRUCTURE_RULES = (
         ),
         _graders("  - type: prompt\n    name: c\n    config:\n      prompt: Is it good?\n"),
     ),
-    Rule(
+    Code(
         "unknown-grader-type",
         "There is no such grader type",
         "error",
@@ -171,7 +171,7 @@ STRUCTURE_RULES = (
         _graders("  - type: txt\n    name: c\n    config:\n      contains: [done]\n"),
         _graders("  - type: text\n    name: c\n    config:\n      contains: [done]\n"),
     ),
-    Rule(
+    Code(
         "missing-grader-type",
         "The grader has no type",
         "error",
@@ -179,7 +179,7 @@ STRUCTURE_RULES = (
         _graders("  - name: c\n    config:\n      contains: [done]\n"),
         _graders("  - name: c\n    type: text\n    config:\n      contains: [done]\n"),
     ),
-    Rule(
+    Code(
         "deprecated-grader-type",
         "The grader type has a successor",
         "information",
@@ -187,7 +187,7 @@ STRUCTURE_RULES = (
         _graders("  - type: regex\n    name: c\n    config:\n      must_match: [done]\n"),
         _graders("  - type: text\n    name: c\n    config:\n      regex_match: [done]\n"),
     ),
-    Rule(
+    Code(
         "deprecated-key",
         "The key has a successor",
         "information",
@@ -196,7 +196,7 @@ STRUCTURE_RULES = (
         _EVAL.replace("  model: m\n", "  model: m\n  workers: 2\n"),
         kind="eval",
     ),
-    Rule(
+    Code(
         "duplicate-grader-name",
         "Two graders have the same name",
         "warning",
@@ -210,7 +210,7 @@ STRUCTURE_RULES = (
             "  - type: text\n    name: c_2\n    config: {contains: [b]}\n"
         ),
     ),
-    Rule(
+    Code(
         "blank-in-tool-name",
         "No tool has such a name",
         "hint",
@@ -220,7 +220,7 @@ STRUCTURE_RULES = (
         _graders("  - type: behavior\n    name: c\n    config:\n      forbidden_tools: [bash]\n"),
         "Whether the tool or its command is meant is for the author to say.",
     ),
-    Rule(
+    Code(
         "duplicate-turn",
         "Two checkpoints wait for the same turn",
         "error",
@@ -229,7 +229,7 @@ STRUCTURE_RULES = (
         f"{_TASK}{_CHECKPOINTS}  - after_turn: 1\n{_CHECKS}",
         "Merging two lists of graders is for the author to do.",
     ),
-    Rule(
+    Code(
         "turn-never-comes",
         "The conversation never reaches the turn",
         "error",
@@ -239,7 +239,7 @@ STRUCTURE_RULES = (
         f"{_TASK}{_CHECKPOINTS}  - after_turn: 1\n{_CHECKS}",
         "Whether a follow-up is missing or the turn is wrong is for the author to say.",
     ),
-    Rule(
+    Code(
         "duplicate-mock-name",
         "Two mock servers have the same name",
         "error",
@@ -249,7 +249,7 @@ STRUCTURE_RULES = (
         "The agent calls a server by its name, which is for the author to choose.",
         kind="eval",
     ),
-    Rule(
+    Code(
         "relative-path-in-prompt",
         "The prompt names a relative path and there are no files",
         "warning",
@@ -260,7 +260,7 @@ STRUCTURE_RULES = (
         "Which files are meant is for the author to say.",
         files={"../eval.yaml": _EVAL},
     ),
-    Rule(
+    Code(
         "duplicate-task-id",
         "Another task of the suite has the same id",
         "warning",
@@ -270,7 +270,7 @@ STRUCTURE_RULES = (
         "Which of the two tasks keeps its id is for the author to say.",
         files={"../eval.yaml": _EVAL, "other.yaml": _TASK},
     ),
-    Rule(
+    Code(
         "no-matching-tasks",
         "No file matches the glob",
         "hint",
@@ -281,7 +281,7 @@ STRUCTURE_RULES = (
         kind="eval",
         files={"tasks/one.yaml": _TASK},
     ),
-    Rule(
+    Code(
         "bad-task-glob",
         "The text is not a glob",
         "error",
@@ -292,7 +292,7 @@ STRUCTURE_RULES = (
         kind="eval",
         files={"tasks/a.yaml": _TASK},
     ),
-    Rule(
+    Code(
         "unreadable-task",
         "A task file has no text",
         "warning",
@@ -304,7 +304,7 @@ STRUCTURE_RULES = (
         kind="eval",
         files={"tasks/one.yaml": _TASK, "tasks/two.yaml": "\0"},
     ),
-    Rule(
+    Code(
         "unknown-grader-name",
         "The suite has no grader of this name",
         "warning",
@@ -315,7 +315,7 @@ STRUCTURE_RULES = (
             "../eval.yaml": f"{_EVAL}graders:\n  - {{type: text, name: answer, config: {{contains: [b]}}}}\n"
         },
     ),
-    Rule(
+    Code(
         "grader-name-of-suite",
         "A grader of the task is called like one of its suite",
         "warning",

@@ -16,6 +16,8 @@ from typing import Literal
 
 from waza_engine.spec.pattern_syntax import PatternSyntaxError, dialect_of
 from waza_language_server.analysis.problem import Problem, Severity
+from waza_language_server.analysis.rule import FileView, Found, GraderView
+from waza_language_server.schema.locate import outside_graders
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.scalar_map import ScalarMap
@@ -45,11 +47,32 @@ class PatternFault:
     replacement: str | None = None
 
 
-def pattern_problems(text: str, node: Node, severity: Severity = "error") -> Iterator[Problem]:
-    """Yield the problem of one pattern, if it has one; ``text`` is the whole document.
+def patterns_of_file(view: FileView) -> Found:
+    """Yield the problems of the patterns that stand in no grader.
 
-    ``severity`` is that of an invalid pattern: a mock server with one is only left out of a run.
+    An invalid one is a warning: a mock server with one is only left out of a run.
     """
+    if view.tree.root is not None:
+        for node, shape in outside_graders(view.tree.root, view.catalog.document(view.kind)):
+            yield None
+            if shape.kind == "regex":
+                yield from _problems(view.tree.text, node, "warning")
+
+
+def patterns_of_grader(view: GraderView) -> Found:
+    """Yield the problems of the patterns of a grader."""
+    for node, shape in view.located:
+        yield None
+        if shape.kind == "regex":
+            yield from _problems(view.file.tree.text, node, "error")
+
+
+def pattern_fault(pattern: str) -> PatternFault | None:
+    """Return what is wrong with a pattern, or None when RE2 takes it."""
+    return _kept_fault(pattern) if len(pattern) <= _KEPT_CHARACTERS else _fault(pattern)
+
+
+def _problems(text: str, node: Node, severity: Severity) -> Iterator[Problem]:
     if node.kind != "scalar":
         return
     fault = pattern_fault(node.value)
@@ -68,11 +91,6 @@ def pattern_problems(text: str, node: Node, severity: Severity = "error") -> Ite
     else:
         message = f"Only this engine understands {fault.why}; upstream's RE2 refuses the pattern."
         yield Problem("pattern-not-portable", span, message, "hint", fixes)
-
-
-def pattern_fault(pattern: str) -> PatternFault | None:
-    """Return what is wrong with a pattern, or None when RE2 takes it."""
-    return _kept_fault(pattern) if len(pattern) <= _KEPT_CHARACTERS else _fault(pattern)
 
 
 @lru_cache(maxsize=4096)

@@ -10,9 +10,9 @@ from typing import cast
 
 from waza_engine.spec.scalars import resolve_scalar
 from waza_language_server.analysis.problem import Problem
+from waza_language_server.analysis.schema_rules.subject import Subject
+from waza_language_server.analysis.schema_rules.unknown_keys import UnknownKeys
 from waza_language_server.analysis.spelling import listed
-from waza_language_server.analysis.subject import Subject
-from waza_language_server.analysis.unknown_keys import UnknownKeys
 from waza_language_server.schema.shape import Property, Shape
 from waza_language_server.syntax.edits import insert_entry
 from waza_language_server.syntax.nodes import Entry, Node

@@ -14,14 +14,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from waza_language_server.analysis.assertion_scopes import (
+from waza_language_server.analysis.assertion_rules.python_source import PythonSource, parse_python
+from waza_language_server.analysis.assertion_rules.scopes import (
     Comprehension,
     ScopeNode,
     parameters,
     resolve_names,
     targets,
 )
-from waza_language_server.analysis.python_source import PythonSource, parse_python
 
 UNROLL_LIMIT = 8
 """Elements; a longer chain is harder to read than the clause that binds the names again."""

@@ -7,20 +7,20 @@ every style a YAML scalar may have.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
 
-from waza_language_server.analysis.assertion_findings import (
+from waza_language_server.analysis.assertion_rules.findings import (
     KNOWN_NAMES,
     Finding,
     Rewrite,
     assertion_findings,
 )
+from waza_language_server.analysis.assertion_rules.python_source import PythonSource, parse_python
 from waza_language_server.analysis.problem import Problem
-from waza_language_server.analysis.python_source import PythonSource, parse_python
+from waza_language_server.analysis.rule import Found, GraderView
 from waza_language_server.syntax.edits import insert_entry, replace_scalar
 from waza_language_server.syntax.nodes import Node
-from waza_language_server.syntax.tree import Tree
 from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.line_index import LineIndex
 from waza_language_server.text.scalar_map import ScalarMap
@@ -32,13 +32,11 @@ LONGEST_ASSERTION = 10_000
 _DASH = re.compile(r"([ \t]*(?:-[ \t]+)*)-[ \t]+\Z")
 
 
-def assertion_problems(text: str, assertions: Sequence[Node]) -> Iterator[Problem | None]:
-    """Yield the problems of one grader's assertions; ``text`` is the whole document.
-
-    The assertions are given in order: a name bound with ``:=`` is known to the later ones. None is a pause.
-    """
+def assertions(view: GraderView) -> Found:
+    """Yield the problems of the assertions of a grader; later ones know a name bound with ``:=``."""
+    text = view.file.tree.text
     known = KNOWN_NAMES
-    for node in assertions:
+    for node in _in_python(view):
         if node.kind != "scalar" or len(node.value) > LONGEST_ASSERTION:
             continue
         yield None
@@ -49,10 +47,11 @@ def assertion_problems(text: str, assertions: Sequence[Node]) -> Iterator[Proble
                 yield _problem(text, node, scalar, finding)
 
 
-def javascript_meant(tree: Tree, entry: Node, assertions: Sequence[Node]) -> Iterator[Problem]:
+def javascript_meant(view: GraderView) -> Iterator[Problem]:
     """Yield the advice to set ``language`` when all assertions of a grader are JavaScript."""
+    tree, entry, written = view.file.tree, view.entry, _in_python(view)
     values = [
-        node.value for node in assertions if node.kind == "scalar" and len(node.value) <= LONGEST_ASSERTION
+        node.value for node in written if node.kind == "scalar" and len(node.value) <= LONGEST_ASSERTION
     ]
     if len(values) < 2 or not all(_is_javascript_only(value) for value in values):
         return
@@ -67,11 +66,19 @@ def javascript_meant(tree: Tree, entry: Node, assertions: Sequence[Node]) -> Ite
     message = (
         "All assertions of this grader are JavaScript, and without `language: javascript` they run as Python."
     )
-    span = assertions[0].parent.step if assertions[0].parent is not None else None
+    span = written[0].parent.step if written[0].parent is not None else None
     holder = config.entry(str(span)) if span is not None else None
-    place = holder.key.span if holder is not None else assertions[0].span
+    place = holder.key.span if holder is not None else written[0].span
     fix = Fix("Set `language: javascript`", repair, preferred=True)
     yield Problem("javascript-grader", place, message, "information", (fix,))
+
+
+def _in_python(view: GraderView) -> list[Node]:
+    """Return the assertions of a grader, none when they are in another language."""
+    language = view.entry.get("config", "language")
+    if language is not None and language.target.value not in {"", "python"}:
+        return []
+    return [node for node, shape in view.located if shape.kind == "python.assertion"]
 
 
 def _is_javascript_only(value: str) -> bool:

@@ -15,11 +15,16 @@ from functools import lru_cache
 from keyword import iskeyword
 
 from waza_engine.assertions.names import ALL_NAMES, CONTEXT_NAMES, FUNCTION_NAMES
-from waza_language_server.analysis import assertion_statements
-from waza_language_server.analysis.assertion_javascript import LITERALS, as_python, javascript_marks
-from waza_language_server.analysis.assertion_scopes import NameUse, Resolution, resolve_names
-from waza_language_server.analysis.assertion_visibility import make_visible
-from waza_language_server.analysis.python_source import PythonFault, PythonSource, parse_python, tokens_of
+from waza_language_server.analysis.assertion_rules import statements
+from waza_language_server.analysis.assertion_rules.javascript import LITERALS, as_python, javascript_marks
+from waza_language_server.analysis.assertion_rules.python_source import (
+    PythonFault,
+    PythonSource,
+    parse_python,
+    tokens_of,
+)
+from waza_language_server.analysis.assertion_rules.scopes import NameUse, Resolution, resolve_names
+from waza_language_server.analysis.assertion_rules.visibility import make_visible
 
 KNOWN_NAMES = frozenset(ALL_NAMES)
 
@@ -89,7 +94,7 @@ def _syntax_finding(text: str, fault: PythonFault, known: frozenset[str]) -> Fin
             f"`{written}` is JavaScript; assertions are Python expressions, which write `{mark.python}`."
         )
         return Finding("assertion-javascript", mark.start, mark.end, message, tuple(_javascript(text, known)))
-    if assertion_statements.is_statement(text):
+    if statements.is_statement(text):
         message = (
             f"{_statement_title(text, fault)}: an assertion is one Python expression that is true or false."
         )
@@ -205,11 +210,11 @@ def _javascript(text: str, known: frozenset[str]) -> Iterator[Rewrite]:
 
 
 def _statements(text: str, known: frozenset[str]) -> Iterator[Rewrite]:
-    compared = assertion_statements.comparison_meant(text, known)
+    compared = statements.comparison_meant(text, known)
     if compared is not None and (working := _working(compared, known)) is not None:
         yield Rewrite("Compare with `==`", (working,), preferred=True)
         return
-    expressions = assertion_statements.as_expressions(text)
+    expressions = statements.as_expressions(text)
     if expressions is None:
         return
     repaired: list[str] = []

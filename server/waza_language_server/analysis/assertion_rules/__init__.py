@@ -1,0 +1,1 @@
+"""Rules about the assertions of ``code`` graders: Python, read and never run."""

@@ -1,0 +1,27 @@
+"""Every diagnostic code: what it means, how bad it is, why, and a file that shows it.
+
+The codes are stable: configuration and ``docs/diagnostics.md`` refer to them. The page is made from this
+table, each example drawn by the rules themselves, so it cannot say anything that the editor does not do.
+``python -m waza_language_server.diagnostics_page`` prints it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from waza_language_server.analysis.codes.assertions import ASSERTION_CODES
+from waza_language_server.analysis.codes.code import Code
+from waza_language_server.analysis.codes.structure import STRUCTURE_CODES
+from waza_language_server.analysis.codes.syntax import SYNTAX_CODES
+
+GROUPS: Mapping[str, tuple[Code, ...]] = MappingProxyType(
+    {
+        "The text of the file": SYNTAX_CODES,
+        "Keys, values and graders": STRUCTURE_CODES,
+        "Assertions and patterns": ASSERTION_CODES,
+    }
+)
+CODES: Mapping[str, Code] = MappingProxyType(
+    {entry.code: entry for entries in GROUPS.values() for entry in entries}
+)

@@ -1,0 +1,31 @@
+"""What is known about one diagnostic code, for the documentation and for the tests."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from waza_language_server.analysis.problem import Severity
+from waza_language_server.schema.catalog import SchemaName
+
+_NO_FILES: Mapping[str, str] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """One code: a title, the usual severity, why it matters, and an example that has the problem.
+
+    ``fixed`` is the example repaired by the first fix, or by hand when there is none; ``no_fix`` then says
+    why there is none. ``files`` are other files the rule looks at, by their path from the example's folder.
+    """
+
+    code: str
+    title: str
+    severity: Severity
+    why: str
+    example: str
+    fixed: str
+    no_fix: str = ""
+    kind: SchemaName = "task"
+    files: Mapping[str, str] = field(default_factory=lambda: _NO_FILES)

@@ -1,0 +1,1 @@
+"""Rules about one file that no schema states."""

@@ -1,0 +1,68 @@
+"""Turns of a conversation that never come, or that two checkpoints wait for.
+
+Source: reference waza_0_38.md §3.5. A turn that is no number is passed over: its type is told elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from waza_engine.spec.scalars import resolve_scalar
+from waza_language_server.analysis.problem import Problem
+from waza_language_server.analysis.rule import FileView, Found
+from waza_language_server.syntax.nodes import Node
+from waza_language_server.text.edit import Related
+
+
+def turns(view: FileView) -> Found:
+    """Yield the checkpoints at a turn that another one has, or that the conversation never reaches."""
+    root = view.tree.root
+    if root is None or view.kind not in {"task", "eval"}:
+        return
+    if view.kind == "task":
+        yield from _turns_of(root)
+        return
+    tasks = root.get("tasks")
+    for task in tasks.target.each_item() if tasks is not None else ():
+        yield None
+        yield from _turns_of(task)
+
+
+def _turns_of(task: Node) -> Iterator[Problem]:
+    turns = list(_checkpoints(task))
+    last = _last_turn(task)
+    first: dict[int, Node] = {}
+    for turn, node in turns:
+        earlier = first.setdefault(turn, node)
+        if earlier is not node:
+            message = f"Another checkpoint waits for turn {turn} too; put the graders of both into one."
+            related = (Related(earlier.span, "The other checkpoint is here."),)
+            yield Problem("duplicate-turn", node.span, message, "error", related=related)
+        elif last is not None and turn > last:
+            there = "there is only one turn" if last == 1 else f"there are only {last} turns"
+            message = (
+                f"Turn {turn} never comes: {there}; add `follow_up_prompts` or a `responder` to `inputs`."
+            )
+            yield Problem("turn-never-comes", node.span, message)
+
+
+def _checkpoints(task: Node) -> Iterator[tuple[int, Node]]:
+    checkpoints = task.get("checkpoints")
+    for item in checkpoints.target.items if checkpoints is not None else ():
+        node = item.get("after_turn")
+        turn = (
+            resolve_scalar(node.target.value) if node is not None and node.target.kind == "scalar" else None
+        )
+        if node is not None and isinstance(turn, int) and not isinstance(turn, bool):
+            yield turn, node
+
+
+def _last_turn(task: Node) -> int | None:
+    """Return how many turns the conversation has; None when a responder decides or it cannot be told."""
+    inputs = task.get("inputs")
+    if inputs is None or inputs.target.kind != "mapping" or inputs.target.entry("<<"):
+        return None
+    if inputs.get("responder") is not None:
+        return None
+    follow_ups = inputs.get("follow_up_prompts")
+    return 1 + (len(follow_ups.target.items) if follow_ups is not None else 0)

@@ -1,0 +1,86 @@
+"""Every rule there is, by what it looks at: a new one is a function and a row here.
+
+What a code means, how grave it is and an example of it stand in ``codes/``.
+"""
+
+from __future__ import annotations
+
+from waza_language_server.analysis.assertion_rules.assertions import assertions, javascript_meant
+from waza_language_server.analysis.file_rules.eval_file import mock_servers, rows
+from waza_language_server.analysis.file_rules.grader_names import duplicate_names
+from waza_language_server.analysis.file_rules.syntax_problems import syntax
+from waza_language_server.analysis.file_rules.turns import turns
+from waza_language_server.analysis.rule import FileView, GradersView, GraderView, Rule, SuiteView
+from waza_language_server.analysis.schema_rules.structure import structure_of_file, structure_of_grader
+from waza_language_server.analysis.suite_rules.grader_names import names_taken_by_suite, unknown_names
+from waza_language_server.analysis.suite_rules.task_globs import task_globs
+from waza_language_server.analysis.suite_rules.tasks import duplicate_ids, relative_paths
+from waza_language_server.analysis.value_rules.patterns import patterns_of_file, patterns_of_grader
+from waza_language_server.analysis.value_rules.tool_names import tool_names
+from waza_language_server.syntax.fault import FAULT_CODES
+
+
+def _codes(written: str) -> frozenset[str]:
+    return frozenset(written.split())
+
+
+_PATTERN_CODES = _codes("invalid-pattern pattern-not-portable")
+_STRUCTURE_CODES = _codes(
+    "empty-file unknown-key misplaced-key missing-key nothing-checked exactly-one-key conflicting-keys "
+    "empty-value wrong-type value-not-allowed out-of-range wrong-form bounds-reversed unquoted-text "
+    "recommended-key deprecated-key key-without-effect"
+)
+
+TEXT_RULES: tuple[Rule[FileView], ...] = (
+    Rule("syntax", syntax, frozenset(FAULT_CODES) | _codes("too-many-aliases")),
+)
+"""Rules about the text as YAML."""
+
+FILE_RULES: tuple[Rule[FileView], ...] = (
+    Rule("structure", structure_of_file, _STRUCTURE_CODES),
+    Rule("patterns", patterns_of_file, _PATTERN_CODES),
+)
+"""Rules about a file that look at one value at a time, and at what holds it."""
+
+ITEM_RULES: tuple[Rule[FileView], ...] = (
+    Rule("turns", turns, _codes("duplicate-turn turn-never-comes")),
+    Rule("rows", rows, _codes("bounds-reversed")),
+    Rule("mock servers", mock_servers, _codes("duplicate-mock-name")),
+)
+"""Rules about a file that compare the items of a list with each other."""
+
+GRADER_RULES: tuple[Rule[GraderView], ...] = (
+    Rule(
+        "grader",
+        structure_of_grader,
+        _STRUCTURE_CODES | _codes("missing-grader-type unknown-grader-type deprecated-grader-type"),
+    ),
+    Rule("patterns of graders", patterns_of_grader, _PATTERN_CODES),
+    Rule("tool names", tool_names, _codes("blank-in-tool-name")),
+    Rule(
+        "assertions",
+        assertions,
+        _codes(
+            "assertion-javascript assertion-statement assertion-syntax assertion-unknown-name "
+            "assertion-vanishing-name"
+        ),
+    ),
+    Rule("JavaScript", javascript_meant, _codes("javascript-grader")),
+)
+"""Rules about one grader entry by itself: what they find is kept as long as the entry is not touched."""
+
+GRADERS_RULES: tuple[Rule[GradersView], ...] = (
+    Rule("grader names", duplicate_names, _codes("duplicate-grader-name")),
+)
+"""Rules that compare the grader entries of a file with each other."""
+
+SUITE_RULES: tuple[Rule[SuiteView], ...] = (
+    Rule("task globs", task_globs, _codes("bad-task-glob no-matching-tasks unreadable-task")),
+    Rule("prompt", relative_paths, _codes("relative-path-in-prompt")),
+    Rule("task id", duplicate_ids, _codes("duplicate-task-id")),
+    Rule("suite names", names_taken_by_suite, _codes("grader-name-of-suite")),
+    Rule("grader references", unknown_names, _codes("unknown-grader-name")),
+)
+"""Rules about what other files say."""
+
+RULES = (*TEXT_RULES, *FILE_RULES, *ITEM_RULES, *GRADER_RULES, *GRADERS_RULES, *SUITE_RULES)

@@ -1,0 +1,1 @@
+"""Rules that the schemas state: keys, types and values."""

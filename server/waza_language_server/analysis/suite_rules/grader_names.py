@@ -1,0 +1,92 @@
+"""Names of graders that a task shares with its suite, or that its suite does not have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from waza_language_server.analysis.file_rules.grader_names import name_node, name_of, renaming, rewritten
+from waza_language_server.analysis.problem import Problem
+from waza_language_server.analysis.rule import Found, SuiteView
+from waza_language_server.analysis.spelling import listed, nearest
+from waza_language_server.project.nearby import Nearby
+from waza_language_server.project.uris import path_of, uri_of
+from waza_language_server.schema.locate import outside_graders
+from waza_language_server.syntax.tree import parse
+from waza_language_server.text.edit import Fix, Related
+from waza_language_server.text.span import Span
+
+if TYPE_CHECKING:
+    from waza_language_server.project.index import Project
+    from waza_language_server.syntax.nodes import Node
+
+
+@dataclass(frozen=True, slots=True)
+class _Elsewhere:
+    """Where a grader of another file is named."""
+
+    uri: str
+    span: Span
+
+
+def names_taken_by_suite(view: SuiteView) -> Iterator[Problem]:
+    """Yield the graders of a task that are called like a grader of its suite."""
+    path = path_of(view.document.uri)
+    if view.document.kind != "task" or path is None:
+        return
+    text, own = view.document.text, {name for grader in view.graders if (name := name_of(grader)) is not None}
+    taken: dict[str, _Elsewhere] = {}
+    for suite in view.project.suites_of(path):
+        if own & {grader.name for grader in suite.outline.graders}:
+            taken |= _places_of_names(view.project, suite.path)
+    for grader in view.graders:
+        node = name_node(grader)
+        elsewhere = taken.get(node.value) if node is not None else None
+        if node is None or elsewhere is None:
+            continue
+        message = f"The suite has a grader `{node.value}` too; for this task its result is overwritten."
+        related = (Related(elsewhere.span, f"The suite's `{node.value}` is here.", elsewhere.uri),)
+        fix = renaming(text, node, own | set(taken))
+        yield Problem("grader-name-of-suite", node.span, message, "warning", (fix,), related)
+
+
+def unknown_names(view: SuiteView) -> Found:
+    """Yield the names in ``expected.graders`` that the suite does not have, when the suite is known."""
+    document, root = view.document, view.document.tree.root
+    if document.kind != "task" or root is None:
+        return
+    nodes: list[Node] = []
+    for node, shape in outside_graders(root, view.catalog.document("task")):
+        if shape.kind == "grader.name" and node.kind == "scalar":
+            nodes.append(node)
+        yield None
+    known = Nearby(view.project, document).suite_grader_names() if nodes else None
+    if known is None or not known.known or not known.value:
+        return
+    for node in nodes:
+        if node.value in known.value or not node.value:
+            continue
+        meant = nearest(node.value, known.value)
+        choice = (
+            f"did you mean `{meant}`?"
+            if meant is not None
+            else f"its graders are {listed(known.value, 'and')}."
+        )
+        fixes: tuple[Fix, ...] = ()
+        if meant is not None:
+            repair = partial(rewritten, document.text, node, meant)
+            fixes = (Fix(f"Change to `{meant}`", repair, preferred=True),)
+        message = f"The suite has no grader `{node.value}`; {choice}"
+        yield Problem("unknown-grader-name", node.span, message, "warning", fixes)
+
+
+def _places_of_names(project: Project, path: Path) -> dict[str, _Elsewhere]:
+    """Return where the graders of an eval file are named; only asked for when a name is taken."""
+    opened = project.documents.get(path)
+    tree = opened.tree if opened is not None else parse(project.text(path).value)
+    graders = tree.root.get("graders") if tree.root is not None else None
+    nodes = (name_node(item.target) for item in (graders.target.items if graders is not None else ()))
+    return {node.value: _Elsewhere(uri_of(path), node.span) for node in nodes if node is not None}

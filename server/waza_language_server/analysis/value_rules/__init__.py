@@ -1,0 +1,1 @@
+"""Rules about values of one kind, wherever they stand."""
