@@ -18,6 +18,7 @@ from typing import Literal
 from weakref import WeakKeyDictionary
 
 from waza_engine.spec.scalars import Json, resolve_scalar
+from waza_language_server.syntax.frozen import frozen
 from waza_language_server.text.span import Span
 
 Kind = Literal["mapping", "sequence", "scalar", "alias", "broken"]
@@ -30,7 +31,7 @@ An anchor bomb ends as a null instead of filling the memory.
 """
 
 
-@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+@frozen
 class Green:
     """A node without a place. ``start``/``end`` are relative to ``anchor point`` of its piece of text.
 
@@ -57,7 +58,7 @@ _known_keys: WeakKeyDictionary[Green, Mapping[str, int]] = WeakKeyDictionary()
 _known_anchors: WeakKeyDictionary[Green, Mapping[str, tuple[int, ...]]] = WeakKeyDictionary()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen
 class Placed:
     """A green child and the offset to add to its spans, relative to its parent's own piece of text."""
 

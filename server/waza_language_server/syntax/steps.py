@@ -6,9 +6,11 @@ from collections.abc import Generator
 from typing import TypeVar
 
 Value = TypeVar("Value")
+Steps = Generator[None, None, Value]
+"""Work that pauses and returns a value."""
 
 
-def finished(steps: Generator[None, None, Value]) -> Value:
+def finished(steps: Steps[Value]) -> Value:
     """Do the work without pausing and return what it made."""
     while True:
         try:
