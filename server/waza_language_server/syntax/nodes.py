@@ -18,7 +18,7 @@ from typing import Literal
 from weakref import WeakKeyDictionary
 
 from waza_engine.spec.scalars import Json, resolve_scalar
-from waza_language_server.syntax.frozen import frozen
+from waza_language_server.text.frozen import frozen
 from waza_language_server.text.span import Span
 
 Kind = Literal["mapping", "sequence", "scalar", "alias", "broken"]
@@ -31,7 +31,7 @@ An anchor bomb ends as a null instead of filling the memory.
 """
 
 
-@frozen
+@frozen(eq=False)
 class Green:
     """A node without a place. ``start``/``end`` are relative to ``anchor point`` of its piece of text.
 
@@ -58,7 +58,7 @@ _known_keys: WeakKeyDictionary[Green, Mapping[str, int]] = WeakKeyDictionary()
 _known_anchors: WeakKeyDictionary[Green, Mapping[str, tuple[int, ...]]] = WeakKeyDictionary()
 
 
-@frozen
+@frozen(eq=False)
 class Placed:
     """A green child and the offset to add to its spans, relative to its parent's own piece of text."""
 
@@ -66,7 +66,7 @@ class Placed:
     offset: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Entry:
     """One ``key: value`` of a mapping."""
 
@@ -79,7 +79,7 @@ class Entry:
         return Span(self.key.span.start, max(self.key.span.end, self.value.span.end))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Node:
     """A green node at its place in a document. ``document`` is the root; it resolves aliases."""
 

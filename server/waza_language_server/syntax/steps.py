@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from typing import TypeVar
 
 Value = TypeVar("Value")
@@ -17,3 +17,12 @@ def finished(steps: Steps[Value]) -> Value:
             next(steps)
         except StopIteration as end:
             return end.value
+
+
+def in_steps(values: Iterable[Value]) -> Steps[list[Value]]:
+    """Return all values, with a pause after each."""
+    found: list[Value] = []
+    for value in values:
+        found.append(value)
+        yield
+    return found
