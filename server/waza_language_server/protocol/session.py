@@ -84,6 +84,8 @@ class Session:
 
         With pauses, in which the document may change: what is returned is the newest then.
         """
+        if uri not in self._opened:
+            return None
         for opened in tuple(self._opened.values()):
             if opened.document is not None:
                 yield from opened.document.read_in_steps()
