@@ -37,7 +37,7 @@ def document_problems(tree: Tree, kind: SchemaName, catalog: Catalog) -> Iterato
         return
     root = catalog.document_root(kind)
     subject = Subject(tree, kind, catalog, tree.root, root)
-    value = document_value(tree.root.target, root.top)
+    value = yield from document_value(tree.root.target, root.top)
     validator = catalog.document_validator(kind)
     unknown = UnknownKeys()
     if not validator.is_valid(value):

@@ -105,10 +105,12 @@ def lay_out(body: str, start: int, known: Known) -> Steps[Layout]:
     if not at_column_0 or _is_dash(body, first) or _has_lone_returns(body):
         return (yield from _whole(body, _line_start(body, first, start), stop, second))
     cuts = [first, *(match.start() + 1 for match in _BOUNDARY.finditer(body, first, stop))]
+    yield
     odd = any(body[cut] in _ODD_STARTS for cut in cuts)
     if odd and (whole := (yield from strict_whole(body[first:stop]))):
         return Layout(body, stop, whole=whole, whole_start=first, second_document=second)
     starts, sections = yield from _read_sections(body, cuts, stop, known)
+    yield
     if all(section.head.faults for section in sections):
         whole = yield from strict_whole(body[first:stop])
         if whole is not None:
@@ -267,6 +269,7 @@ def _read_sections(
     starts: list[int] = []
     sections: list[Section] = []
     whole = {text: section.head for text, section in known.sections.items() if not section.items}
+    yield
     joining = Joining(lambda i, j: body[cuts[i] : cuts[j]], len(cuts) - 1, "mapping", whole)
     together = Together(body, cuts, "mapping", lambda text: text in known.sections or is_list(text))
     index, count = 0, len(cuts) - 1

@@ -265,7 +265,7 @@ class Node:
 
         Aliases are followed within ``ALIAS_BUDGET``; broken nodes become None.
         """
-        return _plain(self, _Budget(ALIAS_BUDGET), frozenset())
+        return _plain(self.green, self.root.green, _Budget(ALIAS_BUDGET), frozenset())
 
     def _child(self, placed: Placed, step: str | int | None) -> Node:
         return Node(placed.green, self.offset + placed.offset, self, step)
@@ -336,19 +336,32 @@ class _Budget:
     left: int
 
 
-def _plain(node: Node, budget: _Budget, seen: frozenset[int]) -> Json:
-    budget.left -= node.kind == "alias" or bool(seen)
-    if budget.left < 0:
-        return None
-    if node.kind == "alias":
-        target = node.target
-        if target.kind == "alias" or id(target.green) in seen:
+def _plain(green: Green, root: Green, budget: _Budget, seen: frozenset[int]) -> Json:
+    kind = green.kind
+    if kind == "alias" or seen:
+        budget.left -= 1
+        if budget.left < 0:
             return None
-        return _plain(target, budget, seen | {id(target.green)})
-    if node.kind == "scalar":
-        return resolve_scalar(node.value, plain=node.style == "plain", tag=node.green.tag)
-    if node.kind == "sequence":
-        return [_plain(item, budget, seen) for item in node.items]
-    if node.kind == "mapping":
-        return {entry.key.value: _plain(entry.value, budget, seen) for entry in node.entries}
+    if kind == "scalar":
+        return resolve_scalar(green.value, plain=green.style == "plain", tag=green.tag)
+    if kind == "mapping":
+        children = green.children
+        return {
+            children[index].green.value: _plain(children[index + 1].green, root, budget, seen)
+            for index in range(0, len(children) - 1, 2)
+        }
+    if kind == "sequence":
+        return [_plain(child.green, root, budget, seen) for child in green.children]
+    if kind == "alias":
+        target = _anchored(root, green.value)
+        if target is None or target.kind == "alias" or id(target) in seen:
+            return None
+        return _plain(target, root, budget, seen | {id(target)})
     return None
+
+
+def _anchored(root: Green, name: str) -> Green | None:
+    path = _anchors(root).get(name)
+    for index in path or ():
+        root = root.children[index].green
+    return None if path is None else root

@@ -92,6 +92,7 @@ def _read(text: str, previous: Tree | None) -> Steps[Tree]:
         if layout is not None:
             return (yield from _tree(text, layout, ()))
         known.add(previous.layout)
+        yield
     if len(text) > characters.MAX_CHARACTERS:
         longest = characters.MAX_CHARACTERS
         return _unreadable(text, f"The file has more than {longest:,} characters, so it is not checked here.")
