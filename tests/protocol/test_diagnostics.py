@@ -10,6 +10,7 @@ from lsprotocol import types
 
 from tests.protocol.editor import editing, write_suite
 from waza_language_server.project.uris import uri_of
+from waza_language_server.protocol.handlers.diagnostics import MOST_SHOWN
 from waza_language_server.protocol.session import Session
 
 SUITE = """\
@@ -223,3 +224,20 @@ def test_a_saved_document_counts_though_nothing_was_asked_of_it(tmp_path: Path) 
     document = session.document(uri_of(task))
     assert document is not None
     assert document.kind == "task"
+
+
+@pytest.mark.parametrize("pulls", [False, True])
+async def test_of_very_many_problems_the_gravest_are_shown_and_the_last_says_how_many_are_not(
+    suite: Path, *, pulls: bool
+) -> None:
+    errors = "".join(f"  - {{type: text, name: g{at}, config: 1}}\n" for at in range(MOST_SHOWN))
+    warnings = "".join(f"unknown{at}: 1\n" for at in range(40))
+    async with editing(suite.parent, pulls=pulls) as editor:
+        uri = editor.open(suite, SUITE + errors + warnings)
+        shown = await editor.problems(uri)
+        assert len(shown) == MOST_SHOWN
+        assert {problem.severity for problem in shown} == {types.DiagnosticSeverity.Error}
+        assert places(shown) == sorted(places(shown))
+        assert "40 more problems are not shown" in shown[-1].message
+        assert "waza-language-server check" in shown[-1].message
+        assert not any("not shown" in problem.message for problem in shown[:-1])

@@ -40,6 +40,8 @@ Memory = WeakKeyDictionary[Green, dict[SchemaName, tuple[Problem, ...]]]
 _kept: WeakKeyDictionary[Catalog, Memory] = WeakKeyDictionary()
 """What was found in a grader entry, as seen from its start, by schemas, entry and kind of document."""
 
+_PROBLEMS_PER_PAUSE = 500
+
 
 def diagnose(
     document: Document, project: Project | None = None, catalog: Catalog | None = None
@@ -62,13 +64,16 @@ def diagnose_in_steps(
 def in_order(tree: Tree, found: Found) -> Generator[None, None, tuple[Problem, ...]]:
     """Return what rules have found in a text, each problem once, in the order of the text."""
     problems: dict[tuple[int, int, str, str], Problem] = {}
-    for problem in found:
-        if problem is None:
+    for count, problem in enumerate(found):
+        if problem is None or not count % _PROBLEMS_PER_PAUSE:
             yield
-        elif problem.span.end <= len(tree.text):
+        if problem is not None and problem.span.end <= len(tree.text):
             key = (problem.span.start, problem.span.end, problem.code, problem.message)
             problems.setdefault(key, problem)
-    return tuple(problems[key] for key in sorted(problems))
+    yield
+    ordered = sorted(problems)
+    yield
+    return tuple(map(problems.__getitem__, ordered))
 
 
 def found_by(rules: Iterable[Rule[View]], view: View) -> Found:

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from waza_language_server.features.runnables import Runnable, runnables
+from waza_language_server.features.runnables import Runnable, runnables_in_steps
+from waza_language_server.syntax.steps import Steps, finished, in_steps
 
 if TYPE_CHECKING:
     from waza_language_server.project.document import Document
@@ -39,9 +40,18 @@ def code_lenses(
     document: Document, project: Project, running: Collection[Running] = ()
 ) -> tuple[CodeLens, ...]:
     """Return the lenses of a document; ``running`` are the targets of the runs that go on."""
-    found = runnables(document, project)
+    return finished(code_lenses_in_steps(document, project, running))
+
+
+def code_lenses_in_steps(
+    document: Document, project: Project, running: Collection[Running] = ()
+) -> Steps[tuple[CodeLens, ...]]:
+    """Do the same with many pauses."""
+    found = yield from runnables_in_steps(document, project)
     suites = {runnable.suite_path for runnable in found}
-    return tuple(_lens(runnable, running, tell_suite=len(suites) > 1) for runnable in found)
+    yield
+    lenses = yield from in_steps(_lens(runnable, running, tell_suite=len(suites) > 1) for runnable in found)
+    return tuple(lenses)
 
 
 def _lens(runnable: Runnable, running: Collection[Running], *, tell_suite: bool) -> CodeLens:

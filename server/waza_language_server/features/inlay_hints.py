@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from waza_engine.markdown import fenced
 from waza_language_server.features.score_text import check_label, score_label, score_story
 from waza_language_server.project.outline import grader_lists
+from waza_language_server.syntax.steps import Steps, finished
 
 if TYPE_CHECKING:
     from waza_engine.results.reading import CheckResult
@@ -45,12 +46,20 @@ def inlay_hints(
 
     ``now`` is when the scores are looked at, for their age.
     """
+    return finished(inlay_hints_in_steps(document, project, span, now))
+
+
+def inlay_hints_in_steps(
+    document: Document, project: Project, span: Span | None = None, now: datetime | None = None
+) -> Steps[tuple[InlayHint, ...]]:
+    """Do the same with many pauses."""
     root = document.tree.root
     if root is None or document.kind not in {"eval", "task"}:
         return ()
     found: list[InlayHint] = []
     scores = project.scores.of_document(document, project)
     for entry in _entries(root, span):
+        yield
         score = scores.of_grader(entry)
         if score is not None:
             found += _hints_of(document, entry, score, now)

@@ -11,10 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from waza_language_server.project.uris import path_of
+from waza_language_server.syntax.steps import Steps, finished, in_steps
 from waza_language_server.text.span import Span
 
 if TYPE_CHECKING:
@@ -46,15 +48,22 @@ class Runnable:
 
 def runnables(document: Document, project: Project) -> tuple[Runnable, ...]:
     """Return what can be run from a document, in the order of its text."""
+    return finished(runnables_in_steps(document, project))
+
+
+def runnables_in_steps(document: Document, project: Project) -> Steps[tuple[Runnable, ...]]:
+    """Do the same with many pauses."""
     path = path_of(document.uri)
     root = document.tree.root
     if path is None or root is None or root.kind != "mapping":
         return ()
     if document.kind == "eval":
-        return tuple(_of_eval(root, path))
+        inside = chain(_graders(root.get("graders"), path, None), _inline_tasks(root, path))
+        found = yield from in_steps(inside)
+        return (*_suite(root, path), *sorted(found, key=lambda runnable: runnable.span))
     if document.kind == "task":
         suites = [suite.path for suite in project.suites_of(path)[:MAX_SUITES]]
-        return tuple(_of_task(root, path, suites))
+        return tuple((yield from in_steps(_of_task(root, path, suites))))
     return ()
 
 
@@ -68,13 +77,11 @@ def runnable_id(suite: Path, task: str | None = None, grader: str | None = None)
     return "::".join(steps)
 
 
-def _of_eval(root: Node, path: Path) -> Iterator[Runnable]:
+def _suite(root: Node, path: Path) -> Iterator[Runnable]:
     start = _first_line(root)
     if start is not None:
         label = _word(root.get("name")) or path.parent.name or path.name
         yield Runnable(runnable_id(path), "suite", start, label, path)
-    found = [*_graders(root.get("graders"), path, None), *_inline_tasks(root, path)]
-    yield from sorted(found, key=lambda runnable: runnable.span)
 
 
 def _inline_tasks(root: Node, path: Path) -> Iterator[Runnable]:
@@ -106,14 +113,14 @@ def _graders(node: Node | None, suite: Path, task: str | None) -> Iterator[Runna
 
 
 def _items(node: Node | None) -> Iterator[Node]:
-    for item in node.target.items if node is not None else ():
+    for item in node.target.each_item() if node is not None else ():
         if item.kind == "mapping":
             yield item
 
 
 def _first_line(root: Node) -> Span | None:
-    entries = root.entries
-    return entries[0].key.span if entries else None
+    entry = next(root.each_entry(), None)
+    return entry.key.span if entry is not None else None
 
 
 def _start(item: Node) -> Span:

@@ -6,12 +6,12 @@ alone.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
-from waza_language_server.syntax.steps import finished
+from waza_language_server.syntax.steps import Steps, finished
 from waza_language_server.syntax.tree import Tree, parse_in_steps
 from waza_language_server.text.line_index import LineIndex
 
@@ -27,9 +27,7 @@ class Document:
     text: str
     kind: DocumentKind
     _previous: list[Tree] = field(default_factory=list[Tree], repr=False)
-    _reading: list[Generator[None, None, Tree]] = field(
-        default_factory=list[Generator[None, None, Tree]], repr=False
-    )
+    _reading: list[Steps[Tree]] = field(default_factory=list[Steps[Tree]], repr=False)
     """The reading that was begun."""
 
     @cached_property
@@ -60,7 +58,7 @@ class Document:
                 return
             yield
 
-    def _read(self) -> Generator[None, None, Tree]:
+    def _read(self) -> Steps[Tree]:
         if not self._reading:
             self._reading.append(parse_in_steps(self.text, self._previous[0] if self._previous else None))
         return self._reading[0]

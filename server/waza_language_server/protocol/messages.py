@@ -20,6 +20,11 @@ INVALID_PARAMS = -32602
 INTERNAL_ERROR = -32603
 NOT_INITIALIZED = -32002
 REQUEST_CANCELLED = -32800
+CONTENT_MODIFIED = -32801
+
+
+class OutdatedError(Exception):
+    """A newer text came before a request about the one before was answered."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ requests that are not the client's, and an introduction with roots that are no U
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
@@ -15,6 +16,8 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 from pygls.protocol import LanguageServerProtocol, lsp_method
 from pygls.uris import from_fs_path
+
+from waza_language_server.protocol.messages import CONTENT_MODIFIED, OutdatedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
@@ -108,6 +111,22 @@ class Protocol(LanguageServerProtocol):
             callback(future)
 
         super()._execute_handler(msg_id, handler, finish, args, kwargs)
+
+    def _send_handler_result(self, future: Future[Any], *, msg_id: Identifier) -> None:
+        """Answer a request: with what its handler returned, or with what that comes to when it is awaited.
+
+        Such a handler begins when the message comes, and may see the text that the message is about.
+        """
+        error = None if future.cancelled() else future.exception()
+        if isinstance(error, OutdatedError):
+            self._request_futures.pop(msg_id, None)
+            self.answer(msg_id, CONTENT_MODIFIED, "The document has changed meanwhile.")
+        elif error is None and not future.cancelled() and asyncio.iscoroutine(future.result()):
+            rest = asyncio.ensure_future(future.result())
+            self._request_futures[msg_id] = rest
+            rest.add_done_callback(partial(self._send_handler_result, msg_id=msg_id))
+        else:
+            super()._send_handler_result(future, msg_id=msg_id)
 
 
 _NOT_OFFERED = (

@@ -2,6 +2,7 @@
 
 There is no debounce, and no request waits longer than a slice behind the work. An edit drops the work on the
 text before it. The edited document comes first; the others, which may refer to it, follow when typing pauses.
+Requests that need much work are answered in slices as well: their first one is done at once.
 """
 
 from __future__ import annotations
@@ -9,22 +10,27 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from waza_language_server.analysis.diagnose import diagnose_in_steps
+from waza_language_server.protocol.messages import OutdatedError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
+    from collections.abc import Callable
 
     from waza_language_server.analysis.problem import Problem
     from waza_language_server.project.document import Document
     from waza_language_server.project.index import Project
     from waza_language_server.protocol.session import Session
     from waza_language_server.schema.catalog import Catalog
+    from waza_language_server.syntax.steps import Steps
 
 SLICE_SECONDS = 0.005
 NEIGHBOURS_AFTER_SECONDS = 0.25
 Value = TypeVar("Value")
+Answer = Value | None | Coroutine[Any, Any, Value | None]
+"""What answers a request: at once, or when it is awaited."""
 
 log = logging.getLogger(__name__)
 
@@ -56,29 +62,59 @@ class Diagnostics:
 
         The work pauses for other messages; when one of them brings a newer text, it starts again with that.
         """
-        while (document := self._session.document(uri)) is not None:
-            problems = await self.in_slices(document, self._steps(document))
-            if problems is not None:
-                return document, problems
+        while (text := self._session.text(uri)) is not None:
+            steps = self._newest(uri)
+            while self._session.text(uri) is text:
+                done = _slice(steps)
+                if done is not None:
+                    if done[0] is None or self._session.is_current(done[0][0]):
+                        return done[0]
+                    break
+                await asyncio.sleep(0)
         return None
+
+    def answer(self, uri: str, answer: Callable[[Document], Steps[Value | None]]) -> Answer[Value]:
+        """Answer a request about the text that a document has now; None when it is not ours.
+
+        What takes no longer than a slice is answered at once, the rest between the messages; it raises
+        ``OutdatedError`` when a newer text comes meanwhile.
+        """
+        text = self._session.text(uri)
+        steps = self._answer(uri, answer)
+        done = _slice(steps)
+        return self._rest(uri, text, steps) if done is None else done[0]
+
+    async def _rest(self, uri: str, text: str | None, steps: Steps[Value | None]) -> Value | None:
+        while True:
+            await asyncio.sleep(0)
+            if self._session.text(uri) is not text:
+                raise OutdatedError
+            done = _slice(steps)
+            if done is not None:
+                return done[0]
+
+    def _answer(self, uri: str, answer: Callable[[Document], Steps[Value | None]]) -> Steps[Value | None]:
+        document = yield from self._session.read_in_steps(uri)
+        return None if document is None else (yield from answer(document))
 
     async def problems_of(self, document: Document) -> tuple[Problem, ...] | None:
         """Return the problems of a snapshot, None when a newer text comes meanwhile."""
         return await self.in_slices(document, self._steps(document))
 
-    async def in_slices(self, document: Document, steps: Generator[None, None, Value]) -> Value | None:
+    async def in_slices(self, document: Document, steps: Steps[Value]) -> Value | None:
         """Do work on a snapshot between the messages; None, the work dropped, when a newer text comes."""
         while self._session.is_current(document):
-            pause_at = time.perf_counter() + SLICE_SECONDS
-            try:
-                while time.perf_counter() < pause_at:
-                    next(steps)
-            except StopIteration as end:
-                return end.value
+            done = _slice(steps)
+            if done is not None:
+                return done[0]
             await asyncio.sleep(0)
         return None
 
-    def _steps(self, document: Document) -> Generator[None, None, tuple[Problem, ...]]:
+    def _newest(self, uri: str) -> Steps[tuple[Document, tuple[Problem, ...]] | None]:
+        document = yield from self._session.read_in_steps(uri)
+        return None if document is None else (document, (yield from self._steps(document)))
+
+    def _steps(self, document: Document) -> Steps[tuple[Problem, ...]]:
         project, catalog = self._session.project, self._session.catalog
         known = self._known.get(document.uri)
         if known is not None and known[0] is document and known[1] is project and known[2] is catalog:
@@ -143,6 +179,17 @@ class Diagnostics:
     def _clear(self, uri: str) -> None:
         if self._published.pop(uri, None) is not None and self._publish is not None:
             self._publish(uri, None, ())
+
+
+def _slice(steps: Steps[Value]) -> tuple[Value] | None:
+    """Do a slice of some work; return what came out when that was the last."""
+    pause_at = time.perf_counter() + SLICE_SECONDS
+    try:
+        while time.perf_counter() < pause_at:
+            next(steps)
+    except StopIteration as end:
+        return (end.value,)
+    return None
 
 
 def _log_failure(task: asyncio.Task[None]) -> None:

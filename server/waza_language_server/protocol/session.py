@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from waza_language_server.project.document import DocumentKind
+    from waza_language_server.syntax.steps import Steps
 
 _HALF_PAIR = re.compile("[\ud800-\udfff]")
 UNTITLED = PurePath("untitled.yaml")
@@ -77,6 +78,26 @@ class Session:
         if opened.document is None and not opened.judged:
             opened = self._judge(opened)
         return opened.document
+
+    def read_in_steps(self, uri: str) -> Steps[Document | None]:
+        """Return the same with its tree read, and those of the other open documents, which it may refer to.
+
+        With pauses, in which the document may change: what is returned is the newest then.
+        """
+        if uri not in self._opened:
+            return None
+        for opened in tuple(self._opened.values()):
+            if opened.document is not None:
+                yield from opened.document.read_in_steps()
+        document = self.document(uri)
+        if document is not None:
+            yield from document.read_in_steps()
+        return document
+
+    def text(self, uri: str) -> str | None:
+        """Return the newest text of an open document, None when it is not open."""
+        opened = self._opened.get(uri)
+        return opened.text if opened is not None else None
 
     def is_current(self, document: Document) -> bool:
         """Whether no newer text of this document has come."""

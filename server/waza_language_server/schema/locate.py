@@ -40,7 +40,8 @@ def shape_below(shape: Shape, step: str | int) -> Shape | None:
     """Return the shape one key or index further down."""
     if isinstance(step, int):
         return shape.branch("sequence").items
-    shape = shape.branch("mapping", frozenset({step}))
+    if shape.branches:
+        shape = shape.branch("mapping", frozenset({step}))
     known = shape.properties.get(step)
     return known.shape if known is not None else shape.additional
 
@@ -105,7 +106,7 @@ def graders_in(root: Node, document_kind: SchemaName, catalog: Catalog | None = 
         for node, meant in rest[-1]:
             shape = meant.branch(node.kind, _keys(node, meant))
             if shape.kind != "grader":
-                rest.append(below(node, shape))
+                rest.append(_towards_graders(node, shape))
                 break
             if node.kind == "mapping":
                 yield node
@@ -129,13 +130,25 @@ def outside_graders(root: Node, top: Shape) -> Iterator[tuple[Node, Shape]]:
             rest.pop()
 
 
+def _towards_graders(node: Node, shape: Shape) -> Iterator[tuple[Node, Shape]]:
+    """Yield what stands one step below a node, where graders may stand in it."""
+    known = shape.grader_keys if node.kind == "mapping" else None
+    if known is None:
+        yield from below(node, shape)
+        return
+    for index, child in enumerate(node.green.children):
+        if not index % 2 and child.green.value in known and (value := node.nth_child(index + 1)) is not None:
+            yield value, known[child.green.value]
+
+
 def below(node: Node, shape: Shape) -> Iterator[tuple[Node, Shape]]:
     """Yield what stands one key or index below a node, where something is known of it."""
     if node.kind == "mapping":
-        for entry in node.each_entry():
-            known = shape_below(shape, entry.key.value)
-            if known is not None:
-                yield entry.value, known
+        # No node is made of what nothing is known of: there may be thousands.
+        for index, child in enumerate(node.green.children):
+            known = None if index % 2 else shape_below(shape, child.green.value)
+            if known is not None and (value := node.nth_child(index + 1)) is not None:
+                yield value, known
     elif node.kind == "sequence" and (items := shape.items) is not None:
         for item in node.each_item():
             yield item, items

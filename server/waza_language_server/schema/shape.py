@@ -226,6 +226,27 @@ class Shape:
             return self._root.shape(cast("JsonSchema", additional))
         return None
 
+    @cached_property
+    def grader_keys(self) -> Mapping[str, Shape] | None:
+        """The keys of a mapping below which graders may stand, with their shapes; None when it can be any."""
+        if self.branches or (self.additional is not None and self.additional.may_hold_graders()):
+            return None
+        return {name: each.shape for name, each in self.properties.items() if each.shape.may_hold_graders()}
+
+    def may_hold_graders(self) -> bool:
+        """Whether a value of this shape can be a grader, or have one anywhere in it."""
+        rest: list[Shape] = [self]
+        seen = set(rest)
+        while rest:
+            shape = rest.pop()
+            if shape.kind == "grader":
+                return True
+            below = [each.shape for each in shape.properties.values()]
+            below += [each for each in (shape.additional, shape.items, *shape.branches) if each is not None]
+            rest += [each for each in below if each not in seen]
+            seen.update(below)
+        return False
+
     @property
     def wants_list(self) -> bool:
         """Whether only a list is meant, not a single value; an empty value counts as neither."""

@@ -10,23 +10,31 @@ bomb costs more than its own characters.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, cast
+from itertools import islice
+from typing import Literal, Protocol, cast
 
 import yaml
 
 from waza_language_server.syntax.characters import restore
 from waza_language_server.syntax.fault import SyntaxFault
-from waza_language_server.syntax.nodes import Green, Placed, Style
+from waza_language_server.syntax.nodes import Green, Kind, Placed, Style
+from waza_language_server.syntax.steps import Steps, finished
 from waza_language_server.text.edit import Related
 from waza_language_server.text.span import Span
 
 MAX_DEPTH = 100
 """How deep collections may nest; a suite needs about six levels."""
 
+EVENTS_PER_PAUSE = 250
+"""About a millisecond."""
+
 _CHARACTERS_PER_UNIT = 500
+_MOST_DUPLICATES = 500
+"""Keys of one mapping that are said to stand there twice: no fewer than faults are told of a document."""
 _PROPERTIES = re.compile(r"(?:[&!][^\s,\[\]{}]*\s*(?:#[^\r\n]*\s*)*)+")
+_BLOCK_STYLES = frozenset("|>")
 _STYLES: dict[str | None, Style] = {'"': "double", "'": "single", "|": "literal", ">": "folded"}
 
 
@@ -42,29 +50,50 @@ class ReadError:
 
 
 @dataclass(slots=True)
-class Reading:
+class Notes:
+    """What a text holds beside its nodes."""
+
+    anchors: dict[str, None] = field(default_factory=dict[str, None])
+    aliases: list[tuple[str, int, int]] = field(default_factory=list[tuple[str, int, int]])
+    """Aliases without an anchor before them in this text: name, start and end."""
+    duplicates: list[SyntaxFault] = field(default_factory=list[SyntaxFault])
+
+
+@dataclass(slots=True)
+class Reading(Notes):
     """What strict reading found. With an error, ``root`` holds what stood before it."""
 
     root: Green | None = None
     error: ReadError | None = None
-    anchors: list[str] = field(default_factory=list[str])
-    aliases: list[tuple[str, int, int]] = field(default_factory=list[tuple[str, int, int]])
-    """Aliases without an anchor before them in this text: name, start and end."""
-    duplicates: list[SyntaxFault] = field(default_factory=list[SyntaxFault])
     work: int = 0
     """What it cost, in units of about 20 microseconds: events, and characters at 500 each."""
 
 
+@dataclass(slots=True)
+class Part:
+    """A pair of a mapping, or an item of a list, with offsets from its own start."""
+
+    children: tuple[Placed, ...]
+    notes: Notes
+
+
 def read(text: str) -> Reading:
     """Read one document. The text must be free of characters that YAML forbids (see ``characters``)."""
+    return finished(read_in_steps(text))
+
+
+def read_in_steps(text: str) -> Steps[Reading]:
+    """Do the same with a pause after every ``EVENTS_PER_PAUSE`` events."""
     reading = Reading()
-    builder = _Builder(text, reading)
+    builder = Builder(text, reading)
     try:
         for event in _events(text):
             reading.work += 1
-            if not builder.take(event):
-                reading.error = ReadError("too deep", event.start_mark.index, None, at_end=False)
-                break
+            builder.take(event)
+            if not reading.work % EVENTS_PER_PAUSE:
+                yield
+    except _TooDeepError as error:
+        reading.error = ReadError("too deep", error.at, None, at_end=False)
     except yaml.MarkedYAMLError as error:
         reading.error = _read_error(error, len(text))
     except (yaml.YAMLError, UnicodeError):
@@ -76,11 +105,47 @@ def read(text: str) -> Reading:
     return reading
 
 
+def read_parts(text: str, cuts: Sequence[int], kind: Literal["mapping", "sequence"]) -> Steps[list[Part]]:
+    """Read the pairs or items ``text[cuts[i]:cuts[i + 1]]`` together, with the same pauses.
+
+    Each comes out as ``read`` reads it on its own, at a third of the cost. Return those in front of the first
+    that is not exactly one pair or item of a block, or cannot be read.
+    """
+    builder = Builder(text, Notes())
+    parts: list[Part] = []
+    begun, count = 0, 0
+    try:
+        for event in _events(text):
+            if not builder.stack:
+                if not _belongs_outside(event, kind, first=not begun):
+                    return parts
+            elif len(builder.stack) == 1 and builder.begins_part(event, kind):
+                start = event.start_mark.index
+                if not begun < len(cuts) - 1 or not cuts[begun] <= start < cuts[begun + 1]:
+                    return parts
+                if kind == "mapping" and start != cuts[begun]:
+                    return parts
+                if begun:
+                    parts.append(builder.cut(cuts[begun]))
+                begun += 1
+            builder.take(event)
+            count += 1
+            if not count % EVENTS_PER_PAUSE:
+                yield
+    except (yaml.YAMLError, UnicodeError, _TooDeepError):
+        return parts
+    if builder.root is not None and begun == len(cuts) - 1:
+        parts.append(Part(builder.root.children, builder.notes))
+    return parts
+
+
 class _Mark(Protocol):
     index: int
 
 
-class _Event(Protocol):
+class Event(Protocol):
+    """An event of libyaml, as ``yaml`` hands it over."""
+
     start_mark: _Mark
     end_mark: _Mark
     anchor: str | None
@@ -91,14 +156,29 @@ class _Event(Protocol):
 
 
 class _Parser(Protocol):
-    def get_event(self) -> _Event | None: ...
+    def get_event(self) -> Event | None: ...
 
 
-def _events(text: str) -> Iterator[_Event]:
+def _events(text: str) -> Iterator[Event]:
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     parser = cast("_Parser", loader(text))
-    while (event := parser.get_event()) is not None:
-        yield event
+    return iter(parser.get_event, None)
+
+
+class _TooDeepError(Exception):
+    """Collections nest deeper than ``MAX_DEPTH``; ``at`` is where."""
+
+    def __init__(self, at: int) -> None:
+        super().__init__(at)
+        self.at = at
+
+
+def _belongs_outside(event: Event, kind: str, *, first: bool) -> bool:
+    """Whether an event may stand around the pairs or items of one block without properties."""
+    if not isinstance(event, yaml.NodeEvent):
+        return first or not isinstance(event, yaml.DocumentStartEvent)
+    wanted = yaml.MappingStartEvent if kind == "mapping" else yaml.SequenceStartEvent
+    return first and isinstance(event, wanted) and not (event.flow_style or event.anchor or event.tag)
 
 
 def _read_error(error: yaml.MarkedYAMLError, length: int) -> ReadError:
@@ -111,7 +191,7 @@ def _read_error(error: yaml.MarkedYAMLError, length: int) -> ReadError:
 class _Open:
     """A collection whose end was not seen yet."""
 
-    kind: str
+    kind: Kind
     start: int
     flow: bool
     tag: str | None
@@ -120,33 +200,43 @@ class _Open:
     end: int = 0
 
 
-class _Builder:
-    """Turns events into green nodes, one by one."""
+class Builder:
+    """Turns events into green nodes, one by one. Their spans count from ``base``."""
 
-    def __init__(self, text: str, reading: Reading) -> None:
+    def __init__(self, text: str, notes: Notes) -> None:
         self.text = text
-        self.reading = reading
+        self.notes = notes
+        self.base = 0
         self.root: Green | None = None
         self.stack: list[_Open] = []
+        self._takers: dict[type, Callable[[Event], None]] = {
+            yaml.ScalarEvent: self._scalar,
+            yaml.MappingStartEvent: self._open_mapping,
+            yaml.SequenceStartEvent: self._open_sequence,
+            yaml.MappingEndEvent: self._close_at_event,
+            yaml.SequenceEndEvent: self._close_at_event,
+            yaml.AliasEvent: self._alias,
+        }
 
-    def take(self, event: _Event) -> bool:
-        """Add one event; False when it nests too deeply."""
-        kind = type(event).__name__
-        if kind == "ScalarEvent":
-            self._scalar(event)
-        elif kind == "MappingStartEvent" or kind == "SequenceStartEvent":
-            if len(self.stack) >= MAX_DEPTH:
-                return False
-            self._open(event, "mapping" if kind == "MappingStartEvent" else "sequence")
-        elif kind == "MappingEndEvent" or kind == "SequenceEndEvent":
-            self._close(event.end_mark.index)
-        elif kind == "AliasEvent":
-            start, end = event.start_mark.index, event.end_mark.index
-            name = event.anchor or ""
-            if name not in self.reading.anchors:
-                self.reading.aliases.append((name, start, end))
-            self._add(Green("alias", start, end, "plain", name))
-        return True
+    def take(self, event: Event) -> None:
+        """Add one event; raises when it nests too deeply."""
+        taker = self._takers.get(type(event))
+        if taker is not None:
+            taker(event)
+
+    def begins_part(self, event: Event, kind: str) -> bool:
+        """Whether an event is the first of a pair or an item of the outermost collection."""
+        return isinstance(event, yaml.NodeEvent) and (
+            kind == "sequence" or not len(self.stack[0].children) % 2
+        )
+
+    def cut(self, at: int) -> Part:
+        """Return what the outermost collection holds and begin anew; spans count from ``at`` then."""
+        part = Part(tuple(self.stack[0].children), self.notes)
+        self.stack[0].children = []
+        self.notes = Notes()
+        self.base = at
+        return part
 
     def close_all(self) -> None:
         """Close what is open when reading stopped, as if it ended with what stands in it."""
@@ -165,36 +255,56 @@ class _Builder:
         elif self.root is None:
             self.root = green
 
-    def _open(self, event: _Event, kind: str) -> None:
+    def _alias(self, event: Event) -> None:
+        start, end = event.start_mark.index - self.base, event.end_mark.index - self.base
+        name = event.anchor or ""
+        if name not in self.notes.anchors:
+            self.notes.aliases.append((name, start, end))
+        self._add(Green("alias", start, end, "plain", name))
+
+    def _open_mapping(self, event: Event) -> None:
+        self._open(event, "mapping")
+
+    def _open_sequence(self, event: Event) -> None:
+        self._open(event, "sequence")
+
+    def _open(self, event: Event, kind: Kind) -> None:
         start = event.start_mark.index
+        if len(self.stack) >= MAX_DEPTH:
+            raise _TooDeepError(start)
         anchor, tag = event.anchor, event.tag
         if anchor is not None or tag is not None:
             start = self._behind_properties(start, event.end_mark.index, anchor)
-        self.stack.append(_Open(kind, start, bool(event.flow_style), tag, anchor))
+        self.stack.append(_Open(kind, start - self.base, bool(event.flow_style), tag, anchor))
+
+    def _close_at_event(self, event: Event) -> None:
+        self._close(event.end_mark.index - self.base)
 
     def _close(self, end: int) -> None:
         top = self.stack.pop()
         children = tuple(top.children)
         if not top.flow:
             end = max((child.green.end for child in children[-2:]), default=top.start)
+        if top.kind == "mapping" and len(children) > 2:
+            self._check_duplicates(children)
         style: Style = "flow" if top.flow else "block"
-        if top.kind == "mapping":
-            if len(children) > 2:
-                self._check_duplicates(children)
-            self._add(Green("mapping", top.start, end, style, "", top.tag, top.anchor, children))
-        else:
-            self._add(Green("sequence", top.start, end, style, "", top.tag, top.anchor, children))
+        self._add(Green(top.kind, top.start, end, style, "", top.tag, top.anchor, children))
 
-    def _scalar(self, event: _Event) -> None:
+    def _scalar(self, event: Event) -> None:
         start, end = event.start_mark.index, event.end_mark.index
         anchor, tag, style, value = event.anchor, event.tag, event.style, event.value
         if anchor is not None or tag is not None:
             start = self._behind_properties(start, end, anchor)
-        if style in {"|", ">"}:
+        if style in _BLOCK_STYLES:
             end = _end_of_block_scalar(self.text, start, end)
         elif start == end and not value and not style:
             start = end = self._place_of_empty(start)
-        self._add(Green("scalar", start, end, _STYLES.get(style, "plain"), restore(value), tag, anchor))
+        base = self.base
+        self._add(
+            Green(
+                "scalar", start - base, end - base, _STYLES.get(style, "plain"), restore(value), tag, anchor
+            )
+        )
 
     def _place_of_empty(self, at: int) -> int:
         """Return where an empty value would be typed: a blank behind its colon or dash, when there is one."""
@@ -205,33 +315,38 @@ class _Builder:
         if mark and text[mark - 1] in ":-?":
             return mark + text.startswith(" ", mark)
         siblings = self.stack[-1].children if self.stack else ()
-        return min(at, siblings[-1].green.end) if siblings and self.stack[-1].kind == "mapping" else at
+        if not siblings or self.stack[-1].kind != "mapping":
+            return at
+        return min(at, siblings[-1].green.end + self.base)
 
     def _behind_properties(self, start: int, end: int, anchor: str | None) -> int:
         if anchor is not None:
-            self.reading.anchors.append(anchor)
+            self.notes.anchors[anchor] = None
         match = _PROPERTIES.match(self.text, start)
         return min(match.end(), end) if match else start
 
     def _check_duplicates(self, children: tuple[Placed, ...]) -> None:
-        keys = [child.green for child in children[::2]]
-        if len({key.value for key in keys}) < len(keys):
-            self.reading.duplicates.extend(duplicate_keys(Placed(key) for key in keys))
+        keys = children[::2]
+        if len({key.green.value for key in keys}) < len(keys):
+            self.notes.duplicates.extend(islice(duplicate_keys(keys), _MOST_DUPLICATES))
 
 
-def duplicate_keys(keys: Iterator[Placed]) -> Iterator[SyntaxFault]:
+def duplicate_keys(keys: Iterable[Placed]) -> Iterator[SyntaxFault]:
     """Yield a fault for each key that stood in the mapping before; the merge key may repeat."""
-    first: dict[str, Span] = {}
+    first: dict[str, Placed] = {}
     for placed in keys:
         key = placed.green
         if key.kind != "scalar" or key.value == "<<":
             continue
-        span = Span(key.start + placed.offset, key.end + placed.offset)
-        before = first.setdefault(key.value, span)
-        if before is not span:
+        before = first.setdefault(key.value, placed)
+        if before is not placed:
             message = f"`{key.value}` is set twice in this mapping; keep one of the two."
-            related = (Related(before, f"`{key.value}` is set here first."),)
-            yield SyntaxFault(span, message, "duplicate-key", related)
+            related = (Related(_span(before), f"`{key.value}` is set here first."),)
+            yield SyntaxFault(_span(placed), message, "duplicate-key", related)
+
+
+def _span(placed: Placed) -> Span:
+    return Span(placed.green.start + placed.offset, placed.green.end + placed.offset)
 
 
 def _end_of_block_scalar(text: str, start: int, end: int) -> int:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Generator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from waza_language_server.syntax.characters import has_refused
@@ -19,7 +19,9 @@ from waza_language_server.syntax.pieces import (
     Joining,
     Piece,
     Section,
+    Together,
     build_list,
+    is_list,
     item_starts,
     outcast_section,
     read_item,
@@ -28,7 +30,7 @@ from waza_language_server.syntax.pieces import (
     section_of,
     strict_whole,
 )
-from waza_language_server.syntax.steps import finished
+from waza_language_server.syntax.steps import Steps
 from waza_language_server.text.span import Span
 
 _PREAMBLE = re.compile(
@@ -67,43 +69,64 @@ class Layout:
     """Whether an edit inside one piece concerns that piece alone."""
 
 
-def lay_out(body: str, start: int, previous: Layout | None = None) -> Generator[None, None, Layout]:
-    """Cut and read a text from ``start`` on (behind a byte order mark), with a pause after every piece.
+@dataclass(frozen=True, slots=True)
+class Known:
+    """Sections and list items that were read before, by their text."""
 
-    Pieces of ``previous`` are used again.
+    sections: dict[str, Section] = field(default_factory=dict[str, Section])
+    items: dict[str, Piece] = field(default_factory=dict[str, Piece])
+
+    def add(self, layout: Layout) -> None:
+        """Take what is in a layout."""
+        for section in layout.sections:
+            self.sections[section.text] = section
+            self.items.update((item.text, item) for item in section.items)
+
+
+def lay_out(body: str, start: int, known: Known) -> Steps[Layout]:
+    """Cut and read a text from ``start`` on (behind a byte order mark), with many pauses.
+
+    What is known is used again.
     """
     preamble = _PREAMBLE.match(body, start)
     first = preamble.end() if preamble else start
     if body.startswith("%", first):
         # Directives are rare and change how the rest is read.
         stop, second = _end_of_document(body, _behind_first_marker(body, first))
-        return _whole(body, start, stop, second)
+        return (yield from _whole(body, start, stop, second))
     stop, second = _end_of_document(body, first)
     lead = _SIGNIFICANT.match(body, first, stop)
     if _LEADING_TAB.search(body, start, lead.end() if lead else stop):
-        return _whole(body, start, stop, second)
+        return (yield from _whole(body, start, stop, second))
     if lead is None:
         return Layout(body, stop, second_document=second)
     first = lead.end()
     at_column_0 = first == start or body[first - 1] in "\r\n"
     if not at_column_0 or _is_dash(body, first) or _has_lone_returns(body):
-        return _whole(body, _line_start(body, first, start), stop, second)
+        return (yield from _whole(body, _line_start(body, first, start), stop, second))
     cuts = [first, *(match.start() + 1 for match in _BOUNDARY.finditer(body, first, stop))]
+    yield
     odd = any(body[cut] in _ODD_STARTS for cut in cuts)
-    if odd and (whole := strict_whole(body[first:stop])):
+    if odd and (whole := (yield from strict_whole(body[first:stop]))):
         return Layout(body, stop, whole=whole, whole_start=first, second_document=second)
-    starts, sections = yield from _read_sections(body, cuts, stop, previous)
-    if all(section.head.faults for section in sections) and (whole := strict_whole(body[first:stop])):
-        return Layout(body, stop, whole=whole, whole_start=first, second_document=second)
+    starts, sections = yield from _read_sections(body, cuts, stop, known)
+    yield
+    if all(section.head.faults for section in sections):
+        whole = yield from strict_whole(body[first:stop])
+        if whole is not None:
+            return Layout(body, stop, whole=whole, whole_start=first, second_document=second)
     if not any(section.children for section in sections):
-        return _whole(body, first, stop, second)
+        return (yield from _whole(body, first, stop, second))
     local = not odd and stop == len(body) and len(sections) <= len(cuts)
     local = local and not any(section.text[0] == " " or _has_open(section) for section in sections)
     return Layout(body, stop, tuple(starts), tuple(sections), second_document=second, local=local)
 
 
-def update(old: Layout, body: str) -> Layout | None:
-    """Return the layout of a text that differs from the old one inside a single piece; None when in doubt."""
+def update(old: Layout, body: str, known: Known) -> Steps[Layout | None]:
+    """Return the layout of a text that differs from the old one inside a single piece; None when in doubt.
+
+    What was read in vain is added to what is known.
+    """
     if not old.local or ("\r" in body and "\r" not in old.body):
         return None
     change = _changed(old.body, body)
@@ -114,10 +137,13 @@ def update(old: Layout, body: str) -> Layout | None:
     end = old.starts[index + 1] if index + 1 < len(old.starts) else old.stop
     section = old.sections[index]
     if section.items:
-        new = _update_list(section, start, old.body, body, change)
+        new = yield from _update_list(section, start, old.body, body, change, known)
     else:
-        new = _update_plain(start, end, old.body, body, change)
-    if new is None or _has_open(new) or new.head.faults or len(finished(_without_outcasts(new))) > 1:
+        new = yield from _update_plain(start, end, old.body, body, change)
+    if new is None:
+        return None
+    if _has_open(new) or new.head.faults or len((yield from _without_outcasts(new))) > 1:
+        known.sections[new.text] = new
         return None
     moved = tuple(begin + change.delta for begin in old.starts[index + 1 :])
     sections = (*old.sections[:index], new, *old.sections[index + 1 :])
@@ -171,14 +197,16 @@ def _common_tail(old: str, new: str, most: int) -> int:
     return at
 
 
-def _update_plain(start: int, end: int, old: str, body: str, change: _Change) -> Section | None:
+def _update_plain(start: int, end: int, old: str, body: str, change: _Change) -> Steps[Section | None]:
     text = _changed_piece(start, end, 2, old, body, change)
     if text is None:
         return None
-    return finished(read_section(text, {}))
+    return (yield from read_section(text, {}))
 
 
-def _update_list(section: Section, start: int, old: str, body: str, change: _Change) -> Section | None:
+def _update_list(
+    section: Section, start: int, old: str, body: str, change: _Change, known: Known
+) -> Steps[Section | None]:
     index = bisect_right(section.starts, change.start - start) - 1
     if index < 0:
         return None
@@ -187,8 +215,9 @@ def _update_list(section: Section, start: int, old: str, body: str, change: _Cha
     text = _changed_piece(start + begin, start + begin + len(piece.text), section.dash + 2, old, body, change)
     if text is None or _next_item(section.dash, text):
         return None
-    item = read_item(text, section.dash)
+    item = yield from read_item(text, section.dash)
     if item.open:
+        known.items[text] = item
         return None
     delta = change.delta
     starts = section.starts
@@ -234,26 +263,23 @@ def _next_item(dash: int, text: str) -> bool:
 
 
 def _read_sections(
-    body: str, cuts: list[int], stop: int, previous: Layout | None
-) -> Generator[None, None, tuple[list[int], list[Section]]]:
-    known_sections: Mapping[str, Section] = {}
-    known_items: dict[str, Piece] = {}
-    if previous is not None:
-        known_sections = {section.text: section for section in previous.sections}
-        for section in previous.sections:
-            known_items.update((item.text, item) for item in section.items)
+    body: str, cuts: Sequence[int], stop: int, known: Known
+) -> Steps[tuple[list[int], list[Section]]]:
     cuts = [*cuts, stop]
     starts: list[int] = []
     sections: list[Section] = []
-    whole = {text: section.head for text, section in known_sections.items() if not section.items}
+    whole = {text: section.head for text, section in known.sections.items() if not section.items}
+    yield
     joining = Joining(lambda i, j: body[cuts[i] : cuts[j]], len(cuts) - 1, "mapping", whole)
+    together = Together(body, cuts, "mapping", lambda text: text in known.sections or is_list(text))
     index, count = 0, len(cuts) - 1
     while index < count:
         start = cuts[index]
         text = body[start : cuts[index + 1]]
-        section = known_sections.get(text)
+        section = known.sections.get(text)
         if section is None:
-            section = yield from read_section(text, known_items)
+            piece = None if is_list(text) else (yield from together.piece(index))
+            section = section_of(piece) if piece else (yield from read_section(text, known.items))
             yield
         index += 1
         if section.open and index < count:
@@ -267,13 +293,15 @@ def _read_sections(
     return starts, sections
 
 
-def _without_outcasts(section: Section) -> Generator[None, None, list[Section]]:
+def _without_outcasts(section: Section) -> Steps[list[Section]]:
     """Cut a section that cannot be read at lines that look like keys of column 0, off by one blank.
 
     When such a line is as near to the lines of the section, what follows it decides.
     """
+    if not any(piece.faults for _, piece in section.faulty):
+        return [section]
     below = _BELOW.match(section.text)
-    if below is None or not any(piece.faults for _, piece in section.faulty):
+    if below is None:
         return [section]
     width = len(below[1])
     outcasts = [match for match in _OUTCAST.finditer(section.text) if width > 2 or match[1] == below[1]]
@@ -283,7 +311,7 @@ def _without_outcasts(section: Section) -> Generator[None, None, list[Section]]:
     first, *others = (section.text[start:end] for start, end in pairwise(cuts))
     parts = [(yield from read_section(first, {}))]
     for text in others:
-        parts.append(outcast_section(text))
+        parts.append((yield from outcast_section(text)))
         yield
     return parts
 
@@ -292,8 +320,9 @@ def _has_open(section: Section) -> bool:
     return section.open or any(piece.open for _, piece in section.faulty)
 
 
-def _whole(body: str, start: int, stop: int, second: Span | None) -> Layout:
-    return Layout(body, stop, whole=read_whole(body[start:stop]), whole_start=start, second_document=second)
+def _whole(body: str, start: int, stop: int, second: Span | None) -> Steps[Layout]:
+    piece = yield from read_whole(body[start:stop])
+    return Layout(body, stop, whole=piece, whole_start=start, second_document=second)
 
 
 def _end_of_document(body: str, start: int) -> tuple[int, Span | None]:

@@ -18,6 +18,7 @@ from typing import Literal
 from weakref import WeakKeyDictionary
 
 from waza_engine.spec.scalars import Json, resolve_scalar
+from waza_language_server.text.frozen import frozen
 from waza_language_server.text.span import Span
 
 Kind = Literal["mapping", "sequence", "scalar", "alias", "broken"]
@@ -30,7 +31,7 @@ An anchor bomb ends as a null instead of filling the memory.
 """
 
 
-@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+@frozen(eq=False)
 class Green:
     """A node without a place. ``start``/``end`` are relative to ``anchor point`` of its piece of text.
 
@@ -57,7 +58,7 @@ _known_keys: WeakKeyDictionary[Green, Mapping[str, int]] = WeakKeyDictionary()
 _known_anchors: WeakKeyDictionary[Green, Mapping[str, tuple[int, ...]]] = WeakKeyDictionary()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Placed:
     """A green child and the offset to add to its spans, relative to its parent's own piece of text."""
 
@@ -65,7 +66,7 @@ class Placed:
     offset: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Entry:
     """One ``key: value`` of a mapping."""
 
@@ -78,7 +79,7 @@ class Entry:
         return Span(self.key.span.start, max(self.key.span.end, self.value.span.end))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Node:
     """A green node at its place in a document. ``document`` is the root; it resolves aliases."""
 
@@ -264,7 +265,7 @@ class Node:
 
         Aliases are followed within ``ALIAS_BUDGET``; broken nodes become None.
         """
-        return _plain(self, _Budget(ALIAS_BUDGET), frozenset())
+        return _plain(self.green, self.root.green, _Budget(ALIAS_BUDGET), frozenset())
 
     def _child(self, placed: Placed, step: str | int | None) -> Node:
         return Node(placed.green, self.offset + placed.offset, self, step)
@@ -335,19 +336,32 @@ class _Budget:
     left: int
 
 
-def _plain(node: Node, budget: _Budget, seen: frozenset[int]) -> Json:
-    budget.left -= node.kind == "alias" or bool(seen)
-    if budget.left < 0:
-        return None
-    if node.kind == "alias":
-        target = node.target
-        if target.kind == "alias" or id(target.green) in seen:
+def _plain(green: Green, root: Green, budget: _Budget, seen: frozenset[int]) -> Json:
+    kind = green.kind
+    if kind == "alias" or seen:
+        budget.left -= 1
+        if budget.left < 0:
             return None
-        return _plain(target, budget, seen | {id(target.green)})
-    if node.kind == "scalar":
-        return resolve_scalar(node.value, plain=node.style == "plain", tag=node.green.tag)
-    if node.kind == "sequence":
-        return [_plain(item, budget, seen) for item in node.items]
-    if node.kind == "mapping":
-        return {entry.key.value: _plain(entry.value, budget, seen) for entry in node.entries}
+    if kind == "scalar":
+        return resolve_scalar(green.value, plain=green.style == "plain", tag=green.tag)
+    if kind == "mapping":
+        children = green.children
+        return {
+            children[index].green.value: _plain(children[index + 1].green, root, budget, seen)
+            for index in range(0, len(children) - 1, 2)
+        }
+    if kind == "sequence":
+        return [_plain(child.green, root, budget, seen) for child in green.children]
+    if kind == "alias":
+        target = _anchored(root, green.value)
+        if target is None or target.kind == "alias" or id(target) in seen:
+            return None
+        return _plain(target, root, budget, seen | {id(target)})
     return None
+
+
+def _anchored(root: Green, name: str) -> Green | None:
+    path = _anchors(root).get(name)
+    for index in path or ():
+        root = root.children[index].green
+    return None if path is None else root

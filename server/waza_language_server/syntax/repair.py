@@ -20,11 +20,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from waza_language_server.syntax import explain
-from waza_language_server.syntax.events import MAX_DEPTH, ReadError, Reading, read
+from waza_language_server.syntax.events import MAX_DEPTH, Notes, ReadError, Reading, read, read_in_steps
 from waza_language_server.syntax.fault import SyntaxFault
 from waza_language_server.syntax.grouping import Grouping, has_keys, line_kind, significant, usual_of
 from waza_language_server.syntax.lines import Line, dash_at, key_at, split_lines
 from waza_language_server.syntax.nodes import Green, Placed
+from waza_language_server.syntax.steps import Steps
 from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.span import Span
 
@@ -40,7 +41,7 @@ _WORD = re.compile(r"[\w.-]+[ \t]*(?=#|$)")
 
 
 @dataclass(slots=True)
-class Repaired:
+class Repaired(Notes):
     """What could be saved of a piece.
 
     Pairs of a mapping or items of a list, and what is wrong with the rest.
@@ -49,12 +50,10 @@ class Repaired:
     children: list[Placed] = field(default_factory=list[Placed])
     end: int = 0
     faults: list[SyntaxFault] = field(default_factory=list[SyntaxFault])
-    anchors: list[str] = field(default_factory=list[str])
-    aliases: list[tuple[str, int, int]] = field(default_factory=list[tuple[str, int, int]])
 
 
-def repair_entries(text: str, reading: Reading) -> Repaired:
-    """Read ``key: value`` lines of the same level as far as possible.
+def repair_entries(text: str, reading: Reading) -> Steps[Repaired]:
+    """Read ``key: value`` lines of the same level as far as possible, with pauses.
 
     ``reading`` is what strict reading said.
     """
@@ -63,12 +62,12 @@ def repair_entries(text: str, reading: Reading) -> Repaired:
     reader = _Reader(text)
     lines = split_lines(text)
     if any(not line.blank for line in lines):
-        reader.entries(lines, -1, 0)
+        yield from reader.entries(lines, -1, 0)
     return reader.finish(reading.error)
 
 
-def repair_items(text: str, parent: int, reading: Reading) -> Repaired:
-    """Read ``- item`` lines of the same level as far as possible.
+def repair_items(text: str, parent: int, reading: Reading) -> Steps[Repaired]:
+    """Read ``- item`` lines of the same level as far as possible, with pauses.
 
     ``parent`` is the column of the key above.
     """
@@ -77,16 +76,16 @@ def repair_items(text: str, parent: int, reading: Reading) -> Repaired:
     reader = _Reader(text)
     lines = split_lines(text)
     if any(not line.blank for line in lines):
-        reader.items(lines, parent, 0)
+        yield from reader.items(lines, parent, 0)
     return reader.finish(reading.error)
 
 
-def repair_block(text: str, reading: Reading) -> tuple[Placed | None, Repaired]:
-    """Read a whole document as far as possible; return its root as well."""
+def repair_block(text: str, reading: Reading) -> Steps[tuple[Placed | None, Repaired]]:
+    """Read a whole document as far as possible, with pauses; return its root as well."""
     if _too_long(text):
         return Placed(reading.root) if reading.root is not None else None, _up_to_error(text, reading, "")
     reader = _Reader(text)
-    root = reader.block(split_lines(text), -1, 0)
+    root = yield from reader.block(split_lines(text), -1, 0)
     return root, reader.finish(reading.error)
 
 
@@ -122,7 +121,7 @@ class _Reader:
 
     # Blocks.
 
-    def block(self, lines: Sequence[Line], parent: int, depth: int) -> Placed | None:
+    def block(self, lines: Sequence[Line], parent: int, depth: int) -> Steps[Placed | None]:
         """Read the lines of one value; None when there is nothing but blanks and comments."""
         lines = significant(lines)
         if not lines:
@@ -133,22 +132,22 @@ class _Reader:
             return Placed(Green("broken", span.start, span.end))
         if self.left <= 0:
             return Placed(Green("broken", span.start, span.end))
-        reading, base = self.read(lines)
+        reading, base = yield from self.read(lines)
         if reading.error is None and reading.root is not None:
             if lines[0].tabbed:
                 self.tab(lines[0])
             return self.take(reading, base)
         kind = self.lines.block_kind(lines)
         if kind:
-            return self.collection(kind, lines, parent, depth)
-        return self.value(lines[0].content, lines[-1].end, reading.error)
+            return (yield from self.collection(kind, lines, parent, depth))
+        return (yield from self.value(lines[0].content, lines[-1].end, reading.error))
 
-    def collection(self, kind: str, lines: Sequence[Line], parent: int, depth: int) -> Placed:
+    def collection(self, kind: str, lines: Sequence[Line], parent: int, depth: int) -> Steps[Placed]:
         before, self.out.children, end, self.out.end = self.out.children, [], self.out.end, 0
         if kind == "mapping":
-            self.entries(lines, parent, depth)
+            yield from self.entries(lines, parent, depth)
         else:
-            self.items(lines, parent, depth)
+            yield from self.items(lines, parent, depth)
         children, self.out.children = tuple(self.out.children), before
         stop, self.out.end = self.out.end, end
         start = lines[0].content
@@ -159,7 +158,7 @@ class _Reader:
 
     # Lists.
 
-    def items(self, lines: Sequence[Line], parent: int, depth: int) -> None:
+    def items(self, lines: Sequence[Line], parent: int, depth: int) -> Steps[None]:
         """Read the items of one list into ``out.children``."""
         self.left -= len(lines)
         groups = self.lines.item_groups(significant(lines), parent)
@@ -170,21 +169,21 @@ class _Reader:
             if dash or head.tabbed or head.stray >= 0:
                 self.check_start(head, usual, "the other items of this list")
             if dash:
-                self.item(group, dash, depth)
+                yield from self.item(group, dash, depth)
             else:
                 self.fault(self.missing_dash(head))
                 prose = all(line.blank or line_kind(self.text, line) == "word" for line in group)
-                child = None if prose else self.block(group, parent, depth + 1)
+                child = None if prose else (yield from self.block(group, parent, depth + 1))
                 if child is not None:
                     self.out.children.append(child)
             self.out.end = max(self.out.end, significant(group)[-1].end)
 
-    def item(self, lines: Sequence[Line], dash: re.Match[str], depth: int) -> None:
+    def item(self, lines: Sequence[Line], dash: re.Match[str], depth: int) -> Steps[None]:
         head = lines[0]
         if self.left <= 0:
             self.out.children.append(Placed(Green("broken", head.content, significant(lines)[-1].end)))
             return
-        reading, base = self.read(lines)
+        reading, base = yield from self.read(lines)
         root = reading.root
         if (
             reading.error is None
@@ -199,7 +198,7 @@ class _Reader:
             inner: Sequence[Line] = [head.at(dash.end()), *lines[1:]]
         else:
             inner = lines[1:]
-        child = self.block(inner, head.column, depth + 1)
+        child = yield from self.block(inner, head.column, depth + 1)
         if child is None:
             at = min(dash.start() + 2, dash.end())
             child = Placed(Green("scalar", at, at))
@@ -207,7 +206,7 @@ class _Reader:
 
     # Mappings.
 
-    def entries(self, lines: Sequence[Line], parent: int, depth: int) -> None:
+    def entries(self, lines: Sequence[Line], parent: int, depth: int) -> Steps[None]:
         """Read the entries of one mapping into ``out.children``."""
         lines = significant(lines)
         self.left -= len(lines)
@@ -216,15 +215,15 @@ class _Reader:
         for group in groups:
             head = group[0]
             self.check_start(head, usual, "the other keys of this mapping")
-            self.entry(group, depth)
+            yield from self.entry(group, depth)
             self.out.end = max(self.out.end, significant(group)[-1].end)
 
-    def entry(self, lines: Sequence[Line], depth: int) -> None:
+    def entry(self, lines: Sequence[Line], depth: int) -> Steps[None]:
         head = lines[0]
         if self.left <= 0:
             self.unread(lines)
             return
-        reading, base = self.read(lines)
+        reading, base = yield from self.read(lines)
         root = reading.root
         if reading.error is None and root is not None and (root.kind, root.style) == ("mapping", "block"):
             self.take(reading, base)
@@ -232,7 +231,7 @@ class _Reader:
             return
         match = key_at(self.text, head.content)
         if match is None:
-            self.colonless(lines, depth)
+            yield from self.colonless(lines, depth)
             return
         key = self.key(match)
         value = self.lines.inline_value(match.end(), head.end)
@@ -240,7 +239,7 @@ class _Reader:
         below = significant(lines[1:])
         child: Placed | None = None
         if state == "empty":
-            child = self.block(below, self.parent_of(below, head), depth + 1)
+            child = yield from self.block(below, self.parent_of(below, head), depth + 1)
         elif state == "value" and below and has_keys(self.text, below):
             self.fault(
                 SyntaxFault(
@@ -248,9 +247,9 @@ class _Reader:
                     "A key has either a value on its line or lines below it; move this value or delete it.",
                 )
             )
-            child = self.block(below, head.column, depth + 1)
+            child = yield from self.block(below, head.column, depth + 1)
         else:
-            child = self.value(
+            child = yield from self.value(
                 value.start, max(value.end, below[-1].end if below else 0), reading.error, base
             )
         if child is None:
@@ -281,7 +280,7 @@ class _Reader:
                 return Placed(reading.root, start)
         return Placed(Green("scalar", start, start + len(raw), "plain", raw))
 
-    def colonless(self, lines: Sequence[Line], depth: int) -> None:
+    def colonless(self, lines: Sequence[Line], depth: int) -> Steps[None]:
         """Handle a line where ``key:`` was expected."""
         head = lines[0]
         below = significant(lines[1:])
@@ -295,7 +294,7 @@ class _Reader:
             message = f"A space is missing after `{word[1]}:`; write one before the value."
             self.fault(SyntaxFault(Span(line.start, colon), message, fixes=(space,)))
             key = Placed(Green("scalar", line.start, colon - 1, "plain", word[1]))
-            child = self.block([head.at(colon), *below], head.column, depth + 1)
+            child = yield from self.block([head.at(colon), *below], head.column, depth + 1)
             self.out.children.extend((key, child or Placed(Green("scalar", colon, colon))))
         elif bare and below:
             end = head.content + len(bare[0].rstrip())
@@ -307,7 +306,7 @@ class _Reader:
                 )
             )
             key = Placed(Green("scalar", head.content, end, "plain", name))
-            child = self.block(below, head.column, depth + 1)
+            child = yield from self.block(below, head.column, depth + 1)
             self.out.children.extend((key, child or Placed(Green("scalar", end, end))))
         elif bare:
             name = text[line.start : line.end] if bare.end() >= line.end else bare[0].strip()
@@ -323,7 +322,7 @@ class _Reader:
 
     # Values and faults.
 
-    def value(self, start: int, end: int, error: ReadError | None, base: int = 0) -> Placed:
+    def value(self, start: int, end: int, error: ReadError | None, base: int = 0) -> Steps[Placed]:
         """Read one value that strict reading refused within its entry.
 
         On its own it may still be readable.
@@ -331,13 +330,13 @@ class _Reader:
         end = start + len(self.text[start:end].rstrip())
         line_start = max(self.text.rfind("\n", 0, start), self.text.rfind("\r", 0, start)) + 1
         pad = start - line_start
-        reading = self.strictly(" " * pad + self.text[start:end])
+        reading = yield from self.strictly(" " * pad + self.text[start:end])
         if reading.error is None and reading.root is not None and reading.root.style != "block":
             self.fault(explain.explain_error(self.text, _moved(error, base), Span(start, end)))
             return self.take(reading, line_start)
         closed = explain.end_of_brackets(self.text, start, end)
         if closed < end:
-            within = self.strictly(" " * pad + self.text[start:closed])
+            within = yield from self.strictly(" " * pad + self.text[start:closed])
             if within.error is None and within.root is not None:
                 self.fault(explain.text_behind_brackets(self.text, start, closed, end))
                 return self.take(within, line_start)
@@ -346,14 +345,16 @@ class _Reader:
             return self.take(reading, line_start)
         return Placed(Green("broken", start, end, "plain", self.text[start:end]))
 
-    def read(self, lines: Sequence[Line]) -> tuple[Reading, int]:
+    def read(self, lines: Sequence[Line]) -> Steps[tuple[Reading, int]]:
         """Read lines strictly, the first from its content on; return the offset to add to the spans."""
         head = lines[0]
         pad = head.content - head.start
-        return self.strictly(" " * pad + self.text[head.content : lines[-1].next]), head.start
+        text = " " * pad + self.text[head.content : lines[-1].next]
+        return (yield from self.strictly(text)), head.start
 
-    def strictly(self, text: str) -> Reading:
-        reading = read(text)
+    def strictly(self, text: str) -> Steps[Reading]:
+        reading = yield from read_in_steps(text)
+        yield
         self.left -= reading.work
         return reading
 
@@ -362,7 +363,7 @@ class _Reader:
         known = self.out.anchors
         aliases = [alias for alias in reading.aliases if alias[0] not in known]
         self.out.aliases.extend((name, start + base, end + base) for name, start, end in aliases)
-        known.extend(reading.anchors)
+        known.update(reading.anchors)
         for fault in reading.duplicates:
             self.fault(fault.shifted(base))
         assert reading.root is not None

@@ -12,23 +12,26 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import deque
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from heapq import nsmallest
+from itertools import islice
 
 from waza_language_server.syntax import characters
 from waza_language_server.syntax.events import duplicate_keys
 from waza_language_server.syntax.fault import STRUCTURAL_CODES, SyntaxFault
-from waza_language_server.syntax.layout import Layout, lay_out, update
+from waza_language_server.syntax.layout import Known, Layout, lay_out, update
 from waza_language_server.syntax.nodes import Green, Node, Placed
 from waza_language_server.syntax.pieces import Piece
-from waza_language_server.syntax.steps import finished
+from waza_language_server.syntax.steps import Steps, finished
 from waza_language_server.text.span import Span
 
 __all__ = ["SyntaxFault", "Tree", "parse"]
 
 MOST_FAULTS = 500
 """Faults of one document that are told; nobody reads more, and each costs as much as a line."""
+
+_SECTIONS_PER_PAUSE = 1_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,8 +68,8 @@ def parse(text: str, previous: Tree | None = None) -> Tree:
     return finished(parse_in_steps(text, previous))
 
 
-def parse_in_steps(text: str, previous: Tree | None = None) -> Generator[None, None, Tree]:
-    """Do the same with a pause after every piece that was read, where the caller may do something else."""
+def parse_in_steps(text: str, previous: Tree | None = None) -> Steps[Tree]:
+    """Do the same with pauses of about a millisecond, where the caller may do something else."""
     if previous is None:
         return (yield from _read(text, None))
     if previous.text == text:
@@ -82,10 +85,14 @@ _newest: deque[tuple[Tree, Tree]] = deque(maxlen=1)
 """The tree that was read last, behind the one before it."""
 
 
-def _read(text: str, previous: Tree | None) -> Generator[None, None, Tree]:
-    before = previous.layout if previous is not None else None
-    if before is not None and (layout := update(before, text)) is not None:
-        return _tree(text, layout, ())
+def _read(text: str, previous: Tree | None) -> Steps[Tree]:
+    known = Known()
+    if previous is not None and previous.layout is not None:
+        layout = yield from update(previous.layout, text, known)
+        if layout is not None:
+            return (yield from _tree(text, layout, ()))
+        known.add(previous.layout)
+        yield
     if len(text) > characters.MAX_CHARACTERS:
         longest = characters.MAX_CHARACTERS
         return _unreadable(text, f"The file has more than {longest:,} characters, so it is not checked here.")
@@ -96,16 +103,21 @@ def _read(text: str, previous: Tree | None) -> Generator[None, None, Tree]:
     if characters.has_refused(text[start:]):
         body = text[:start] + characters.stand_in(text[start:])
         refused = tuple(fault.shifted(start) for fault in characters.refused_faults(text[start:]))
-    layout = yield from lay_out(body, start, before)
+    layout = yield from lay_out(body, start, known)
     if refused:
         layout = replace(layout, local=False)
-    return _tree(text, layout, refused)
+    return (yield from _tree(text, layout, refused))
 
 
-def _tree(text: str, layout: Layout, refused: tuple[SyntaxFault, ...]) -> Tree:
+def _tree(text: str, layout: Layout, refused: tuple[SyntaxFault, ...]) -> Steps[Tree]:
+    children, keys = yield from _pairs(layout)
     faults = [*refused, *_faults(layout)]
+    yield
+    if len({key.green.value for key in keys}) < len(keys):
+        faults += islice(duplicate_keys(keys), MOST_FAULTS)
+        yield
     told = nsmallest(MOST_FAULTS, faults, key=lambda fault: fault.span)
-    green = _root(layout)
+    green = _root(layout, children)
     return Tree(text, Node(*green) if green else None, tuple(told), layout, _guesses(faults))
 
 
@@ -119,22 +131,31 @@ def _guesses(faults: Iterable[SyntaxFault]) -> tuple[Span, ...]:
     return tuple(merged)
 
 
-def _root(layout: Layout) -> tuple[Green, int] | None:
+def _pairs(layout: Layout) -> Steps[tuple[list[Placed], list[Placed]]]:
+    """Return the keys and values of all sections, in turn, and the keys of those without a fault."""
+    children: list[Placed] = []
+    keys: list[Placed] = []
+    for number, (start, section) in enumerate(zip(layout.starts, layout.sections, strict=True)):
+        placed = [Placed(child.green, child.offset + start) for child in section.children]
+        children += placed
+        if not section.head.faults:
+            keys += placed[::2]
+        if not number % _SECTIONS_PER_PAUSE:
+            yield
+    return children, keys
+
+
+def _root(layout: Layout, children: list[Placed]) -> tuple[Green, int] | None:
     whole = layout.whole
     if whole is not None:
         return (whole.root.green, whole.root.offset + layout.whole_start) if whole.root else None
-    children = tuple(
-        Placed(child.green, child.offset + start)
-        for start, section in zip(layout.starts, layout.sections, strict=True)
-        for child in section.children
-    )
     if not children:
         return None
     start = children[0].green.start + children[0].offset
     end = children[-1].green.end + children[-1].offset
     if layout.sections[-1].head.faults:
         end = max(end, layout.starts[-1] + layout.sections[-1].head.end)
-    return Green("mapping", start, end, "block", children=children), 0
+    return Green("mapping", start, end, "block", children=tuple(children)), 0
 
 
 def _faults(layout: Layout) -> Iterator[SyntaxFault]:
@@ -148,13 +169,6 @@ def _faults(layout: Layout) -> Iterator[SyntaxFault]:
         for fault in piece.faults:
             yield fault.shifted(start)
     yield from _unknown_anchors(pieces)
-    keys = (
-        Placed(section.children[index].green, section.children[index].offset + start)
-        for start, section in zip(layout.starts, layout.sections, strict=True)
-        for index in range(0, len(section.children), 2)
-        if not section.head.faults
-    )
-    yield from duplicate_keys(keys)
 
 
 def _noteworthy(layout: Layout) -> Iterator[tuple[int, Piece]]:

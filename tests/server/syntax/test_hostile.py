@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Literal
 
 import pytest
 
 from tests.server.syntax.outline import outline
 from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.project.document import Document
-from waza_language_server.syntax import pieces, repair
+from waza_language_server.syntax import events, pieces, repair
 from waza_language_server.syntax.characters import MAX_CHARACTERS
-from waza_language_server.syntax.events import Reading, read
+from waza_language_server.syntax.events import Part, Reading, read, read_in_steps, read_parts
+from waza_language_server.syntax.steps import Steps
 from waza_language_server.syntax.tree import MOST_FAULTS, Tree, parse, parse_in_steps
 
 HEAD = "name: s\nskill: s\ngraders:\n  - type: text\n    name: a\ntasks:\n  - t\n"
@@ -45,17 +47,26 @@ class Counter:
     def __init__(self) -> None:
         self.work = 0
 
-    def read(self, text: str) -> Reading:
-        reading = read(text)
+    def read_in_steps(self, text: str) -> Steps[Reading]:
+        reading = yield from read_in_steps(text)
         self.work += reading.work
         return reading
+
+    def read_parts(
+        self, text: str, cuts: Sequence[int], kind: Literal["mapping", "sequence"]
+    ) -> Steps[list[Part]]:
+        parts = yield from read_parts(text, cuts, kind)
+        # As much as reading in one go what came out, and the piece that did not.
+        self.work += read(text[: cuts[min(len(parts) + 1, len(cuts) - 1)]]).work
+        return parts
 
 
 @pytest.fixture
 def counter(monkeypatch: pytest.MonkeyPatch) -> Counter:
     counter = Counter()
-    monkeypatch.setattr(pieces, "read", counter.read)
-    monkeypatch.setattr(repair, "read", counter.read)
+    monkeypatch.setattr(pieces, "read_in_steps", counter.read_in_steps)
+    monkeypatch.setattr(pieces, "read_parts", counter.read_parts)
+    monkeypatch.setattr(repair, "read_in_steps", counter.read_in_steps)
     return counter
 
 
@@ -122,16 +133,41 @@ def test_a_document_that_is_too_long_is_not_read_and_says_so() -> None:
     assert "4,000,000" in problem.message
 
 
-def test_reading_pauses_after_every_item_and_can_be_finished_at_any_time() -> None:
-    text = HEAD.replace("tasks:", "".join(f"  - name: g{i}\n" for i in range(50)) + "tasks:")
-    pauses = sum(1 for _ in parse_in_steps(text))
-    assert pauses > 50
+@pytest.mark.parametrize(
+    "text",
+    [
+        HEAD + "tags: a\n" * 2_000,
+        HEAD + "inputs:\n" + "".join(f"  k{i}: a\n" for i in range(2_000)),
+        "graders:\n" + "".join(f"  - type: text\n    name: g{i}\n" for i in range(1_000)),
+        "{graders: [" + "{type: text, name: a}, " * 1_000 + "]}",
+        "x:\n" + "  a: b: c\n" * 1_000,
+        ("name: s\n" + "k: v\n" * 2_000).replace("\n", "\r"),
+    ],
+    ids=["keys", "one mapping", "items", "brackets", "faults", "old Mac line breaks"],
+)
+def test_reading_pauses_often_and_can_be_finished_at_any_time(
+    text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pauses = taken = 0
+
+    def counted(builder: events.Builder, event: events.Event) -> None:
+        nonlocal taken
+        taken += 1
+        take(builder, event)
+
+    take = events.Builder.take
+    monkeypatch.setattr(events.Builder, "take", counted)
+    steps = parse_in_steps(text)
+    for _ in steps:
+        assert taken <= 2 * events.EVENTS_PER_PAUSE
+        taken, pauses = 0, pauses + 1
+    assert pauses >= 10
     document = Document("file:///eval.yaml", 1, text, "eval")
-    steps = document.read_in_steps()
-    for _ in range(10):
-        next(steps)
+    reading = document.read_in_steps()
+    for _ in range(pauses // 2):
+        next(reading)
     assert same(document.tree, parse(text))
-    assert list(steps) == []
+    assert list(reading) == []
 
 
 def test_an_edit_while_the_text_is_being_read_still_shares_the_version_before() -> None:

@@ -8,9 +8,10 @@ import pytest
 from tests.server.syntax.outline import outline
 from waza_language_server.project.document import Document
 from waza_language_server.syntax import pieces
-from waza_language_server.syntax.events import Reading, read
+from waza_language_server.syntax.events import Reading, read, read_in_steps
 from waza_language_server.syntax.nodes import Green
 from waza_language_server.syntax.pieces import read_whole
+from waza_language_server.syntax.steps import Steps, finished
 from waza_language_server.syntax.tree import Tree, parse
 
 LAYOUTS = {
@@ -73,6 +74,20 @@ def test_an_edited_tree_equals_a_fresh_one(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", LAYOUTS)
+def test_reading_pieces_together_gives_what_each_gives_on_its_own(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    randomness = random.Random(name)
+    texts = [LAYOUTS[name]]
+    for _ in range(120):
+        texts.append(edited(randomness.choice(texts), randomness))
+    together = [parse(text) for text in texts]
+    monkeypatch.setattr(pieces, "MOST_TOGETHER", 1)
+    for tree in together:
+        assert same(tree, parse(tree.text)), tree.text
+
+
+@pytest.mark.parametrize("name", LAYOUTS)
 def test_typing_and_deleting_leads_back_to_the_same_tree(name: str) -> None:
     text = LAYOUTS[name]
     first = tree = parse(text)
@@ -104,7 +119,7 @@ def test_cutting_a_text_changes_nothing_about_a_valid_one() -> None:
     checked = refused = 0
     for text in strictly_readable(random.Random(3)):
         tree = parse(text)
-        whole = read_whole(text)
+        whole = finished(read_whole(text))
         if read(text).error is None:
             checked += 1
             assert not [fault for fault in tree.errors if fault.code.startswith("yaml-")], text
@@ -174,11 +189,11 @@ def test_an_edit_reads_the_touched_piece_alone(
     before = parse(SUITE)
     texts: list[str] = []
 
-    def counting_read(text: str) -> Reading:
+    def counting_read(text: str) -> Steps[Reading]:
         texts.append(text)
-        return read(text)
+        return read_in_steps(text)
 
-    monkeypatch.setattr(pieces, "read", counting_read)
+    monkeypatch.setattr(pieces, "read_in_steps", counting_read)
     parse(SUITE.replace(old, new, 1), before)
     assert 1 <= len(texts) <= most
     assert sum(map(len, texts)) < 100

@@ -10,14 +10,16 @@ from waza_engine.spec.scalars import Json
 from waza_language_server.schema.locate import shape_below
 from waza_language_server.schema.shape import Shape
 from waza_language_server.syntax.nodes import Node
+from waza_language_server.syntax.steps import Steps
 
 MERGE = "<<"
 _DEEPEST = 100
+_VALUES_PER_PAUSE = 100
 
 
-def document_value(node: Node, shape: Shape) -> Json:
-    """Return the value of a document in which every grader entry that is a mapping is empty."""
-    return _without_graders(node, shape, _DEEPEST)
+def document_value(node: Node, shape: Shape) -> Steps[Json]:
+    """Return the value of a document in which every grader entry that is a mapping is empty, with pauses."""
+    return (yield from _without_graders(node, shape, _DEEPEST))
 
 
 def entry_value(node: Node) -> Json:
@@ -45,24 +47,30 @@ def merged(value: Json, depth: int) -> Json:
     return result
 
 
-def _without_graders(node: Node, shape: Shape, depth: int) -> Json:
+def _without_graders(node: Node, shape: Shape, depth: int) -> Steps[Json]:
     if node.kind == "mapping":
         if shape.branch("mapping").kind == "grader":
             return {}
         if node.entry(MERGE) is not None or depth <= 0:
             return merged(node.to_python(), depth)
         result: dict[str, Json] = {}
-        for entry in node.each_entry():
+        for number, entry in enumerate(node.each_entry()):
+            if not number % _VALUES_PER_PAUSE:
+                yield
             below = shape_below(shape, entry.key.value)
-            result[entry.key.value] = (
-                _without_graders(entry.value, below, depth - 1)
-                if below is not None
-                else entry.value.to_python()
-            )
+            if below is None or entry.value.kind == "scalar":
+                result[entry.key.value] = entry.value.to_python()
+            else:
+                result[entry.key.value] = yield from _without_graders(entry.value, below, depth - 1)
         return result
     if node.kind == "sequence" and depth > 0 and (items := shape.branch("sequence").items) is not None:
         if items.kind == "grader" and all(child.green.kind == "mapping" for child in node.green.children):
             # Thousands of graders are the one thing that makes a document long: no node is made for them.
             return [{} for _ in node.green.children]
-        return [_without_graders(item, items, depth - 1) for item in node.items]
+        values: list[Json] = []
+        for number, item in enumerate(node.each_item()):
+            if not number % _VALUES_PER_PAUSE:
+                yield
+            values.append((yield from _without_graders(item, items, depth - 1)))
+        return values
     return merged(node.to_python(), depth)

@@ -37,7 +37,7 @@ def structure_of_file(view: FileView) -> Found:
         return
     root = catalog.document_root(kind)
     subject = Subject(tree, kind, catalog, tree.root, root)
-    value = document_value(tree.root.target, root.top)
+    value = yield from document_value(tree.root.target, root.top)
     validator = catalog.document_validator(kind)
     unknown = UnknownKeys()
     if not validator.is_valid(value):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from itertools import groupby
 
 from waza_engine.spec.scalars import resolve_scalar
 from waza_language_server.analysis.problem import Problem
@@ -54,9 +55,10 @@ class UnknownKeys:
         self.all = tuple(keys)
         self._by_home: dict[Place, list[UnknownKey]] = {}
         self._by_mapping: dict[Place, list[UnknownKey]] = {}
-        for key in self.all:
-            self._by_home.setdefault(_place(key.home), []).append(key)
-            self._by_mapping.setdefault(_place(key.mapping), []).append(key)
+        for home, alike in groupby(self.all, key=lambda key: key.home):
+            self._by_home.setdefault(_place(home), []).extend(alike)
+        for mapping, alike in groupby(self.all, key=lambda key: key.mapping):
+            self._by_mapping.setdefault(_place(mapping), []).extend(alike)
 
     def standing_for(self, mapping: Node, key: str) -> list[UnknownKey]:
         """Return the unknown keys that leave ``key`` missing in a mapping."""

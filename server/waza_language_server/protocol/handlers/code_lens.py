@@ -4,20 +4,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lsprotocol import types
-
-from waza_language_server.features.code_lens import code_lenses
+from waza_language_server.features.code_lens import code_lenses_in_steps
 from waza_language_server.protocol.convert import Converter
+from waza_language_server.syntax.steps import in_steps
 
 if TYPE_CHECKING:
+    from lsprotocol import types
+
+    from waza_language_server.project.document import Document
+    from waza_language_server.protocol.schedule import Answer
     from waza_language_server.protocol.server import WazaServer
+    from waza_language_server.syntax.steps import Steps
 
 
-def code_lens(ls: WazaServer, params: types.CodeLensParams) -> list[types.CodeLens] | None:
+def code_lens(ls: WazaServer, params: types.CodeLensParams) -> Answer[list[types.CodeLens]]:
     """Return the lenses of a document."""
-    document = ls.session.document(params.text_document.uri)
-    if document is None:
-        return None
-    running = {(run.target.suite, run.target.task, run.target.grader) for run in ls.active_runs}
-    convert = Converter(document, ls.session.encoding, ls.abilities)
-    return [convert.code_lens(lens) for lens in code_lenses(document, ls.session.project, running)]
+
+    def find(document: Document) -> Steps[list[types.CodeLens]]:
+        running = {(run.target.suite, run.target.task, run.target.grader) for run in ls.active_runs}
+        convert = Converter(document, ls.session.encoding, ls.abilities)
+        lenses = yield from code_lenses_in_steps(document, ls.session.project, running)
+        return (yield from in_steps(map(convert.code_lens, lenses)))
+
+    return ls.diagnostics.answer(params.text_document.uri, find)

@@ -10,14 +10,20 @@ from waza_language_server.protocol.convert import Converter
 if TYPE_CHECKING:
     from lsprotocol import types
 
+    from waza_language_server.project.document import Document
+    from waza_language_server.protocol.schedule import Answer
     from waza_language_server.protocol.server import WazaServer
+    from waza_language_server.syntax.steps import Steps
 
 
-def completion(ls: WazaServer, params: types.CompletionParams) -> types.CompletionList | None:
+def completion(ls: WazaServer, params: types.CompletionParams) -> Answer[types.CompletionList]:
     """Return what can be written at a position."""
-    document = ls.session.document(params.text_document.uri)
-    if document is None:
-        return None
-    convert = Converter(document, ls.session.encoding, ls.abilities)
-    offset = convert.offset(params.position)
-    return convert.completions(complete(document, ls.session.project, offset, ls.session.catalog))
+
+    def suggest(document: Document) -> Steps[types.CompletionList]:
+        convert = Converter(document, ls.session.encoding, ls.abilities)
+        offset = convert.offset(params.position)
+        yield
+        found = complete(document, ls.session.project, offset, ls.session.catalog)
+        return convert.completions(found)
+
+    return ls.diagnostics.answer(params.text_document.uri, suggest)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from heapq import nsmallest
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
@@ -14,6 +15,10 @@ if TYPE_CHECKING:
     from waza_language_server.analysis.problem import Problem
     from waza_language_server.project.document import Document
     from waza_language_server.protocol.server import WazaServer
+
+MOST_SHOWN = 1_000
+"""Problems of one document; editors show no more, and each costs them and the wire."""
+_ORDER = {"error": 0, "warning": 1, "information": 2, "hint": 3}
 
 
 def publisher(ls: WazaServer) -> Callable[[str, Document | None, tuple[Problem, ...]], None]:
@@ -38,5 +43,16 @@ async def pull(ls: WazaServer, params: types.DocumentDiagnosticParams) -> types.
 
 
 def _convert(ls: WazaServer, document: Document, problems: tuple[Problem, ...]) -> list[types.Diagnostic]:
+    """Return the problems as the client shows them, the gravest of too many; the last tells of the others."""
+    shown = problems
+    if len(problems) > MOST_SHOWN:
+        gravest = nsmallest(MOST_SHOWN, enumerate(problems), key=lambda each: _ORDER[each[1].severity])
+        shown = tuple(problem for _, problem in sorted(gravest, key=lambda each: each[0]))
     convert = Converter(document, ls.session.encoding, ls.abilities)
-    return [convert.diagnostic(problem, ls.session.project) for problem in problems]
+    diagnostics = [convert.diagnostic(problem, ls.session.project) for problem in shown]
+    if len(problems) > len(shown):
+        left = len(problems) - len(shown)
+        diagnostics[
+            -1
+        ].message += f"\n{left:,} more problems are not shown; `waza-language-server check` lists them all."
+    return diagnostics

@@ -11,21 +11,26 @@ from waza_language_server.protocol.convert import Converter
 if TYPE_CHECKING:
     from lsprotocol import types
 
+    from waza_language_server.project.document import Document
+    from waza_language_server.protocol.schedule import Answer
     from waza_language_server.protocol.server import WazaServer
+    from waza_language_server.syntax.steps import Steps
 
 
-def hover(ls: WazaServer, params: types.HoverParams) -> types.Hover | None:
+def hover(ls: WazaServer, params: types.HoverParams) -> Answer[types.Hover]:
     """Return the explanation of what stands at a position."""
-    document = ls.session.document(params.text_document.uri)
-    if document is None:
-        return None
-    convert = Converter(document, ls.session.encoding, ls.abilities)
-    offset = convert.offset(params.position)
-    found = feature.hover(
-        document,
-        ls.session.project,
-        offset,
-        catalog=ls.session.catalog,
-        documentation=documentation_folder(),
-    )
-    return None if found is None else convert.hover(found)
+
+    def explain(document: Document) -> Steps[types.Hover | None]:
+        convert = Converter(document, ls.session.encoding, ls.abilities)
+        offset = convert.offset(params.position)
+        yield
+        found = feature.hover(
+            document,
+            ls.session.project,
+            offset,
+            catalog=ls.session.catalog,
+            documentation=documentation_folder(),
+        )
+        return None if found is None else convert.hover(found)
+
+    return ls.diagnostics.answer(params.text_document.uri, explain)

@@ -1,0 +1,95 @@
+"""While a long document is read everything else goes on: proven by the order in which answers come."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.protocol.editor import write_suite
+from tests.protocol.raw_client import RawClient, framed, message
+from waza_language_server.project.uris import uri_of
+
+SUITE = "name: s\nskill: s\ntasks: [tasks/*.yaml]\ngraders:\n  - type: text\n    name: a\n"
+TASK = "id: one\nname: One\ninputs:\n  prompt: Say hello\n"
+LONG = SUITE + "tags: a\n" * 20_000
+CANCELLED, CONTENT_MODIFIED = -32800, -32801
+
+
+@pytest.fixture
+def suite(tmp_path: Path) -> Path:
+    return write_suite(tmp_path, SUITE, one=TASK)
+
+
+@pytest.fixture
+def client(suite: Path) -> Iterator[RawClient]:
+    with RawClient() as client:
+        client.initialize(suite.parent)
+        yield client
+
+
+def opened(path: Path, text: str) -> bytes:
+    document = {"uri": uri_of(path), "languageId": "yaml", "version": 1, "text": text}
+    return message("textDocument/didOpen", {"textDocument": document})
+
+
+def replaced(path: Path, text: str) -> bytes:
+    document = {"uri": uri_of(path), "version": 2}
+    return message("textDocument/didChange", {"textDocument": document, "contentChanges": [{"text": text}]})
+
+
+def hover(path: Path, identifier: int) -> bytes:
+    position = {"line": 0, "character": 1}
+    params = {"textDocument": {"uri": uri_of(path)}, "position": position}
+    return message("textDocument/hover", params, id=identifier)
+
+
+def until_published(client: RawClient, path: Path) -> list[dict[str, Any]]:
+    """Return the messages up to the diagnostics of a document."""
+    received = [client.next()]
+    while received[-1].get("method") != "textDocument/publishDiagnostics" or (
+        received[-1]["params"]["uri"] != uri_of(path)
+    ):
+        received.append(client.next())
+    return received
+
+
+def test_hovers_behind_a_long_document_are_answered_before_its_diagnostics(
+    client: RawClient, suite: Path
+) -> None:
+    task = suite.parent / "tasks" / "one.yaml"
+    client.write(framed(opened(task, TASK), opened(suite, LONG), hover(task, 1), hover(suite, 2)))
+    *before, published = until_published(client, suite)
+    answers = {answer["id"]: answer["result"] for answer in before if "result" in answer}
+    assert "id" in answers[1]["contents"]["value"]
+    assert "name" in answers[2]["contents"]["value"]
+    assert len(published["params"]["diagnostics"]) > 1
+
+
+def test_messages_behind_a_request_that_waits_for_reading_are_handled_before(
+    client: RawClient, suite: Path
+) -> None:
+    elsewhere = suite.parent / "notes.yaml"
+    client.write(framed(opened(suite, LONG), hover(suite, 1), hover(elsewhere, 2)))
+    assert [client.response()["id"], client.response()["id"]] == [2, 1]
+
+
+def test_a_request_that_waits_for_reading_can_be_cancelled(client: RawClient, suite: Path) -> None:
+    elsewhere = suite.parent / "notes.yaml"
+    client.write(framed(opened(suite, LONG), hover(suite, 1), hover(elsewhere, 2)))
+    assert client.response()["id"] == 2
+    client.send("$/cancelRequest", {"id": 1})
+    answer = client.response()
+    assert (answer["id"], answer["error"]["code"]) == (1, CANCELLED)
+
+
+def test_a_newer_text_drops_the_reading_of_the_one_before(client: RawClient, suite: Path) -> None:
+    client.write(framed(opened(suite, LONG), hover(suite, 1), replaced(suite, SUITE), hover(suite, 2)))
+    *before, published = until_published(client, suite)
+    answers = {answer["id"]: answer for answer in before if "id" in answer}
+    assert answers[1]["error"]["code"] == CONTENT_MODIFIED
+    assert "result" in answers[2]
+    codes = {each["code"] for each in published["params"]["diagnostics"]}
+    assert "duplicate-key" not in codes
