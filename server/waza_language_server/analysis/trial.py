@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
 Chosen = tuple[Problem, Fix]
 
+_PROBLEMS_PER_PAUSE = 500
 _ADVICE = frozenset({"information", "hint"})
 _OF_UNKNOWN_KEYS = frozenset({"unknown-key", "misplaced-key"})
 _HIDING = STRUCTURAL_CODES | {"unknown-grader-type", "missing-grader-type"}
@@ -83,7 +84,7 @@ class Trials:
             after = yield from in_order(changed.tree, self._judged_again(changed, excerpt))
         yield
         repaired = [problem for problem, _ in chosen]
-        brought = self._brought(changes, repaired, after)
+        brought = yield from self._brought(changes, repaired, after)
         return all(_is_tolerable(problem, repaired, may_reveal=may_reveal) for problem in brought)
 
     def _excerpt(self, tree: Tree, changes: Changes, chosen: Sequence[Chosen]) -> Excerpt | None:
@@ -145,7 +146,7 @@ class Trials:
 
     def _brought(
         self, changes: Changes, repaired: Sequence[Problem], after: Sequence[Problem]
-    ) -> list[Problem]:
+    ) -> Generator[None, None, list[Problem]]:
         """Return the problems that were not there before, the repaired ones that still are among them.
 
         A problem is the same when it stands where it stood, or when an edit beside it moved or reworded it.
@@ -153,7 +154,9 @@ class Trials:
         gone = Counter(_key(problem) for problem in repaired)
         taken: Counter[tuple[str, int, int, str]] = Counter()
         unknown: list[Problem] = []
-        for problem in after:
+        for count, problem in enumerate(after):
+            if not count % _PROBLEMS_PER_PAUSE:
+                yield
             span = changes.before(problem.span)
             key = (problem.code, span.start, span.end, problem.message) if span is not None else None
             if key is not None and taken[key] < self._known[key] and not gone[key]:
