@@ -31,9 +31,9 @@ from waza_language_server.analysis.rules import (
     TEXT_RULES,
 )
 from waza_language_server.schema.locate import graders_in
-from waza_language_server.syntax.edits import apply
 from waza_language_server.syntax.fault import STRUCTURAL_CODES
 from waza_language_server.syntax.tree import Tree
+from waza_language_server.syntax.tried_edits import apply
 from waza_language_server.text.edit import Fix
 
 if TYPE_CHECKING:

@@ -8,32 +8,24 @@ intended (or reads worse than before), the answer is no edit at all.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import cast
-
-from waza_engine.spec.scalars import Json
 from waza_language_server.syntax.author_style import indent_step, line_break, list_indent
 from waza_language_server.syntax.frames import column_of, line_start_of
-from waza_language_server.syntax.nodes import Entry, Green, Node
+from waza_language_server.syntax.nodes import Entry, Node
 from waza_language_server.syntax.tree import Tree, parse
+from waza_language_server.syntax.tried_edits import (
+    Edits,
+    apply,
+    checked,
+    entries_of,
+    is_no_worse,
+    items_of,
+    reads,
+    value_of,
+)
 from waza_language_server.text.edit import Edit
 from waza_language_server.text.scalar_map import ScalarMap
 from waza_language_server.text.scalar_writing import plain_or_quoted
 from waza_language_server.text.span import Span
-
-Edits = tuple[Edit, ...]
-Path = tuple[str | int, ...]
-
-
-def apply(text: str, edits: Iterable[Edit]) -> str:
-    """Return the text after edits that do not overlap, in whatever order they are given."""
-    parts: list[str] = []
-    at = 0
-    for edit in sorted(edits, key=lambda edit: edit.span):
-        parts.extend((text[at : edit.span.start], edit.text))
-        at = max(at, edit.span.end)
-    return "".join((*parts, text[at:]))
 
 
 def insert_entry(
@@ -45,10 +37,10 @@ def insert_entry(
     ``value_text`` is YAML; its further lines are indented relative to the key.
     """
     entry_text = _entry_text(key, value_text)
-    value = _python(entry_text)
+    value = value_of(entry_text)
     edits = _inserted(tree, mapping, entry_text, after)
     path = mapping.path if mapping is not None else ()
-    return _checked(tree, edits, path, lambda old: {**_mapping(old), **_mapping(value)})
+    return checked(tree, edits, path, lambda old: {**entries_of(old), **entries_of(value)})
 
 
 def insert_item(tree: Tree, sequence: Node, item_text: str, after: Node | None = None) -> Edits:
@@ -58,7 +50,7 @@ def insert_item(tree: Tree, sequence: Node, item_text: str, after: Node | None =
     lists. ``item_text`` is YAML without the dash; its further lines are indented relative to its first.
     """
     text = tree.text
-    item = _python(item_text)
+    item = value_of(item_text)
     items = sequence.items
     index = items.index(after) + 1 if after is not None and after in items else len(items)
     if sequence.kind == "sequence" and sequence.style == "flow":
@@ -71,7 +63,9 @@ def insert_item(tree: Tree, sequence: Node, item_text: str, after: Node | None =
         edits = (_insert_line(text, sequence.span.end, "- " + _indented(item_text, 2), column),)
     else:
         return ()
-    return _checked(tree, edits, sequence.path, lambda old: [*_list(old)[:index], item, *_list(old)[index:]])
+    return checked(
+        tree, edits, sequence.path, lambda old: [*items_of(old)[:index], item, *items_of(old)[index:]]
+    )
 
 
 def replace_scalar(tree: Tree, node: Node, new_value: str) -> Edits:
@@ -82,7 +76,7 @@ def replace_scalar(tree: Tree, node: Node, new_value: str) -> Edits:
         return edits if parse(apply(tree.text, edits), tree).errors == tree.errors else ()
     return (
         edits
-        if _reads(tree, edits, node.path, lambda new: new.kind == "scalar" and new.value == new_value)
+        if reads(tree, edits, node.path, lambda new: new.kind == "scalar" and new.value == new_value)
         else ()
     )
 
@@ -97,8 +91,11 @@ def rename_key(tree: Tree, entry: Entry, new: str) -> Edits:
         return ()
     edits = (Edit(old_key.span, written),)
     path = entry.value.parent.path
-    return _checked(
-        tree, edits, path, lambda old: {new if k == old_key.value else k: v for k, v in _mapping(old).items()}
+    return checked(
+        tree,
+        edits,
+        path,
+        lambda old: {new if k == old_key.value else k: v for k, v in entries_of(old).items()},
     )
 
 
@@ -109,8 +106,8 @@ def delete_entry(tree: Tree, entry: Entry) -> Edits:
         return ()
     edits = _deleted(tree.text, mapping, entry)
     gone = entry.key.value
-    return _checked(
-        tree, edits, mapping.path, lambda old: {k: v for k, v in _mapping(old).items() if k != gone}
+    return checked(
+        tree, edits, mapping.path, lambda old: {k: v for k, v in entries_of(old).items() if k != gone}
     )
 
 
@@ -134,8 +131,8 @@ def delete_item(tree: Tree, item: Node) -> Edits:
             edits = (Edit(Span(dash, items[index + 1].span.start - 2), ""),) if index + 1 < len(items) else ()
         else:
             edits = (Edit(_whole_lines(text, Span(dash, max(item.span.end, dash + 1))), ""),)
-    return _checked(
-        tree, edits, sequence.path, lambda old: [v for i, v in enumerate(_list(old)) if i != index]
+    return checked(
+        tree, edits, sequence.path, lambda old: [v for i, v in enumerate(items_of(old)) if i != index]
     )
 
 
@@ -164,14 +161,14 @@ def move_entry_into(tree: Tree, entry: Entry, mapping: Node, child_key: str) -> 
     else:
         edits = (*_inserted(tree, child.value, entry_text, None), *_deleted(text, holder, entry))
     if not same or not edits:
-        return edits if edits and _no_worse(tree, parse(apply(text, edits), tree)) else ()
+        return edits if edits and is_no_worse(tree, parse(apply(text, edits), tree)) else ()
 
     def moved_model(old: object) -> object:
-        model = {k: v for k, v in _mapping(old).items() if k != name}
-        model[child_key] = {**_mapping(model.get(child_key)), name: value}
+        model = {k: v for k, v in entries_of(old).items() if k != name}
+        model[child_key] = {**entries_of(model.get(child_key)), name: value}
         return model
 
-    return _checked(tree, edits, mapping.path, moved_model)
+    return checked(tree, edits, mapping.path, moved_model)
 
 
 # Where text goes.
@@ -334,78 +331,3 @@ def _key_column(value: Node, text: str) -> int:
 
 def _is_empty(node: Node) -> bool:
     return node.kind == "scalar" and not len(node.span)
-
-
-# Trying an edit.
-
-
-def _checked(tree: Tree, edits: Edits, path: Path, change: Callable[[object], object]) -> Edits:
-    """Return the edits when the node at ``path`` then reads as ``change`` makes of it, else none."""
-    if not edits:
-        return ()
-    old = tree.root.get(*path) if tree.root is not None else None
-    whole = tree.anchored
-    wanted = change(_content(old, whole=whole) if old is not None else None)
-    return edits if _reads(tree, edits, path, lambda new: _content(new, whole=whole) == wanted) else ()
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Below:  # noqa: PLW1641 - it is compared only
-    """What stands below the node that an edit changes: read only if the edit has not left it alone."""
-
-    holder: Node
-    index: int
-
-    def __eq__(self, other: object) -> bool:
-        if isinstance(other, _Below):
-            return self._green is other._green or self.to_python() == other.to_python()
-        return self.to_python() == other
-
-    @property
-    def _green(self) -> Green:
-        return self.holder.green.children[self.index].green
-
-    def to_python(self) -> Json:
-        child = self.holder.nth_child(self.index)
-        return child.to_python() if child is not None else None
-
-
-def _content(node: Node, *, whole: bool) -> object:
-    """Return the plain value of a node; unless it is read as a whole, what is below is yet to be read.
-
-    With aliases it must be: what one stands for may change though it stays as it is.
-    """
-    if node.kind == "mapping" and not whole:
-        children = node.green.children
-        return {children[at - 1].green.value: _Below(node, at) for at in range(1, len(children), 2)}
-    if node.kind == "sequence" and not whole:
-        return [_Below(node, at) for at in range(len(node.green.children))]
-    return node.to_python()
-
-
-def _reads(tree: Tree, edits: Edits, path: Path, good: Callable[[Node], bool]) -> bool:
-    new = parse(apply(tree.text, edits), tree)
-    if not _no_worse(tree, new):
-        return False
-    node = new.root.get(*path) if new.root is not None else None
-    if node is None:
-        return new.root is None and not path
-    return good(node)
-
-
-def _no_worse(old: Tree, new: Tree) -> bool:
-    return len(new.errors) <= len(old.errors)
-
-
-def _python(text: str) -> Json:
-    root = parse(text).root
-    return root.to_python() if root is not None else None
-
-
-def _mapping(value: object) -> dict[str, object]:
-    value = value.to_python() if isinstance(value, _Below) else value
-    return cast("dict[str, object]", value) if isinstance(value, dict) else {}
-
-
-def _list(value: object) -> list[object]:
-    return cast("list[object]", value) if isinstance(value, list) else []

@@ -6,7 +6,7 @@ from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.features.annotated_source import annotate_source, carets_of
 from waza_language_server.project.document import Document, DocumentKind
-from waza_language_server.syntax.edits import apply
+from waza_language_server.syntax.tried_edits import apply
 
 TASK = "id: t\nname: T\ninputs:\n  prompt: Go\n"
 EVAL = """\

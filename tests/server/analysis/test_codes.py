@@ -20,8 +20,8 @@ from waza_language_server.analysis.rules import RULES
 from waza_language_server.diagnostics_page import diagnostics_page, problems_of
 from waza_language_server.documentation import diagnostic_page
 from waza_language_server.project.uris import path_of
-from waza_language_server.syntax.edits import apply
 from waza_language_server.syntax.fault import FAULT_CODES
+from waza_language_server.syntax.tried_edits import apply
 
 ROOT = Path(__file__).resolve().parents[3]
 SOURCES = ROOT / "server" / "waza_language_server"

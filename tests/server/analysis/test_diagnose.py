@@ -18,8 +18,8 @@ from waza_language_server.analysis.rule import Found, Rule
 from waza_language_server.project.document import Document, DocumentKind
 from waza_language_server.project.index import Project
 from waza_language_server.project.uris import uri_of
-from waza_language_server.syntax.edits import apply
 from waza_language_server.syntax.nodes import Node
+from waza_language_server.syntax.tried_edits import apply
 
 
 def suite_of(graders: int) -> str:

@@ -11,7 +11,7 @@ from waza_language_server.features.code_actions import CodeAction, code_actions,
 from waza_language_server.project.document import Document
 from waza_language_server.project.index import Project
 from waza_language_server.schema.catalog import default_catalog
-from waza_language_server.syntax.edits import apply
+from waza_language_server.syntax.tried_edits import apply
 from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.span import Span
 

@@ -13,7 +13,7 @@ from waza_language_server.analysis.suite_rules.task_globs import task_globs
 from waza_language_server.features.annotated_source import annotate_source, carets_of
 from waza_language_server.project.document import Document
 from waza_language_server.schema.catalog import default_catalog
-from waza_language_server.syntax.edits import apply
+from waza_language_server.syntax.tried_edits import apply
 
 
 def problems(folder: Path, text: str, name: str = "eval.yaml") -> tuple[Document, list[Problem]]:

@@ -4,9 +4,9 @@ import pytest
 from inline_snapshot import snapshot
 
 from waza_language_server.features.annotated_source import Caret, annotate_source
-from waza_language_server.syntax.edits import apply
 from waza_language_server.syntax.fault import FAULT_CODES, SyntaxFault
 from waza_language_server.syntax.tree import parse
+from waza_language_server.syntax.tried_edits import apply
 
 
 def drawn(text: str) -> str:

@@ -18,10 +18,10 @@ from waza_language_server.analysis.rule import FileView
 from waza_language_server.schema.catalog import Catalog, SchemaName
 from waza_language_server.schema.locate import shape_at
 from waza_language_server.syntax.characters import MAX_CHARACTERS
-from waza_language_server.syntax.edits import apply
 from waza_language_server.syntax.fault import SyntaxFault
 from waza_language_server.syntax.nodes import aliased_nodes
 from waza_language_server.syntax.tree import Tree, parse
+from waza_language_server.syntax.tried_edits import apply
 from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.line_index import LineIndex
 from waza_language_server.text.span import Span

@@ -1,0 +1,102 @@
+"""Trying an edit where it is made: whether the text then reads as intended, and no worse than before."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import cast
+
+from waza_engine.spec.scalars import Json
+from waza_language_server.syntax.nodes import Green, Node
+from waza_language_server.syntax.tree import Tree, parse
+from waza_language_server.text.edit import Edit
+
+Edits = tuple[Edit, ...]
+Path = tuple[str | int, ...]
+
+
+def apply(text: str, edits: Iterable[Edit]) -> str:
+    """Return the text after edits that do not overlap, in whatever order they are given."""
+    parts: list[str] = []
+    at = 0
+    for edit in sorted(edits, key=lambda edit: edit.span):
+        parts.extend((text[at : edit.span.start], edit.text))
+        at = max(at, edit.span.end)
+    return "".join((*parts, text[at:]))
+
+
+def checked(tree: Tree, edits: Edits, path: Path, change: Callable[[object], object]) -> Edits:
+    """Return the edits when the node at ``path`` then reads as ``change`` makes of it, else none."""
+    if not edits:
+        return ()
+    old = tree.root.get(*path) if tree.root is not None else None
+    whole = tree.anchored
+    wanted = change(_content(old, whole=whole) if old is not None else None)
+    return edits if reads(tree, edits, path, lambda new: _content(new, whole=whole) == wanted) else ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Below:  # noqa: PLW1641 - it is compared only
+    """What stands below the node that an edit changes: read only if the edit has not left it alone."""
+
+    holder: Node
+    index: int
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, _Below):
+            return self._green is other._green or self.to_python() == other.to_python()
+        return self.to_python() == other
+
+    @property
+    def _green(self) -> Green:
+        return self.holder.green.children[self.index].green
+
+    def to_python(self) -> Json:
+        child = self.holder.nth_child(self.index)
+        return child.to_python() if child is not None else None
+
+
+def _content(node: Node, *, whole: bool) -> object:
+    """Return the plain value of a node; unless it is read as a whole, what is below is yet to be read.
+
+    With aliases it must be: what one stands for may change though it stays as it is.
+    """
+    if node.kind == "mapping" and not whole:
+        children = node.green.children
+        return {children[at - 1].green.value: _Below(node, at) for at in range(1, len(children), 2)}
+    if node.kind == "sequence" and not whole:
+        return [_Below(node, at) for at in range(len(node.green.children))]
+    return node.to_python()
+
+
+def reads(tree: Tree, edits: Edits, path: Path, good: Callable[[Node], bool]) -> bool:
+    """Whether the node at ``path`` is good after the edits, and nothing else reads worse."""
+    new = parse(apply(tree.text, edits), tree)
+    if not is_no_worse(tree, new):
+        return False
+    node = new.root.get(*path) if new.root is not None else None
+    if node is None:
+        return new.root is None and not path
+    return good(node)
+
+
+def is_no_worse(old: Tree, new: Tree) -> bool:
+    """Whether a text has no more faults than the one before."""
+    return len(new.errors) <= len(old.errors)
+
+
+def value_of(text: str) -> Json:
+    """Return the plain value of a YAML text."""
+    root = parse(text).root
+    return root.to_python() if root is not None else None
+
+
+def entries_of(value: object) -> dict[str, object]:
+    """Return the entries of what ``change`` is given; none when it is no mapping."""
+    value = value.to_python() if isinstance(value, _Below) else value
+    return cast("dict[str, object]", value) if isinstance(value, dict) else {}
+
+
+def items_of(value: object) -> list[object]:
+    """Return the items of what ``change`` is given; none when it is no list."""
+    return cast("list[object]", value) if isinstance(value, list) else []
