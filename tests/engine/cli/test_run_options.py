@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from tests.conftest import StartModel
-from tests.engine.cli.test_cli import engine
+from tests.engine.cli.command import engine
 from tests.engine.suites import CONFIG, task, write_suite
 from tests.scripted_model import Answer, ModelRequest, Reply, Tokens
 

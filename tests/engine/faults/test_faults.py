@@ -18,12 +18,11 @@ import psutil
 import pytest
 
 from tests.engine.faults.runs import FaultyRun, faulty_run, marked_processes, tree
-from tests.engine.suites import task, write_suite
+from tests.engine.suites import GREETS, task, write_suite
 from waza_engine.results.history import read_history
 from waza_engine.results.reading import latest_results
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="signals, links and groups are POSIX")
-GREETS = "- {type: text, name: greets, config: {contains: [hello]}}\n"
 MEGABYTE = 2**20
 
 

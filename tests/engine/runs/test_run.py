@@ -10,7 +10,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.engine.suites import CONFIG, HANGS, only_task, only_trial, run, task, verdicts, write_suite
+from tests.engine.suites import CONFIG, GREETS, HANGS, only_task, only_trial, run, task, verdicts, write_suite
 from waza_engine.results.reading import latest_results
 from waza_engine.runs.bounded import call_bounded
 from waza_engine.runs.cancellation import RunCancellation
@@ -18,7 +18,6 @@ from waza_engine.runs.events import RunEvent
 from waza_engine.runs.run import RunRequest, prepare
 from waza_engine.runs.suite import SuiteError
 
-GREETS = "- {type: text, name: greets, config: {contains: [hello]}}\n"
 FAILS = "- {type: text, name: fails, config: {contains: [goodbye]}}\n"
 
 

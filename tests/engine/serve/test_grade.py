@@ -9,9 +9,8 @@ import pytest
 
 from tests.engine.serve.client import Engine
 from tests.engine.serve.test_serve import gone
-from tests.engine.suites import HANGS, run, task, write_suite
+from tests.engine.suites import GREETS, HANGS, run, task, write_suite
 
-GREETS = "- {type: text, name: greets, config: {contains: [hello]}}\n"
 SAYS = "- {type: text, name: says, config: {contains: [adieu]}}\n"
 
 

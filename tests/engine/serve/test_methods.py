@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 
 from tests.engine.serve.client import Engine
-from tests.engine.suites import run, task, write_suite
+from tests.engine.suites import GREETS, run, task, write_suite
 
-GREETS = "- {type: text, name: greets, config: {contains: [hello]}}\n"
 CONFIG = """\
 config:
   trials_per_task: 2

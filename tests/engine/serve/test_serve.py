@@ -10,11 +10,10 @@ import psutil
 import pytest
 
 from tests.engine.serve.client import Engine
-from tests.engine.suites import HANGS, task, write_suite
+from tests.engine.suites import GREETS, HANGS, task, write_suite
 from waza_engine import serve
 from waza_engine.results.reading import latest_results
 
-GREETS = "- {type: text, name: greets, config: {contains: [hello]}}\n"
 HANGING = f"graders:\n{HANGS}"
 PARENT = """\
 - type: program
