@@ -10,20 +10,31 @@ from typing import Protocol
 import pytest
 
 from tests.leftovers import pytest_configure
+from tests.preparation import ROOMS, pytest_sessionfinish, pytest_xdist_node_collection_finished
 from tests.scripted_model import ModelRequest, Reply, ScriptedModel
 
-__all__ = ["pytest_configure"]
+__all__ = ["pytest_configure", "pytest_sessionfinish", "pytest_xdist_node_collection_finished"]
 
-# Tests that share an installation, which the first of them makes.
-TOGETHER = ("agents", "vscode")
+# Half a minute each: one of them that begins late would go on alone at the end.
+LONGEST = (
+    "tests/hostile/test_hostile_repository.py",
+    "tests/protocol/fuzz/test_fuzz.py",
+    "tests/protocol/exits/test_exits.py",
+    "tests/engine/runs/test_regrading_samples.py",
+)
 
 
+# Before xdist reads the groups.
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep the tests of a file, or of a folder that shares an installation, in one process of several."""
+    """Keep the tests of a file in one process; the longest come first, then what is installed meanwhile."""
     for item in items:
-        folder = item.path.parent.name
-        group = folder if folder in TOGETHER else str(item.path)
-        item.add_marker(pytest.mark.xdist_group(group))
+        item.add_marker(pytest.mark.xdist_group(_file_of(item)))
+    items.sort(key=lambda item: (_file_of(item) not in LONGEST, item.path.parent.name not in ROOMS))
+
+
+def _file_of(item: pytest.Item) -> str:
+    return item.nodeid.partition("::")[0]
 
 
 @pytest.fixture(scope="session", autouse=True)
