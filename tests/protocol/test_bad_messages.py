@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.protocol.editor import write_suite
-from tests.protocol.raw_client import RawClient, framed, introduction, message
+from tests.protocol.raw_client import RawClient, framed, introduction, message, running_server
 from waza_language_server.project.uris import uri_of
 from waza_language_server.protocol.messages import Malformed, read_message
 from waza_language_server.protocol.wire import Frames
@@ -341,8 +341,17 @@ def test_a_header_gives_the_length_or_ends_the_connection(header: bytes, *, acce
             frames.next()
 
 
+# What writes the log may have to wait for its turn.
+SLOW_LOG = """
+import time
+from waza_language_server.protocol.wire import log
+warning = log.warning
+log.warning = lambda *what: (time.sleep(0.5), warning(*what))
+"""
+
+
 def test_a_broken_header_ends_the_server_with_a_reason() -> None:
-    with RawClient() as client:
+    with RawClient(running_server(SLOW_LOG)) as client:
         client.initialize()
         client.write(b"Content-Length: many\r\n\r\n{}")
         assert client.process.wait(20) == 1
