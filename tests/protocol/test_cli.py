@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.patience import ON_A_BUSY_MACHINE
 from tests.protocol.editor import write_suite
 from tests.shared_corpus import SUITES, needs_corpus
 
@@ -130,7 +131,7 @@ def test_the_server_serves_on_a_port() -> None:
             body = json.dumps(message).encode()
             connection.sendall(b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
             assert connection.recv(16) == b"Content-Length: "
-        assert server.wait(5) == 1
+        assert server.wait(5 + ON_A_BUSY_MACHINE) == 1
     finally:
         server.kill()
         server.wait()
@@ -150,7 +151,7 @@ def _connect(port: int) -> socket.socket:
 def test_check_of_all_sample_suites_is_quick_and_raises_nothing() -> None:
     started = time.monotonic()
     done = waza("check", "--format", "json", SUITES)
-    assert time.monotonic() - started < 20
+    assert time.monotonic() - started < 20 + ON_A_BUSY_MACHINE
     assert "Traceback" not in done.stderr
     assert "failed" not in done.stderr
     assert json.loads(done.stdout)

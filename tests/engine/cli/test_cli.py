@@ -14,6 +14,7 @@ import pytest
 from tests.engine.cli.command import engine, engine_process
 from tests.engine.cli.terminal import shown_on_terminal
 from tests.engine.suites import GREETS, HANGS, task, write_suite
+from tests.patience import ON_A_BUSY_MACHINE
 from waza_engine.results.reading import latest_results
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "code-explainer"
@@ -137,15 +138,15 @@ def test_interrupting_ends_cleanly_and_keeps_what_was_finished(
                 break
         time.sleep(0.5)
         children = psutil.Process(process.pid).children(recursive=True)
-        assert children
+        assert len(children) >= 2, "the guard and the engine"
         started = time.monotonic()
         process.send_signal(number)
         last = process.stdout.read().splitlines()[-1]
-        assert process.wait(10) == 130
-        assert time.monotonic() - started < 2.0
+        assert process.wait(10 + ON_A_BUSY_MACHINE) == 130
+        assert time.monotonic() - started < 2.0 + ON_A_BUSY_MACHINE
         assert process.stderr.read() == b""
     assert json.loads(last)["status"] == "canceled"
-    assert not psutil.wait_procs(children, timeout=2)[1]
+    assert not psutil.wait_procs(children, timeout=2 + ON_A_BUSY_MACHINE)[1]
     found = latest_results(tmp_path)
     assert found is not None
     assert {task.id: task.status for task in found.tasks.values()} == {"a": "passed", "b": "skipped"}
@@ -202,7 +203,7 @@ def test_a_reader_that_leaves_ends_the_command_without_a_word(tmp_path: Path, ou
             process.stdout.readline()
         process.stdout.close()
         assert process.stderr.read() == b""
-        assert process.wait(20) == 2
+        assert process.wait(20 + ON_A_BUSY_MACHINE) == 2
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device")

@@ -14,6 +14,7 @@ import psutil
 import pytest
 
 from tests.engine.graders.grading import folder, grade, refused, result
+from tests.patience import ON_A_BUSY_MACHINE
 from waza_engine.graders.base import Verdict
 
 ECHO = "import sys; sys.stdout.write(sys.stdin.read())"
@@ -78,7 +79,7 @@ def test_a_child_left_behind_does_not_hold_the_grader(tmp_path: Path) -> None:
     )
     started = time.monotonic()
     verdict = grade("program", python(code))
-    assert time.monotonic() - started < 10
+    assert time.monotonic() - started < 10 + ON_A_BUSY_MACHINE
     assert (result(verdict), verdict.feedback) == ((1.0, True), "done")
     assert gone(int((tmp_path / "pid").read_text()))
 
@@ -189,7 +190,7 @@ def test_the_words_of_one_protocol_are_not_those_of_the_other() -> None:
 
 
 def gone(pid: int) -> bool:
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 5 + ON_A_BUSY_MACHINE
     while time.monotonic() < deadline:
         if not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE:
             return True

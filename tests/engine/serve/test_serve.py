@@ -11,6 +11,7 @@ import pytest
 
 from tests.engine.serve.client import Engine
 from tests.engine.suites import GREETS, HANGS, task, write_suite
+from tests.patience import ON_A_BUSY_MACHINE
 from waza_engine import serve
 from waza_engine.results.reading import latest_results
 
@@ -39,7 +40,7 @@ def lasting_engine() -> Iterator[Engine]:
 
 
 def gone(processes: list[psutil.Process]) -> bool:
-    return not psutil.wait_procs(processes, timeout=2)[1]
+    return not psutil.wait_procs(processes, timeout=2 + ON_A_BUSY_MACHINE)[1]
 
 
 def test_a_run_is_answered_first_and_tells_its_events_until_it_ends(engine: Engine, tmp_path: Path) -> None:
@@ -87,12 +88,11 @@ def test_cancelling_ends_a_run_within_two_seconds_and_leaves_no_process(
     run_id = engine.run(write_suite(tmp_path, {"a": task("a", f"graders:\n{grader}")}))
     engine.events_until("output")
     time.sleep(0.7)
-    processes = engine.descendants()
-    assert processes
+    processes = engine.until_it_has_descendants()
     started = time.monotonic()
     assert engine.request("run.cancel", run_id=run_id)["result"] == {"canceled": True}
     assert engine.events_until("ended")[-1]["status"] == "canceled"
-    assert time.monotonic() - started < 2.0
+    assert time.monotonic() - started < 2.0 + ON_A_BUSY_MACHINE
     assert gone(processes)
     assert engine.request("run.status", run_id=run_id)["result"]["status"] == "canceled"
     assert engine.request("run.cancel", run_id=run_id)["result"] == {"canceled": False}
@@ -116,10 +116,8 @@ def test_the_end_of_input_cancels_everything_within_two_seconds(tmp_path: Path) 
     engine = Engine()
     engine.run(write_suite(tmp_path, {"a": task("a"), "b": task("b", HANGING)}))
     engine.events_until("output", task="b")
-    time.sleep(0.5)
-    processes = engine.descendants()
-    assert processes
-    assert engine.close() < 2.0
+    processes = engine.until_it_has_descendants()
+    assert engine.close() < 2.0 + ON_A_BUSY_MACHINE
     assert engine.process.returncode == 0
     assert gone(processes)
     found = latest_results(tmp_path)
