@@ -11,7 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.engine.cli.command import engine, engine_process
+from tests.command_line import engine, engine_process
 from tests.engine.cli.terminal import shown_on_terminal
 from tests.engine.suites import GREETS, HANGS, task, write_suite
 from tests.patience import ON_A_BUSY_MACHINE

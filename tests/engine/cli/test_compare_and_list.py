@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from xml.etree import ElementTree
 
-from tests.engine.cli.command import engine
+from tests.command_line import engine
 from tests.engine.suites import GREETS, run, task, write_suite
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.engine.cli.command import engine
+from tests.command_line import engine
 from tests.engine.suites import GREETS, run, task, write_suite
 
 

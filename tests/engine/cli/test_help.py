@@ -9,7 +9,7 @@ from typing import Any, cast
 import pytest
 import typer.main
 
-from tests.engine.cli.command import engine
+from tests.command_line import engine
 from tests.engine.cli.terminal import shown_on_terminal
 from waza_engine.commands.application import application
 

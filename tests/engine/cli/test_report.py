@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tests.engine.cli.command import engine
+from tests.command_line import engine
 from tests.engine.suites import GREETS, run, task, write_suite
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.engine.cli.command import LIMIT_SECONDS, engine
+from tests.command_line import LIMIT_SECONDS, engine
 from tests.engine.suites import CONFIG, task, write_suite
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="makes pipes and links")

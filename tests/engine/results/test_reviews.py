@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.engine.cli.command import Finished, engine
+from tests.command_line import Finished, engine
 from tests.engine.suites import run, task, write_suite
 from waza_engine.commands.methods import Methods
 from waza_engine.commands.regraded import answer, graded

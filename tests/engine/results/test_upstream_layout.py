@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import pytest
 
-from tests.engine.cli.command import engine as command
+from tests.command_line import engine as command
 from tests.engine.results.upstream_layout import complaints
 from tests.engine.serve.client import Engine
 from tests.engine.suites import CONFIG, GREETS, HANGS, run, task, write_suite

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.engine.cli.command import engine
+from tests.command_line import engine
 from tests.engine.suites import GREETS, run, task, write_suite
 
 

@@ -1,4 +1,4 @@
-"""The commands of ``waza-engine``: in this process where their words matter, else in one of their own."""
+"""The commands for terminals: in this process where their words matter, else in one of their own."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Generator
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import NoReturn
 from unittest import mock
-
-import pytest
 
 from waza_engine.command_line import carry_out, carry_out_application
 
@@ -35,29 +34,22 @@ class Finished:
 
 
 def engine(*arguments: object, cwd: Path | None = None) -> Finished:
-    """Carry out a command in this process, which takes a tenth of the time of starting one.
+    """Carry out a command of ``waza-engine`` here, which takes a tenth of the time of starting a process.
 
     Raises TimeoutError for one that does not end.
     """
     from waza_engine.commands.application import application
 
-    output, complaints = _standard_stream(), _standard_stream()
-    handlers = [(number, signal.getsignal(number)) for number in _SIGNALS]
-    try:
-        with (
-            pytest.raises(SystemExit) as left,
-            _limited(),
-            contextlib.chdir(cwd or Path.cwd()),
-            mock.patch.object(sys, "argv", ["waza-engine", *map(str, arguments)]),
-            contextlib.redirect_stdout(output),
-            contextlib.redirect_stderr(complaints),
-        ):
-            carry_out(lambda: carry_out_application(application, "waza-engine"))
-    finally:
-        for number, handler in handlers:
-            signal.signal(number, handler)
-    assert isinstance(left.value.code, int)
-    return Finished(left.value.code, _written_to(output), _written_to(complaints))
+    # Not through ``main``, which would divide this process so that programs end with it.
+    command = partial(carry_out, partial(carry_out_application, application, "waza-engine"))
+    return _carried_out("waza-engine", command, arguments, cwd)
+
+
+def language_server(*arguments: object, cwd: Path | None = None) -> Finished:
+    """Carry out a command of ``waza-language-server`` here; likewise."""
+    from waza_language_server.cli import main
+
+    return _carried_out("waza-language-server", main, arguments, cwd)
 
 
 def engine_process(*arguments: object) -> subprocess.CompletedProcess[str]:
@@ -67,6 +59,30 @@ def engine_process(*arguments: object) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         command, capture_output=True, encoding="utf-8", timeout=LIMIT_SECONDS, check=False, env=environment
     )
+
+
+def _carried_out(
+    name: str, command: Callable[[], None], arguments: Sequence[object], cwd: Path | None
+) -> Finished:
+    output, complaints = _standard_stream(), _standard_stream()
+    handlers = [(number, signal.getsignal(number)) for number in _SIGNALS]
+    code: object = 0
+    try:
+        with (
+            _limited(),
+            contextlib.chdir(cwd or Path.cwd()),
+            mock.patch.object(sys, "argv", [name, *map(str, arguments)]),
+            contextlib.redirect_stdout(output),
+            contextlib.redirect_stderr(complaints),
+        ):
+            command()
+    except SystemExit as leaving:
+        code = leaving.code
+    finally:
+        for number, handler in handlers:
+            signal.signal(number, handler)
+    assert isinstance(code, int)
+    return Finished(code, _written_to(output), _written_to(complaints))
 
 
 @contextlib.contextmanager
