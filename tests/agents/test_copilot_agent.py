@@ -19,7 +19,7 @@ import pytest
 
 from tests.agents.conftest import StartAgent
 from tests.conftest import StartModel
-from tests.patience import ON_A_BUSY_MACHINE
+from tests.patience import ON_A_BUSY_MACHINE, staying
 from tests.scripted_model import Answer, Held, ModelRequest, Reply, Status, Tokens, call
 from waza_engine.executors.base import ExecutionRequest, ExecutionResponse, ExecutorError
 from waza_engine.executors.copilot_sdk import CopilotExecutor
@@ -323,7 +323,7 @@ def test_cancelling_ends_everything_within_two_seconds(
     cancellation.request()
     turn.join()
     took = time.monotonic() - started
-    assert psutil.wait_procs(agent_processes(), timeout=2 + ON_A_BUSY_MACHINE)[1] == []
+    assert staying(agent_processes()) == []
     assert took < 2 + ON_A_BUSY_MACHINE
     assert (outcome[0].output, outcome[0].error) == ("Working.", "the run was cancelled")
 
@@ -359,16 +359,7 @@ def test_the_agent_ends_with_an_engine_that_is_killed(
     assert len(started) >= 2
     (os.killpg if with_its_group else os.kill)(engine.pid, signal.SIGKILL)
     engine.wait()
-    _, left = psutil.wait_procs(started, timeout=2 + ON_A_BUSY_MACHINE)
-    assert [process for process in left if not has_ended(process)] == []
-
-
-def has_ended(process: psutil.Process) -> bool:
-    """Whether a process has ended, be it that the system has not collected it yet."""
-    try:
-        return process.status() == psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return True
+    assert staying(started) == []
 
 
 def test_an_agent_that_dies_is_an_error_and_the_next_prompt_starts_it_again(
@@ -487,7 +478,7 @@ def test_closing_twice_and_before_any_prompt(start_agent: StartAgent, scripted_m
     executor = start_agent(scripted_model().base_url)
     executor.close()
     executor.close()
-    assert psutil.wait_procs(agent_processes(), timeout=2 + ON_A_BUSY_MACHINE)[1] == []
+    assert staying(agent_processes()) == []
 
 
 def first(events: Any, kind: str) -> Mapping[str, Any]:

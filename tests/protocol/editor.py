@@ -145,7 +145,7 @@ class Editor(LanguageClient):
         params = types.ExecuteCommandParams(name, list(arguments), work_done_token=token)
         return await self.workspace_execute_command_async(params)
 
-    async def until(self, condition: Callable[[], object], seconds: float = 20) -> None:
+    async def until(self, condition: Callable[[], object], seconds: float = 60) -> None:
         """Wait until the condition holds."""
         deadline = time.monotonic() + seconds
         while not condition():

@@ -132,10 +132,10 @@ def test_the_server_serves_on_a_port() -> None:
 
 
 def _connect(port: int) -> socket.socket:
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while True:
         try:
-            return socket.create_connection(("127.0.0.1", port), timeout=20)
+            return socket.create_connection(("127.0.0.1", port), timeout=60)
         except OSError:
             assert time.monotonic() < deadline
             time.sleep(0.05)

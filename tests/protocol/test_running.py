@@ -15,7 +15,7 @@ import pytest
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from tests.patience import ON_A_BUSY_MACHINE
+from tests.patience import ON_A_BUSY_MACHINE, has_ended
 from tests.protocol.editor import Editor, editing, write_suite
 
 SUITE = """\
@@ -80,13 +80,6 @@ def family(editor: Editor) -> list[psutil.Process]:
 
 def mend(suite: Path) -> None:
     suite.write_text(SUITE, "utf-8")
-
-
-def is_gone(process: psutil.Process) -> bool:
-    try:
-        return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return True
 
 
 def sleepers(editor: Editor) -> list[psutil.Process]:
@@ -185,7 +178,7 @@ async def test_the_lens_of_a_running_suite_cancels_it(hanging_suite: Path) -> No
         assert (await running)["status"] == "canceled"
         assert time.monotonic() - started < 2 + ON_A_BUSY_MACHINE
         await editor.until(
-            lambda: all(is_gone(process) for process in hanging), seconds=1 + ON_A_BUSY_MACHINE
+            lambda: all(has_ended(process) for process in hanging), seconds=1 + ON_A_BUSY_MACHINE
         )
         assert lens(await editor.lenses(uri), 0).title == "▶ Run suite"
 
@@ -212,7 +205,7 @@ async def test_cancelling_the_request_cancels_its_run(hanging_suite: Path) -> No
             await running
         assert refused.value.code == types.LSPErrorCodes.RequestCancelled
         await editor.until(
-            lambda: all(is_gone(process) for process in hanging), seconds=2 + ON_A_BUSY_MACHINE
+            lambda: all(has_ended(process) for process in hanging), seconds=2 + ON_A_BUSY_MACHINE
         )
 
 
@@ -247,7 +240,7 @@ async def test_shutdown_in_the_middle_of_a_run_leaves_no_process(hanging_suite: 
         await editor.shutdown_session()
         await asyncio.wait([running], timeout=2 + ON_A_BUSY_MACHINE)
         await editor.until(
-            lambda: all(is_gone(process) for process in processes), seconds=2 + ON_A_BUSY_MACHINE
+            lambda: all(has_ended(process) for process in processes), seconds=2 + ON_A_BUSY_MACHINE
         )
         editor.capabilities = None
 
@@ -260,7 +253,7 @@ async def test_the_end_of_input_in_the_middle_of_a_run_leaves_no_process(hanging
         assert editor._server.stdin is not None
         editor._server.stdin.close()
         await editor.until(
-            lambda: all(is_gone(process) for process in processes), seconds=3 + ON_A_BUSY_MACHINE
+            lambda: all(has_ended(process) for process in processes), seconds=3 + ON_A_BUSY_MACHINE
         )
         editor.capabilities = None
 
@@ -270,7 +263,7 @@ async def test_a_killed_server_leaves_no_process(hanging_suite: Path) -> None:
         await hang(editor, hanging_suite)
         processes = family(editor)
         psutil.Process(editor.process_id).kill()
-        await editor.until(lambda: all(is_gone(process) for process in processes), seconds=5)
+        await editor.until(lambda: all(has_ended(process) for process in processes), seconds=5)
         editor.capabilities = None
 
 

@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 from tests.engine.assertions.expressions import CONTEXT, EXPRESSIONS, FALSE, TRUE
-from tests.patience import ON_A_BUSY_MACHINE
+from tests.patience import ON_A_BUSY_MACHINE, ends
 from waza_engine.assertions.evaluator import AssertionEvaluator, AssertionOutcome
 
 FOREVER = "re.search('(a+)+$', 'a' * 60 + 'b')"
@@ -203,14 +203,4 @@ def test_a_worker_ends_when_its_parent_is_gone(assertion: str) -> None:
     )
     finished = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     worker = int(finished.stdout)
-    deadline = time.monotonic() + 10 + ON_A_BUSY_MACHINE
-    while time.monotonic() < deadline and alive(worker):
-        time.sleep(0.05)
-    assert not alive(worker)
-
-
-def alive(pid: int) -> bool:
-    try:
-        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return False
+    assert ends(worker)

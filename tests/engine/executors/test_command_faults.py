@@ -10,7 +10,7 @@ import psutil
 import pytest
 
 from tests.engine.executors.agents import answer, ask, executor_of
-from tests.patience import ON_A_BUSY_MACHINE
+from tests.patience import ON_A_BUSY_MACHINE, ends
 from waza_engine.executors.adapter.turn import LONGEST_LINE_BYTES, MOST_BYTES
 from waza_engine.executors.base import ExecutionRequest, ExecutionResponse, ExecutorError
 from waza_engine.runs.cancellation import RunCancellation
@@ -27,18 +27,6 @@ FORKS = """
 
 def shutdown_of(response: ExecutionResponse) -> dict[str, object]:
     return {key: response.events[-1][key] for key in ("exit_code", "timed_out")}
-
-
-def gone(pid: str) -> bool:
-    """Tell whether a process is gone, or about to be: the system may take a moment to bury it."""
-    try:
-        process = psutil.Process(int(pid))
-        process.wait(2 + ON_A_BUSY_MACHINE)
-    except psutil.NoSuchProcess:
-        return True
-    except psutil.TimeoutExpired:
-        return False
-    return True
 
 
 def test_an_agent_that_takes_too_long_is_asked_to_end_and_its_words_are_kept(tmp_path: Path) -> None:
@@ -62,7 +50,7 @@ def test_an_agent_that_will_not_end_is_killed_with_its_children(tmp_path: Path) 
     found = ask(executor_of(tmp_path, script), tmp_path, timeout_seconds=3)
     assert time.monotonic() - started < 6 + ON_A_BUSY_MACHINE
     assert shutdown_of(found) == {"exit_code": 137, "timed_out": True}
-    assert gone(found.output)
+    assert ends(int(found.output))
 
 
 def test_an_agent_that_is_asked_to_end_may_say_last_words(tmp_path: Path) -> None:
@@ -78,7 +66,7 @@ def test_an_agent_that_is_asked_to_end_may_say_last_words(tmp_path: Path) -> Non
 def test_children_that_are_left_behind_end_with_the_turn(tmp_path: Path) -> None:
     found = answer(tmp_path, FORKS)
     assert found.error is None
-    assert gone(found.output)
+    assert ends(int(found.output))
 
 
 def test_a_child_that_holds_the_output_open_does_not_hold_the_turn(tmp_path: Path) -> None:
@@ -206,7 +194,7 @@ def test_cancelling_ends_the_agent_and_keeps_its_words(tmp_path: Path) -> None:
     thread.join(10 + ON_A_BUSY_MACHINE)
     assert time.monotonic() - started < 3 + ON_A_BUSY_MACHINE
     assert found[0].error == "the run was cancelled"
-    assert gone(found[0].output)
+    assert ends(int(found[0].output))
 
 
 def test_closing_ends_all_agents_at_the_same_time(tmp_path: Path) -> None:

@@ -85,7 +85,7 @@ def test_a_cancelled_run_does_not_wait_for_the_next_attempt(tmp_path: Path) -> N
         raise rate_limit()
 
     def cancel() -> None:
-        waiting.wait(20)
+        waiting.wait(60)
         cancellation.request()
 
     threading.Thread(target=cancel, daemon=True).start()

@@ -86,7 +86,7 @@ def test_a_run_that_is_cancelled_in_the_pause_keeps_the_attempt_before_it(tmp_pa
         raise ExecutorError("too many requests", transient=True)
 
     def cancel() -> None:
-        answered.wait(20)
+        answered.wait(60)
         cancellation.request()
 
     threading.Thread(target=cancel, daemon=True).start()
