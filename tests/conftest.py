@@ -21,6 +21,7 @@ LONGEST = (
     "tests/protocol/fuzz/test_fuzz.py",
     "tests/protocol/exits/test_exits.py",
     "tests/engine/runs/test_regrading_samples.py",
+    "tests/server/syntax/test_incremental.py",
 )
 
 
