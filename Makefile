@@ -22,7 +22,7 @@ demo: $(READY) ## Diagnostics, a run of every task and the scores in the source,
 	@$(BIN)/waza-language-server show $(SUITE)/eval.yaml
 
 test: $(READY) ## Every test, the one in a real VS Code included.
-	$(BIN)/python -m pytest -n auto --dist loadgroup --no-loadscope-reorder $(ARGS)
+	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder $(ARGS)
 
 test-model: $(READY) $(MODEL_VENV)/.ready ## A small real model behind a real server; builds the server once (minutes, needs cmake and g++).
 	$(BIN)/python -m pytest -m model tests/model $(ARGS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -25,17 +26,22 @@ LONGEST = (
 )
 
 
-# Before xdist reads the groups.
-@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep the tests of a file in one process; the longest come first, then what is installed meanwhile."""
-    for item in items:
-        item.add_marker(pytest.mark.xdist_group(_file_of(item)))
+    """Begin with the files that take longest, then with those whose needs are installed meanwhile."""
     items.sort(key=lambda item: (_file_of(item) not in LONGEST, item.path.parent.name not in ROOMS))
 
 
 def _file_of(item: pytest.Item) -> str:
     return item.nodeid.partition("::")[0]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def signals_as_in_a_terminal() -> None:
+    """Mind signals that a shell lets a run in the background ignore: what is started ignores them too."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    if sys.platform != "win32" and signal.getsignal(signal.SIGQUIT) is signal.SIG_IGN:
+        signal.signal(signal.SIGQUIT, signal.SIG_DFL)
 
 
 @pytest.fixture(scope="session", autouse=True)
