@@ -8,6 +8,9 @@ SUITE := examples/code-explainer
 READY := $(VENV)/.ready
 MODEL_VENV := .venv-model
 
+# The tests start thousands of Python processes, and each would compile all it imports again.
+export PYTHONDONTWRITEBYTECODE :=
+
 .PHONY: demo test test-model lint format bench schemas vscode clean lock
 
 demo: $(READY) ## Diagnostics, a run of every task and the scores in the source, on the example suite.
@@ -19,7 +22,7 @@ demo: $(READY) ## Diagnostics, a run of every task and the scores in the source,
 	@$(BIN)/waza-language-server show $(SUITE)/eval.yaml
 
 test: $(READY) ## Every test, the one in a real VS Code included.
-	$(BIN)/python -m pytest -n auto --dist loadgroup $(ARGS)
+	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder $(ARGS)
 
 test-model: $(READY) $(MODEL_VENV)/.ready ## A small real model behind a real server; builds the server once (minutes, needs cmake and g++).
 	$(BIN)/python -m pytest -m model tests/model $(ARGS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -10,20 +11,37 @@ from typing import Protocol
 import pytest
 
 from tests.leftovers import pytest_configure
+from tests.preparation import ROOMS, pytest_sessionfinish, pytest_xdist_node_collection_finished
 from tests.scripted_model import ModelRequest, Reply, ScriptedModel
 
-__all__ = ["pytest_configure"]
+__all__ = ["pytest_configure", "pytest_sessionfinish", "pytest_xdist_node_collection_finished"]
 
-# Tests that share an installation, which the first of them makes.
-TOGETHER = ("agents", "vscode")
+# Half a minute each: one of them that begins late would go on alone at the end.
+LONGEST = (
+    "tests/hostile/test_hostile_repository.py",
+    "tests/protocol/fuzz/test_fuzz.py",
+    "tests/protocol/exits/test_exits.py",
+    "tests/engine/runs/test_regrading_samples.py",
+    "tests/server/syntax/test_incremental.py",
+)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep the tests of a file, or of a folder that shares an installation, in one process of several."""
-    for item in items:
-        folder = item.path.parent.name
-        group = folder if folder in TOGETHER else str(item.path)
-        item.add_marker(pytest.mark.xdist_group(group))
+    """Begin with the files that take longest, then with those whose needs are installed meanwhile."""
+    items.sort(key=lambda item: (_file_of(item) not in LONGEST, item.path.parent.name not in ROOMS))
+
+
+def _file_of(item: pytest.Item) -> str:
+    return item.nodeid.partition("::")[0]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def signals_as_in_a_terminal() -> None:
+    """Mind signals that a shell lets a run in the background ignore: what is started ignores them too."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    if sys.platform != "win32" and signal.getsignal(signal.SIGQUIT) is signal.SIG_IGN:
+        signal.signal(signal.SIGQUIT, signal.SIG_DFL)
 
 
 @pytest.fixture(scope="session", autouse=True)

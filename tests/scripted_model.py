@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, TypeAlias
 
-_WAIT_SECONDS = 20.0
+_WAIT_SECONDS = 60.0
 
 
 @dataclass(frozen=True)

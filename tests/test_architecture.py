@@ -6,7 +6,8 @@ import ast
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -46,13 +47,21 @@ RUNS_CODE = {
 }
 
 
-def imports_of(path: Path) -> Iterator[str]:
-    """Yield the modules that a file imports anywhere, those for type checkers alone left out."""
-    for node in _run_time_nodes(ast.parse(path.read_text("utf-8"))):
+@cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text("utf-8"))
+
+
+@cache
+def imports_of(path: Path) -> Sequence[str]:
+    """Return the modules that a file imports anywhere, those for type checkers alone left out."""
+    found: list[str] = []
+    for node in _run_time_nodes(tree_of(path)):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            found += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module:
-            yield node.module
+            found.append(node.module)
+    return found
 
 
 def _run_time_nodes(tree: ast.AST) -> Iterator[ast.AST]:
@@ -154,7 +163,7 @@ def test_what_is_special_about_a_grader_type_stands_on_its_class() -> None:
         (path.relative_to(ROOT).as_posix(), ast.unparse(node))
         for path in sorted(ENGINE.rglob("*.py"))
         if path.parent != ENGINE / "graders"
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        for node in ast.walk(tree_of(path))
         if _lists_grader_types(node) or _compares_grader_type(node)
     ]
     assert wrong == []
@@ -208,7 +217,7 @@ def test_the_server_process_executes_nothing_of_a_suite() -> None:
     wrong = [
         (path.relative_to(ROOT).as_posix(), ast.unparse(node.func))
         for path in sorted(SERVER.rglob("*.py"))
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        for node in ast.walk(tree_of(path))
         if isinstance(node, ast.Call) and _runs_code(node.func)
     ]
     assert wrong == []
@@ -239,7 +248,7 @@ def test_one_place_prints() -> None:
         path.relative_to(ROOT).as_posix()
         for package in (ENGINE, SERVER)
         for path in package.rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        for node in ast.walk(tree_of(path))
         if _prints(node)
     }
     assert found - TOUCH_STREAMS.keys() == set()
@@ -266,7 +275,7 @@ def test_the_server_compiles_no_pattern_but_its_own() -> None:
     wrong = [
         (path.relative_to(ROOT).as_posix(), node.lineno, ast.unparse(node))
         for path in sorted(SERVER.rglob("*.py"))
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        for node in ast.walk(tree_of(path))
         if isinstance(node, ast.Call) and _compiles_a_pattern(node.func) and not _is_literal(node.args[0])
     ]
     assert wrong == []
@@ -308,7 +317,7 @@ def test_files_are_read_and_written_in_one_place() -> None:
         path.relative_to(ROOT).as_posix()
         for package in (ENGINE, SERVER)
         for path in package.rglob("*.py")
-        if any(map(_touches_a_file, ast.walk(ast.parse(path.read_text("utf-8")))))
+        if any(map(_touches_a_file, ast.walk(tree_of(path))))
     }
     assert found == set(READS_OTHERWISE)
 

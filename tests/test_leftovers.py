@@ -14,7 +14,7 @@ PYTEST = """\
 import sys, pytest
 from tests import leftovers
 leftovers.PATIENCE_SECONDS = 0.2
-sys.exit(pytest.main(["-q", "-p", "no:cacheprovider", *sys.argv[1:]], plugins=[leftovers]))
+sys.exit(pytest.main(["-q", "-p", "no:cacheprovider", "-p", "xdist", *sys.argv[1:]], plugins=[leftovers]))
 """
 PROCESS = "subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)'], start_new_session=True)"
 
@@ -45,7 +45,13 @@ def test_what_is_left_fails_the_run(repository: Path, statement: str, said: str,
     done = subprocess.run(
         [sys.executable, "-c", PYTEST, "-n", processes, "--rootdir", str(repository)],
         cwd=repository,
-        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[1]), "PYTHONDONTWRITEBYTECODE": "1"},
+        env={
+            **os.environ,
+            "PYTHONPATH": str(Path(__file__).parents[1]),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            # They take most of the time that a process needs to start.
+            "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+        },
         capture_output=True,
         text=True,
         check=False,

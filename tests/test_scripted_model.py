@@ -16,7 +16,7 @@ QUESTION: list[Any] = [{"role": "user", "content": "hello"}]
 
 
 def client_of(model: ScriptedModel, retries: int = 0) -> openai.OpenAI:
-    return openai.OpenAI(base_url=model.base_url, api_key="key", max_retries=retries, timeout=10)
+    return openai.OpenAI(base_url=model.base_url, api_key="key", max_retries=retries, timeout=60)
 
 
 def test_plays_its_script_in_order_and_notes_the_requests(scripted_model: StartModel) -> None:

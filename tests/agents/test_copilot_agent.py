@@ -19,6 +19,7 @@ import pytest
 
 from tests.agents.conftest import StartAgent
 from tests.conftest import StartModel
+from tests.patience import ON_A_BUSY_MACHINE, staying
 from tests.scripted_model import Answer, Held, ModelRequest, Reply, Status, Tokens, call
 from waza_engine.executors.base import ExecutionRequest, ExecutionResponse, ExecutorError
 from waza_engine.executors.copilot_sdk import CopilotExecutor
@@ -269,8 +270,8 @@ def test_when_the_time_is_over_what_came_so_far_is_kept(
     looking = Answer("Let me look.", calls=[call("bash", command="echo here", description="Look")])
     executor = start_agent(scripted_model("Warm.", looking, Held(), "Back.").base_url)
     session = ask(executor, workspace).session
-    response = ask(executor, workspace, session=session, timeout_seconds=3)
-    assert response.error == "the agent did not finish within 3 seconds"
+    response = ask(executor, workspace, session=session, timeout_seconds=6)
+    assert response.error == "the agent did not finish within 6 seconds"
     assert response.output == "Let me look."
     assert [made.name for made in response.tool_calls] == ["bash"]
     assert response.usage is not None
@@ -297,8 +298,8 @@ def test_a_command_that_hangs_is_ended_with_the_time(
     hangs = call("bash", command="echo $$ > pid.txt; sleep 600", description="Wait", initial_wait=600)
     executor = start_agent(scripted_model("Warm.", hangs).base_url)
     ask(executor, workspace)
-    response = ask(executor, workspace, timeout_seconds=3)
-    assert response.error == "the agent did not finish within 3 seconds"
+    response = ask(executor, workspace, timeout_seconds=6)
+    assert response.error == "the agent did not finish within 6 seconds"
     assert not psutil.pid_exists(int((workspace / "pid.txt").read_text()))
 
 
@@ -322,8 +323,8 @@ def test_cancelling_ends_everything_within_two_seconds(
     cancellation.request()
     turn.join()
     took = time.monotonic() - started
-    assert psutil.wait_procs(agent_processes(), timeout=2)[1] == []
-    assert took < 2
+    assert staying(agent_processes()) == []
+    assert took < 2 + ON_A_BUSY_MACHINE
     assert (outcome[0].output, outcome[0].error) == ("Working.", "the run was cancelled")
 
 
@@ -358,16 +359,7 @@ def test_the_agent_ends_with_an_engine_that_is_killed(
     assert len(started) >= 2
     (os.killpg if with_its_group else os.kill)(engine.pid, signal.SIGKILL)
     engine.wait()
-    _, left = psutil.wait_procs(started, timeout=2)
-    assert [process for process in left if not has_ended(process)] == []
-
-
-def has_ended(process: psutil.Process) -> bool:
-    """Whether a process has ended, be it that the system has not collected it yet."""
-    try:
-        return process.status() == psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return True
+    assert staying(started) == []
 
 
 def test_an_agent_that_dies_is_an_error_and_the_next_prompt_starts_it_again(
@@ -486,7 +478,7 @@ def test_closing_twice_and_before_any_prompt(start_agent: StartAgent, scripted_m
     executor = start_agent(scripted_model().base_url)
     executor.close()
     executor.close()
-    assert psutil.wait_procs(agent_processes(), timeout=2)[1] == []
+    assert staying(agent_processes()) == []
 
 
 def first(events: Any, kind: str) -> Mapping[str, Any]:

@@ -18,6 +18,7 @@ import pytest
 
 from tests.agents.test_copilot_agent import agent_processes
 from tests.conftest import StartModel
+from tests.patience import ON_A_BUSY_MACHINE, staying
 from tests.scripted_model import Held, ModelRequest, Reply, call
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "code-explainer"
@@ -199,9 +200,9 @@ def test_interrupting_the_run_ends_the_agent_and_keeps_what_is_finished(
     model.wait_for_requests(5)
     started = time.monotonic()
     engine.send_signal(signal.SIGINT)
-    assert engine.wait(10) == 130
-    assert time.monotonic() - started < 3
-    assert psutil.wait_procs(agent_processes(), timeout=2)[1] == []
+    assert engine.wait(10 + ON_A_BUSY_MACHINE) == 130
+    assert time.monotonic() - started < 3 + ON_A_BUSY_MACHINE
+    assert staying(agent_processes()) == []
     assert not psutil.pid_exists(engine.pid)
     document = json.loads(results.read_text("utf-8"))
     assert document["tasks"][0]["status"] == "passed"

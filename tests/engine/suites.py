@@ -12,6 +12,7 @@ from waza_engine.runs.events import RunEvent
 from waza_engine.runs.run import RunReport, RunRequest, prepare
 
 CONFIG = "config: {trials_per_task: 1, timeout_seconds: 20, executor: mock}\n"
+GREETS = "- {type: text, name: greets, config: {contains: [hello]}}\n"
 HANGS = """\
 - type: program
   name: hangs

@@ -8,11 +8,13 @@ import time
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
-from functools import partial
+from copy import deepcopy
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, Literal
 
 import pytest_lsp
+from cattrs import Converter
 from lsprotocol import types
 from pygls.lsp.client import LanguageClient as PlainClient
 from pygls.protocol import default_converter
@@ -29,7 +31,7 @@ class Editor(LanguageClient):
     """What a person would see in it, and what the server wrote to its log."""
 
     def __init__(self, *, pulls: bool) -> None:
-        super().__init__(converter_factory=default_converter)
+        super().__init__(converter_factory=_converter)
         register_lsp_features(self)
         self.pulls = pulls
         self.log = ""
@@ -143,7 +145,7 @@ class Editor(LanguageClient):
         params = types.ExecuteCommandParams(name, list(arguments), work_done_token=token)
         return await self.workspace_execute_command_async(params)
 
-    async def until(self, condition: Callable[[], object], seconds: float = 20) -> None:
+    async def until(self, condition: Callable[[], object], seconds: float = 60) -> None:
         """Wait until the condition holds."""
         deadline = time.monotonic() + seconds
         while not condition():
@@ -188,7 +190,7 @@ async def editing(
     ``pulls`` makes it ask for diagnostics, as VS Code does since 1.73, instead of waiting for them; without
     ``asks`` it has no way to show a question of the server.
     """
-    capabilities = pytest_lsp.client_capabilities(name)
+    capabilities = deepcopy(_capabilities(name))
     if encodings is not None:
         capabilities.general = capabilities.general or types.GeneralClientCapabilities()
         capabilities.general.position_encodings = encodings
@@ -222,6 +224,17 @@ async def editing(
     if not log_of_errors:
         assert "Traceback" not in editor.log, editor.log
         assert "ERROR" not in editor.log, editor.log
+
+
+@cache
+def _converter() -> Converter:
+    """Return the one converter of all editors; each would compile the whole protocol again for itself."""
+    return default_converter()
+
+
+@cache
+def _capabilities(name: EditorName) -> types.ClientCapabilities:
+    return pytest_lsp.client_capabilities(name)
 
 
 def write_suite(folder: Path, evaluation: str, **tasks: str) -> Path:

@@ -43,7 +43,7 @@ class RawClient:
         self.process.kill()
         self.process.wait(PATIENCE_SECONDS)
         for reader in self._readers:
-            reader.join(2)
+            reader.join(PATIENCE_SECONDS)
 
     def write(self, data: bytes) -> None:
         assert self.process.stdin is not None

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 from lsprotocol import types
 
 from tests.protocol.editor import Editor, editing, write_suite
@@ -60,16 +62,27 @@ TEXTS = {
 }
 
 
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def survivor(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[tuple[Editor, Path]]:
+    """One editor, whose server has to survive all texts, and the suite that is open in it."""
+    folder = tmp_path_factory.mktemp("suite")
+    suite = write_suite(folder, SUITE, one=TASK)
+    async with editing(folder, pulls=True) as editor:
+        yield editor, suite
+
+
+@pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS.keys())
-async def test_every_feature_answers(tmp_path: Path, text: str) -> None:
-    suite = write_suite(tmp_path, SUITE, one=TASK)
-    async with editing(tmp_path, pulls=True) as editor:
-        uri = editor.open(suite, text)
-        await use_every_feature(editor, uri, text)
-        editor.insert(uri, 2, 1, 0, "x")
-        await use_every_feature(editor, uri, text)
-        editor.replace(uri, 3, SUITE)
-        assert [d.range.start.line for d in await editor.problems(uri)] == [8]
+async def test_every_feature_answers(survivor: tuple[Editor, Path], text: str) -> None:
+    editor, suite = survivor
+    uri = editor.open(suite, text)
+    await use_every_feature(editor, uri, text)
+    editor.insert(uri, 2, 1, 0, "x")
+    await use_every_feature(editor, uri, text)
+    editor.replace(uri, 3, SUITE)
+    assert [d.range.start.line for d in await editor.problems(uri)] == [8]
+    editor.close(uri)
+    assert "Traceback" not in editor.log, editor.log
 
 
 async def use_every_feature(editor: Editor, uri: str, text: str) -> None:

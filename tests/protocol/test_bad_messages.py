@@ -10,7 +10,14 @@ from typing import Any
 import pytest
 
 from tests.protocol.editor import write_suite
-from tests.protocol.raw_client import RawClient, framed, introduction, message
+from tests.protocol.raw_client import (
+    PATIENCE_SECONDS,
+    RawClient,
+    framed,
+    introduction,
+    message,
+    running_server,
+)
 from waza_language_server.project.uris import uri_of
 from waza_language_server.protocol.messages import Malformed, read_message
 from waza_language_server.protocol.wire import Frames
@@ -31,7 +38,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RawClient]:
         yield started
         started.ask("shutdown")
         started.send("exit")
-        assert started.process.wait(20) == 0
+        assert started.process.wait(PATIENCE_SECONDS) == 0
     assert "Traceback" not in started.log
 
 
@@ -231,7 +238,7 @@ def test_requests_after_the_shutdown_are_refused() -> None:
         assert client.ask("shutdown")["error"]["code"] == -32600
         client.send("textDocument/didOpen", {"textDocument": {}})
         client.send("exit")
-        assert client.process.wait(20) == 0
+        assert client.process.wait(PATIENCE_SECONDS) == 0
 
 
 FAILING_INTRODUCTIONS: list[Any] = [
@@ -341,11 +348,20 @@ def test_a_header_gives_the_length_or_ends_the_connection(header: bytes, *, acce
             frames.next()
 
 
+# What writes the log may have to wait for its turn.
+SLOW_LOG = """
+import time
+from waza_language_server.protocol.wire import log
+warning = log.warning
+log.warning = lambda *what: (time.sleep(0.5), warning(*what))
+"""
+
+
 def test_a_broken_header_ends_the_server_with_a_reason() -> None:
-    with RawClient() as client:
+    with RawClient(running_server(SLOW_LOG)) as client:
         client.initialize()
         client.write(b"Content-Length: many\r\n\r\n{}")
-        assert client.process.wait(20) == 1
+        assert client.process.wait(PATIENCE_SECONDS) == 1
     assert "The connection to the client ended: a message says it is 'many' bytes long" in client.log
 
 

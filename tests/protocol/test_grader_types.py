@@ -9,6 +9,7 @@ import psutil
 import pytest
 
 from tests.engine.graders.custom_package import ROOT, install_example
+from tests.patience import has_ended
 from tests.protocol.editor import Editor, editing, write_suite
 
 SUITE = """\
@@ -44,7 +45,7 @@ def suite(tmp_path: Path) -> Path:
 
 def engines(editor: Editor) -> list[psutil.Process]:
     children = psutil.Process(editor.process_id).children()
-    return [child for child in children if "waza_engine" in child.cmdline()]
+    return [child for child in children if not has_ended(child) and "waza_engine" in child.cmdline()]
 
 
 async def codes(editor: Editor, uri: str) -> list[str]:

@@ -11,7 +11,7 @@ import pytest
 from tests.protocol.editor import editing, write_suite
 
 HEAD = "name: s\nskill: s\ngraders:\n  - type: text\n    name: a\ntasks:\n  - t\n"
-GENEROUS_SECONDS = 20
+GENEROUS_SECONDS = 60
 """For three edits, each with a hover right behind it, on a machine with much else to do."""
 MEBIBYTE = 1024 * 1024
 

@@ -15,6 +15,7 @@ import pytest
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
+from tests.patience import ON_A_BUSY_MACHINE, has_ended
 from tests.protocol.editor import Editor, editing, write_suite
 
 SUITE = """\
@@ -79,13 +80,6 @@ def family(editor: Editor) -> list[psutil.Process]:
 
 def mend(suite: Path) -> None:
     suite.write_text(SUITE, "utf-8")
-
-
-def is_gone(process: psutil.Process) -> bool:
-    try:
-        return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return True
 
 
 def sleepers(editor: Editor) -> list[psutil.Process]:
@@ -182,8 +176,10 @@ async def test_the_lens_of_a_running_suite_cancels_it(hanging_suite: Path) -> No
         started = time.monotonic()
         assert (await editor.command(command.command, *(command.arguments or ())))["canceled"] == 1
         assert (await running)["status"] == "canceled"
-        assert time.monotonic() - started < 2
-        await editor.until(lambda: all(is_gone(process) for process in hanging), seconds=1)
+        assert time.monotonic() - started < 2 + ON_A_BUSY_MACHINE
+        await editor.until(
+            lambda: all(has_ended(process) for process in hanging), seconds=1 + ON_A_BUSY_MACHINE
+        )
         assert lens(await editor.lenses(uri), 0).title == "▶ Run suite"
 
 
@@ -194,7 +190,7 @@ async def test_the_progress_bar_cancels_its_run(hanging_suite: Path) -> None:
         started = time.monotonic()
         editor.window_work_done_progress_cancel(types.WorkDoneProgressCancelParams(token))
         assert (await running)["status"] == "canceled"
-        assert time.monotonic() - started < 2
+        assert time.monotonic() - started < 2 + ON_A_BUSY_MACHINE
 
 
 async def test_cancelling_the_request_cancels_its_run(hanging_suite: Path) -> None:
@@ -208,7 +204,9 @@ async def test_cancelling_the_request_cancels_its_run(hanging_suite: Path) -> No
         with pytest.raises(JsonRpcException) as refused:
             await running
         assert refused.value.code == types.LSPErrorCodes.RequestCancelled
-        await editor.until(lambda: all(is_gone(process) for process in hanging), seconds=2)
+        await editor.until(
+            lambda: all(has_ended(process) for process in hanging), seconds=2 + ON_A_BUSY_MACHINE
+        )
 
 
 async def test_the_server_answers_while_something_runs(hanging_suite: Path) -> None:
@@ -217,7 +215,7 @@ async def test_the_server_answers_while_something_runs(hanging_suite: Path) -> N
         running = await hang(editor, hanging_suite)
         started = time.monotonic()
         assert await editor.problems(uri) == []
-        assert time.monotonic() - started < 1
+        assert time.monotonic() - started < 1 + ON_A_BUSY_MACHINE
         await editor.command("waza.cancel")
         await running
 
@@ -240,8 +238,10 @@ async def test_shutdown_in_the_middle_of_a_run_leaves_no_process(hanging_suite: 
         running = await hang(editor, hanging_suite)
         processes = family(editor)
         await editor.shutdown_session()
-        await asyncio.wait([running], timeout=2)
-        await editor.until(lambda: all(is_gone(process) for process in processes), seconds=2)
+        await asyncio.wait([running], timeout=2 + ON_A_BUSY_MACHINE)
+        await editor.until(
+            lambda: all(has_ended(process) for process in processes), seconds=2 + ON_A_BUSY_MACHINE
+        )
         editor.capabilities = None
 
 
@@ -252,7 +252,9 @@ async def test_the_end_of_input_in_the_middle_of_a_run_leaves_no_process(hanging
         assert editor._server is not None
         assert editor._server.stdin is not None
         editor._server.stdin.close()
-        await editor.until(lambda: all(is_gone(process) for process in processes), seconds=3)
+        await editor.until(
+            lambda: all(has_ended(process) for process in processes), seconds=3 + ON_A_BUSY_MACHINE
+        )
         editor.capabilities = None
 
 
@@ -261,7 +263,7 @@ async def test_a_killed_server_leaves_no_process(hanging_suite: Path) -> None:
         await hang(editor, hanging_suite)
         processes = family(editor)
         psutil.Process(editor.process_id).kill()
-        await editor.until(lambda: all(is_gone(process) for process in processes), seconds=5)
+        await editor.until(lambda: all(has_ended(process) for process in processes), seconds=5)
         editor.capabilities = None
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.command_line import language_server
 from tests.protocol.editor import editing, write_suite
-from tests.protocol.test_cli import waza
 from waza_language_server.project.uris import uri_of
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="makes pipes and links")
@@ -80,14 +80,14 @@ async def test_the_server_answers_whatever_lies_around_a_suite(tmp_path: Path, w
 @pytest.mark.parametrize("what", ["pipes", "descriptors"])
 def test_check_and_show_end_whatever_lies_around_a_suite(tmp_path: Path, what: str) -> None:
     suite = surrounded(tmp_path, THINGS[what])
-    assert "Traceback" not in waza("check", tmp_path).stderr
-    assert "Run suite" in waza("show", suite).stdout
+    assert "Traceback" not in language_server("check", tmp_path).stderr
+    assert "Run suite" in language_server("show", suite).stdout
 
 
 @pytest.mark.parametrize("what", THINGS)
 def test_a_named_thing_that_is_no_file_gets_one_sentence(tmp_path: Path, what: str) -> None:
     THINGS[what](tmp_path / "eval.yaml")
-    done = waza("show" if what == "folders" else "check", tmp_path / "eval.yaml")
+    done = language_server("show" if what == "folders" else "check", tmp_path / "eval.yaml")
     assert "Traceback" not in done.stderr
     assert len(done.stderr.splitlines()) == 1
 
@@ -96,7 +96,7 @@ def test_a_named_link_is_followed(tmp_path: Path) -> None:
     (tmp_path / "repository" / ".git").mkdir(parents=True)
     suite = write_suite(tmp_path / "elsewhere", SUITE)
     (tmp_path / "repository" / "eval.yaml").symlink_to(suite)
-    assert "Run suite" in waza("show", tmp_path / "repository" / "eval.yaml").stdout
+    assert "Run suite" in language_server("show", tmp_path / "repository" / "eval.yaml").stdout
 
 
 async def test_a_task_file_without_text_is_said_at_its_glob(tmp_path: Path) -> None:
@@ -169,7 +169,7 @@ async def test_names_that_are_no_utf_8_are_neither_offered_nor_a_hurdle(tmp_path
         odd = editor.open(tmp_path / "tasks" / name)
         assert "duplicate-task-id" in {problem.code for problem in await editor.problems(odd)}
         assert await editor.problems(editor.open(suite)) == []
-    assert "Traceback" not in waza("check", tmp_path).stderr
+    assert "Traceback" not in language_server("check", tmp_path).stderr
 
 
 async def test_old_line_ends_are_line_ends(tmp_path: Path) -> None:
@@ -181,4 +181,4 @@ async def test_old_line_ends_are_line_ends(tmp_path: Path) -> None:
         (found,) = [problem.range.start for problem in problems if problem.code == "unknown-key"]
         assert (found.line, found.character) == (5, 40)
         assert await editor.lenses(uri_of(path))
-    assert "eval.yaml:6:41: error[unknown-key]" in waza("check", path).stdout
+    assert "eval.yaml:6:41: error[unknown-key]" in language_server("check", path).stdout

@@ -1,7 +1,7 @@
 // Installs, once per user, what the end-to-end test needs: a VS Code server build with its own Node, and Playwright.
 //
 // They land in the user's cache folder, in a folder named after the lock file, so that only the first run pays
-// (two to three minutes). A folder appears there complete or not at all: it is filled under another name and renamed.
+// (about a minute). A folder appears there complete or not at all: it is filled under another name and renamed.
 // Two that fill it at once would spoil it: `test_real_vscode.py` lets in one at a time.
 //
 //   node tests/vscode/install.mjs        prints the folder
@@ -16,8 +16,8 @@ import { fileURLToPath } from "node:url";
 const HERE = path.dirname(fileURLToPath(import.meta.url));
 const MANIFESTS = ["package.json", "package-lock.json", ".npmrc"];
 
-// Compiled by node-gyp: kerberos wants krb5; the browser wants a font to draw with.
-const DEBIAN_PACKAGES = ["chromium", "fonts-dejavu-core", "libkrb5-dev", "build-essential", "pkg-config", "python3"];
+// The browser wants a font to draw with.
+const DEBIAN_PACKAGES = ["chromium", "fonts-dejavu-core"];
 const BROWSERS = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 
 /** Installs what is missing; returns `{node, codeServer, playwright, browser}`, absolute paths. */
@@ -26,9 +26,8 @@ export function installVSCodeUnderTest({ log = (line) => process.stderr.write(`$
     throw new Error(`The VS Code under test exists for Linux on x64 and arm64, not for ${process.platform}-${process.arch}.`);
   }
   const folder = cacheFolder();
-  const complete = isComplete(folder);
-  installSystemPackages({ toolchain: !complete, log });
-  if (!complete) fill(folder, log);
+  installSystemPackages(log);
+  if (!isComplete(folder)) fill(folder, log);
   return { ...contents(folder), browser: findBrowser() };
 }
 
@@ -56,16 +55,20 @@ function isComplete(folder) {
 }
 
 function fill(folder, log) {
-  log(`Installing the VS Code under test into ${folder} (once, two to three minutes) …`);
+  log(`Installing the VS Code under test into ${folder} (once, about a minute) …`);
   const started = Date.now();
   const work = `${folder}.partial`;
   fs.rmSync(work, { recursive: true, force: true });
   fs.mkdirSync(work, { recursive: true });
   for (const name of MANIFESTS) fs.copyFileSync(path.join(HERE, name), path.join(work, name));
 
-  // First without scripts: they must run under the Node that this very step brings.
-  run("npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund"], work, process.env);
-  run("npm", ["rebuild", "--foreground-scripts"], work, environmentOfBundledNode(work));
+  // Without scripts: most of them compile, for minutes, what VS Code does without here (terminals, sign-in).
+  const options = ["--ignore-scripts", "--no-audit", "--no-fund"];
+  run("npm", ["ci", ...options], work);
+  const code = path.join(work, "node_modules", "code-server", "lib", "vscode");
+  for (const place of [code, path.join(code, "extensions")]) {
+    run("npm", ["install", "--omit=dev", ...options], place);
+  }
 
   fs.writeFileSync(path.join(work, "complete"), new Date().toISOString());
   fs.rmSync(folder, { recursive: true, force: true });
@@ -73,25 +76,13 @@ function fill(folder, log) {
   log(`Installed in ${Math.round((Date.now() - started) / 1000)} s.`);
 }
 
-/** The environment in which `node`, `npm` and node-gyp's headers are those of the bundled Node. */
-function environmentOfBundledNode(work) {
-  const home = path.join(work, "node_modules", `node-linux-${process.arch}`);
-  const bin = path.join(work, "bin");
-  fs.mkdirSync(bin, { recursive: true });
-  fs.symlinkSync(path.join(home, "bin", "node"), path.join(bin, "node"));
-  const npm = fs.realpathSync(find("npm") ?? fail("npm is not on PATH; install Node.js with npm."));
-  fs.writeFileSync(path.join(bin, "npm"), `#!/bin/sh\nexec "${path.join(bin, "node")}" "${npm}" "$@"\n`, { mode: 0o755 });
-  return { ...process.env, PATH: `${bin}${path.delimiter}${process.env.PATH}`, npm_config_nodedir: home };
-}
-
-function installSystemPackages({ toolchain, log }) {
-  if (!toolchain && findBrowser({ optional: true })) return;
+function installSystemPackages(log) {
+  if (findBrowser({ optional: true })) return;
   if (!find("dpkg-query")) {
     findBrowser();
-    return; // Another distribution: the compiler's own message will name what it misses.
+    return; // it has said what is missing
   }
   const missing = DEBIAN_PACKAGES.filter((name) => {
-    if (name === "chromium" && findBrowser({ optional: true })) return false;
     const state = spawnSync("dpkg-query", ["-W", "-f=${db:Status-Status}", name], { encoding: "utf8" });
     return state.stdout !== "installed";
   });
@@ -126,7 +117,7 @@ function find(command) {
   return undefined;
 }
 
-function run(command, args, cwd, env) {
+function run(command, args, cwd, env = process.env) {
   const done = spawnSync(command, args, { cwd, env, encoding: "utf8", maxBuffer: 64 << 20 });
   if (done.status === 0) return;
   const output = `${done.stdout ?? ""}${done.stderr ?? ""}${done.error ?? ""}`.split("\n").slice(-60).join("\n");

@@ -63,8 +63,7 @@ def test_the_units_of_the_extension_hold(node_modules: Path) -> None:
 
 
 def test_a_mistake_is_underlined_and_repaired_and_a_click_brings_scores(vsix: Path, tmp_path: Path) -> None:
-    with one_at_a_time("vscode-under-test"):
-        run("node", str(INSTALL), cwd=REPOSITORY, seconds=1_200)
+    install_vscode()
     arguments = {"suite": SUITE, "python": Path(sys.executable), "vsix": vsix, "artifacts": tmp_path}
     # The paths of its sockets must be short, so its temporary folder is not below that of the test.
     with tempfile.TemporaryDirectory(prefix="vs-", ignore_cleanup_errors=True) as temporary:
@@ -83,6 +82,12 @@ def test_a_mistake_is_underlined_and_repaired_and_a_click_brings_scores(vsix: Pa
     if os.environ.get("WAZA_UPDATE_SCREENSHOT") == "1":
         README_PICTURE.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(picture, README_PICTURE)
+
+
+def install_vscode() -> None:
+    """Bring the VS Code under test, unless it is there."""
+    with one_at_a_time("vscode-under-test"):
+        run("node", str(INSTALL), cwd=REPOSITORY, seconds=1_200)
 
 
 def run(command: str, *arguments: str, cwd: Path, seconds: float, temporary: str | None = None) -> None:

@@ -130,6 +130,8 @@ async function endProcesses(child, run) {
   }
   signal(-child.pid, "SIGKILL");
   for (const pid of processesOf(run)) signal(Number(pid), "SIGKILL");
+  // What is killed is gone a moment later.
+  for (let waited = 0; processesOf(run).length > 0 && waited < 10_000; waited += 50) await pause(50);
 }
 
 function signal(pid, name) {

@@ -119,10 +119,11 @@ class Inbox:
         except Exception as error:  # noqa: BLE001 - whatever it is, the end must be told
             failure = error
         self._on_end(1)
-        self._post(None)
-        # Last, since a log that nobody reads may block.
+        # Not before the end is certain, since a log that nobody reads may block; not after the loop is told,
+        # since this thread ends with it.
         if failure is not None:
             log.warning("The connection to the client ended: %s", failure)
+        self._post(None)
 
     def _take(self, message: Message | Malformed, size: int) -> None:
         if not isinstance(message, Malformed):

@@ -13,6 +13,7 @@ import psutil
 import pytest
 
 from tests.engine.assertions.expressions import CONTEXT, EXPRESSIONS, FALSE, TRUE
+from tests.patience import ON_A_BUSY_MACHINE, ends
 from waza_engine.assertions.evaluator import AssertionEvaluator, AssertionOutcome
 
 FOREVER = "re.search('(a+)+$', 'a' * 60 + 'b')"
@@ -87,14 +88,14 @@ def test_a_hang_costs_one_assertion(evaluator: AssertionEvaluator, assertion: st
     outcomes = evaluate(evaluator, "(n := 3) > 1", assertion, "n == 3")
     assert [outcome.passed for outcome in outcomes] == [True, False, True]
     assert outcomes[1] == AssertionOutcome(False, "it took longer than 1 seconds", timed_out=True)
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 5 + ON_A_BUSY_MACHINE
 
 
 def test_a_hang_in_a_cold_worker_is_noticed_as_fast() -> None:
     with AssertionEvaluator(deadline_seconds=0.5) as cold:
         started = time.monotonic()
         assert cold.evaluate([FOREVER], CONTEXT)[0].timed_out
-        assert time.monotonic() - started < 8
+        assert time.monotonic() - started < 8 + ON_A_BUSY_MACHINE
 
 
 def test_a_crash_of_the_interpreter_costs_one_assertion() -> None:
@@ -184,7 +185,7 @@ def test_close_ends_an_evaluation_that_hangs() -> None:
     started = time.monotonic()
     with pytest.raises(RuntimeError, match="closed"):
         evaluator.evaluate([FOREVER], CONTEXT)
-    assert time.monotonic() - started < 10
+    assert time.monotonic() - started < 10 + ON_A_BUSY_MACHINE
     assert not any(psutil.pid_exists(worker) for worker in workers)
 
 
@@ -202,14 +203,4 @@ def test_a_worker_ends_when_its_parent_is_gone(assertion: str) -> None:
     )
     finished = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     worker = int(finished.stdout)
-    deadline = time.monotonic() + 10
-    while time.monotonic() < deadline and alive(worker):
-        time.sleep(0.05)
-    assert not alive(worker)
-
-
-def alive(pid: int) -> bool:
-    try:
-        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return False
+    assert ends(worker)

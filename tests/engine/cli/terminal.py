@@ -19,7 +19,7 @@ def shown_on_terminal(*arguments: object, **variables: str) -> bytes:
         os.close(theirs)
         shown = b"".join(iter(lambda: _read(ours), b""))
         os.close(ours)
-        assert process.wait(20) == 0
+        assert process.wait(60) == 0
     return shown
 
 

@@ -11,31 +11,24 @@ from pathlib import Path
 import psutil
 import pytest
 
+from tests.command_line import engine, engine_process
 from tests.engine.cli.terminal import shown_on_terminal
-from tests.engine.suites import HANGS, task, write_suite
+from tests.engine.suites import GREETS, HANGS, task, write_suite
+from tests.patience import ON_A_BUSY_MACHINE, staying
 from waza_engine.results.reading import latest_results
 
-GREETS = "- {type: text, name: greets, config: {contains: [hello]}}\n"
 EXAMPLE = Path(__file__).parents[3] / "examples" / "code-explainer"
 
 
-def engine(*arguments: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "waza_engine", *map(str, arguments)]
-    environment = {**os.environ, "PYTHONUTF8": "1"}
-    return subprocess.run(
-        command, capture_output=True, encoding="utf-8", timeout=120, check=False, env=environment
-    )
-
-
 def test_exit_code_0_when_every_task_passes(tmp_path: Path) -> None:
-    found = engine("run", write_suite(tmp_path, {"a": task("a")}, graders=GREETS))
+    found = engine_process("run", write_suite(tmp_path, {"a": task("a")}, graders=GREETS))
     assert (found.returncode, found.stderr) == (0, "")
     assert "✓ a  1.00" in found.stdout
     assert "1 of 1 tasks passed" in found.stdout
 
 
 def test_exit_code_1_when_a_task_fails_and_its_grader_says_why(tmp_path: Path) -> None:
-    found = engine("run", write_suite(tmp_path, {"a": task("a", prompt="Bye")}, graders=GREETS))
+    found = engine_process("run", write_suite(tmp_path, {"a": task("a", prompt="Bye")}, graders=GREETS))
     assert found.returncode == 1
     assert "✗ greets  0.00" in found.stdout
     assert "hello" in found.stdout
@@ -66,7 +59,7 @@ def test_exit_code_2_when_nothing_can_run(
 
 
 def test_exit_code_2_when_a_task_file_is_broken_and_the_others_run(tmp_path: Path) -> None:
-    found = engine("run", write_suite(tmp_path, {"a": task("a"), "b": "id: ["}, graders=GREETS))
+    found = engine_process("run", write_suite(tmp_path, {"a": task("a"), "b": "id: ["}, graders=GREETS))
     assert found.returncode == 2
     assert "✓ a" in found.stdout
     assert "b.yaml:" in found.stdout
@@ -90,7 +83,9 @@ def test_json_is_the_result_document_and_nothing_else(tmp_path: Path) -> None:
 
 
 def test_jsonl_is_one_event_a_line(tmp_path: Path) -> None:
-    found = engine("run", write_suite(tmp_path, {"a": task("a")}, graders=GREETS), "--format", "jsonl")
+    found = engine_process(
+        "run", write_suite(tmp_path, {"a": task("a")}, graders=GREETS), "--format", "jsonl"
+    )
     events = [json.loads(line) for line in found.stdout.splitlines()]
     assert (events[0]["kind"], events[-1]["kind"]) == ("run_started", "ended")
 
@@ -143,15 +138,15 @@ def test_interrupting_ends_cleanly_and_keeps_what_was_finished(
                 break
         time.sleep(0.5)
         children = psutil.Process(process.pid).children(recursive=True)
-        assert children
+        assert len(children) >= 2, "the guard and the engine"
         started = time.monotonic()
         process.send_signal(number)
         last = process.stdout.read().splitlines()[-1]
-        assert process.wait(10) == 130
-        assert time.monotonic() - started < 2.0
+        assert process.wait(10 + ON_A_BUSY_MACHINE) == 130
+        assert time.monotonic() - started < 2.0 + ON_A_BUSY_MACHINE
         assert process.stderr.read() == b""
     assert json.loads(last)["status"] == "canceled"
-    assert not psutil.wait_procs(children, timeout=2)[1]
+    assert staying(children) == []
     found = latest_results(tmp_path)
     assert found is not None
     assert {task.id: task.status for task in found.tasks.values()} == {"a": "passed", "b": "skipped"}
@@ -208,7 +203,7 @@ def test_a_reader_that_leaves_ends_the_command_without_a_word(tmp_path: Path, ou
             process.stdout.readline()
         process.stdout.close()
         assert process.stderr.read() == b""
-        assert process.wait(20) == 2
+        assert process.wait(20 + ON_A_BUSY_MACHINE) == 2
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device")
@@ -236,7 +231,9 @@ def test_a_place_that_cannot_be_written_is_refused_before_anything_runs(tmp_path
 def test_results_go_into_a_device_and_never_replace_it(tmp_path: Path) -> None:
     link = tmp_path / "null.json"
     link.symlink_to("/dev/null")
-    assert engine("run", write_suite(tmp_path / "suite", {"a": task("a")}), "-o", link).returncode == 0
+    assert (
+        engine_process("run", write_suite(tmp_path / "suite", {"a": task("a")}), "-o", link).returncode == 0
+    )
     assert link.is_symlink()
     assert Path("/dev/null").is_char_device()
 

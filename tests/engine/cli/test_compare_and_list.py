@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 from xml.etree import ElementTree
 
-from tests.engine.cli.test_cli import GREETS, engine
-from tests.engine.suites import run, task, write_suite
+from tests.command_line import engine
+from tests.engine.suites import GREETS, run, task, write_suite
 
 
 def recorded(path: Path, to: Path, **options: object) -> Path:

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.engine.cli.test_cli import GREETS, engine
-from tests.engine.suites import run, task, write_suite
+from tests.command_line import engine
+from tests.engine.suites import GREETS, run, task, write_suite
 
 
 def recorded(path: Path) -> Path:

@@ -9,8 +9,8 @@ from typing import Any, cast
 import pytest
 import typer.main
 
+from tests.command_line import engine
 from tests.engine.cli.terminal import shown_on_terminal
-from tests.engine.cli.test_cli import engine
 from waza_engine.commands.application import application
 
 

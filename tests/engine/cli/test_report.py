@@ -6,8 +6,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tests.engine.cli.test_cli import GREETS, engine
-from tests.engine.suites import run, task, write_suite
+from tests.command_line import engine
+from tests.engine.suites import GREETS, run, task, write_suite
 
 
 @pytest.fixture

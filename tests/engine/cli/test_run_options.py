@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from tests.command_line import engine
 from tests.conftest import StartModel
-from tests.engine.cli.test_cli import engine
 from tests.engine.suites import CONFIG, task, write_suite
 from tests.scripted_model import Answer, ModelRequest, Reply, Tokens
 

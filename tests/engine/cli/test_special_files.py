@@ -11,12 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.command_line import LIMIT_SECONDS, engine
 from tests.engine.suites import CONFIG, task, write_suite
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="makes pipes and links")
-
-LIMIT_SECONDS = 60
-"""A command takes about one second; one that waits for a pipe takes for ever."""
 
 
 def link_to(target: str) -> Callable[[Path], None]:
@@ -33,7 +31,7 @@ THINGS: dict[str, Callable[[Path], object]] = {
 }
 
 
-def engine(*arguments: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+def engine_with_a_pipe(*arguments: object) -> subprocess.CompletedProcess[str]:
     """Run a command with a pipe as its input, which stays open."""
     reading, writing = os.pipe()
     try:
@@ -45,7 +43,6 @@ def engine(*arguments: object, cwd: Path | None = None) -> subprocess.CompletedP
             errors="surrogateescape",
             timeout=LIMIT_SECONDS,
             check=False,
-            cwd=cwd,
         )
     finally:
         os.close(reading)
@@ -60,7 +57,7 @@ def replaced(place: Path, make: Callable[[Path], object]) -> None:
 @pytest.mark.parametrize("what", THINGS)
 def test_an_eval_file_that_is_no_file(tmp_path: Path, what: str) -> None:
     THINGS[what](tmp_path / "eval.yaml")
-    found = engine("run", tmp_path / "eval.yaml")
+    found = engine_with_a_pipe("run", tmp_path / "eval.yaml")
     assert found.returncode == 2
     assert len(found.stderr.splitlines()) == 1, found.stderr
     assert "eval.yaml" in found.stderr

@@ -38,7 +38,7 @@ def ask(
     **request: Any,
 ) -> ExecutionResponse:
     """Carry out one turn."""
-    given: dict[str, Any] = {"model": "test-model", "timeout_seconds": 20.0, **request}
+    given: dict[str, Any] = {"model": "test-model", "timeout_seconds": 120.0, **request}
     return executor.execute(ExecutionRequest(prompt, workspace, **given), cancellation or RunCancellation())
 
 

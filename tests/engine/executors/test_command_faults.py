@@ -10,6 +10,7 @@ import psutil
 import pytest
 
 from tests.engine.executors.agents import answer, ask, executor_of
+from tests.patience import ON_A_BUSY_MACHINE, ends
 from waza_engine.executors.adapter.turn import LONGEST_LINE_BYTES, MOST_BYTES
 from waza_engine.executors.base import ExecutionRequest, ExecutionResponse, ExecutorError
 from waza_engine.runs.cancellation import RunCancellation
@@ -28,29 +29,17 @@ def shutdown_of(response: ExecutionResponse) -> dict[str, object]:
     return {key: response.events[-1][key] for key in ("exit_code", "timed_out")}
 
 
-def gone(pid: str) -> bool:
-    """Tell whether a process is gone, or about to be: the system may take a moment to bury it."""
-    try:
-        process = psutil.Process(int(pid))
-        process.wait(2)
-    except psutil.NoSuchProcess:
-        return True
-    except psutil.TimeoutExpired:
-        return False
-    return True
-
-
 def test_an_agent_that_takes_too_long_is_asked_to_end_and_its_words_are_kept(tmp_path: Path) -> None:
     started = time.monotonic()
-    found = ask(executor_of(tmp_path, SLEEPS), tmp_path, timeout_seconds=0.7)
-    assert time.monotonic() - started < 2.7
-    assert (found.output, found.error) == ("partial", "the agent did not answer within 0.7 seconds")
+    found = ask(executor_of(tmp_path, SLEEPS), tmp_path, timeout_seconds=2)
+    assert time.monotonic() - started < 4 + ON_A_BUSY_MACHINE
+    assert (found.output, found.error) == ("partial", "the agent did not answer within 2 seconds")
     assert shutdown_of(found) == {"exit_code": 143, "timed_out": True}
 
 
 def test_the_time_limit_of_the_adapter_counts_when_it_is_shorter(tmp_path: Path) -> None:
-    found = answer(tmp_path, SLEEPS, timeout=700)
-    assert found.error == "the agent did not answer within 0.7 seconds (`timeout` of adapter.json)"
+    found = answer(tmp_path, SLEEPS, timeout=2000)
+    assert found.error == "the agent did not answer within 2 seconds (`timeout` of adapter.json)"
     found = ask(executor_of(tmp_path, SLEEPS, timeout=60_000), tmp_path, timeout_seconds=0.5)
     assert found.error == "the agent did not answer within 0.5 seconds"
 
@@ -58,10 +47,10 @@ def test_the_time_limit_of_the_adapter_counts_when_it_is_shorter(tmp_path: Path)
 def test_an_agent_that_will_not_end_is_killed_with_its_children(tmp_path: Path) -> None:
     script = FORKS + "    signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(60)"
     started = time.monotonic()
-    found = ask(executor_of(tmp_path, script), tmp_path, timeout_seconds=1)
-    assert time.monotonic() - started < 4
+    found = ask(executor_of(tmp_path, script), tmp_path, timeout_seconds=3)
+    assert time.monotonic() - started < 6 + ON_A_BUSY_MACHINE
     assert shutdown_of(found) == {"exit_code": 137, "timed_out": True}
-    assert gone(found.output)
+    assert ends(int(found.output))
 
 
 def test_an_agent_that_is_asked_to_end_may_say_last_words(tmp_path: Path) -> None:
@@ -71,13 +60,13 @@ def test_an_agent_that_is_asked_to_end_may_say_last_words(tmp_path: Path) -> Non
         signal.signal(signal.SIGTERM, end)
         say(type='text', text='ready'); time.sleep(60)
     """
-    assert ask(executor_of(tmp_path, script), tmp_path, timeout_seconds=0.7).output == "ready\nsaved"
+    assert ask(executor_of(tmp_path, script), tmp_path, timeout_seconds=2).output == "ready\nsaved"
 
 
 def test_children_that_are_left_behind_end_with_the_turn(tmp_path: Path) -> None:
     found = answer(tmp_path, FORKS)
     assert found.error is None
-    assert gone(found.output)
+    assert ends(int(found.output))
 
 
 def test_a_child_that_holds_the_output_open_does_not_hold_the_turn(tmp_path: Path) -> None:
@@ -87,7 +76,7 @@ def test_a_child_that_holds_the_output_open_does_not_hold_the_turn(tmp_path: Pat
     """
     started = time.monotonic()
     assert answer(tmp_path, script).output == "hello"
-    assert time.monotonic() - started < 8
+    assert time.monotonic() - started < 8 + ON_A_BUSY_MACHINE
 
 
 def test_an_agent_that_goes_on_after_its_result_is_ended(tmp_path: Path) -> None:
@@ -95,7 +84,7 @@ def test_an_agent_that_goes_on_after_its_result_is_ended(tmp_path: Path) -> None
     started = time.monotonic()
     found = answer(tmp_path, script)
     assert (found.output, found.error) == ("done", None)
-    assert time.monotonic() - started < 8
+    assert time.monotonic() - started < 8 + ON_A_BUSY_MACHINE
 
 
 def test_an_exit_code_after_the_result_means_nothing(tmp_path: Path) -> None:
@@ -138,8 +127,8 @@ def test_silence_is_given_up_early(tmp_path: Path) -> None:
 
 
 def test_an_agent_that_began_is_not_silent(tmp_path: Path) -> None:
-    script = "say(type='text', text='x')\ntime.sleep(1.2)\nsay(type='result', content='done')"
-    found = ask(executor_of(tmp_path, script), tmp_path, first_event_timeout_seconds=1)
+    script = "say(type='text', text='x')\ntime.sleep(3.2)\nsay(type='result', content='done')"
+    found = ask(executor_of(tmp_path, script), tmp_path, first_event_timeout_seconds=3)
     assert (found.output, found.error) == ("done", None)
 
 
@@ -202,10 +191,10 @@ def test_cancelling_ends_the_agent_and_keeps_its_words(tmp_path: Path) -> None:
     wait_for(tmp_path / "ready")
     started = time.monotonic()
     cancellation.request()
-    thread.join(10)
-    assert time.monotonic() - started < 3
+    thread.join(10 + ON_A_BUSY_MACHINE)
+    assert time.monotonic() - started < 3 + ON_A_BUSY_MACHINE
     assert found[0].error == "the run was cancelled"
-    assert gone(found[0].output)
+    assert ends(int(found[0].output))
 
 
 def test_closing_ends_all_agents_at_the_same_time(tmp_path: Path) -> None:
@@ -220,8 +209,8 @@ def test_closing_ends_all_agents_at_the_same_time(tmp_path: Path) -> None:
     executor.close()
     executor.close()
     for thread in threads:
-        thread.join(10)
-    assert time.monotonic() - started < 4
+        thread.join(10 + ON_A_BUSY_MACHINE)
+    assert time.monotonic() - started < 4 + ON_A_BUSY_MACHINE
 
 
 def test_no_agent_is_started_too_late(tmp_path: Path) -> None:
@@ -233,7 +222,7 @@ def test_no_agent_is_started_too_late(tmp_path: Path) -> None:
 
 
 def wait_for(path: Path) -> None:
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 10 + ON_A_BUSY_MACHINE
     while not path.exists():
         assert time.monotonic() < deadline, path
         time.sleep(0.01)

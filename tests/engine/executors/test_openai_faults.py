@@ -13,11 +13,11 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-import psutil
 import pytest
 
 from tests.conftest import StartModel
 from tests.engine.executors.talking import ask, kinds, openai_executor, settings
+from tests.patience import ON_A_BUSY_MACHINE, ends
 from tests.scripted_model import (
     Answer,
     Cut,
@@ -322,7 +322,7 @@ class TestTryingAgain:
         with openai_executor(model.base_url) as executor:
             error = failure(executor, tmp_path, timeout_seconds=10.0)
 
-        assert time.monotonic() - started < 5
+        assert time.monotonic() - started < 5 + ON_A_BUSY_MACHINE
         assert "too many requests (status 429) and asks to wait" in str(error)
         assert str(error).endswith("slow down")
         assert error.transient
@@ -343,11 +343,16 @@ class TestTryingAgain:
             port = unused.getsockname()[1]
 
         with openai_executor(f"http://127.0.0.1:{port}/v1") as executor:
-            started = time.monotonic()
-            error = failure(executor, tmp_path)
+            took: list[float] = []
+            errors: list[ExecutorError] = []
+            for _ in range(5):
+                started = time.monotonic()
+                errors.append(failure(executor, tmp_path))
+                took.append(time.monotonic() - started)
 
         # Three more tries would take 3.5 seconds, and a server that is not started does not start by itself.
-        assert time.monotonic() - started < 2
+        assert min(took) < 2
+        (error, *_) = errors
         assert str(error) == f"nothing answers at `127.0.0.1:{port}`; start the server, or check `base_url`"
         assert error.transient
 
@@ -398,7 +403,7 @@ class TestTime:
         with openai_executor(model.base_url, workspace_tools=["run"]) as executor:
             response = ask(executor, "Hello", tmp_path, timeout_seconds=1.5)
 
-        assert 1.4 < time.monotonic() - started < 4
+        assert 1.4 < time.monotonic() - started < 4 + ON_A_BUSY_MACHINE
         assert response.error == "the model did not finish within 1.5 seconds"
 
     def test_a_model_that_does_not_begin(self, scripted_model: StartModel, tmp_path: Path) -> None:
@@ -412,10 +417,10 @@ class TestTime:
     def test_a_model_that_has_begun_may_take_its_time(
         self, scripted_model: StartModel, tmp_path: Path
     ) -> None:
-        model = scripted_model(call("bash", command="sleep 1.2"), "Done.")
+        model = scripted_model(call("bash", command="sleep 3.3"), "Done.")
 
         with openai_executor(model.base_url, workspace_tools=["run"]) as executor:
-            assert ask(executor, "Hello", tmp_path, first_event_timeout_seconds=1.0).output == "Done."
+            assert ask(executor, "Hello", tmp_path, first_event_timeout_seconds=3.0).output == "Done."
 
 
 class TestCancelling:
@@ -425,7 +430,7 @@ class TestCancelling:
         with openai_executor(model.base_url, workspace_tools=["list"]) as executor:
             response, seconds = cancelled(executor, tmp_path, lambda: model.wait_for_requests(2))
 
-        assert seconds < 2
+        assert seconds < 2 + ON_A_BUSY_MACHINE
         assert response.output == "I look."
         assert response.error == "the run was cancelled"
 
@@ -445,16 +450,16 @@ class TestCancelling:
 
             threading.Thread(target=serve, daemon=True).start()
             with openai_executor(f"http://127.0.0.1:{server.getsockname()[1]}/v1") as executor:
-                cancelled(executor, tmp_path, lambda: asked.wait(10))
-                assert gone.wait(2)
+                cancelled(executor, tmp_path, lambda: asked.wait(10 + ON_A_BUSY_MACHINE))
+                assert gone.wait(2 + ON_A_BUSY_MACHINE)
 
     def test_ends_the_waiting_before_another_try(self, scripted_model: StartModel, tmp_path: Path) -> None:
-        model = scripted_model(RateLimited(15))
+        model = scripted_model(RateLimited(55))
 
         with openai_executor(model.base_url) as executor:
             _, seconds = cancelled(executor, tmp_path, model.wait_for_requests)
 
-        assert seconds < 2
+        assert seconds < 2 + ON_A_BUSY_MACHINE
 
     @pytest.mark.skipif(os.name == "nt", reason="the command is one for a POSIX shell")
     def test_kills_the_programs_of_the_model_with_their_children(
@@ -464,7 +469,7 @@ class TestCancelling:
         model = scripted_model(call("bash", command=command), "never")
 
         def running() -> None:
-            deadline = time.monotonic() + 10
+            deadline = time.monotonic() + 10 + ON_A_BUSY_MACHINE
             while not (tmp_path / "child").exists() and time.monotonic() < deadline:
                 threading.Event().wait(0.01)
 
@@ -472,9 +477,9 @@ class TestCancelling:
             response, seconds = cancelled(executor, tmp_path, running)
 
         child = int((tmp_path / "child").read_text())
-        assert seconds < 2
+        assert seconds < 2 + ON_A_BUSY_MACHINE
         assert response.error == "the run was cancelled"
-        assert not psutil.pid_exists(child) or psutil.Process(child).status() == psutil.STATUS_ZOMBIE
+        assert ends(child)
         assert len(model.requests) == 1
 
     def test_closing_ends_all_turns(self, scripted_model: StartModel, tmp_path: Path) -> None:
@@ -486,9 +491,11 @@ class TestCancelling:
             started = time.monotonic()
             executor.close()
             executor.close()
-            assert [turn.result(10).error for turn in turns] == ["the run was cancelled"] * 3
+            assert [turn.result(10 + ON_A_BUSY_MACHINE).error for turn in turns] == [
+                "the run was cancelled"
+            ] * 3
 
-        assert time.monotonic() - started < 2
+        assert time.monotonic() - started < 2 + ON_A_BUSY_MACHINE
 
     def test_a_closed_executor_says_so(self, scripted_model: StartModel, tmp_path: Path) -> None:
         with openai_executor(scripted_model().base_url) as executor:
@@ -522,5 +529,5 @@ def cancelled(
         under_way()
         started = time.monotonic()
         cancellation.request()
-        response = turn.result(30)
+        response = turn.result(30 + ON_A_BUSY_MACHINE)
     return response, time.monotonic() - started

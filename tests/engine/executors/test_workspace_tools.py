@@ -13,6 +13,7 @@ import pytest
 
 from tests.conftest import StartModel
 from tests.engine.executors.talking import ask, openai_executor
+from tests.patience import ON_A_BUSY_MACHINE
 from waza_engine.executors.chat.agent_tools import ToolError, ToolOutcome
 from waza_engine.executors.chat.workspace_tools import Surroundings, workspace_tools
 from waza_engine.graders.processes import ProcessScope
@@ -258,9 +259,9 @@ class TestRunning:
 
     def test_a_command_that_takes_too_long_is_stopped(self, use: UseTool) -> None:
         started = time.monotonic()
-        outcome = use("bash", command="echo begun; sleep 60", seconds=0.5)
+        outcome = use("bash", command="echo begun; sleep 60", seconds=2)
 
-        assert time.monotonic() - started < 3
+        assert time.monotonic() - started < 3 + ON_A_BUSY_MACHINE
         assert outcome.text.startswith("begun\n[stopped after")
         assert not outcome.success
 

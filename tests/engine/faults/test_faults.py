@@ -14,16 +14,15 @@ import sys
 import time
 from pathlib import Path
 
-import psutil
 import pytest
 
 from tests.engine.faults.runs import FaultyRun, faulty_run, marked_processes, tree
-from tests.engine.suites import task, write_suite
+from tests.engine.suites import GREETS, task, write_suite
+from tests.patience import ON_A_BUSY_MACHINE, staying
 from waza_engine.results.history import read_history
 from waza_engine.results.reading import latest_results
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="signals, links and groups are POSIX")
-GREETS = "- {type: text, name: greets, config: {contains: [hello]}}\n"
 MEGABYTE = 2**20
 
 
@@ -65,7 +64,7 @@ def test_a_hanging_script_costs_its_time_limit(tmp_path: Path, temporary: Path) 
     found = run_with(tmp_path / "suite", python_grader("import time; time.sleep(600)", 1), temporary)
     nothing_is_lost(found, temporary)
     assert "1" in found.verdict("a", "faulty")["feedback"]
-    assert found.seconds < 15
+    assert found.seconds < 15 + ON_A_BUSY_MACHINE
 
 
 @posix
@@ -85,8 +84,8 @@ def test_children_that_a_script_leaves_behind_are_ended(
     found = run_with(tmp_path / "suite", python_grader(code), temporary)
     assert found.verdict("a", "faulty")["passed"] is True
     assert found.exit_code == 0
-    assert psutil.wait_procs(marked_processes(mark), timeout=2)[1] == []
-    assert found.seconds < 15
+    assert staying(marked_processes(mark)) == []
+    assert found.seconds < 15 + ON_A_BUSY_MACHINE
 
 
 @posix
@@ -96,8 +95,8 @@ def test_a_child_that_keeps_the_output_open_is_not_waited_for(tmp_path: Path, te
     code = f"import subprocess, sys; subprocess.Popen([sys.executable, '-c', {child!r}]); print('done')"
     found = run_with(tmp_path / "suite", python_grader(code), temporary)
     assert found.verdict("a", "faulty")["passed"] is True
-    assert psutil.wait_procs(marked_processes(mark), timeout=2)[1] == []
-    assert found.seconds < 15
+    assert staying(marked_processes(mark)) == []
+    assert found.seconds < 15 + ON_A_BUSY_MACHINE
 
 
 @posix
@@ -132,7 +131,7 @@ def test_a_regex_bomb_ends_at_its_deadline(tmp_path: Path, temporary: Path) -> N
     found = faulty_run(write_suite(tmp_path / "suite", tasks), temporary=temporary)
     nothing_is_lost(found, temporary)
     assert found.verdict("a", "faulty")["passed"] is False
-    assert found.seconds < 20
+    assert found.seconds < 20 + ON_A_BUSY_MACHINE
 
 
 def test_a_regex_bomb_in_an_assertion_ends_at_its_deadline(tmp_path: Path, temporary: Path) -> None:
@@ -140,7 +139,7 @@ def test_a_regex_bomb_in_an_assertion_ends_at_its_deadline(tmp_path: Path, tempo
     found = run_with(tmp_path / "suite", grader, temporary)
     nothing_is_lost(found, temporary)
     assert found.verdict("a", "faulty")["score"] == pytest.approx(2 / 3)
-    assert found.seconds < 20
+    assert found.seconds < 20 + ON_A_BUSY_MACHINE
 
 
 @posix
@@ -152,7 +151,7 @@ def test_an_assertion_that_allocates_without_end_costs_itself(tmp_path: Path, te
     nothing_is_lost(found, temporary)
     assert found.verdict("a", "faulty")["score"] == 0.5
     assert found.peak_bytes < 1500 * MEGABYTE
-    assert found.seconds < 20
+    assert found.seconds < 20 + ON_A_BUSY_MACHINE
 
 
 @posix
@@ -248,13 +247,13 @@ def test_a_killed_engine_loses_no_finished_task_and_leaves_no_program(
     command = [sys.executable, "-m", "waza_engine", "run", str(suite), "--format", "jsonl"]
     environment = {**os.environ, "TMPDIR": str(temporary)}
     with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment) as process:
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 60
         while len(marked_processes(mark)) < 2 and time.monotonic() < deadline:
             time.sleep(0.05)
         left = marked_processes(mark)
         assert len(left) >= 2
         process.kill()
-    assert psutil.wait_procs(left, timeout=5)[1] == []
+    assert staying(left) == []
     found = latest_results(suite.parent)
     assert found is not None
     assert found.tasks["a"].graders["greets"].passed

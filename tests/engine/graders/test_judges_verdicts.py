@@ -12,6 +12,7 @@ import pytest
 from tests.conftest import StartModel
 from tests.engine.graders.grading import grade, refused, result
 from tests.engine.graders.judging import fails, judge_at, judged, passes, verdicts
+from tests.patience import ON_A_BUSY_MACHINE
 from tests.scripted_model import (
     Answer,
     Call,
@@ -178,13 +179,13 @@ def test_a_slow_judge_is_not_waited_for(scripted_model: StartModel, monkeypatch:
     started = time.monotonic()
     with refused("0.2 seconds"):
         judged(model, "prompt", ASK)
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 5 + ON_A_BUSY_MACHINE
 
 
 def test_what_a_slow_judge_said_in_time_counts(
     scripted_model: StartModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("WAZA_PROMPT_GRADER_TIMEOUT", "500ms")
+    monkeypatch.setenv("WAZA_PROMPT_GRADER_TIMEOUT", "3s")
     assert result(judged(scripted_model(passes(), Slow(30.0)), "prompt", ASK)) == (1.0, True)
 
 
@@ -199,7 +200,7 @@ def test_cancelling_ends_the_question_at_once(scripted_model: StartModel) -> Non
     started = time.monotonic()
     with judge_at(model, cancellation) as judge, pytest.raises(CancelledRunError):
         grade("prompt", ASK, judge=judge)
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 5 + ON_A_BUSY_MACHINE
 
 
 # --- the session of the agent ---

@@ -10,10 +10,10 @@ import sys
 import time
 from pathlib import Path
 
-import psutil
 import pytest
 
 from tests.engine.graders.grading import folder, grade, refused, result
+from tests.patience import ON_A_BUSY_MACHINE, ends
 from waza_engine.graders.base import Verdict
 
 ECHO = "import sys; sys.stdout.write(sys.stdin.read())"
@@ -65,7 +65,7 @@ def test_a_program_that_is_too_slow_is_killed_with_its_children(tmp_path: Path) 
     verdict = grade("program", python(code, timeout=2))
     assert result(verdict) == (0.0, False)
     assert "was killed after 2 seconds" in verdict.feedback
-    assert gone(int((tmp_path / "pid").read_text()))
+    assert ends(int((tmp_path / "pid").read_text()))
 
 
 def test_a_child_left_behind_does_not_hold_the_grader(tmp_path: Path) -> None:
@@ -78,9 +78,9 @@ def test_a_child_left_behind_does_not_hold_the_grader(tmp_path: Path) -> None:
     )
     started = time.monotonic()
     verdict = grade("program", python(code))
-    assert time.monotonic() - started < 10
+    assert time.monotonic() - started < 10 + ON_A_BUSY_MACHINE
     assert (result(verdict), verdict.feedback) == ((1.0, True), "done")
-    assert gone(int((tmp_path / "pid").read_text()))
+    assert ends(int((tmp_path / "pid").read_text()))
 
 
 def test_endless_output_is_cut() -> None:
@@ -186,12 +186,3 @@ def test_the_words_of_one_protocol_are_not_those_of_the_other() -> None:
     assert grade("program", python(harness, protocol="waza-json")).status == "error"
     assert grade("program", python(waza, protocol="harness-json")).status == "error"
     assert grade("program", python(waza, protocol="auto")).passed
-
-
-def gone(pid: int) -> bool:
-    deadline = time.monotonic() + 5
-    while time.monotonic() < deadline:
-        if not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE:
-            return True
-        time.sleep(0.05)
-    return False

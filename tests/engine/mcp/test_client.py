@@ -15,6 +15,7 @@ import pytest
 import uvicorn
 from mcp.server import MCPServer
 
+from tests.patience import ON_A_BUSY_MACHINE
 from waza_engine.graders.processes import ProcessScope
 from waza_engine.mcp.client import McpError, McpTools
 from waza_engine.mcp.mocks import MockResponse, MockServer, MockTool, server_of
@@ -99,7 +100,7 @@ def test_a_server_that_never_answers_costs_no_more_than_the_time_of_the_turn(tmp
     started, before = time.monotonic(), children()
     with pytest.raises(McpError, match="`x` did not start within 1 second"):
         McpTools({"x": python_server(tmp_path, HANGS)}, tmp_path, ProcessScope(), started + 1)
-    assert time.monotonic() - started < 4
+    assert time.monotonic() - started < 4 + ON_A_BUSY_MACHINE
     assert children() <= before
 
 
@@ -164,4 +165,4 @@ def _served(application: Any) -> Generator[str]:
             yield f"http://127.0.0.1:{port}"
         finally:
             server.should_exit = True
-            thread.join(10)
+            thread.join(10 + ON_A_BUSY_MACHINE)

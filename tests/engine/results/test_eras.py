@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tests.engine.cli.test_cli import engine
+from tests.command_line import engine
 from tests.engine.results.eras import HELLO, SAMPLES, go_march, go_newest, python_era
 from tests.engine.suites import task, write_suite
 from tests.shared_corpus import SUITES, needs_corpus

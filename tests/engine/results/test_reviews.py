@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.command_line import Finished, engine
 from tests.engine.suites import run, task, write_suite
 from waza_engine.commands.methods import Methods
 from waza_engine.commands.regraded import answer, graded
@@ -41,12 +39,8 @@ CALIBRATION = """\
 THREE_TRIALS = "config: {trials_per_task: 3, timeout_seconds: 20, executor: mock}\n"
 
 
-def review(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "waza_engine", "review", *arguments],
-        cwd=cwd, capture_output=True, text=True, check=False, encoding="utf-8",
-        env={**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[3]), "PYTHONUTF8": "1"},
-    )  # fmt: skip
+def review(*arguments: str, cwd: Path) -> Finished:
+    return engine("review", *arguments, cwd=cwd)
 
 
 def listed(cwd: Path, *arguments: str) -> dict[str, Any]:

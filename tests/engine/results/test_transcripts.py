@@ -9,13 +9,12 @@ from typing import Any
 
 import pytest
 
-from tests.engine.suites import run, task, write_suite
+from tests.engine.suites import GREETS, run, task, write_suite
 from waza_engine.results.outcomes import TaskOutcome
 from waza_engine.results.store import ResultsError
 from waza_engine.results.transcripts import file_stem, transcript_document, write_transcript
 
 STARTED = datetime(2026, 7, 1, 12, 0, 5, tzinfo=UTC)
-GREETS = "- {type: text, name: greets, config: {contains: [hello]}}\n"
 
 
 def finished(tmp_path: Path, text: str, **options: object) -> TaskOutcome:

@@ -8,15 +8,17 @@ import pytest
 
 from tests.engine.runs.agents import Agent, scripted, tried
 from tests.engine.suites import CONFIG, task, write_suite
+from tests.patience import ON_A_BUSY_MACHINE
 from waza_engine.executors.base import ExecutionRequest, ExecutionResponse, ExecutorError
+from waza_engine.runs import attempts
 from waza_engine.runs.bounded import CancelledRunError
 from waza_engine.runs.cancellation import RunCancellation
 
 GOOD = "- {type: text, name: good, config: {contains: [good]}}\n"
 
 
-def suite(directory: Path, attempts: int, more: str = "") -> Path:
-    config = CONFIG.replace("}", f", max_attempts: {attempts}}}")
+def suite(directory: Path, most_attempts: int, more: str = "") -> Path:
+    config = CONFIG.replace("}", f", max_attempts: {most_attempts}}}")
     return write_suite(directory, {"a": task("a", more)}, config=config, graders=GOOD)
 
 
@@ -24,12 +26,19 @@ def rate_limit() -> ExecutorError:
     return ExecutorError("too many requests", transient=True)
 
 
-def test_a_failed_trial_is_tried_again_at_once_in_a_fresh_workspace(tmp_path: Path) -> None:
+def test_a_failed_trial_is_tried_again_at_once_in_a_fresh_workspace(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     agent = Agent(scripted("bad", "bad", "good"))
-    started = time.monotonic()
+    pauses: list[float] = []
+
+    def pause(seconds: float, _: object) -> None:
+        pauses.append(seconds)
+
+    monkeypatch.setattr(attempts, "_pause", pause)
     outcome = tried(suite(tmp_path, 5), agent)
     assert (outcome.status, outcome.attempts) == ("passed", 3)
-    assert time.monotonic() - started < 0.5
+    assert pauses == [0.0, 0.0]
     assert len({request.workspace for request in agent.requests}) == 3
 
 
@@ -76,7 +85,7 @@ def test_a_cancelled_run_does_not_wait_for_the_next_attempt(tmp_path: Path) -> N
         raise rate_limit()
 
     def cancel() -> None:
-        waiting.wait(20)
+        waiting.wait(60)
         cancellation.request()
 
     threading.Thread(target=cancel, daemon=True).start()
@@ -84,4 +93,4 @@ def test_a_cancelled_run_does_not_wait_for_the_next_attempt(tmp_path: Path) -> N
     started = time.monotonic()
     with pytest.raises(CancelledRunError):
         tried(suite(tmp_path, 9), agent, cancellation)
-    assert time.monotonic() - started < 2
+    assert time.monotonic() - started < 2 + ON_A_BUSY_MACHINE

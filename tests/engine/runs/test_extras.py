@@ -10,10 +10,8 @@ from typing import Any
 
 import pytest
 
-from tests.engine.cli.test_cli import engine
-from tests.engine.suites import run, task, write_suite
-
-GREETS = "- {type: text, name: greets, config: {contains: [hello]}}\n"
+from tests.command_line import engine
+from tests.engine.suites import GREETS, run, task, write_suite
 
 
 def lines_of(directory: Path) -> list[dict[str, Any]]:

@@ -13,6 +13,7 @@ import pytest
 from tests.conftest import StartModel
 from tests.engine.runs.agents import Agent, tried
 from tests.engine.suites import CONFIG, only_task, run, task, write_suite
+from tests.patience import ON_A_BUSY_MACHINE
 from tests.scripted_model import Answer, Held, ModelRequest, Reply, ScriptedModel, Tokens, call
 from waza_engine.executors.base import ExecutionRequest, ExecutionResponse, ExecutorError
 from waza_engine.graders.base import Usage
@@ -49,7 +50,7 @@ def cancelled_at(request: int, model: ScriptedModel, path: Path) -> RunOutcome:
 
     threading.Thread(target=cancel, daemon=True).start()
     report = prepare(RunRequest(path)).run(ignore, cancellation)
-    assert ended.wait(5)
+    assert ended.wait(5 + ON_A_BUSY_MACHINE)
     assert report.outcome.status == "canceled"
     return report.outcome
 
@@ -85,7 +86,7 @@ def test_a_run_that_is_cancelled_in_the_pause_keeps_the_attempt_before_it(tmp_pa
         raise ExecutorError("too many requests", transient=True)
 
     def cancel() -> None:
-        answered.wait(20)
+        answered.wait(60)
         cancellation.request()
 
     threading.Thread(target=cancel, daemon=True).start()

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.engine.suites import run, task, write_suite
+from tests.engine.suites import GREETS, run, task, write_suite
 from waza_engine.commands.regraded import answer, document, graded
 from waza_engine.graders import registry
 from waza_engine.graders.base import Grader, GradingContext, Verdict
@@ -20,7 +20,6 @@ from waza_engine.runs.regrading import RegradeRequest, prepare_regrading
 from waza_engine.runs.suite import SuiteError
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "code-explainer"
-GREETS = "- {type: text, name: greets, config: {contains: [hello]}}\n"
 SAYS = "- {type: text, name: says, config: {contains: [nothing of the kind]}}\n"
 NEEDS_FILE = "- {type: file, name: leaves, config: {must_exist: [a.txt]}}\n"
 

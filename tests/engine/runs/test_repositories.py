@@ -11,6 +11,7 @@ import pytest
 
 from tests.engine.runs.agents import Agent, tried
 from tests.engine.suites import write_suite
+from tests.patience import ON_A_BUSY_MACHINE
 from waza_engine.executors.base import ExecutionRequest, ExecutionResponse
 from waza_engine.results.outcomes import TrialOutcome
 from waza_engine.runs.cancellation import RunCancellation
@@ -205,4 +206,4 @@ def test_a_cancelled_run_does_not_wait_for_git(tmp_path: Path, monkeypatch: pyte
     began = time.monotonic()
     prepared = prepare(RunRequest(suite(tmp_path, "source: ../app, dest: app")))
     assert prepared.run(lambda _: None, cancellation).outcome.status == "canceled"
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 5 + ON_A_BUSY_MACHINE

@@ -10,7 +10,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.engine.suites import CONFIG, HANGS, only_task, only_trial, run, task, verdicts, write_suite
+from tests.engine.suites import CONFIG, GREETS, HANGS, only_task, only_trial, run, task, verdicts, write_suite
+from tests.patience import ON_A_BUSY_MACHINE
 from waza_engine.results.reading import latest_results
 from waza_engine.runs.bounded import call_bounded
 from waza_engine.runs.cancellation import RunCancellation
@@ -18,7 +19,6 @@ from waza_engine.runs.events import RunEvent
 from waza_engine.runs.run import RunRequest, prepare
 from waza_engine.runs.suite import SuiteError
 
-GREETS = "- {type: text, name: greets, config: {contains: [hello]}}\n"
 FAILS = "- {type: text, name: fails, config: {contains: [goodbye]}}\n"
 
 
@@ -122,11 +122,20 @@ def test_fail_fast_skips_what_has_not_started(tmp_path: Path) -> None:
 
 
 def test_tasks_run_at_the_same_time_and_are_reported_in_their_order(tmp_path: Path) -> None:
-    naps = HANGS.replace("time.sleep(60)", "time.sleep(0.5)")
-    tasks = {name: task(name, f"graders:\n{naps}") for name in "abcd"}
-    started = time.monotonic()
+    (tmp_path / "there").mkdir()
+    meets = (
+        "import os, time\n"
+        f"there, limit = {str(tmp_path / 'there')!r}, time.monotonic() + 60\n"
+        "open(os.path.join(there, str(os.getpid())), 'w').close()\n"
+        "while len(os.listdir(there)) < 4 and time.monotonic() < limit: time.sleep(0.01)\n"
+        "raise SystemExit(len(os.listdir(there)) != 4)"
+    )
+    grader = json.dumps(
+        [{"type": "program", "name": "meets", "config": {"command": "python3", "args": ["-c", meets]}}]
+    )
+    tasks = {name: task(name, f"graders: {grader}\n") for name in "abcd"}
     report, _ = run(write_suite(tmp_path, tasks, config=config("parallel: true, workers: 4")))
-    assert time.monotonic() - started < 1.9
+    assert {found.status for found in report.outcome.tasks} == {"passed"}
     assert [found.id for found in report.outcome.tasks] == ["a", "b", "c", "d"]
 
 
@@ -265,7 +274,7 @@ def test_cancelling_does_not_wait_for_a_hanging_assertion(tmp_path: Path) -> Non
     threading.Timer(1.0, cancellation.request).start()
     started = time.monotonic()
     assert prepared.run(lambda _: None, cancellation).outcome.status == "canceled"
-    assert time.monotonic() - started < 3.0
+    assert time.monotonic() - started < 3.0 + ON_A_BUSY_MACHINE
 
 
 def test_workspaces_are_gone_afterwards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -156,7 +156,7 @@ def test_every_prompt_gets_its_own_copy_of_the_fixtures(tmp_path: Path) -> None:
 
 
 def test_as_many_prompts_are_tried_at_a_time_as_there_are_workers(tmp_path: Path) -> None:
-    together = threading.Barrier(3, timeout=20)
+    together = threading.Barrier(3, timeout=60)
 
     def answer(request: ExecutionRequest) -> ExecutionResponse:
         together.wait()
@@ -181,7 +181,7 @@ def test_a_cancelled_run_waits_for_no_prompt(tmp_path: Path) -> None:
         return ExecutionResponse("")
 
     def cancel() -> None:
-        asked.wait(20)
+        asked.wait(60)
         cancellation.request()
 
     threading.Thread(target=cancel, daemon=True).start()

@@ -8,7 +8,7 @@ import pytest
 import yaml
 from ruamel.yaml import YAML
 
-from tests.engine.cli.test_cli import engine
+from tests.command_line import engine
 from waza_engine.graders.registry import BUILT_IN_TYPES, create
 from waza_engine.scaffold.grader import grader_entry, with_grader
 from waza_engine.scaffold.problems import ScaffoldError

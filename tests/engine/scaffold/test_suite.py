@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.engine.cli.test_cli import engine
+from tests.command_line import engine
 from tests.engine.suites import run
 from tests.shared_corpus import SUITES, needs_corpus
 from waza_engine.scaffold.files import write_files

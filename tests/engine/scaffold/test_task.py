@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.engine.cli.test_cli import engine
+from tests.command_line import engine
 from tests.engine.scaffold.test_suite import problems
 from tests.engine.suites import run, task, write_suite
 from waza_engine.runs.suite import load_suite

@@ -15,7 +15,7 @@ from typing import Any, Self
 
 import psutil
 
-PATIENCE_SECONDS = 20.0
+PATIENCE_SECONDS = 60.0
 
 
 class Engine:
@@ -47,6 +47,14 @@ class Engine:
         self.process.stdin.close()
         self.process.wait(PATIENCE_SECONDS)
         return time.monotonic() - started
+
+    def until_it_has_descendants(self) -> list[psutil.Process]:
+        """Wait for the first processes that the engine starts, and return them."""
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while not (found := self.descendants()):
+            assert time.monotonic() < deadline, "the engine has started nothing"
+            time.sleep(0.01)
+        return found
 
     def kill(self) -> None:
         """End the engine as the system does when memory runs out, and all that it had started."""
@@ -100,7 +108,12 @@ class Engine:
     def descendants(self) -> list[psutil.Process]:
         """Return what the engine has started: not its guard, nor the engine itself below that."""
         front = psutil.Process(self.process.pid)
-        return [found for found in front.children(recursive=True) if found.cmdline() != front.cmdline()]
+        found: list[psutil.Process] = []
+        for process in front.children(recursive=True):
+            with contextlib.suppress(psutil.NoSuchProcess):
+                if process.cmdline() != front.cmdline():
+                    found.append(process)
+        return found
 
     def _read(self) -> None:
         assert self.process.stdout is not None

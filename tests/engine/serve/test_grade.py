@@ -8,10 +8,9 @@ from typing import Any
 import pytest
 
 from tests.engine.serve.client import Engine
-from tests.engine.serve.test_serve import gone
-from tests.engine.suites import HANGS, run, task, write_suite
+from tests.engine.suites import GREETS, HANGS, run, task, write_suite
+from tests.patience import staying
 
-GREETS = "- {type: text, name: greets, config: {contains: [hello]}}\n"
 SAYS = "- {type: text, name: says, config: {contains: [adieu]}}\n"
 
 
@@ -63,4 +62,4 @@ def test_closing_the_input_ends_a_grader_that_hangs_with_its_program(tmp_path: P
         time.sleep(0.05)
     assert programs
     assert engine.close() < 3
-    assert gone(programs)
+    assert staying(programs) == []

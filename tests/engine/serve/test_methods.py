@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 
 from tests.engine.serve.client import Engine
-from tests.engine.suites import run, task, write_suite
+from tests.engine.suites import GREETS, run, task, write_suite
 
-GREETS = "- {type: text, name: greets, config: {contains: [hello]}}\n"
 CONFIG = """\
 config:
   trials_per_task: 2
@@ -248,10 +247,12 @@ def test_the_newest_record_of_a_suite_is_graded(engine: Engine, tmp_path: Path) 
 
 
 def test_the_status_of_a_run_goes_from_running_to_its_end(engine: Engine, tmp_path: Path) -> None:
-    waits = "import time; time.sleep(0.5)"
-    slow = f'graders:\n- {{type: program, name: slow, config: {{command: python3, args: [-c, "{waits}"]}}}}\n'
+    waits = f"import os, time\nwhile not os.path.exists({str(tmp_path / 'go')!r}): time.sleep(0.01)"
+    config = json.dumps({"command": "python3", "args": ["-c", waits]})
+    slow = f"graders:\n- {{type: program, name: slow, config: {config}}}\n"
     run_id = engine.run(suite(tmp_path, a=task("a", slow)))
     assert result(engine, "run.status", run_id=run_id) == {"id": run_id, "status": "running"}
+    (tmp_path / "go").touch()
     ended = engine.events_until("ended")[-1]
     assert result(engine, "run.status", run_id=run_id)["status"] == ended["status"]
     assert result(engine, "run.cancel", run_id=run_id) == {"canceled": False}

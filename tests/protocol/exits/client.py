@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 STARTED_WITHIN_SECONDS = 60
-ENDED_WITHIN_SECONDS = 20
+ENDED_WITHIN_SECONDS = 60
 
 
 def main() -> None:

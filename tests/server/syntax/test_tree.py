@@ -134,23 +134,23 @@ def test_duplicate_keys_do_not_make_a_node_broken() -> None:
     ],
 )
 def test_deep_nesting_is_refused_in_time(text: str) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     tree = parse(text)
     assert "too-deep" in {fault.code for fault in tree.errors}
     if tree.root is not None:
         tree.root.to_python()
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5
 
 
 def test_an_anchor_bomb_costs_nothing() -> None:
     rows = ["a0: &a0 [x, x, x, x, x, x, x, x, x]"]
     rows += [f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]" for i in range(1, 30)]
-    started = time.perf_counter()
+    started = time.process_time()
     tree = parse("\n".join(rows))
     assert tree.errors == ()
     assert tree.root is not None
     tree.root.to_python()
-    assert time.perf_counter() - started < 2
+    assert time.process_time() - started < 2
 
 
 @pytest.mark.parametrize("text", ["\x00\x01\x02" * 50, "\ufffd\x00PNG\x0d\x0a\x1a" * 40])
@@ -161,9 +161,9 @@ def test_binary_data_gets_one_fault_at_its_start(text: str) -> None:
 
 
 def test_a_line_with_a_hundred_thousand_blanks_is_read_in_time() -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     parse("a\n" + "b" + " " * 100_000 + "c: : d\n" + "'" * 50_000 + "\n- " + '"\\' * 20_000)
-    assert time.perf_counter() - started < 3
+    assert time.process_time() - started < 3
 
 
 @needs_corpus
