@@ -28,7 +28,7 @@ from waza_language_server.analysis.rules import (
 from waza_language_server.schema.catalog import Catalog, SchemaName, default_catalog
 from waza_language_server.schema.locate import grader_shape, graders_in, located_below
 from waza_language_server.schema.shape import Shape
-from waza_language_server.syntax.nodes import Green, Node
+from waza_language_server.syntax.nodes import Green, Node, refers_elsewhere
 from waza_language_server.syntax.steps import finished
 from waza_language_server.syntax.tree import Tree
 
@@ -141,14 +141,3 @@ def _check_grader(view: FileView, entry: Node) -> Found:
         located.append(pair)
         yield None
     yield from found_by(GRADER_RULES, GraderView(view, entry, located))
-
-
-def refers_elsewhere(green: Green) -> bool:
-    """Whether an alias stands in the entry: then its meaning depends on text outside."""
-    stack = [green]
-    while stack:
-        node = stack.pop()
-        if node.kind == "alias":
-            return True
-        stack.extend(placed.green for placed in node.children)
-    return False

@@ -126,12 +126,8 @@ def _pointed(document: Document, offset: int) -> _Pointed | None:
         return None
     if parent.kind != "mapping":
         return _Pointed(node, None, False)
-    for entry in parent.entries:
-        if entry.key.span == node.span:
-            return _Pointed(node, entry, True)
-        if entry.value.span == node.span:
-            return _Pointed(node, entry, False)
-    return None
+    entry = node.holder
+    return _Pointed(node, entry, entry.key.green is node.green) if entry is not None else None
 
 
 def _of_key(document: Document, entry: Entry, catalog: Catalog, page: str) -> Hover | None:

@@ -38,17 +38,20 @@ def escaped(text: str) -> str:
     return re.sub(r"([\\$}])", r"\\\1", text)
 
 
+_MOST_LOOKED_INTO = 50
+
+
 class Layout:
     """How a file is written: how far lists are indented below their key, and what ends a line."""
 
     def __init__(self, tree: Tree) -> None:
         self.line_break = "\r\n" if "\r\n" in tree.text else "\n"
         self.list_indent = 2
-        root = tree.root
-        for value in _block_lists(root) if root is not None else ():
-            key_column = _column(tree.text, _key_start(value))
+        value = _first_block_list(tree.root) if tree.root is not None else None
+        if value is not None:
+            holder = value.holder
+            key_column = _column(tree.text, holder.key.span.start if holder is not None else 0)
             self.list_indent = max(0, min(_column(tree.text, value.span.start) - key_column, 8))
-            break
 
 
 def value_snippet(shape: Shape, layout: Layout) -> str:
@@ -192,22 +195,21 @@ def _choice(values: Sequence[str]) -> str:
     return f"${{1|{','.join(shown)}|}}"
 
 
-def _block_lists(root: Node) -> list[Node]:
-    found: list[Node] = []
+def _first_block_list(root: Node) -> Node | None:
+    """Return the first list in block style that is the value of a key, of those nearest to the top."""
     level = [root]
     for _ in range(4):
-        below = [pair.value for node in level for pair in node.entries]
-        found += [value for value in below if value.kind == "sequence" and value.style == "block"]
-        if found:
-            return found
-        level = below[:50]
-    return found
-
-
-def _key_start(value: Node) -> int:
-    parent = value.parent
-    pairs = parent.entries if parent is not None else ()
-    return next((pair.key.span.start for pair in pairs if pair.value.span == value.span), 0)
+        below: list[Node] = []
+        for node in level:
+            for index, child in enumerate(node.green.children):
+                green = child.green
+                if node.kind == "mapping" and index % 2:
+                    if (green.kind, green.style) == ("sequence", "block"):
+                        return node.nth_child(index)
+                    if green.kind == "mapping" and len(below) < _MOST_LOOKED_INTO:
+                        below += filter(None, (node.nth_child(index),))
+        level = below
+    return None
 
 
 def _column(text: str, offset: int) -> int:

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
-from waza_language_server.syntax.nodes import Node
+from waza_language_server.syntax.nodes import Green, Node, refers_elsewhere
+from waza_language_server.syntax.steps import Steps, finished, in_steps
 from waza_language_server.syntax.tree import Tree
 
 if TYPE_CHECKING:
@@ -57,16 +59,34 @@ EMPTY = Outline(complete=False)
 
 _outlines: WeakKeyDictionary[Document, Outline] = WeakKeyDictionary()
 
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """What one grader entry says."""
+
+    grader: GraderOutline
+    models: tuple[str, ...]
+    tools: tuple[str, ...]
+
+
+_said: WeakKeyDictionary[Green, _Said] = WeakKeyDictionary()
+"""What the grader entries say that an edit has left alone."""
+
 _TOOL_LISTS = ("required_tools", "forbidden_tools", "reject_tools", "expect_tools", "required", "forbidden")
 
 
 def outline(tree: Tree) -> Outline:
     """Return the outline of an eval or task file."""
+    return finished(outline_in_steps(tree))
+
+
+def outline_in_steps(tree: Tree) -> Steps[Outline]:
+    """Do the same with a pause after every grader."""
     root = tree.root
     if root is None or root.kind != "mapping":
         return Outline(complete=not tree.errors)
     tasks = root.get("tasks")
-    graders = _graders(root)
+    said = yield from in_steps(map(_said_by, grader_entries(root)))
     return Outline(
         id=_word(root.get("id")),
         name=_word(root.get("name")),
@@ -74,16 +94,14 @@ def outline(tree: Tree) -> Outline:
         patterns=tuple(pattern_of(node) for node in pattern_nodes(root)),
         inline_tasks=tuple(
             word
-            for item in (tasks.target.items if tasks else ())
+            for item in (tasks.target.each_item() if tasks else ())
             if (word := _word(item.get("id")) or _word(item.get("name")))
         ),
         tasks_from=_word(root.get("tasks_from")),
-        graders=tuple(
-            GraderOutline(_word(entry.get("name")) or "", _word(entry.get("type")) or "") for entry in graders
-        ),
+        graders=tuple(one.grader for one in said),
         model=_word(root.get("config", "model")),
-        models=_unique(_models(root, graders)),
-        tools=_unique(_tools(root, graders)),
+        models=_unique(chain(_models(root), *(one.models for one in said))),
+        tools=_unique(chain(_tools(root), *(one.tools for one in said))),
         skill_directories=tuple(
             node.value
             for node in _scalars(root.get("config", "skill_directories") or root.get("skill_directories"))
@@ -95,9 +113,15 @@ def outline(tree: Tree) -> Outline:
 
 def outline_of(document: Document) -> Outline:
     """Return what an open document says, computed once for each version."""
+    return finished(outline_of_in_steps(document))
+
+
+def outline_of_in_steps(document: Document) -> Steps[Outline]:
+    """Do the same with many pauses, in which the document is read if it was not yet."""
     known = _outlines.get(document)
     if known is None:
-        known = _outlines[document] = outline(document.tree)
+        yield from document.read_in_steps()
+        known = _outlines[document] = yield from outline_in_steps(document.tree)
     return known
 
 
@@ -139,17 +163,24 @@ def grader_lists(root: Node) -> Iterator[Node]:
             yield place.target
 
 
-def _graders(root: Node) -> list[Node]:
-    return list(grader_entries(root))
-
-
 def _mappings(node: Node | None) -> Iterator[Node]:
-    for item in node.target.items if node else ():
+    for item in node.target.each_item() if node else ():
         if item.target.kind == "mapping":
             yield item.target
 
 
-def _models(root: Node, graders: list[Node]) -> Iterator[str]:
+def _said_by(entry: Node) -> _Said:
+    known = _said.get(entry.green)
+    if known is None:
+        grader = GraderOutline(_word(entry.get("name")) or "", _word(entry.get("type")) or "")
+        model = _word(entry.get("config", "model")) or _word(entry.get("model")) or ""
+        known = _Said(grader, (model,), tuple(_tools_in(entry.get("config"))))
+        if not refers_elsewhere(entry.green):
+            _said[entry.green] = known
+    return known
+
+
+def _models(root: Node) -> Iterator[str]:
     for path in (
         ("config", "model"),
         ("config", "judge_model"),
@@ -157,20 +188,20 @@ def _models(root: Node, graders: list[Node]) -> Iterator[str]:
         ("defaults", "judgeModel"),
     ):
         yield _word(root.get(*path)) or ""
-    for entry in graders:
-        yield _word(entry.get("config", "model")) or _word(entry.get("model")) or ""
 
 
-def _tools(root: Node, graders: list[Node]) -> Iterator[str]:
-    places = [root.get("expected", "behavior"), root.get("expected", "tool_calls")]
-    places += [entry.get("config") for entry in graders]
-    for place in places:
-        if place is None or place.target.kind != "mapping":
-            continue
-        for key in _TOOL_LISTS:
-            yield from _tool_list(place.target.get(key))
-        for item in _mappings(place.target.get("expect")):
-            yield _word(item.get("tool")) or _word(item.get("name")) or ""
+def _tools(root: Node) -> Iterator[str]:
+    yield from _tools_in(root.get("expected", "behavior"))
+    yield from _tools_in(root.get("expected", "tool_calls"))
+
+
+def _tools_in(place: Node | None) -> Iterator[str]:
+    if place is None or place.target.kind != "mapping":
+        return
+    for key in _TOOL_LISTS:
+        yield from _tool_list(place.target.get(key))
+    for item in _mappings(place.target.get("expect")):
+        yield _word(item.get("tool")) or _word(item.get("name")) or ""
 
 
 def _tool_list(node: Node | None) -> Iterator[str]:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from waza_language_server.analysis.diagnose import diagnose_in_steps
 from waza_language_server.protocol.messages import OutdatedError
+from waza_language_server.syntax.steps import finished
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from waza_language_server.protocol.session import Session
     from waza_language_server.schema.catalog import Catalog
     from waza_language_server.syntax.steps import Steps
+
+    Publish = Callable[[str, Document | None, tuple[Problem, ...]], Steps[None]]
 
 SLICE_SECONDS = 0.005
 NEIGHBOURS_AFTER_SECONDS = 0.25
@@ -41,7 +44,7 @@ class Diagnostics:
     def __init__(
         self,
         session: Session,
-        publish: Callable[[str, Document | None, tuple[Problem, ...]], None] | None,
+        publish: Publish | None,
         on_unknown_type: Callable[[], None] = lambda: None,
     ) -> None:
         """``publish`` sends the problems of a document to the client; None instead of a document clears them.
@@ -173,12 +176,12 @@ class Diagnostics:
             self._clear(uri)
         elif self._published.get(uri) != newest:
             assert self._publish is not None
+            await self.in_slices(newest[0], self._publish(uri, *newest))
             self._published[uri] = newest
-            self._publish(uri, *newest)
 
     def _clear(self, uri: str) -> None:
         if self._published.pop(uri, None) is not None and self._publish is not None:
-            self._publish(uri, None, ())
+            finished(self._publish(uri, None, ()))
 
 
 def _slice(steps: Steps[Value]) -> tuple[Value] | None:

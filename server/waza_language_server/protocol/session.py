@@ -16,6 +16,7 @@ from waza_language_server.project.claim import claim
 from waza_language_server.project.disk import MAX_BYTES
 from waza_language_server.project.document import Document
 from waza_language_server.project.index import Project
+from waza_language_server.project.outline import outline_of_in_steps
 from waza_language_server.project.uris import path_of
 from waza_language_server.schema.catalog import Catalog, default_catalog
 from waza_language_server.text.line_index import Encoding, LineIndex
@@ -88,10 +89,10 @@ class Session:
             return None
         for opened in tuple(self._opened.values()):
             if opened.document is not None:
-                yield from opened.document.read_in_steps()
+                yield from outline_of_in_steps(opened.document)
         document = self.document(uri)
         if document is not None:
-            yield from document.read_in_steps()
+            yield from outline_of_in_steps(document)
         return document
 
     def text(self, uri: str) -> str | None:

@@ -114,8 +114,8 @@ def _holder_column(node: Node, text: str) -> int:
     if above is None:
         return -1
     if above.kind == "mapping":
-        key = next((entry.key for entry in above.entries if entry.value.span == node.span), None)
-        return column_of(text, key.span.start) if key else 0
+        entry = node.holder
+        return column_of(text, entry.key.span.start) if entry is not None else 0
     return column_of(text, above.span.start)
 
 
@@ -125,10 +125,9 @@ def _key_below(node: Node, text: str, offset: int) -> Cursor | None:
         return None
     if node.parent is not None and node.parent.kind != "mapping":
         return None
-    key = (
-        next((e.key for e in node.parent.entries if e.value.span == node.span), None) if node.parent else None
-    )
-    if key is not None and line_start_of(text, key.span.start) == line_start_of(text, node.span.start):
+    entry = node.holder
+    start = line_start_of(text, node.span.start)
+    if entry is not None and line_start_of(text, entry.key.span.start) == start:
         return None
     replace = _content_of_line(text, line_start_of(text, offset), offset)
     return Cursor(
@@ -186,7 +185,11 @@ def _in_comment(text: str, start: int, offset: int) -> bool:
 def _keys(mapping: Node | None, but: Entry | None) -> tuple[str, ...]:
     if mapping is None:
         return ()
-    return tuple(e.key.value for e in mapping.entries if but is None or e.key.span != but.key.span)
+    names = mapping.key_names
+    if but is None:
+        return names
+    index = mapping.children_before(but.key.span.start) // 2
+    return names[:index] + names[index + 1 :]
 
 
 class _Line:
@@ -228,8 +231,8 @@ class _Line:
         if frame is None:
             return (0,), None
         index = frame.count
-        items = frame.node.items if frame.node is not None else ()
-        return (*frame.path, index), items[index] if index < len(items) else None
+        is_list = frame.node is not None and frame.node.kind == "sequence"
+        return (*frame.path, index), frame.node.nth_child(index) if frame.node and is_list else None
 
     def list_frame(self, column: int) -> Frame | None:
         """Return the list whose dashes stand nearest to a column, or the empty value that becomes one."""
@@ -283,9 +286,9 @@ class _Line:
             if frame is not None:
                 path, node = frame.path, frame.node
                 mapping = node if node is not None and node.kind == "mapping" else None
-        entry = (
-            next((e for e in mapping.entries if e.key.span.start == self.content), None) if mapping else None
-        )
+        entry = mapping.entry_at(self.content) if mapping is not None else None
+        if entry is not None and entry.key.span.start != self.content:
+            entry = None
         keys = _keys(mapping, entry)
         if key is None or self.offset < key.end():
             end = self.content + len(key["key"].rstrip()) if key else self.end

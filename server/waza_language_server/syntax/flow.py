@@ -49,7 +49,7 @@ def flow_position(root: Node | None, text: str, offset: int, frames: list[Frame]
     while token < offset and text[token] in " \t\r\n":
         token += 1
     node = root.get(*steps) if root is not None else None
-    keys = tuple(entry.key.value for entry in node.entries) if node is not None else ()
+    keys = node.key_names if node is not None else ()
     replace = _token_span(text, token, offset, stop)
     here = tuple(steps)
     if level.bracket == "[":

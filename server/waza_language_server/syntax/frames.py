@@ -38,7 +38,7 @@ def frames_above(root: Node | None, text: str, line_start: int) -> list[Frame]:
     while node is not None:
         if node.kind == "mapping" and node.style != "flow":
             frames.append(Frame("mapping", path, column_of(text, node.span.start), node))
-            entry = next((e for e in reversed(node.entries) if e.key.span.start < line_start), None)
+            entry = node.entry_at(line_start - 1)
             if entry is None:
                 return frames
             holder, in_list = column_of(text, entry.key.span.start), False

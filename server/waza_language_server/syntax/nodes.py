@@ -163,6 +163,18 @@ class Node:
         key = self._child(children[index], None)
         return Entry(key, self._child(children[index + 1], key.value))
 
+    @property
+    def holder(self) -> Entry | None:
+        """The entry of which this node is the key or the value."""
+        entry = self.parent.entry_at(self.span.start) if self.parent is not None else None
+        return entry if entry is not None and self.green in (entry.key.green, entry.value.green) else None
+
+    @property
+    def key_names(self) -> tuple[str, ...]:
+        """The keys of a mapping in order, duplicates included; empty for every other kind."""
+        children = self.green.children if self.kind == "mapping" else ()
+        return tuple(children[index].green.value for index in range(0, len(children) - 1, 2))
+
     def get(self, *keys: str | int) -> Node | None:
         """Follow keys and indexes downwards.
 
@@ -304,6 +316,17 @@ def _anchors(root: Green) -> Mapping[str, tuple[int, ...]]:
         stack.extend((green.children[index].green, (*path, index)) for index in range(last, -1, -1))
     _known_anchors[root] = found
     return found
+
+
+def refers_elsewhere(green: Green) -> bool:
+    """Whether an alias stands in a node: then its meaning depends on text outside."""
+    stack = [green]
+    while stack:
+        node = stack.pop()
+        if node.kind == "alias":
+            return True
+        stack.extend(placed.green for placed in node.children)
+    return False
 
 
 def aliased_nodes(root: Green) -> int:

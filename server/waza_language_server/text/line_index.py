@@ -9,7 +9,6 @@ says. Form feed, NEL and U+2028, where ``str.splitlines`` breaks too, are charac
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from itertools import accumulate
 from typing import Literal
@@ -17,8 +16,6 @@ from typing import Literal
 from waza_language_server.text.span import Span
 
 Encoding = Literal["utf-8", "utf-16", "utf-32"]
-
-_BREAK = re.compile(r"\r\n?|\n")
 
 
 class LineIndex:
@@ -102,9 +99,8 @@ def _width(text: str, encoding: Encoding) -> int:
 
 def _line_starts(text: str) -> list[int]:
     if "\r" in text:
-        starts = [0]
-        starts.extend(match.end() for match in _BREAK.finditer(text))
-        return starts
+        # Lines end where they did: a break of two characters stays as long.
+        text = text.replace("\r\n", " \n").replace("\r", "\n")
     lengths = map(len, text.split("\n"))
     starts = [0, *accumulate(length + 1 for length in lengths)]
     starts.pop()

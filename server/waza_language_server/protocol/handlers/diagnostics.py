@@ -8,25 +8,26 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 
 from waza_language_server.protocol.convert import Converter
+from waza_language_server.syntax.steps import finished, in_steps
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from waza_language_server.analysis.problem import Problem
     from waza_language_server.project.document import Document
+    from waza_language_server.protocol.schedule import Publish
     from waza_language_server.protocol.server import WazaServer
+    from waza_language_server.syntax.steps import Steps
 
 MOST_SHOWN = 1_000
 """Problems of one document; editors show no more, and each costs them and the wire."""
 _ORDER = {"error": 0, "warning": 1, "information": 2, "hint": 3}
 
 
-def publisher(ls: WazaServer) -> Callable[[str, Document | None, tuple[Problem, ...]], None]:
-    """Return what sends problems to a client that does not ask for them."""
+def publisher(ls: WazaServer) -> Publish:
+    """Return what sends problems, with pauses, to a client that does not ask for them."""
 
-    def publish(uri: str, document: Document | None, problems: tuple[Problem, ...]) -> None:
+    def publish(uri: str, document: Document | None, problems: tuple[Problem, ...]) -> Steps[None]:
         version = document.version if document is not None and ls.abilities.versions_diagnostics else None
-        diagnostics = [] if document is None else _convert(ls, document, problems)
+        diagnostics = [] if document is None else (yield from _convert(ls, document, problems))
         ls.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, diagnostics, version))
 
     return publish
@@ -35,21 +36,23 @@ def publisher(ls: WazaServer) -> Callable[[str, Document | None, tuple[Problem, 
 async def pull(ls: WazaServer, params: types.DocumentDiagnosticParams) -> types.DocumentDiagnosticReport:
     """Answer with the problems of a document, or that they are those of the last time."""
     newest = await ls.diagnostics.newest_problems(params.text_document.uri)
-    diagnostics = [] if newest is None else _convert(ls, *newest)
+    diagnostics = [] if newest is None else finished(_convert(ls, *newest))
     result_id = f"{hash(repr(diagnostics)):x}"
     if params.previous_result_id == result_id:
         return types.RelatedUnchangedDocumentDiagnosticReport(result_id)
     return types.RelatedFullDocumentDiagnosticReport(diagnostics, result_id=result_id)
 
 
-def _convert(ls: WazaServer, document: Document, problems: tuple[Problem, ...]) -> list[types.Diagnostic]:
+def _convert(
+    ls: WazaServer, document: Document, problems: tuple[Problem, ...]
+) -> Steps[list[types.Diagnostic]]:
     """Return the problems as the client shows them, the gravest of too many; the last tells of the others."""
     shown = problems
     if len(problems) > MOST_SHOWN:
         gravest = nsmallest(MOST_SHOWN, enumerate(problems), key=lambda each: _ORDER[each[1].severity])
         shown = tuple(problem for _, problem in sorted(gravest, key=lambda each: each[0]))
     convert = Converter(document, ls.session.encoding, ls.abilities)
-    diagnostics = [convert.diagnostic(problem, ls.session.project) for problem in shown]
+    diagnostics = yield from in_steps(convert.diagnostic(problem, ls.session.project) for problem in shown)
     if len(problems) > len(shown):
         left = len(problems) - len(shown)
         diagnostics[
