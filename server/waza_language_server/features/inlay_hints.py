@@ -58,6 +58,7 @@ def inlay_hints_in_steps(
         return ()
     found: list[InlayHint] = []
     scores = project.scores.of_document(document, project)
+    yield from scores.read_in_steps()
     for entry in _entries(root, span):
         yield
         score = scores.of_grader(entry)

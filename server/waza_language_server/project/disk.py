@@ -21,8 +21,8 @@ from waza_language_server.project.reach import Reach
 MAX_BYTES = 4_000_000
 """Larger files are not read: what they hold stays unknown."""
 TOO_LARGE = "the file is too large"
-MAX_NAMES = 50_000
-"""More names in one folder are not listed."""
+MAX_NAMES = 20_000
+"""More names in one folder are not listed: the editor waits meanwhile, 30 ms for so many."""
 MAX_KEPT = 20_000
 """Files and folders that are remembered before the memory is emptied."""
 

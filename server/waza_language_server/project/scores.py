@@ -25,6 +25,7 @@ from waza_engine.spec.scalars import Json
 from waza_language_server.project.disk import MAX_BYTES, stamp_of
 from waza_language_server.project.outline import grader_entries, outline_of
 from waza_language_server.project.uris import path_of
+from waza_language_server.syntax.steps import Steps, finished
 from waza_language_server.syntax.tree import parse
 
 if TYPE_CHECKING:
@@ -148,6 +149,11 @@ class DocumentScores:
         self._runs = runs
         self._own: dict[Path, dict[str, set[str]]] = {}
 
+    def read_in_steps(self) -> Steps[None]:
+        """Read the task files that the scores of a suite's graders depend on, with a pause after each."""
+        for suite, _ in self._runs if self._task is None else ():
+            yield from self._read_overriding(suite)
+
     def of_grader(self, entry: Node) -> Score | None:
         """Return the score of a grader entry, None when it was never graded."""
         name = entry.get("name") if self._runs else None
@@ -176,13 +182,17 @@ class DocumentScores:
 
     def _overriding(self, suite: Suite, name: str) -> set[str]:
         """Return the tasks with an own grader of this name: its result has replaced the suite's."""
-        known = self._own.get(suite.path)
-        if known is None:
-            known = self._own[suite.path] = {}
-            for task in self._project.tasks_of(suite).value:
-                for grader in task.outline.graders:
-                    known.setdefault(grader.name, set()).add(task.id)
-        return known.get(name, set())
+        if suite.path not in self._own:
+            finished(self._read_overriding(suite))
+        return self._own[suite.path].get(name, set())
+
+    def _read_overriding(self, suite: Suite) -> Steps[None]:
+        known: dict[str, set[str]] = {}
+        for task in self._project.tasks_of(suite).value:
+            for grader in task.outline.graders:
+                known.setdefault(grader.name, set()).add(task.id)
+            yield
+        self._own[suite.path] = known
 
     def _outcome(self, run: RunResult, task: TaskResult, result: GraderResult, now: _Written) -> Outcome:
         then = self._scores.values_then(now.path, result.timestamp)

@@ -90,7 +90,10 @@ class Diagnostics:
     async def _rest(self, uri: str, text: str | None, steps: Steps[Value | None]) -> Value | None:
         while True:
             await asyncio.sleep(0)
-            if self._session.text(uri) is not text:
+            newest = self._session.text(uri)
+            if newest is None:
+                return None
+            if newest is not text:
                 raise OutdatedError
             done = _slice(steps)
             if done is not None:

@@ -1,0 +1,57 @@
+"""Reading and judging a long document pauses often: whoever does it in slices keeps nobody waiting."""
+
+from __future__ import annotations
+
+import gc
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from waza_language_server.analysis.diagnose import diagnose, diagnose_in_steps
+from waza_language_server.features.code_lens import code_lenses_in_steps
+from waza_language_server.project.document import Document
+from waza_language_server.project.index import Project
+from waza_language_server.project.outline import outline_of_in_steps
+
+HEAD = "name: s\nskill: s\ntasks: [t]\ngraders:\n  - type: text\n    name: a\n"
+SIZE = 10_000
+LONGEST_STEP_SECONDS = 0.06
+"""Of the processor; with pauses no step takes more than a fifth of it, and without them twice as much."""
+LONG = {
+    "duplicate keys": HEAD + "tags: a\n" * SIZE,
+    "one mapping": HEAD + "inputs:\n" + "".join(f"  k{number}: a\n" for number in range(SIZE)),
+    "old Mac line breaks": (HEAD + "inputs:\n" + "  k: a\n" * SIZE).replace("\n", "\r"),
+    "graders of one name": HEAD + "  - type: text\n    name: a\n" * (SIZE // 4),
+}
+
+
+@pytest.fixture(autouse=True)
+def _no_collection_of_garbage() -> Iterator[None]:
+    """What other tests left behind is not the work of these."""
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
+
+
+def longest_step(work: Iterator[None]) -> float:
+    longest, started = 0.0, time.thread_time()
+    for _ in work:
+        now = time.thread_time()
+        longest, started = max(longest, now - started), time.thread_time()
+    return max(longest, time.thread_time() - started)
+
+
+@pytest.mark.parametrize("text", LONG.values(), ids=LONG.keys())
+def test_no_step_takes_long(text: str) -> None:
+    # Schemas are read when they are needed first.
+    diagnose(Document("file:///eval.yaml", 1, HEAD, "eval"), Project())
+    document = Document("file:///eval.yaml", 1, text, "eval")
+    assert longest_step(document.read_in_steps()) < LONGEST_STEP_SECONDS
+    assert longest_step(outline_of_in_steps(document)) < LONGEST_STEP_SECONDS
+    assert longest_step(code_lenses_in_steps(document, Project())) < LONGEST_STEP_SECONDS
+    assert longest_step(diagnose_in_steps(document, Project())) < LONGEST_STEP_SECONDS
+    half = len(text) // 2
+    edited = document.replaced(f"{text[:half]}x{text[half:]}", 2)
+    assert longest_step(edited.read_in_steps()) < LONGEST_STEP_SECONDS
