@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from waza_engine.assertions.names import DOCS
 from waza_engine.markdown import fenced
+from waza_language_server.analysis.assertion_rules.assertions import LONGEST_ASSERTION
 from waza_language_server.features.score_text import score_story
 from waza_language_server.features.shape_text import notes, signature, type_words, value_text
 from waza_language_server.schema.catalog import Catalog, default_catalog
@@ -167,7 +168,9 @@ def _of_grader(document: Document, project: Project, entry: Entry, now: datetime
 
 
 def _of_name(source: str, node: Node, offset: int) -> Hover | None:
-    """Explain the name under the cursor inside an assertion."""
+    """Explain the name under the cursor inside an assertion that is not too long to be looked into."""
+    if len(node.value) > LONGEST_ASSERTION:
+        return None
     mapped = ScalarMap.of(source, node)
     at = mapped.to_value(offset)
     for match in _NAME.finditer(mapped.value):

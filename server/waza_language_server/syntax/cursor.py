@@ -7,6 +7,7 @@ column.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Literal
 
@@ -17,6 +18,7 @@ from waza_language_server.syntax.nodes import Entry, Node
 from waza_language_server.syntax.tree import Tree
 from waza_language_server.text.span import Span
 
+_COMMENT_OR_QUOTE = re.compile(r"""(?:(?<=[ \t\[{,:])|(?<![^\r\n]))["']|(?:(?<=[ \t])|(?<![^\r\n]))#""")
 Role = Literal["key", "value", "item", "none"]
 Path = tuple[str | int, ...]
 
@@ -169,16 +171,15 @@ def _content_of_line(text: str, start: int, offset: int) -> Span:
 
 
 def _in_comment(text: str, start: int, offset: int) -> bool:
-    """Whether the cursor stands behind a ``#`` that begins a comment on its line."""
-    quote = ""
-    for at in range(start, offset):
-        char = text[at]
-        if quote:
-            quote = "" if char == quote else quote
-        elif char in "\"'" and (at == start or text[at - 1] in " \t[{,:"):
-            quote = char
-        elif char == "#" and (at == start or text[at - 1] in " \t"):
+    """Whether the cursor stands behind a ``#`` that begins a comment on its line; ``start`` is its begin."""
+    at = start
+    while (mark := _COMMENT_OR_QUOTE.search(text, at, offset)) is not None:
+        if mark[0] == "#":
             return True
+        closed = text.find(mark[0], mark.end(), offset)
+        if closed < 0:
+            return False
+        at = closed + 1
     return False
 
 

@@ -12,6 +12,8 @@ from waza_language_server.syntax.nodes import Node
 from waza_language_server.text.span import Span
 
 _QUOTED = re.compile(r'"(?:[^"\\]|\\.)*("?)|\'(?:[^\']|\'\')*(\'?)', re.DOTALL)
+_BLANKS = re.compile(r"\s*+")
+_MARK = re.compile(r"""[\[\]{},:"']""")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +105,8 @@ def _scan(text: str, start: int, offset: int) -> tuple[list[_Level], int]:
     """Return the brackets open at the cursor, and where the text of the last quoted token ends."""
     levels: list[_Level] = []
     at, stop = start, -1
-    while at < offset:
-        char = text[at]
+    while (mark := _MARK.search(text, at, offset)) is not None:
+        at, char = mark.start(), mark[0]
         if char in "[{":
             levels.append(_Level(char, at + 1))
         elif char in "]}":
@@ -126,7 +128,7 @@ def _scan(text: str, start: int, offset: int) -> tuple[list[_Level], int]:
             if level.key is None:
                 level.key = text[level.token : at].strip().strip("\"'")
                 level.token = at + 1
-        elif char in "\"'" and levels and not text[levels[-1].token : at].strip():
+        elif char in "\"'" and levels and _BLANKS.fullmatch(text, levels[-1].token, at):
             quoted = _QUOTED.match(text, at)
             if quoted and quoted.end() > offset:
                 return levels, quoted.end()
