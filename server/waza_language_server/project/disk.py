@@ -17,6 +17,7 @@ from typing import Generic, TypeVar
 from waza_engine.files import FileError, read_bytes, text_of
 from waza_language_server.project.facts import Fact
 from waza_language_server.project.reach import Reach
+from waza_language_server.syntax.steps import Steps
 
 MAX_BYTES = 4_000_000
 """Larger files are not read: what they hold stays unknown."""
@@ -120,6 +121,18 @@ class Disk:
             self._derived[path, purpose] = known
         value: Value = known.value  # pyright: ignore[reportAssignmentType]
         return value
+
+    def derive_in_steps(
+        self, path: Path, purpose: str, read: Callable[[Fact[str]], Steps[object]]
+    ) -> Steps[None]:
+        """Find out with pauses what ``derived`` is going to be asked for."""
+        known = self._derived.get((path, purpose))
+        stamp = stamp_of(path) if known is not None or not self._led_outside(path, path.parent) else None
+        if stamp is None or isinstance(stamp, str) or (known is not None and known.stamp == stamp):
+            return
+        fresh = yield from read(self.text(path))
+        self._trim(self._derived)
+        self._derived[path, purpose] = _Remembered(stamp, fresh)
 
     def _led_outside(self, path: Path, folder: Path) -> str:
         """Return why a path must not even be looked at, "" when it may; ``folder`` is where it begins."""

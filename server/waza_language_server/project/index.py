@@ -22,7 +22,7 @@ from waza_language_server.project.claim import CONFIG_NAMES, EVAL_NAMES, TRIGGER
 from waza_language_server.project.disk import TOO_LARGE, Disk
 from waza_language_server.project.document import Document, DocumentKind
 from waza_language_server.project.facts import Fact
-from waza_language_server.project.outline import EMPTY, Outline, outline, outline_of
+from waza_language_server.project.outline import EMPTY, Outline, outline_in_steps, outline_of
 from waza_language_server.project.reach import Reach
 from waza_language_server.project.scores import Scores
 from waza_language_server.project.suites import (
@@ -34,7 +34,8 @@ from waza_language_server.project.suites import (
     picks_up,
 )
 from waza_language_server.project.uris import path_of
-from waza_language_server.syntax.tree import parse
+from waza_language_server.syntax.steps import Steps, finished
+from waza_language_server.syntax.tree import parse, parse_in_steps
 
 MAX_FIXTURES = 2_000
 MAX_NEIGHBOURS = 200
@@ -133,7 +134,17 @@ class Project:
         document = self.documents.get(path)
         if document is not None:
             return outline_of(document)
-        return self.disk.derived(path, "outline", _read_outline)
+        return self.disk.derived(path, "outline", lambda text: finished(_read_outline(text)))
+
+    def read_in_steps(self, path: Path) -> Steps[None]:
+        """Read the eval files around a file, those that are not open, before they are asked about."""
+        for folder in folders_above(path):
+            for name in sorted(self.names(folder).intersection(self.eval_names(folder / "eval.yaml"))):
+                if folder / name not in self.documents and self._is_eval(folder / name):
+                    yield from self.disk.derive_in_steps(folder / name, "outline", _read_outline)
+            yield
+            if folder in self.roots:
+                return
 
     # Suites and their tasks.
 
@@ -268,9 +279,9 @@ def _written_id(text: Fact[str]) -> str | None:
     return found[0] or None if len(found) == 1 else None
 
 
-def _read_outline(text: Fact[str]) -> Outline:
+def _read_outline(text: Fact[str]) -> Steps[Outline]:
     if text.known:
-        return outline(parse(text.value))
+        return (yield from outline_in_steps((yield from parse_in_steps(text.value))))
     # A run may read larger files than we do.
     return replace(EMPTY, unreadable="" if text.why == TOO_LARGE else text.why)
 

@@ -81,12 +81,15 @@ class Session:
         return opened.document
 
     def read_in_steps(self, uri: str) -> Steps[Document | None]:
-        """Return the same with its tree read, and those of the other open documents, which it may refer to.
+        """Return the same with its tree read, and all that it may refer to: open documents and eval files.
 
         With pauses, in which the document may change: what is returned is the newest then.
         """
         if uri not in self._opened:
             return None
+        path = path_of(uri)
+        if path is not None:
+            yield from self.project.read_in_steps(path)
         for opened in tuple(self._opened.values()):
             if opened.document is not None:
                 yield from outline_of_in_steps(opened.document)

@@ -13,7 +13,8 @@ from waza_language_server.project import disk, index
 from waza_language_server.project.disk import stamp_of
 from waza_language_server.project.index import Project
 from waza_language_server.project.nearby import Nearby
-from waza_language_server.syntax.tree import Tree, parse
+from waza_language_server.syntax.steps import Steps
+from waza_language_server.syntax.tree import Tree, parse_in_steps
 
 
 def test_a_file_is_claimed_by_the_globs_of_the_suite_above_it(tmp_path: Path) -> None:
@@ -192,11 +193,11 @@ def test_the_id_of_another_task_is_found_without_parsing_the_others(
     quoted = put(tmp_path, "tasks/quoted.yaml", 'id: "sa\\x6De"\nname: x\n')
     parsed: list[str] = []
 
-    def counting_parse(text: str) -> Tree:
+    def counting_parse(text: str) -> Steps[Tree]:
         parsed.append(text)
-        return parse(text)
+        return parse_in_steps(text)
 
-    monkeypatch.setattr(index, "parse", counting_parse)
+    monkeypatch.setattr(index, "parse_in_steps", counting_parse)
     named = project.suite(suite)
     parsed.clear()
     assert [path for path in project.tasks_with_id(named, "same") if path] == [quoted]
@@ -223,3 +224,19 @@ def test_looking_at_many_files_lists_each_folder_once(
     with project.held_still():
         assert all(project.claim(file) is None for file in files)
     assert max(looked_at.values()) == 1
+
+
+def test_a_long_suite_that_is_not_open_is_read_with_pauses_before_it_is_asked_about(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    suite = put(tmp_path, "eval.yaml", "skill: x\ntasks: [tasks/*.yaml]\n" + "tags: a\n" * 5_000)
+    task = put(tmp_path, "tasks/one.yaml", "id: one\nname: One\n")
+    project = Project((tmp_path,))
+    assert sum(1 for _ in project.read_in_steps(task)) > 10
+
+    def reading(_: str) -> Steps[Tree]:
+        raise AssertionError("read again")
+
+    monkeypatch.setattr(index, "parse_in_steps", reading)
+    assert [found.path for found in project.suites_of(task)] == [suite]
+    assert project.outline(suite).skill == "x"
