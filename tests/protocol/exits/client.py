@@ -18,6 +18,8 @@ from pathlib import Path
 from typing import Any
 
 STARTED_WITHIN_SECONDS = 60
+WITHOUT_ENGINE = frozenset({"spawned", "introduced", "idle"})
+"""Moments at which nothing was done yet that needs the engine."""
 ENDED_WITHIN_SECONDS = 60
 
 
@@ -27,7 +29,7 @@ def main() -> None:
     server = _Server(Path(plan["folder"]))
     _reach(server, plan)
     time.sleep(plan["delay"])
-    _end(server, plan["way"])
+    _end(server, plan["way"], plan["moment"])
     sys.stdin.read()
 
 
@@ -112,7 +114,7 @@ def _wait_for_programs(folder: Path, names: list[str]) -> None:
         time.sleep(0.01)
 
 
-def _end(server: _Server, way: str) -> None:
+def _end(server: _Server, way: str, moment: str) -> None:
     if way == "shutdown":
         server.request("shutdown", "shutdown", None)
         server.notify("exit", None)
@@ -125,7 +127,7 @@ def _end(server: _Server, way: str) -> None:
     elif way == "kill server":
         server.process.kill()
     elif way == "kill engine":
-        _kill_children(server.process.pid)
+        _kill_engine(server.process.pid, moment)
     tell("ended")
     if way == "kill client":
         os.kill(os.getpid(), signal.SIGKILL)
@@ -141,9 +143,15 @@ def _end(server: _Server, way: str) -> None:
         tell("no exit code")
 
 
-def _kill_children(pid: int) -> None:
-    found = subprocess.run(["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, check=False)
-    for child in found.stdout.split():
+def _kill_engine(server: int, moment: str) -> None:
+    """Kill the engine; one that the moment has brought about, as soon as it is there."""
+    deadline = time.monotonic() + STARTED_WITHIN_SECONDS
+    while True:
+        found = subprocess.run(["ps", "-o", "pid=", "--ppid", str(server)], capture_output=True, check=False)
+        children = found.stdout.split()
+        if children or moment in WITHOUT_ENGINE or time.monotonic() > deadline:
+            break
+    for child in children:
         os.kill(int(child), signal.SIGKILL)
 
 
