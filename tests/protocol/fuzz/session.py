@@ -31,6 +31,10 @@ MEMORY_LOOKED_AT_EVERY = 50
 WARM_AFTER_MESSAGES = 500
 
 
+_OWN = "own-"
+"""How the ids of requests begin whose results are wanted."""
+
+
 @dataclass(frozen=True)
 class Limits:
     """What is too much. ``slow_seconds`` is of the server's own processor time, the others are wall time."""
@@ -79,7 +83,7 @@ class Session:
         self.measurements = Measurements()
         self.steps: list[Step] = []
         self.results: dict[str, Any] = {}
-        """The newest result by method, for whoever wants to continue with it."""
+        """The results of this client's own requests, until they are taken."""
         self.published: dict[str, tuple[int | None, list[Any]]] = {}
         self._connection = Connection(root)
         self._asked: dict[str, _Asked] = {}
@@ -134,12 +138,10 @@ class Session:
     def ask(self, method: str, params: Any) -> Any:
         """Send a request and return its result, None when it was refused."""
         self._own_id += 1
-        self.results.pop(method, None)
-        self.send(
-            {"jsonrpc": "2.0", "id": f"own-{self._own_id}", "method": method, "params": params}, "result"
-        )
+        identifier = f"{_OWN}{self._own_id}"
+        self.send({"jsonrpc": "2.0", "id": identifier, "method": method, "params": params}, "result")
         self.wait()
-        return self.results.get(method)
+        return self.results.pop(identifier, None)
 
     def notify(self, method: str, params: Any) -> None:
         """Send a notification."""
@@ -213,7 +215,8 @@ class Session:
         while len(self._versions) > KEPT_VERSIONS:
             del self._versions[next(iter(self._versions))]
         for asked in self._asked.values():
-            if asked.texts and asked.params["textDocument"]["uri"] == uri:
+            is_about_one = asked.method in ON_ONE_TEXT and asked.expect == "result"
+            if is_about_one and asked.params["textDocument"]["uri"] == uri:
                 asked.texts.append(opened.text)
 
     # What comes back.
@@ -276,7 +279,8 @@ class Session:
             return
         if asked.expect == "error":
             raise FoundError(f"result instead of an error of {asked.method}", f"{answer!r:.300}")
-        self.results[asked.method] = answer["result"]
+        if str(answer["id"]).startswith(_OWN):
+            self.results[answer["id"]] = answer["result"]
         if self.measurements.answers % SHAPES_CHECKED_EVERY == 0:
             check_shape(asked.method, answer)
         if asked.method in ON_ONE_TEXT and asked.expect == "result":
