@@ -180,7 +180,9 @@ class Diagnostics:
         elif self._published.get(uri) != newest:
             assert self._publish is not None
             await self.in_slices(newest[0], self._publish(uri, *newest))
-            self._published[uri] = newest
+            # Otherwise nothing was sent, and the newer text is about to be looked at.
+            if self._session.is_current(newest[0]):
+                self._published[uri] = newest
 
     def _clear(self, uri: str) -> None:
         if self._published.pop(uri, None) is not None and self._publish is not None:
