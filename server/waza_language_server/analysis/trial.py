@@ -137,7 +137,7 @@ class Trials:
         for problem in self.problems:
             if problem.code in _OF_UNKNOWN_KEYS:
                 key = self.document.text[problem.span.start : problem.span.end]
-                told[problem.span.start] = f"{problem.code} {problem.message.replace(key, '')}"
+                told[problem.span.start] = f"{problem.code} {problem.message.replace(f'`{key}`', '')}"
         return Excerpts(self.document.tree, self.document.kind, self.catalog, told)
 
     @cached_property
