@@ -35,7 +35,7 @@ from waza_language_server.schema.locate import graders_in
 from waza_language_server.syntax.fault import STRUCTURAL_CODES
 from waza_language_server.syntax.tree import Tree
 from waza_language_server.syntax.tried_edits import apply
-from waza_language_server.text.edit import Fix
+from waza_language_server.text.edit import Edit, Fix
 
 if TYPE_CHECKING:
     from waza_language_server.project.document import Document
@@ -67,7 +67,9 @@ class Trials:
         Advice (information, hints) may come instead of errors and warnings. With ``may_reveal`` the repair of
         what kept the rules from judging a part, as an unknown type does, may show what is wrong in there.
         """
-        edits = [edit for _, fix in chosen for edit in fix.edits]
+        edits: list[Edit] = []
+        for _, fix in chosen:
+            edits += yield from fix.edits_in_steps()
         if not edits:
             return False
         text = apply(self.document.text, edits)

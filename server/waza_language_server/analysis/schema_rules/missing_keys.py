@@ -16,7 +16,8 @@ from waza_language_server.analysis.spelling import listed
 from waza_language_server.schema.shape import Property, Shape
 from waza_language_server.syntax.edits import insert_entry
 from waza_language_server.syntax.nodes import Entry, Node
-from waza_language_server.text.edit import Edit, Fix
+from waza_language_server.syntax.steps import Steps
+from waza_language_server.text.edit import Edits, Fix
 
 _SAMPLES = {"string": "TODO", "integer": "1", "number": "1", "boolean": "true", "array": "[]", "object": "{}"}
 
@@ -79,7 +80,7 @@ def _insertions(subject: Subject, mapping: Node, shape: Shape, keys: Sequence[st
             yield Fix(f"Insert `{key}`", partial(_inserted, subject, mapping, shape, known))
 
 
-def _inserted(subject: Subject, mapping: Node, shape: Shape, known: Property) -> tuple[Edit, ...]:
+def _inserted(subject: Subject, mapping: Node, shape: Shape, known: Property) -> Steps[Edits]:
     key = known.name
     if known.shape.kind == "grader.name":
         value = _free_name(mapping)
