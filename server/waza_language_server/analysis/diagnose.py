@@ -20,6 +20,7 @@ from waza_language_server.analysis.rules import (
     SUITE_RULES,
     TEXT_RULES,
 )
+from waza_language_server.project.outline import outline_of_in_steps
 from waza_language_server.schema.catalog import Catalog, default_catalog
 from waza_language_server.schema.locate import graders_in
 from waza_language_server.syntax.nodes import Node
@@ -93,4 +94,6 @@ def _problems_of(document: Document, project: Project | None, catalog: Catalog |
         yield None
     yield from found_by(GRADERS_RULES, GradersView(tree.text, graders))
     if project is not None:
+        # What the rules ask about first; they would make it without a pause.
+        yield from outline_of_in_steps(document)
         yield from found_by(SUITE_RULES, SuiteView(document, project, catalog, graders))

@@ -31,8 +31,10 @@ from waza_language_server.analysis.rules import (
     SUITE_RULES,
     TEXT_RULES,
 )
+from waza_language_server.project.outline import outline_of_in_steps
 from waza_language_server.schema.locate import graders_in
 from waza_language_server.syntax.fault import STRUCTURAL_CODES
+from waza_language_server.syntax.steps import Steps
 from waza_language_server.syntax.tree import Tree
 from waza_language_server.syntax.tried_edits import apply
 from waza_language_server.text.edit import Edit, Fix
@@ -79,7 +81,7 @@ class Trials:
             return False
         yield
         changes = Changes(edits)
-        excerpt = self._excerpt(changed.tree, changes, chosen)
+        excerpt = yield from self._excerpt(changed.tree, changes, chosen)
         if excerpt is None:
             around = self.project.with_document(changed) if self.project is not None else None
             after = yield from diagnose_in_steps(changed, around, self.catalog)
@@ -90,12 +92,14 @@ class Trials:
         brought = yield from self._brought(changes, repaired, after)
         return all(_is_tolerable(problem, repaired, may_reveal=may_reveal) for problem in brought)
 
-    def _excerpt(self, tree: Tree, changes: Changes, chosen: Sequence[Chosen]) -> Excerpt | None:
+    def _excerpt(self, tree: Tree, changes: Changes, chosen: Sequence[Chosen]) -> Steps[Excerpt | None]:
         """Return the parts that must be judged again; None when that is everything."""
         before = self.document.tree
         if before.anchored or tree.anchored or not _has_same_faults(before, tree, changes):
             return None
-        excerpt = self._excerpts.of(tree, changes)
+        excerpts = self._excerpts
+        yield
+        excerpt = yield from excerpts.of(tree, changes)
         if excerpt is None or not excerpt.covers([problem.span for problem, _ in chosen]):
             return None
         return excerpt
@@ -132,6 +136,8 @@ class Trials:
             yield from found_by(GRADERS_RULES, GradersView(changed.text, graders))
         if self.project is not None:
             around = self.project.with_document(changed)
+            # What the rules ask about first; they would make it without a pause.
+            yield from outline_of_in_steps(changed)
             yield from found_by(SUITE_RULES, SuiteView(changed, around, self.catalog, graders))
 
     @cached_property

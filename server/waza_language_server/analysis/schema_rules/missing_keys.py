@@ -121,11 +121,9 @@ def _place(mapping: Node, shape: Shape, key: str) -> Entry | None:
     order = list(shape.properties)
     if key not in order or mapping.style == "flow":
         return None
-    earlier = set(order[: order.index(key)])
-    known = [entry for entry in mapping.entries if entry.key.value in earlier]
-    if known:
-        return known[-1]
-    return mapping.entry("type")
+    earlier = (mapping.entry(name) for name in order[: order.index(key)])
+    known = [entry for entry in earlier if entry is not None]
+    return max(known, key=lambda entry: entry.span.start, default=mapping.entry("type"))
 
 
 def _free_name(grader: Node) -> str:
