@@ -81,7 +81,7 @@ def _check(settings: RunSettings) -> None:
 
 
 def _parallel(settings: RunSettings, default: bool | None) -> bool | None:
-    """Return whether tasks run at the same time: several workers are asked for in order to have that."""
+    """Return whether trials run at the same time: several workers are asked for in order to have that."""
     if settings.parallel is not None:
         return settings.parallel
     return True if (settings.workers or 0) > 1 else default
