@@ -16,7 +16,7 @@ from waza_language_server.syntax.steps import Steps, finished, in_steps
 
 if TYPE_CHECKING:
     from waza_language_server.project.document import Document
-    from waza_language_server.project.index import Project
+    from waza_language_server.project.workspace import Workspace
     from waza_language_server.text.span import Span
 
 RUN = "waza.run"
@@ -37,17 +37,17 @@ class CodeLens:
 
 
 def code_lenses(
-    document: Document, project: Project, running: Collection[Running] = ()
+    document: Document, workspace: Workspace, running: Collection[Running] = ()
 ) -> tuple[CodeLens, ...]:
     """Return the lenses of a document; ``running`` are the targets of the runs that go on."""
-    return finished(code_lenses_in_steps(document, project, running))
+    return finished(code_lenses_in_steps(document, workspace, running))
 
 
 def code_lenses_in_steps(
-    document: Document, project: Project, running: Collection[Running] = ()
+    document: Document, workspace: Workspace, running: Collection[Running] = ()
 ) -> Steps[tuple[CodeLens, ...]]:
     """Do the same with many pauses."""
-    found = yield from runnables_in_steps(document, project)
+    found = yield from runnables_in_steps(document, workspace)
     suites = {runnable.suite_path for runnable in found}
     yield
     lenses = yield from in_steps(_lens(runnable, running, tell_suite=len(suites) > 1) for runnable in found)

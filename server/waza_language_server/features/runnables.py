@@ -21,7 +21,7 @@ from waza_language_server.text.span import Span
 
 if TYPE_CHECKING:
     from waza_language_server.project.document import Document
-    from waza_language_server.project.index import Project
+    from waza_language_server.project.workspace import Workspace
     from waza_language_server.syntax.nodes import Node
 
 RunnableKind = Literal["suite", "task", "grader"]
@@ -46,12 +46,12 @@ class Runnable:
     grader: str | None = None
 
 
-def runnables(document: Document, project: Project) -> tuple[Runnable, ...]:
+def runnables(document: Document, workspace: Workspace) -> tuple[Runnable, ...]:
     """Return what can be run from a document, in the order of its text."""
-    return finished(runnables_in_steps(document, project))
+    return finished(runnables_in_steps(document, workspace))
 
 
-def runnables_in_steps(document: Document, project: Project) -> Steps[tuple[Runnable, ...]]:
+def runnables_in_steps(document: Document, workspace: Workspace) -> Steps[tuple[Runnable, ...]]:
     """Do the same with many pauses."""
     path = path_of(document.uri)
     root = document.tree.root
@@ -62,7 +62,7 @@ def runnables_in_steps(document: Document, project: Project) -> Steps[tuple[Runn
         found = yield from in_steps(inside)
         return (*_suite(root, path), *sorted(found, key=lambda runnable: runnable.span))
     if document.kind == "task":
-        suites = [suite.path for suite in project.suites_of(path)[:MAX_SUITES]]
+        suites = [suite.path for suite in workspace.project.suites_of(path)[:MAX_SUITES]]
         return tuple((yield from in_steps(_of_task(root, path, suites))))
     return ()
 
