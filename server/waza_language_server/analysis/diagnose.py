@@ -1,44 +1,33 @@
 """Every problem of a document: syntax, structure, graders, and what other files say about it.
 
-A grader entry is checked on its own, and what was found is kept as long as the entry is not touched: after an
-edit one entry is checked again, whatever the size of the suite.
-
 Architecture invariant: no rule makes ``diagnose`` raise. One that fails is left out (see ``failures``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable
-from functools import partial
+from collections.abc import Generator
 from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
 
 from waza_language_server.analysis.failures import guarded, note_failure
 from waza_language_server.analysis.file_rules.syntax_problems import multiplies_itself, syntax_faults
+from waza_language_server.analysis.grader_problems import grader_problems
 from waza_language_server.analysis.problem import Problem
-from waza_language_server.analysis.rule import FileView, Found, GradersView, GraderView, Rule, SuiteView, View
+from waza_language_server.analysis.rule import FileView, Found, GradersView, SuiteView, found_by
 from waza_language_server.analysis.rules import (
     FILE_RULES,
-    GRADER_RULES,
     GRADERS_RULES,
     ITEM_RULES,
     SUITE_RULES,
     TEXT_RULES,
 )
-from waza_language_server.schema.catalog import Catalog, SchemaName
-from waza_language_server.schema.locate import grader_shape, graders_in, located_below
-from waza_language_server.schema.shape import Shape
-from waza_language_server.syntax.nodes import Green, Node, refers_elsewhere
+from waza_language_server.schema.locate import graders_in
+from waza_language_server.syntax.nodes import Node
 from waza_language_server.syntax.steps import finished
 from waza_language_server.syntax.tree import Tree
 
 if TYPE_CHECKING:
     from waza_language_server.project.document import Document
     from waza_language_server.project.workspace import Workspace
-
-Memory = WeakKeyDictionary[Green, dict[SchemaName, tuple[Problem, ...]]]
-_kept: WeakKeyDictionary[Catalog, Memory] = WeakKeyDictionary()
-"""What was found in a grader entry, as seen from its start, by schemas, entry and kind of document."""
 
 _PROBLEMS_PER_PAUSE = 500
 
@@ -69,34 +58,6 @@ def in_order(tree: Tree, found: Found) -> Generator[None, None, tuple[Problem, .
     return tuple(map(problems.__getitem__, ordered))
 
 
-def found_by(rules: Iterable[Rule[View]], view: View) -> Found:
-    """Yield what each of some rules finds."""
-    for rule in rules:
-        yield from guarded(rule.name, partial(rule.find, view))
-
-
-def grader_problems(view: FileView, entry: Node) -> Found:
-    """Yield the problems of one grader entry, from memory when neither the entry nor its place changed."""
-    if view.tree.broken(entry):
-        yield from _check_grader(view, entry)
-        return
-    memory = _kept.setdefault(view.catalog, WeakKeyDictionary()).setdefault(entry.green, {})
-    kept = memory.get(view.kind)
-    if kept is None:
-        found: list[Problem] = []
-        for problem in _check_grader(view, entry):
-            if problem is None:
-                yield None
-            else:
-                found.append(problem.shifted(-entry.offset))
-        kept = tuple(found)
-        if not refers_elsewhere(entry.green):
-            memory[view.kind] = kept
-    for problem in kept:
-        yield problem.shifted(entry.offset)
-        yield None
-
-
 def _problems_of(document: Document, workspace: Workspace) -> Found:
     tree, kind, catalog = document.tree, document.kind, workspace.catalog
     try:
@@ -123,12 +84,3 @@ def _problems_of(document: Document, workspace: Workspace) -> Found:
         yield None
     yield from found_by(GRADERS_RULES, GradersView(tree.text, graders))
     yield from found_by(SUITE_RULES, SuiteView(document, workspace, graders))
-
-
-def _check_grader(view: FileView, entry: Node) -> Found:
-    located: list[tuple[Node, Shape]] = []
-    catalog = view.catalog
-    for pair in guarded("shapes", lambda: located_below(entry, grader_shape(entry, catalog), catalog)):
-        located.append(pair)
-        yield None
-    yield from found_by(GRADER_RULES, GraderView(view, entry, located))

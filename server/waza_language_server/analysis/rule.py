@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from waza_language_server.analysis.failures import guarded
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.schema.catalog import Catalog, SchemaName
 from waza_language_server.schema.shape import Shape
@@ -68,3 +70,9 @@ class Rule(Generic[View]):
     name: str
     find: Callable[[View], Found]
     codes: frozenset[str]
+
+
+def found_by(rules: Iterable[Rule[View]], view: View) -> Found:
+    """Yield what each of some rules finds; nothing of one that fails."""
+    for rule in rules:
+        yield from guarded(rule.name, partial(rule.find, view))

@@ -18,11 +18,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from waza_language_server.analysis.changed_places import Changes
-from waza_language_server.analysis.diagnose import diagnose_in_steps, found_by, grader_problems, in_order
+from waza_language_server.analysis.diagnose import diagnose_in_steps, in_order
 from waza_language_server.analysis.excerpt import Excerpt, Excerpts
 from waza_language_server.analysis.file_rules.grader_names import name_of
+from waza_language_server.analysis.grader_problems import grader_problems
 from waza_language_server.analysis.problem import Problem
-from waza_language_server.analysis.rule import FileView, Found, GradersView, SuiteView
+from waza_language_server.analysis.rule import FileView, Found, GradersView, SuiteView, found_by
 from waza_language_server.analysis.rules import (
     FILE_RULES,
     GRADERS_RULES,

@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Literal, Protocol, cast
+from typing import ClassVar, Literal, Protocol, cast
 
 import yaml
 
@@ -209,20 +209,12 @@ class Builder:
         self.base = 0
         self.root: Green | None = None
         self.stack: list[_Open] = []
-        self._takers: dict[type, Callable[[Event], None]] = {
-            yaml.ScalarEvent: self._scalar,
-            yaml.MappingStartEvent: self._open_mapping,
-            yaml.SequenceStartEvent: self._open_sequence,
-            yaml.MappingEndEvent: self._close_at_event,
-            yaml.SequenceEndEvent: self._close_at_event,
-            yaml.AliasEvent: self._alias,
-        }
 
     def take(self, event: Event) -> None:
         """Add one event; raises when it nests too deeply."""
         taker = self._takers.get(type(event))
         if taker is not None:
-            taker(event)
+            taker(self, event)
 
     def begins_part(self, event: Event, kind: str) -> bool:
         """Whether an event is the first of a pair or an item of the outermost collection."""
@@ -329,6 +321,16 @@ class Builder:
         keys = children[::2]
         if len({key.green.value for key in keys}) < len(keys):
             self.notes.duplicates.extend(islice(duplicate_keys(keys), _MOST_DUPLICATES))
+
+    # Of the class: methods bound to a builder would keep it, and all that it read, in a circle.
+    _takers: ClassVar[dict[type, Callable[[Builder, Event], None]]] = {
+        yaml.ScalarEvent: _scalar,
+        yaml.MappingStartEvent: _open_mapping,
+        yaml.SequenceStartEvent: _open_sequence,
+        yaml.MappingEndEvent: _close_at_event,
+        yaml.SequenceEndEvent: _close_at_event,
+        yaml.AliasEvent: _alias,
+    }
 
 
 def duplicate_keys(keys: Iterable[Placed]) -> Iterator[SyntaxFault]:

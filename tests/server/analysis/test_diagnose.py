@@ -13,7 +13,7 @@ from tests.server.analysis.drawing import EVAL, TASK, problems
 from tests.server.project.files import workspace_with
 from tests.shared_corpus import SHARED, SUITES, needs_corpus, suite_files
 from waza_language_server.analysis import diagnose as module
-from waza_language_server.analysis import failures
+from waza_language_server.analysis import failures, grader_problems
 from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.analysis.rule import Found, Rule
 from waza_language_server.project.document import Document, DocumentKind
@@ -33,14 +33,14 @@ def suite_of(graders: int) -> str:
 
 def test_an_edit_checks_the_touched_grader_only(monkeypatch: pytest.MonkeyPatch) -> None:
     checked: list[str] = []
-    original: Any = module._check_grader
+    original: Any = grader_problems._checked
 
     def counting(view: object, entry: Node) -> object:
         name = entry.get("name")
         checked.append(name.value if name is not None else "")
         return original(view, entry)
 
-    monkeypatch.setattr(module, "_check_grader", counting)
+    monkeypatch.setattr(grader_problems, "_checked", counting)
     document = Document("untitled:test", 0, suite_of(20), "eval")
     diagnose(document, workspace_with())
     checked.clear()

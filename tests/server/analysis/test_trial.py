@@ -12,7 +12,7 @@ import pytest
 
 from tests.server.project.files import workspace_with
 from tests.shared_corpus import SUITES, suite_files
-from waza_language_server.analysis import diagnose as rules
+from waza_language_server.analysis import grader_problems
 from waza_language_server.analysis.changed_places import Changes
 from waza_language_server.analysis.diagnose import Found, diagnose
 from waza_language_server.analysis.excerpt import Excerpt
@@ -89,13 +89,13 @@ def test_trying_a_fix_judges_the_touched_grader_alone(monkeypatch: pytest.Monkey
     )
     problems = diagnose(document, workspace_with())
     judged: list[str] = []
-    judge = rules._check_grader  # pyright: ignore[reportPrivateUsage]
+    judge = grader_problems._checked  # pyright: ignore[reportPrivateUsage]
 
     def counted(*given: Any) -> Found:
         judged.append("")
         return judge(*given)
 
-    monkeypatch.setattr(rules, "_check_grader", counted)
+    monkeypatch.setattr(grader_problems, "_checked", counted)
     trials = Trials(document, workspace_with(), problems)
     tried = [(problem, fix) for problem in problems for fix in problem.fixes]
     assert len(tried) == 200

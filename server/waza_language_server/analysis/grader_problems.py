@@ -1,0 +1,104 @@
+"""The problems of one grader entry, kept as long as the entry is not touched.
+
+A grader entry is checked on its own: after an edit one entry is checked again, whatever the size of the
+suite.
+
+Architecture invariant: what is kept holds no tree. The fixes of problems from memory are made anew from the
+text of today when somebody wants them; one that held its tree would keep every version of a long file alive.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, replace
+from functools import partial
+from weakref import WeakKeyDictionary
+
+from waza_language_server.analysis.failures import guarded
+from waza_language_server.analysis.problem import Problem
+from waza_language_server.analysis.rule import FileView, Found, GraderView, found_by
+from waza_language_server.analysis.rules import GRADER_RULES
+from waza_language_server.schema.catalog import Catalog, SchemaName
+from waza_language_server.schema.locate import grader_shape, located_below
+from waza_language_server.schema.shape import Shape
+from waza_language_server.syntax.nodes import Green, Node, refers_elsewhere
+from waza_language_server.text.edit import Edit, Fix
+
+Memory = WeakKeyDictionary[Green, dict[SchemaName, tuple[Problem, ...]]]
+_kept: WeakKeyDictionary[Catalog, Memory] = WeakKeyDictionary()
+"""What was found in a grader entry, as seen from its start, by schemas, entry and kind of document."""
+
+
+def grader_problems(view: FileView, entry: Node) -> Found:
+    """Yield the problems of one grader entry, from memory when neither the entry nor its place changed."""
+    if view.tree.broken(entry):
+        yield from _checked(view, entry)
+        return
+    memory = _kept.setdefault(view.catalog, WeakKeyDictionary()).setdefault(entry.green, {})
+    kept = memory.get(view.kind)
+    if kept is not None:
+        for problem in kept:
+            yield _of_today(problem, view, entry)
+            yield None
+        return
+    found: list[Problem] = []
+    for problem in _checked(view, entry):
+        yield problem
+        if problem is not None:
+            found.append(_without_repairs(problem).shifted(-entry.offset))
+    if not refers_elsewhere(entry.green):
+        memory[view.kind] = tuple(found)
+
+
+def _checked(view: FileView, entry: Node) -> Found:
+    located: list[tuple[Node, Shape]] = []
+    catalog = view.catalog
+    for pair in guarded("shapes", lambda: located_below(entry, grader_shape(entry, catalog), catalog)):
+        located.append(pair)
+        yield None
+    yield from found_by(GRADER_RULES, GraderView(view, entry, located))
+
+
+def _without_repairs(problem: Problem) -> Problem:
+    return replace(problem, fixes=tuple(replace(fix, repair=()) for fix in problem.fixes))
+
+
+def _of_today(kept: Problem, view: FileView, entry: Node) -> Problem:
+    """Return a problem from memory where its entry stands now, with fixes for the text of now."""
+    problem = kept.shifted(entry.offset)
+    if not kept.fixes:
+        return problem
+    fixes = tuple(
+        Fix(fix.title, partial(_made_again, view, entry, problem, number), fix.preferred)
+        for number, fix in enumerate(kept.fixes)
+    )
+    return replace(problem, fixes=fixes)
+
+
+def _made_again(view: FileView, entry: Node, problem: Problem, number: int) -> tuple[Edit, ...]:
+    """Return the edits of a fix of an entry; none when its rule does not find the problem any more."""
+    if not (_checked_last and _checked_last[-1].is_of(view, entry)):
+        found = [each for each in _checked(view, entry) if each is not None]
+        _checked_last.append(_Checked(view, entry, {_key(each): each for each in found}))
+    again = _checked_last[-1].problems.get(_key(problem))
+    return again.fixes[number].edits if again is not None and number < len(again.fixes) else ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Checked:
+    """An entry that was checked for the sake of its fixes, and what was found."""
+
+    view: FileView
+    entry: Node
+    problems: dict[tuple[str, int, int, str], Problem]
+
+    def is_of(self, view: FileView, entry: Node) -> bool:
+        return self.view == view and self.entry.green is entry.green and self.entry.offset == entry.offset
+
+
+_checked_last: deque[_Checked] = deque(maxlen=1)
+"""The last one: the fixes of an entry are asked for one behind the other."""
+
+
+def _key(problem: Problem) -> tuple[str, int, int, str]:
+    return problem.code, problem.span.start, problem.span.end, problem.message
