@@ -23,6 +23,7 @@ from waza_engine.markdown import code
 from waza_engine.results.reading import GraderResult, RunResult, TaskResult, latest_results
 from waza_engine.spec.scalars import Json
 from waza_language_server.project.disk import MAX_BYTES, stamp_of
+from waza_language_server.project.ended_runs import EndedRuns
 from waza_language_server.project.outline import grader_entries, outline_of
 from waza_language_server.project.uris import path_of
 from waza_language_server.syntax.steps import Steps, finished
@@ -31,6 +32,7 @@ from waza_language_server.syntax.tree import parse
 if TYPE_CHECKING:
     from waza_language_server.project.document import Document
     from waza_language_server.project.index import Project
+    from waza_language_server.project.runnable_id import RunnableId
     from waza_language_server.project.suites import Suite
     from waza_language_server.syntax.nodes import Node
 
@@ -80,13 +82,14 @@ class Scores:
         self._results: dict[Path, tuple[float, RunResult | None]] = {}
         self._graded: dict[tuple[Path, datetime], Values] = {}
         self._tools: dict[tuple[Path, datetime], tuple[str, ...]] = {}
+        self._ended = EndedRuns(MAX_RESULT_BYTES)
 
     def results(self, suite: Path) -> RunResult | None:
         """Return the last results of a suite, None when it was never run."""
         known = self._results.get(suite)
         now = time.monotonic()
         if known is None or now - known[0] > RECHECK_SECONDS:
-            known = now, latest_results(suite.parent, eval_file=suite.name, longest_bytes=MAX_RESULT_BYTES)
+            known = now, self._ended.over(suite, _found(suite))
             self._results[suite] = known
         return known[1]
 
@@ -99,6 +102,11 @@ class Scores:
         if key not in self._tools:
             self._tools[key] = _tools_in(run.path)
         return self._tools[key]
+
+    def run_ended(self, run: RunnableId, results: Path) -> None:
+        """Take what a run has just written: of what it ran it is the newest, whatever lies beside it."""
+        self._ended.note(run, results, _found(run.suite))
+        self._results.pop(run.suite, None)
 
     def forget(self) -> None:
         """Look at the disk again: a result file has changed."""
@@ -218,6 +226,10 @@ class _Written:
     grader: Json
     inputs: Json
     model: str | None
+
+
+def _found(suite: Path) -> RunResult | None:
+    return latest_results(suite.parent, eval_file=suite.name, longest_bytes=MAX_RESULT_BYTES)
 
 
 def _tools_in(path: Path) -> tuple[str, ...]:

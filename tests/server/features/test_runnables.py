@@ -11,6 +11,7 @@ from waza_language_server.features.annotated_source import Lens, annotate_source
 from waza_language_server.features.code_lens import code_lenses
 from waza_language_server.features.runnables import runnables
 from waza_language_server.project.document import Document, DocumentKind
+from waza_language_server.project.runnable_id import RunnableId
 
 SUITE = """\
 # My suite
@@ -29,7 +30,7 @@ tasks:
 
 def lenses(path: Path, kind: DocumentKind, text: str, *, running: bool = False) -> str:
     document = opened(path, kind, text)
-    target = {(path, None, None)} if running else set[tuple[Path, str | None, str | None]]()
+    target = {RunnableId(path)} if running else set[RunnableId]()
     found = code_lenses(document, workspace_with(document), target)
     return annotate_source(text, [Lens(lens.span.start, lens.title) for lens in found])
 
@@ -72,7 +73,7 @@ def test_lists_without_indentation_and_crlf_have_the_same_lenses(tmp_path: Path)
     text = "skill: x\r\ngraders:\r\n- type: text\r\n  name: a\r\ntasks: []\r\n"
     document = opened(tmp_path / "eval.yaml", "eval", text)
     found = runnables(document, workspace_with())
-    assert [(runnable.kind, text[runnable.span.start : runnable.span.end]) for runnable in found] == [
+    assert [(runnable.id.kind, text[runnable.span.start : runnable.span.end]) for runnable in found] == [
         ("suite", "skill"),
         ("grader", "type"),
     ]
@@ -83,12 +84,12 @@ def test_ids_are_paths(tmp_path: Path) -> None:
     text = "id: first\nname: First\ngraders:\n  - {type: text, name: own}\n"
     document = opened(tmp_path / "tasks/first.yaml", "task", text)
     suite = eval_path.as_posix()
-    assert [runnable.id for runnable in runnables(document, workspace_with(document))] == [
+    assert [str(runnable.id) for runnable in runnables(document, workspace_with(document))] == [
         f"{suite}::first",
         f"{suite}::first::own",
     ]
     document = opened(eval_path, "eval")
-    assert [runnable.id for runnable in runnables(document, workspace_with(document))] == [
+    assert [str(runnable.id) for runnable in runnables(document, workspace_with(document))] == [
         suite,
         f"{suite}::::mentions_deploy",
     ]
@@ -108,9 +109,9 @@ def test_a_task_of_two_suites_is_offered_for_each(tmp_path: Path) -> None:
         f"▶ Run task in {tmp_path.name}/eval.yaml",
         f"▶ Run task in {tmp_path.name}/wazaEval.yaml",
     ]
-    assert [lens.argument["suite"] for lens in found] == [
-        str(tmp_path / "eval.yaml"),
-        str(tmp_path / "wazaEval.yaml"),
+    assert [lens.argument["id"] for lens in found] == [
+        str(RunnableId(tmp_path / "eval.yaml", "a")),
+        str(RunnableId(tmp_path / "wazaEval.yaml", "a")),
     ]
 
 
@@ -118,7 +119,7 @@ def test_a_task_without_an_id_is_run_by_the_name_of_its_file(tmp_path: Path) -> 
     small_suite(tmp_path)
     document = opened(put(tmp_path, "tasks/other.yaml", "name: Other\n"), "task")
     (found,) = runnables(document, workspace_with(document))
-    assert (found.task, found.label) == ("other", "Other")
+    assert (found.id.task, found.label) == ("other", "Other")
 
 
 def test_tasks_written_inline_have_lenses(tmp_path: Path) -> None:
@@ -127,7 +128,7 @@ def test_tasks_written_inline_have_lenses(tmp_path: Path) -> None:
     )
     document = opened(tmp_path / "eval.yaml", "eval", text)
     found = runnables(document, workspace_with())
-    assert [(runnable.kind, runnable.task, runnable.grader) for runnable in found] == [
+    assert [(runnable.id.kind, runnable.id.task, runnable.id.grader) for runnable in found] == [
         ("suite", None, None),
         ("task", "a", None),
         ("grader", "a", "g"),
