@@ -41,8 +41,7 @@ from waza_language_server.text.edit import Edit, Fix
 
 if TYPE_CHECKING:
     from waza_language_server.project.document import Document
-    from waza_language_server.project.index import Project
-    from waza_language_server.schema.catalog import Catalog
+    from waza_language_server.project.workspace import Workspace
     from waza_language_server.syntax.nodes import Node
 
 Chosen = tuple[Problem, Fix]
@@ -59,8 +58,7 @@ class Trials:
     """Tries fixes of one document. ``problems`` are those of this version of it, all of them."""
 
     document: Document
-    project: Project | None
-    catalog: Catalog
+    workspace: Workspace
     problems: Sequence[Problem]
 
     def repairs(self, chosen: Sequence[Chosen], *, may_reveal: bool = False) -> Generator[None, None, bool]:
@@ -83,8 +81,7 @@ class Trials:
         changes = Changes(edits)
         excerpt = yield from self._excerpt(changed.tree, changes, chosen)
         if excerpt is None:
-            around = self.project.with_document(changed) if self.project is not None else None
-            after = yield from diagnose_in_steps(changed, around, self.catalog)
+            after = yield from diagnose_in_steps(changed, self.workspace.with_document(changed))
         else:
             after = yield from in_order(changed.tree, self._judged_again(changed, excerpt))
         yield
@@ -106,7 +103,7 @@ class Trials:
 
     def _judged_again(self, changed: Document, excerpt: Excerpt) -> Found:
         """Yield what is said of the parts that an edit has touched, and of all they have to do with."""
-        kind, catalog = changed.kind, self.catalog
+        kind, catalog = changed.kind, self.workspace.catalog
         whole = FileView(changed.tree, kind, catalog)
         part = replace(whole, tree=replace(changed.tree, root=excerpt.after))
         if changed.tree.errors:
@@ -129,16 +126,15 @@ class Trials:
         """Yield what is said of several graders or files together."""
         root = changed.tree.root
         graders: list[Node] = []
-        for entry in graders_in(root, changed.kind, self.catalog) if root is not None else ():
+        for entry in graders_in(root, changed.kind, self.workspace.catalog) if root is not None else ():
             graders.append(entry)
             yield None
         if renamed:
             yield from found_by(GRADERS_RULES, GradersView(changed.text, graders))
-        if self.project is not None:
-            around = self.project.with_document(changed)
-            # What the rules ask about first; they would make it without a pause.
-            yield from outline_of_in_steps(changed)
-            yield from found_by(SUITE_RULES, SuiteView(changed, around, self.catalog, graders))
+        around = self.workspace.with_document(changed)
+        # What the rules ask about first; they would make it without a pause.
+        yield from outline_of_in_steps(changed)
+        yield from found_by(SUITE_RULES, SuiteView(changed, around, graders))
 
     @cached_property
     def _excerpts(self) -> Excerpts:
@@ -147,7 +143,7 @@ class Trials:
             if problem.code in _OF_UNKNOWN_KEYS:
                 key = self.document.text[problem.span.start : problem.span.end]
                 told[problem.span.start] = f"{problem.code} {problem.message.replace(f'`{key}`', '')}"
-        return Excerpts(self.document.tree, self.document.kind, self.catalog, told)
+        return Excerpts(self.document.tree, self.document.kind, self.workspace.catalog, told)
 
     @cached_property
     def _known(self) -> Counter[tuple[str, int, int, str]]:

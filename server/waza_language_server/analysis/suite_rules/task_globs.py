@@ -51,7 +51,7 @@ class _Glob:
 
 def task_globs(view: SuiteView) -> Iterator[Problem]:
     """Yield the problems of what an eval file refers to; nothing for other files."""
-    document, project, root = view.document, view.project, view.document.tree.root
+    document, project, root = view.document, view.workspace.project, view.document.tree.root
     path = path_of(document.uri)
     if document.kind != "eval" or root is None or path is None or root.entry("tasks_from"):
         return
