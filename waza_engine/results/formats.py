@@ -5,16 +5,17 @@ Everything may be missing or null; a file that is no result is None, never an er
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, cast
 
 from waza_engine.files import read_bytes
-from waza_engine.results.json_values import Block, block_of, blocks_of, number, text_of
+from waza_engine.results.json_values import Block, block_of, blocks_of, number, object_in, text_of
 from waza_engine.results.places import JOURNAL_SUFFIX
 from waza_engine.results.reviewed import with_reviews
+from waza_engine.results.reviews import reviews_stamp
+from waza_engine.results.score_fields import score_fields
 from waza_engine.results.scores import CheckResult, GraderResult, RunResult, TaskResult
 
 LONGEST_BYTES = 256 * 1024 * 1024
@@ -45,7 +46,8 @@ _STATUSES = {"partial": "failed", "timeout": "error"}
 
 def read_result(path: Path) -> RunResult | None:
     """Return what a result file or journal says, None when it is none or cannot be read."""
-    document = read_document(path)
+    # Reviews change figures that are counted from more than is shown here.
+    document = _read(path, score_fields) if reviews_stamp(path) is None else read_document(path)
     if document is None:
         return None
     document = with_reviews(todays_layout(document), path)
@@ -65,19 +67,13 @@ def read_result(path: Path) -> RunResult | None:
         status=text_of(engine.get("status")),
         complete=not path.name.endswith(JOURNAL_SUFFIX) and engine.get("status") != "canceled",
         tasks={task.id: task for task in tasks},
+        tools=tuple(_tools_of(blocks_of(document.get("tasks")))),
     )
 
 
 def read_document(path: Path) -> Block | None:
     """Return the document of a result file; that of a journal is put together from its lines."""
-    try:
-        content = read_bytes(path, LONGEST_BYTES)
-        if path.name.endswith(JOURNAL_SUFFIX):
-            return _from_journal(content)
-        document: object = json.loads(content)
-    except (OSError, ValueError, RecursionError):
-        return None
-    return cast("Block", document) if isinstance(document, Mapping) else None
+    return _read(path, object_in)
 
 
 def todays_layout(document: Block) -> Block:
@@ -120,16 +116,17 @@ def task_result(task: Block, timestamp: datetime) -> TaskResult:
     )
 
 
-def _from_journal(content: bytes) -> Block | None:
+def _read(path: Path, decode: Callable[[bytes], Block | None]) -> Block | None:
+    try:
+        content = read_bytes(path, LONGEST_BYTES)
+    except OSError:
+        return None
+    return _from_journal(content, decode) if path.name.endswith(JOURNAL_SUFFIX) else decode(content)
+
+
+def _from_journal(content: bytes, decode: Callable[[bytes], Block | None]) -> Block | None:
     """Return the document so far. The last line may be torn: the process was killed while it wrote."""
-    entries: list[Block] = []
-    for line in content.split(b"\n"):
-        try:
-            entry: object = json.loads(line)
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(entry, Mapping):
-            entries.append(cast("Block", entry))
+    entries = [entry for line in content.split(b"\n") if line and (entry := decode(line)) is not None]
     if not entries or "eval_id" not in entries[0]:
         return None
     tasks = [entry["task"] for entry in entries[1:] if "task" in entry]
@@ -182,6 +179,16 @@ def _checks(validations: Sequence[Block]) -> tuple[CheckResult, ...]:
     )
 
 
+def _tools_of(tasks: Iterable[Block]) -> dict[str, None]:
+    """Return the tools that were called, each once, in the order of their first call."""
+    trials = (trial for task in tasks for trial in blocks_of(task.get("runs")))
+    used = (
+        _items(block_of(trial, "session_digest").get("tools_used") or trial.get("tools_used"))
+        for trial in trials
+    )
+    return dict.fromkeys(name for names in used for name in names if isinstance(name, str))
+
+
 def _modern(document: Block) -> Block:
     """Return a document of the Python era in today's layout (reference waza.md §7.2)."""
     config, summary = block_of(document, "config"), block_of(document, "summary")
@@ -231,6 +238,7 @@ def _modern_trial(trial: Block) -> Block:
         "transcript": trial.get("transcript"),
         "final_output": trial.get("output"),
         "error_msg": trial.get("error"),
+        "tools_used": summary.get("tools_used"),
         **({"usage": usage} if any(usage.values()) else {}),
     }
 

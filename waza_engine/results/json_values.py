@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias, cast
@@ -10,6 +11,15 @@ Json: TypeAlias = dict[str, Any]
 Block: TypeAlias = Mapping[str, Any]
 
 _DEEPEST = 200
+
+
+def object_in(content: bytes) -> Block | None:
+    """Return the object that a JSON document is, None when it is another value or no JSON."""
+    try:
+        document: object = json.loads(content)
+    except (ValueError, RecursionError):
+        return None
+    return cast("Block", document) if isinstance(document, Mapping) else None
 
 
 def plain(value: Any, depth: int = 0) -> Any:

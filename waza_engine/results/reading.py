@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -28,6 +28,7 @@ __all__ = [
     "RunResult",
     "TaskResult",
     "latest_results",
+    "latest_results_in_steps",
     "result_files",
     "results_of",
 ]
@@ -47,9 +48,24 @@ def latest_results(
     ``eval_file`` is the name of the eval file when several lie in the directory. Files that cannot be read or
     are longer than ``longest_bytes`` are skipped.
     """
-    found = [
-        result for path in result_files(suite_dir) if (result := _cached(path, longest_bytes)) is not None
-    ]
+    steps = latest_results_in_steps(suite_dir, eval_file=eval_file, longest_bytes=longest_bytes)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            return end.value
+
+
+def latest_results_in_steps(
+    suite_dir: Path, *, eval_file: str | None = None, longest_bytes: int = LONGEST_BYTES
+) -> Generator[None, None, RunResult | None]:
+    """Do the same with a pause after each file."""
+    found: list[RunResult] = []
+    for path in result_files(suite_dir):
+        yield
+        result = _cached(path, longest_bytes)
+        if result is not None:
+            found.append(result)
     runs = [run for run in found if eval_file is None or run.eval_file in ("", eval_file)]
     runs.sort(key=lambda run: run.timestamp, reverse=True)
     if not runs:

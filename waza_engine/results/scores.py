@@ -74,6 +74,7 @@ class RunResult:
     ``complete`` is false while a run goes on.
 
     ``status`` is ``completed``, ``failed``, ``canceled``, ``error``, or ``""`` when the file does not say.
+    ``tools`` are those that the newest run called, in the order of their first call.
     """
 
     path: Path
@@ -86,3 +87,4 @@ class RunResult:
     status: str
     complete: bool
     tasks: Mapping[str, TaskResult]
+    tools: tuple[str, ...] = ()

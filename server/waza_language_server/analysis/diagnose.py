@@ -20,6 +20,7 @@ from waza_language_server.analysis.rules import (
     SUITE_RULES,
     TEXT_RULES,
 )
+from waza_language_server.project.outline import outline_of_in_steps
 from waza_language_server.schema.locate import graders_in
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.syntax.steps import finished
@@ -83,4 +84,6 @@ def _problems_of(document: Document, workspace: Workspace) -> Found:
         yield from grader_problems(view, entry)
         yield None
     yield from found_by(GRADERS_RULES, GradersView(tree.text, graders))
+    # What the rules ask about first; they would make it without a pause.
+    yield from outline_of_in_steps(document)
     yield from found_by(SUITE_RULES, SuiteView(document, workspace, graders))

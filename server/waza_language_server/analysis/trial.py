@@ -31,11 +31,13 @@ from waza_language_server.analysis.rules import (
     SUITE_RULES,
     TEXT_RULES,
 )
+from waza_language_server.project.outline import outline_of_in_steps
 from waza_language_server.schema.locate import graders_in
 from waza_language_server.syntax.fault import STRUCTURAL_CODES
+from waza_language_server.syntax.steps import Steps
 from waza_language_server.syntax.tree import Tree
 from waza_language_server.syntax.tried_edits import apply
-from waza_language_server.text.edit import Fix
+from waza_language_server.text.edit import Edit, Fix
 
 if TYPE_CHECKING:
     from waza_language_server.project.document import Document
@@ -65,7 +67,9 @@ class Trials:
         Advice (information, hints) may come instead of errors and warnings. With ``may_reveal`` the repair of
         what kept the rules from judging a part, as an unknown type does, may show what is wrong in there.
         """
-        edits = [edit for _, fix in chosen for edit in fix.edits]
+        edits: list[Edit] = []
+        for _, fix in chosen:
+            edits += yield from fix.edits_in_steps()
         if not edits:
             return False
         text = apply(self.document.text, edits)
@@ -75,7 +79,7 @@ class Trials:
             return False
         yield
         changes = Changes(edits)
-        excerpt = self._excerpt(changed.tree, changes, chosen)
+        excerpt = yield from self._excerpt(changed.tree, changes, chosen)
         if excerpt is None:
             after = yield from diagnose_in_steps(changed, self.workspace.with_document(changed))
         else:
@@ -85,12 +89,14 @@ class Trials:
         brought = yield from self._brought(changes, repaired, after)
         return all(_is_tolerable(problem, repaired, may_reveal=may_reveal) for problem in brought)
 
-    def _excerpt(self, tree: Tree, changes: Changes, chosen: Sequence[Chosen]) -> Excerpt | None:
+    def _excerpt(self, tree: Tree, changes: Changes, chosen: Sequence[Chosen]) -> Steps[Excerpt | None]:
         """Return the parts that must be judged again; None when that is everything."""
         before = self.document.tree
         if before.anchored or tree.anchored or not _has_same_faults(before, tree, changes):
             return None
-        excerpt = self._excerpts.of(tree, changes)
+        excerpts = self._excerpts
+        yield
+        excerpt = yield from excerpts.of(tree, changes)
         if excerpt is None or not excerpt.covers([problem.span for problem, _ in chosen]):
             return None
         return excerpt
@@ -126,6 +132,8 @@ class Trials:
         if renamed:
             yield from found_by(GRADERS_RULES, GradersView(changed.text, graders))
         around = self.workspace.with_document(changed)
+        # What the rules ask about first; they would make it without a pause.
+        yield from outline_of_in_steps(changed)
         yield from found_by(SUITE_RULES, SuiteView(changed, around, graders))
 
     @cached_property

@@ -83,8 +83,7 @@ def code_actions_in_steps(
             if len(found) >= MAX_OFFERED or (tried >= SURELY_TRIED and work.is_over):
                 return _safe_first(found.values())
             tried += 1
-            with work:
-                key = fix.title, fix.edits
+            key = fix.title, (yield from work.counted(fix.edits_in_steps()))
             steps = trials.repairs([(problem, fix)], may_reveal=True)
             if key not in found and (yield from work.counted(steps)):
                 found[key] = CodeAction(fix.title, "quickfix", fix.edits, (problem,), fix.preferred)
@@ -192,10 +191,9 @@ def _apart(problems: Sequence[Problem], work: _Work) -> Generator[None, None, li
         for fix in problem.fixes:
             if not fix.preferred:
                 continue
-            with work:
-                apart = bool(fix.edits) and occupied.take([edit.span for edit in fix.edits])
+            edits = yield from work.counted(fix.edits_in_steps())
             yield
-            if apart:
+            if edits and occupied.take([edit.span for edit in edits]):
                 taken.append((problem, fix))
                 break
         if len(taken) >= MAX_FIXED_AT_ONCE or work.is_half_over:

@@ -57,7 +57,8 @@ def inlay_hints_in_steps(
     if root is None or document.kind not in {"eval", "task"}:
         return ()
     found: list[InlayHint] = []
-    scores = workspace.project.scores.of_document(document, workspace.project)
+    project = workspace.project
+    scores = yield from project.scores.of_document_in_steps(document, project)
     yield from scores.read_in_steps()
     for entry in _entries(root, span):
         yield

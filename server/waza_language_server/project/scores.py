@@ -10,7 +10,6 @@ Architecture invariant: answered from memory. The disk is looked at again when t
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from waza_engine.files import FileError, read_text, shown
 from waza_engine.markdown import code
-from waza_engine.results.reading import GraderResult, RunResult, TaskResult, latest_results
+from waza_engine.results.reading import GraderResult, RunResult, TaskResult, latest_results_in_steps
 from waza_engine.spec.scalars import Json
 from waza_language_server.project.disk import MAX_BYTES, stamp_of
 from waza_language_server.project.ended_runs import EndedRuns
@@ -41,9 +40,7 @@ CLOCK_SLACK_SECONDS = 1.0
 """Result files of other programs carry whole seconds."""
 
 MAX_RESULT_BYTES = 32_000_000
-"""Longer result files are not read here: while one is parsed the editor waits, about a second for this."""
-_TOOLS_USED = re.compile(r'"tools_used":\s*\[([^\]]*)\]')
-_TOOL_NAME = re.compile(r'"([^"\\]+)"')
+"""Longer result files are not read here: the editor waits while one is read, about 50 ms for this."""
 
 Values = Mapping[str, Json]
 
@@ -81,31 +78,28 @@ class Scores:
     def __init__(self) -> None:
         self._results: dict[Path, tuple[float, RunResult | None]] = {}
         self._graded: dict[tuple[Path, datetime], Values] = {}
-        self._tools: dict[tuple[Path, datetime], tuple[str, ...]] = {}
         self._ended = EndedRuns(MAX_RESULT_BYTES)
 
     def results(self, suite: Path) -> RunResult | None:
         """Return the last results of a suite, None when it was never run."""
+        return finished(self.results_in_steps(suite))
+
+    def results_in_steps(self, suite: Path) -> Steps[RunResult | None]:
+        """Do the same with a pause after each file that must be read."""
         known = self._results.get(suite)
-        now = time.monotonic()
-        if known is None or now - known[0] > RECHECK_SECONDS:
-            known = now, self._ended.over(suite, _found(suite))
-            self._results[suite] = known
+        if known is None or time.monotonic() - known[0] > RECHECK_SECONDS:
+            found = self._ended.over(suite, (yield from _found(suite)))
+            known = self._results[suite] = time.monotonic(), found
         return known[1]
 
     def tools(self, suite: Path) -> tuple[str, ...]:
         """Return the tools that the newest run of a suite called, in order of their first call."""
         run = self.results(suite)
-        if run is None:
-            return ()
-        key = run.path, run.timestamp
-        if key not in self._tools:
-            self._tools[key] = _tools_in(run.path)
-        return self._tools[key]
+        return run.tools if run is not None else ()
 
     def run_ended(self, run: RunnableId, results: Path) -> None:
         """Take what a run has just written: of what it ran it is the newest, whatever lies beside it."""
-        self._ended.note(run, results, _found(run.suite))
+        self._ended.note(run, results, finished(_found(run.suite)))
         self._results.pop(run.suite, None)
 
     def forget(self) -> None:
@@ -114,10 +108,18 @@ class Scores:
 
     def of_document(self, document: Document, project: Project) -> DocumentScores:
         """Return the scores of a document's graders, to be asked for one by one."""
+        return finished(self.of_document_in_steps(document, project))
+
+    def of_document_in_steps(self, document: Document, project: Project) -> Steps[DocumentScores]:
+        """Do the same with a pause after each file that must be read."""
         path = path_of(document.uri)
         suites = project.suites_of(path) if path is not None else ()
         task = (outline_of(document).id or shown(path.stem)) if path and document.kind == "task" else None
-        runs = tuple((suite, run) for suite in suites if (run := self.results(suite.path)) is not None)
+        runs: list[tuple[Suite, RunResult]] = []
+        for suite in suites:
+            run = yield from self.results_in_steps(suite.path)
+            if run is not None:
+                runs.append((suite, run))
         return DocumentScores(self, project, path, task, runs)
 
     def of_grader(self, document: Document, project: Project, entry: Node) -> Score | None:
@@ -228,18 +230,8 @@ class _Written:
     model: str | None
 
 
-def _found(suite: Path) -> RunResult | None:
-    return latest_results(suite.parent, eval_file=suite.name, longest_bytes=MAX_RESULT_BYTES)
-
-
-def _tools_in(path: Path) -> tuple[str, ...]:
-    try:
-        text = read_text(path, MAX_RESULT_BYTES)
-    except FileError:
-        return ()
-    # The names alone are wanted: a file of many megabytes is searched faster than it is parsed.
-    lists = _TOOLS_USED.findall(text)
-    return tuple(dict.fromkeys(name for names in lists for name in _TOOL_NAME.findall(names)))
+def _found(suite: Path) -> Steps[RunResult | None]:
+    return latest_results_in_steps(suite.parent, eval_file=suite.name, longest_bytes=MAX_RESULT_BYTES)
 
 
 def _values(root: Node) -> Values:

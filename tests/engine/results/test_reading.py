@@ -3,13 +3,21 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from tests.engine.results.eras import SAMPLES
 from tests.engine.suites import run, task, write_suite
+from waza_engine.results import formats
+from waza_engine.results.formats import read_result
+from waza_engine.results.json_values import object_in
 from waza_engine.results.reading import RunResult, latest_results, results_of
+from waza_engine.results.score_fields import LENIENT_BYTES
 
 GRADERS = """\
 - {type: text, name: greets, config: {contains: [hello, goodbye]}}
@@ -188,3 +196,60 @@ def test_reading_is_light() -> None:
     heavy = "('pydantic', 'yaml', 'psutil')"
     code = f"import sys, waza_engine.results.reading; sys.exit(any(m in sys.modules for m in {heavy}))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("cut_off", ["half a smiley \ud83d", "half a smiley \ud83d and more", "\ude0a"])
+def test_an_answer_that_was_cut_inside_a_character_costs_nothing(tmp_path: Path, cut_off: str) -> None:
+    document: dict[str, Any] = json.loads(json.dumps(UPSTREAM))
+    document["tasks"][0]["runs"][0]["final_output"] = "a" * LENIENT_BYTES + cut_off
+    found = read(tmp_path, document)
+    assert found is not None
+    assert found.tasks["a"].graders["g"].scores == (1.0, 0.5)
+
+
+def test_the_tools_of_a_run_are_known_in_the_order_of_their_first_call(tmp_path: Path) -> None:
+    document: dict[str, Any] = json.loads(json.dumps(UPSTREAM))
+    trials = document["tasks"][0]["runs"]
+    trials[0]["session_digest"] = {"tools_used": ["bash", "view", "bash"]}
+    trials[1]["session_digest"] = {"tools_used": None}
+    trials[2]["session_digest"] = {"tools_used": ["edit", "view"]}
+    found = read(tmp_path, document)
+    assert found is not None
+    assert found.tools == ("bash", "view", "edit")
+
+
+ODD = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.floats(),
+    st.text(max_size=3),
+    st.lists(st.integers(), max_size=2),
+    st.dictionaries(st.sampled_from(["status", "x"]), st.integers(), max_size=2),
+)
+
+
+@settings(deadline=None, max_examples=300)
+@given(st.sampled_from(sorted(SAMPLES)), st.data())
+def test_what_is_skipped_makes_no_difference(era: str, data: st.DataObject) -> None:
+    document: Any = json.loads(json.dumps(SAMPLES[era]()))
+    holders = [holder for holder in holders_in(document) if holder]
+    for holder in data.draw(st.lists(st.sampled_from(holders), max_size=3)):
+        places = list(holder) if isinstance(holder, dict) else list(range(len(holder)))
+        holder[data.draw(st.sampled_from(places))] = data.draw(ODD)
+    content = json.dumps(document).encode()
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "result.json"
+        path.write_bytes(content)
+        found = read_result(path)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(formats, "score_fields", object_in)
+            assert found == read_result(path)
+
+
+def holders_in(value: Any) -> list[Any]:
+    """Return every object and list in a JSON value."""
+    if not isinstance(value, dict | list):
+        return []
+    inner: list[Any] = list(value.values()) if isinstance(value, dict) else value
+    return [value, *(holder for each in inner for holder in holders_in(each))]

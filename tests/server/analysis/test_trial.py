@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,7 @@ from waza_language_server.project.index import Project
 from waza_language_server.project.uris import uri_of
 from waza_language_server.project.workspace import Workspace
 from waza_language_server.schema.catalog import default_catalog
-from waza_language_server.syntax.steps import finished
+from waza_language_server.syntax.steps import Steps, finished
 from waza_language_server.syntax.tree import Tree
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
@@ -35,7 +35,8 @@ LONGEST = 6_000
 class TrialsOfEverything(Trials):
     """Judges the whole document for each fix."""
 
-    def _excerpt(self, tree: Tree, changes: Changes, chosen: list[Chosen]) -> Excerpt | None:  # type: ignore[override]
+    def _excerpt(self, tree: Tree, changes: Changes, chosen: Sequence[Chosen]) -> Steps[Excerpt | None]:
+        yield
         return None
 
 
