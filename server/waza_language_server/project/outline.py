@@ -12,7 +12,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
-from waza_language_server.project.suite_file import GraderEntry, SuiteFile, word
+from waza_language_server.project.suite_file import GraderEntry, SuiteFile, TaskEntry, word
 from waza_language_server.syntax.nodes import Green, Node, refers_elsewhere
 from waza_language_server.syntax.steps import Steps, finished, in_steps
 from waza_language_server.syntax.tree import Tree
@@ -76,12 +76,15 @@ _outlines: WeakKeyDictionary[Document, Outline] = WeakKeyDictionary()
 class _Said:
     """What one grader entry says."""
 
+    grader: GraderOutline
     models: tuple[str, ...]
     tools: tuple[str, ...]
 
 
 _said: WeakKeyDictionary[Green, _Said] = WeakKeyDictionary()
-"""What the grader entries say that an edit has left alone."""
+"""What the graders of the file itself say that an edit has left alone."""
+_said_inline: WeakKeyDictionary[Green, tuple[_Said, ...]] = WeakKeyDictionary()
+"""The same for all graders of an inline task."""
 
 _TOOL_LISTS = ("required_tools", "forbidden_tools", "reject_tools", "expect_tools", "required", "forbidden")
 
@@ -98,8 +101,8 @@ def outline_in_steps(tree: Tree) -> Steps[Outline]:
         return Outline(complete=not tree.errors)
     entries = SuiteFile(tree)
     tasks = yield from in_steps(entries.tasks())
-    graders = yield from in_steps(entries.graders())
-    said = yield from in_steps(_said_by(grader.node) for grader in graders)
+    said = yield from in_steps(map(_said_by, entries.own_graders()))
+    said += chain.from_iterable((yield from in_steps(_said_in(task, entries) for task in tasks)))
     return Outline(
         id=word(root.get("id")),
         name=word(root.get("name")),
@@ -107,7 +110,7 @@ def outline_in_steps(tree: Tree) -> Steps[Outline]:
         patterns=tuple(pattern_of(node) for node in pattern_nodes(root)),
         inline_tasks=tuple(task.id for task in tasks),
         tasks_from=word(root.get("tasks_from")),
-        graders=tuple(map(_outline_of_grader, graders)),
+        graders=tuple(one.grader for one in said),
         model=word(root.get("config", "model")),
         models=_unique(chain(_models(root), *(one.models for one in said))),
         tools=_unique(chain(_tools(root), *(one.tools for one in said))),
@@ -163,18 +166,24 @@ def _mappings(node: Node | None) -> Iterator[Node]:
             yield item.target
 
 
-def _outline_of_grader(grader: GraderEntry) -> GraderOutline:
-    task = grader.task.id if grader.task is not None else None
-    return GraderOutline(grader.name, grader.type, task, grader.has_results)
-
-
-def _said_by(entry: Node) -> _Said:
-    known = _said.get(entry.green)
-    if known is None:
+def _said_by(grader: GraderEntry) -> _Said:
+    known = _said.get(grader.node.green) if grader.task is None else None
+    if known is None or known.grader.has_results != grader.has_results:
+        entry, task = grader.node, grader.task.id if grader.task is not None else None
+        outlined = GraderOutline(grader.name, grader.type, task, grader.has_results)
         model = word(entry.get("config", "model")) or word(entry.get("model")) or ""
-        known = _Said((model,), tuple(_tools_in(entry.get("config"))))
-        if not refers_elsewhere(entry.green):
+        known = _Said(outlined, (model,), tuple(_tools_in(entry.get("config"))))
+        if task is None and not refers_elsewhere(entry.green):
             _said[entry.green] = known
+    return known
+
+
+def _said_in(task: TaskEntry, entries: SuiteFile) -> tuple[_Said, ...]:
+    known = _said_inline.get(task.node.green)
+    if known is None or (known and known[0].grader.task != task.id):
+        known = tuple(map(_said_by, entries.graders_of(task)))
+        if not refers_elsewhere(task.node.green):
+            _said_inline[task.node.green] = known
     return known
 
 

@@ -10,7 +10,6 @@ half-typed file has what can be read of it.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Literal
@@ -20,12 +19,13 @@ from waza_engine.files import shown
 from waza_engine.spec.scalars import MAX_ALIASED_NODES
 from waza_language_server.syntax.nodes import Green, Node, aliased_nodes, refers_elsewhere
 from waza_language_server.syntax.tree import Tree
+from waza_language_server.text.frozen import frozen
 from waza_language_server.text.span import Span
 
 GraderPlace = Literal["graders", "expected", "checkpoint"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class TaskEntry:
     """A task that is written inline in an eval file.
 
@@ -38,7 +38,7 @@ class TaskEntry:
     item: Node
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class GraderEntry:
     """A grader of the file itself, or of a task that is written inline in it.
 
@@ -74,17 +74,24 @@ class SuiteFile:
         tasks = _value(self._root, "tasks")
         for item in self._items(tasks, span) if tasks is not None else ():
             task = self._mapping(item)
-            if task is not None and task.entry("task_files") is None:
-                yield TaskEntry(word(_value(task, "id")) or f"task-{self._position(item)}", task, item)
+            if task is not None and (written := _id_of(task)) is not None:
+                yield TaskEntry(written or f"task-{self._position(item)}", task, item)
 
     def graders(self, span: Span | None = None) -> Iterator[GraderEntry]:
         """Yield the graders of the file, then those of its inline tasks; with a span those that touch it."""
-        if self._root is None:
-            return
-        yield from self._graders_of(self._root, None, span)
+        yield from self.own_graders(span)
         # Behind an alias a grader may stand outside of its task.
         for task in self.tasks(span if span is not None and not self._tree.anchored else None):
-            yield from self._graders_of(task.node, task, span)
+            yield from self.graders_of(task, span)
+
+    def own_graders(self, span: Span | None = None) -> Iterator[GraderEntry]:
+        """Yield the graders of the file itself; with a span those that touch it."""
+        if self._root is not None:
+            yield from self._graders_in(self._root, None, span)
+
+    def graders_of(self, task: TaskEntry, span: Span | None = None) -> Iterator[GraderEntry]:
+        """Yield the graders of an inline task; with a span those that touch it."""
+        yield from self._graders_in(task.node, task, span)
 
     def owner_of(self, offset: int) -> GraderEntry | TaskEntry | None:
         """Return the grader that an offset stands in, or else the inline task; None outside of all."""
@@ -92,12 +99,12 @@ class SuiteFile:
         owners = (*self.graders(here), *self.tasks(here))
         return next((owner for owner in owners if _touch(owner.item.span, here)), None)
 
-    def _graders_of(self, holder: Node, task: TaskEntry | None, span: Span | None) -> Iterator[GraderEntry]:
+    def _graders_in(self, holder: Node, task: TaskEntry | None, span: Span | None) -> Iterator[GraderEntry]:
         for place, graders in self._lists(holder):
             for item in self._items(graders, span):
-                node = self._mapping(item)
+                node = item if item.green.kind == "mapping" else self._mapping(item)
                 if node is not None:
-                    name, kind = _name_and_type(node)
+                    name, kind = _names.get(node.green) or _name_and_type(node)
                     yield GraderEntry(name, kind, place, task, node, item)
 
     def _lists(self, holder: Node) -> Iterator[tuple[GraderPlace, Node]]:
@@ -114,18 +121,9 @@ class SuiteFile:
                 yield "checkpoint", graders
 
     def _items(self, node: Node, span: Span | None = None) -> Iterator[Node]:
-        """Yield the items of a list; with a span those that touch it, and the others are not looked at."""
+        """Return the items of a list; with a span those that touch it, and the others are not looked at."""
         items = node.target if node.kind != "alias" or self._follows_aliases else node
-        if items.kind != "sequence":
-            return
-        if span is None:
-            yield from items.each_item()
-            return
-        first, last = max(0, items.children_before(span.start) - 1), items.children_before(span.end + 1)
-        for index in range(first, last):
-            item = items.get(index)
-            if item is not None:
-                yield item
+        return items.each_item() if span is None else _touching(items, span)
 
     def _mapping(self, item: Node) -> Node | None:
         node = item.target if item.kind != "alias" or self._follows_aliases else item
@@ -168,15 +166,25 @@ def word(node: Node | None) -> str | None:
 
 _names: WeakKeyDictionary[Green, tuple[str, str]] = WeakKeyDictionary()
 """Names and types of the grader entries that an edit has left alone."""
+_ids: WeakKeyDictionary[Green, str | None] = WeakKeyDictionary()
+"""The same for the ids of inline tasks."""
+
+
+def _id_of(task: Node) -> str | None:
+    """Return the id of an inline task, "" without one, None for globs in the place of a task."""
+    if task.green in _ids:
+        return _ids[task.green]
+    found = None if task.entry("task_files") is not None else word(_value(task, "id")) or ""
+    if not refers_elsewhere(task.green):
+        _ids[task.green] = found
+    return found
 
 
 def _name_and_type(entry: Node) -> tuple[str, str]:
-    known = _names.get(entry.green)
-    if known is None:
-        known = word(_value(entry, "name")) or "", word(_value(entry, "type")) or ""
-        if not refers_elsewhere(entry.green):
-            _names[entry.green] = known
-    return known
+    found = word(_value(entry, "name")) or "", word(_value(entry, "type")) or ""
+    if not refers_elsewhere(entry.green):
+        _names[entry.green] = found
+    return found
 
 
 def _value(node: Node | None, key: str) -> Node | None:
@@ -187,6 +195,15 @@ def _value(node: Node | None, key: str) -> Node | None:
         return found
     sources = merged.target.items or (merged,)
     return next((found for source in sources if (found := source.get(key)) is not None), None)
+
+
+def _touching(items: Node, span: Span) -> Iterator[Node]:
+    if items.kind == "sequence":
+        first, last = max(0, items.children_before(span.start) - 1), items.children_before(span.end + 1)
+        for index in range(first, last):
+            item = items.get(index)
+            if item is not None:
+                yield item
 
 
 def _touch(span: Span, other: Span) -> bool:
