@@ -9,7 +9,8 @@ from textwrap import dedent
 from waza_engine.results.outcomes import TaskOutcome, TrialOutcome, Validation
 from waza_engine.runs.cancellation import RunCancellation
 from waza_engine.runs.events import RunEvent
-from waza_engine.runs.run import RunReport, RunRequest, prepare
+from waza_engine.runs.run import RunReport, prepare
+from waza_engine.runs.settings import RunSettings
 
 CONFIG = "config: {trials_per_task: 1, timeout_seconds: 20, executor: mock}\n"
 GREETS = "- {type: text, name: greets, config: {contains: [hello]}}\n"
@@ -45,9 +46,9 @@ def task(identifier: str, more: str = "", prompt: str = "Say hello") -> str:
 
 
 def run(path: Path, **options: object) -> tuple[RunReport, list[RunEvent]]:
-    """Run a suite to its end; ``options`` are those of ``RunRequest``."""
+    """Run a suite to its end; ``options`` are those of ``RunSettings``."""
     events: list[RunEvent] = []
-    report = prepare(RunRequest(path, **options)).run(events.append, RunCancellation())  # type: ignore[arg-type]
+    report = prepare(RunSettings(path, **options)).run(events.append, RunCancellation())  # type: ignore[arg-type]
     return report, events
 
 

@@ -1,12 +1,14 @@
 """The commands and their options, as ``--help`` shows them.
 
-Architecture invariant: only option types are imported here; what a command needs is imported when it runs.
+Architecture invariant: only types and the table of run settings are imported here; what a command needs is
+imported when it runs.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -22,6 +24,8 @@ from waza_engine.commands.options import (
     Tasks,
     recorded,
 )
+from waza_engine.commands.run_options import with_run_settings
+from waza_engine.runs.settings import RunSettings
 from waza_engine.terminal import complain, say, say_json
 
 application = typer.Typer(
@@ -35,27 +39,12 @@ application = typer.Typer(
 
 
 @application.command(short_help="Run a suite.")
+@with_run_settings
 def run(
     eval_file: Annotated[
         Path, typer.Argument(metavar="EVAL", help="The eval.yaml, or the directory it is in.")
     ],
-    task: Tasks = None,
-    tags: Annotated[
-        list[str] | None,
-        typer.Option(metavar="PATTERN", help="Only tasks with a tag that matches this pattern; repeatable."),
-    ] = None,
-    grader: Graders = None,
-    output: Annotated[
-        Path | None,
-        typer.Option("-o", "--output", metavar="FILE", help="Write the result document to this file, too."),
-    ] = None,
-    output_format: Annotated[
-        OutputFormat,
-        typer.Option("-f", "--format", help="Text for people, the result document, or one event a line."),
-    ] = OutputFormat.TEXT,
-    executor: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Who answers the prompts, instead of the suite's.")
-    ] = None,
+    settings: Mapping[str, Any],
     model: Annotated[
         list[str] | None,
         typer.Option(
@@ -65,75 +54,14 @@ def run(
     recommend: Annotated[
         bool, typer.Option("--recommend", help="With several models: say which one to take.")
     ] = False,
-    judge_model: JudgeModel = None,
-    judge_executor: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Who asks the judges, when not the agent's executor."),
-    ] = None,
-    trials: Annotated[
-        int | None, typer.Option(min=1, metavar="NUMBER", help="Trials of each task, instead of the suite's.")
-    ] = None,
-    workers: Annotated[
-        int | None, typer.Option(min=1, metavar="NUMBER", help="How many tasks run at the same time.")
-    ] = None,
-    parallel: Annotated[
-        bool | None, typer.Option("--parallel/--no-parallel", help="Run tasks at the same time, or not.")
-    ] = None,
-    timeout: Annotated[
-        int | None, typer.Option(min=1, metavar="SECONDS", help="Time limit of one agent call, in any task.")
-    ] = None,
-    fail_fast: Annotated[
-        bool | None,
-        typer.Option("--fail-fast/--no-fail-fast", help="Stop after the first task that does not pass."),
-    ] = None,
-    max_cost: Annotated[
-        float | None,
-        typer.Option(min=0, metavar="USD", help="Stop when agent and judges have cost this many US dollars."),
-    ] = None,
-    max_tokens: Annotated[
-        int | None,
-        typer.Option(min=0, metavar="NUMBER", help="Stop when this many tokens went in and out."),
-    ] = None,
-    baseline: Annotated[
-        bool | None,
-        typer.Option("--baseline/--no-baseline", help="Run all a second time without skills, and compare."),
-    ] = None,
-    cache: Annotated[
-        bool | None,
-        typer.Option("--cache/--no-cache", help="Take the results of unchanged tasks from earlier runs."),
-    ] = None,
-    cache_dir: Annotated[
+    output: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Where they are kept, instead of .waza-cache beside .waza.yaml."),
+        typer.Option("-o", "--output", metavar="FILE", help="Write the result document to this file, too."),
     ] = None,
-    context_dir: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Where fixtures are found, for tasks that name no directory."),
-    ] = None,
-    skip_graders: Annotated[
-        bool, typer.Option("--skip-graders", help="Record answers only; grade them later with `grade`.")
-    ] = False,
-    keep_workspace: Annotated[
-        bool, typer.Option("--keep-workspace", help="Leave the workspaces; the results say where they are.")
-    ] = False,
-    transcript_dir: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Write everything that was said in a task to a file there."),
-    ] = None,
-    session_log: Annotated[
-        bool | None,
-        typer.Option(
-            "--session-log/--no-session-log",
-            help="Log the run, one JSON object a line, in .waza/sessions.",
-        ),
-    ] = None,
-    session_dir: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Log the run to a file there instead."),
-    ] = None,
-    no_skills: Annotated[
-        bool, typer.Option("--no-skills", help="Load no skills: what can the agent do without them?")
-    ] = False,
+    output_format: Annotated[
+        OutputFormat,
+        typer.Option("-f", "--format", help="Text for people, the result document, or one event a line."),
+    ] = OutputFormat.TEXT,
     reporter: Annotated[
         list[str] | None,
         typer.Option(metavar="junit:FILE", help="Write the results as JUnit XML, too; repeatable."),
@@ -151,37 +79,10 @@ def run(
     suite could not be run. 3: a limit of cost or tokens stopped the run. 130: interrupted.
     """
     from waza_engine.commands.run import run_command
-    from waza_engine.runs.budget import Budget
-    from waza_engine.runs.run import RunRequest
 
-    request = RunRequest(
-        path=eval_file,
-        tasks=tuple(task or ()),
-        graders=tuple(grader or ()),
-        tags=tuple(tags or ()),
-        trials=trials,
-        executor=executor,
-        judge_model=judge_model,
-        judge_executor=judge_executor,
-        workers=workers,
-        parallel=parallel,
-        timeout_seconds=timeout,
-        fail_fast=fail_fast,
-        context_directory=context_dir,
-        skip_graders=skip_graders,
-        keep_workspace=keep_workspace,
-        baseline=baseline,
-        budget=Budget(max_cost, max_tokens),
-        cache=cache,
-        cache_directory=cache_dir,
-        transcript_directory=transcript_dir,
-        session_log=session_log,
-        session_directory=session_dir,
-        no_skills=no_skills,
-    )
     raise typer.Exit(
         run_command(
-            request,
+            RunSettings(eval_file, **settings),
             output,
             output_format.value,
             verbose=verbose,

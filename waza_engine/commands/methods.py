@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
@@ -12,16 +12,29 @@ from typing import Any, cast
 from pylsp_jsonrpc.exceptions import JsonRpcException
 
 from waza_engine.commands.described import described_suite, described_task
+from waza_engine.commands.parameters import (
+    EVAL_NOT_FOUND,
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    VALIDATION_FAILED,
+    Params,
+    given_one,
+    given_path,
+    given_text,
+    only_known,
+    optional_text,
+    refused,
+    run_settings,
+)
 from waza_engine.commands.records import record_of
 from waza_engine.commands.regraded import answer, graded
 from waza_engine.files import is_named
 from waza_engine.results.recordings import RecordingError
-from waza_engine.runs.budget import Budget
 from waza_engine.runs.cancellation import RunCancellation
 from waza_engine.runs.discovery import eval_file_of, eval_files
 from waza_engine.runs.events import RunEvent
 from waza_engine.runs.regrading import RegradeRequest, prepare_regrading
-from waza_engine.runs.run import PreparedRun, RunRequest, prepare
+from waza_engine.runs.run import PreparedRun, prepare
 from waza_engine.runs.selection import select
 from waza_engine.runs.suite import Suite, SuiteError, load_suite
 from waza_engine.runs.triggers import trigger_tests_of
@@ -29,16 +42,8 @@ from waza_engine.spec.problems import SuiteFileError
 
 log = logging.getLogger(__name__)
 _MOST_ENDED = 100
-INVALID_PARAMS, INTERNAL_ERROR, EVAL_NOT_FOUND, VALIDATION_FAILED = -32602, -32603, -32000, -32001
-
-_RUN_PARAMS = (
-    *("path", "tasks", "graders", "trials", "executor", "model", "judge_model", "judge_executor"),
-    *("context_dir", "tags", "timeout", "workers", "parallel", "fail_fast", "skip_graders", "keep_workspace"),
-    *("baseline", "no_skills", "max_cost", "max_tokens", "cache", "cache_dir"),
-)
 _GRADE_PARAMS = ("record", "suite", "task", "grader", "workspace", "judge_executor", "judge_model")
 
-Params = Mapping[str, Any]
 Answer = dict[str, Any]
 
 
@@ -100,32 +105,8 @@ class Methods:
         threading.Thread(target=self._carry_out, args=(run,), daemon=True).start()
 
     def _run(self, params: Params) -> Answer:
-        # What is not known could have been meant to keep something from running.
-        _only(params, _RUN_PARAMS)
-        request = RunRequest(
-            path=_eval_path(params, "path"),
-            tasks=_texts(params, "tasks"),
-            graders=_texts(params, "graders"),
-            trials=_number(params, "trials"),
-            executor=_optional_text(params, "executor"),
-            model=_optional_text(params, "model"),
-            judge_model=_optional_text(params, "judge_model"),
-            judge_executor=_optional_text(params, "judge_executor"),
-            context_directory=None if params.get("context_dir") is None else _path(params, "context_dir"),
-            tags=_texts(params, "tags"),
-            timeout_seconds=_number(params, "timeout"),
-            workers=_number(params, "workers"),
-            parallel=_switch(params, "parallel"),
-            fail_fast=_switch(params, "fail_fast"),
-            skip_graders=_switch(params, "skip_graders") or False,
-            keep_workspace=_switch(params, "keep_workspace") or False,
-            baseline=_switch(params, "baseline"),
-            no_skills=_switch(params, "no_skills") or False,
-            budget=Budget(_amount(params, "max_cost"), _count(params, "max_tokens")),
-            cache=_switch(params, "cache"),
-            cache_directory=None if params.get("cache_dir") is None else _path(params, "cache_dir"),
-        )
-        prepared = _loaded(lambda: prepare(request))
+        settings = run_settings(params, _eval_path)
+        prepared = _loaded(lambda: prepare(settings))
         run, run_id = _Run(prepared), prepared.header.run_id
         with self._lock:
             self._runs[run_id] = run
@@ -166,7 +147,7 @@ class Methods:
                 del self._runs[name]
 
     def _status(self, params: Params) -> Answer:
-        run_id = _text(params, "run_id")
+        run_id = given_text(params, "run_id")
         run = self._known(run_id)
         answer: Answer = {"id": run_id, "status": run.status}
         if run.error:
@@ -176,7 +157,7 @@ class Methods:
         return answer
 
     def _cancel(self, params: Params) -> Answer:
-        run = self._known(_text(params, "run_id"))
+        run = self._known(given_text(params, "run_id"))
         running = run.status == "running"
         if running:
             run.cancellation.request()
@@ -189,15 +170,15 @@ class Methods:
         """
         workspace, suite = params.get("workspace"), params.get("suite")
         request = RegradeRequest(
-            record=_loaded(lambda: record_of(_path(params, "record"))),
+            record=_loaded(lambda: record_of(given_path(params, "record"))),
             suite=None if suite is None else _eval_path(params, "suite"),
-            tasks=_one(params, "task"),
-            graders=_one(params, "grader"),
-            workspace=None if workspace is None else _path(params, "workspace"),
-            judge_executor=_optional_text(params, "judge_executor"),
-            judge_model=_optional_text(params, "judge_model"),
+            tasks=given_one(params, "task"),
+            graders=given_one(params, "grader"),
+            workspace=None if workspace is None else given_path(params, "workspace"),
+            judge_executor=optional_text(params, "judge_executor"),
+            judge_model=optional_text(params, "judge_model"),
         )
-        _only(params, _GRADE_PARAMS)
+        only_known(params, _GRADE_PARAMS)
         cancellation = RunCancellation()
         with self._lock:
             self._regradings.add(cancellation)
@@ -212,7 +193,7 @@ class Methods:
         with self._lock:
             run = self._runs.get(run_id)
         if run is None:
-            raise _refused(f"There is no run {run_id}.", INVALID_PARAMS)
+            raise refused(f"There is no run {run_id}.", INVALID_PARAMS)
         return run
 
 
@@ -226,13 +207,13 @@ def _guarded(method: Callable[[Params], Answer]) -> Callable[[Any], Callable[[],
         def work() -> Answer:
             given: object = {} if params is None else params
             if not isinstance(given, Mapping):
-                raise _refused("`params` must be an object.", INVALID_PARAMS)
+                raise refused("`params` must be an object.", INVALID_PARAMS)
             try:
                 return {"result": method(cast("Params", given))}
             except JsonRpcException:
                 raise
             except Exception as error:
-                raise _refused(f"{type(error).__name__}: {error}", INTERNAL_ERROR) from error
+                raise refused(f"{type(error).__name__}: {error}", INTERNAL_ERROR) from error
 
         return work
 
@@ -240,9 +221,9 @@ def _guarded(method: Callable[[Params], Answer]) -> Callable[[Any], Callable[[],
 
 
 def _list_evals(params: Params) -> Answer:
-    root = _path(params, "dir")
+    root = given_path(params, "dir")
     if not root.is_dir():
-        raise _refused(f"There is no directory {root}.", INVALID_PARAMS)
+        raise refused(f"There is no directory {root}.", INVALID_PARAMS)
     return {"evals": [_listed_eval(path) for path in eval_files(root)]}
 
 
@@ -281,12 +262,12 @@ def _list_tasks(params: Params) -> Answer:
 
 
 def _get_task(params: Params) -> Answer:
-    suite, wanted = _suite(params), _text(params, "task_id")
+    suite, wanted = _suite(params), given_text(params, "task_id")
     task = next((task for task in suite.tasks if task.id == wanted), None)
     if task is None:
-        raise _refused(f"The suite has no task {wanted}.", INVALID_PARAMS)
+        raise refused(f"The suite has no task {wanted}.", INVALID_PARAMS)
     if task.task is None:
-        raise _refused(task.error, VALIDATION_FAILED)
+        raise refused(task.error, VALIDATION_FAILED)
     return described_task(task, task.task)
 
 
@@ -308,91 +289,18 @@ def _loaded(load: Callable[[], Any], code: int = VALIDATION_FAILED) -> Any:
     try:
         return load()
     except RecordingError as error:
-        raise _refused(str(error), INVALID_PARAMS) from None
+        raise refused(str(error), INVALID_PARAMS) from None
     except (SuiteFileError, SuiteError) as error:
-        raise _refused(str(error), code) from None
-
-
-def _refused(why: str, code: int) -> JsonRpcException:
-    """Return an error; upstream's clients read the reason in ``data``, others in ``message``."""
-    return JsonRpcException(why, code, why)
+        raise refused(str(error), code) from None
 
 
 def _eval_path(params: Params, key: str) -> Path:
     """Return the eval file that is named, or that lies in the directory that is named."""
-    path = _path(params, key)
+    path = given_path(params, key)
     try:
         found = eval_file_of(path)
     except SuiteError as error:
-        raise _refused(str(error), EVAL_NOT_FOUND) from None
+        raise refused(str(error), EVAL_NOT_FOUND) from None
     if not is_named(found):
-        raise _refused(f"There is no eval file {path}.", EVAL_NOT_FOUND)
+        raise refused(f"There is no eval file {path}.", EVAL_NOT_FOUND)
     return found
-
-
-def _only(params: Params, known: Sequence[str]) -> None:
-    unknown = next((key for key in params if key not in known), None)
-    if unknown is not None:
-        raise _refused(f"`{unknown:.100}` is not known; there are {', '.join(known)}.", INVALID_PARAMS)
-
-
-def _path(params: Params, key: str) -> Path:
-    written = _text(params, key)
-    if "\0" in written:
-        raise _refused(f"`{key}` must be a path.", INVALID_PARAMS)
-    return Path(written).expanduser().absolute()
-
-
-def _text(params: Params, key: str) -> str:
-    value: object = params.get(key)
-    if not isinstance(value, str) or not value:
-        raise _refused(f"`{key}` must be given, as text.", INVALID_PARAMS)
-    return value
-
-
-def _optional_text(params: Params, key: str) -> str | None:
-    return None if params.get(key) is None else _text(params, key)
-
-
-def _one(params: Params, key: str) -> tuple[str, ...]:
-    value = _optional_text(params, key)
-    return () if value is None else (value,)
-
-
-def _texts(params: Params, key: str) -> tuple[str, ...]:
-    value: object = params.get(key)
-    if value is None:
-        return ()
-    if not isinstance(value, list) or not all(isinstance(item, str) for item in cast("list[object]", value)):
-        raise _refused(f"`{key}` must be a list of texts.", INVALID_PARAMS)
-    return tuple(cast("list[str]", value))
-
-
-def _switch(params: Params, key: str) -> bool | None:
-    value: object = params.get(key)
-    if value is not None and not isinstance(value, bool):
-        raise JsonRpcException(f"`{key}` must be true or false.", INVALID_PARAMS)
-    return value
-
-
-def _amount(params: Params, key: str) -> float | None:
-    value: object = params.get(key)
-    if value is None:
-        return None
-    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value < float("inf"):
-        raise JsonRpcException(f"`{key}` must be a number, 0 or more.", INVALID_PARAMS)
-    return float(value)
-
-
-def _count(params: Params, key: str) -> int | None:
-    value: object = params.get(key)
-    return 0 if value == 0 and not isinstance(value, bool) else _number(params, key)
-
-
-def _number(params: Params, key: str) -> int | None:
-    value: object = params.get(key)
-    if value is None:
-        return None
-    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-        raise _refused(f"`{key}` must be a whole number, 1 or more.", INVALID_PARAMS)
-    return value

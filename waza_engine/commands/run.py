@@ -24,7 +24,8 @@ from waza_engine.runs.budget import Meter
 from waza_engine.runs.cancellation import RunCancellation
 from waza_engine.runs.discovery import eval_file_of
 from waza_engine.runs.events import RunEvent
-from waza_engine.runs.run import PreparedRun, RunReport, RunRequest, prepare
+from waza_engine.runs.run import PreparedRun, RunReport, prepare
+from waza_engine.runs.settings import RunSettings
 from waza_engine.runs.suite import SuiteError
 from waza_engine.scoring.recommendation import ModelFigures, Recommendation
 from waza_engine.scoring.recommendation import recommend as recommend_model
@@ -39,7 +40,7 @@ _SEVERITY = (PASSED, SOME_FAILED, LIMIT_REACHED, NOT_RUN, INTERRUPTED)
 
 
 def run_command(
-    request: RunRequest,
+    settings: RunSettings,
     output: Path | None,
     output_format: str,
     *,
@@ -58,11 +59,11 @@ def run_command(
         reports = [_report_file(reporter) for reporter in reporters]
         _check_models(models, recommend=recommend)
         several = len(models) > 1
-        meter = Meter(request.budget)
-        eval_file = eval_file_of(request.path)
+        meter = Meter(settings.budget)
+        eval_file = eval_file_of(settings.path)
         runs = [
             _Planned(
-                prepare(replace(request, path=eval_file, model=model), meter),
+                prepare(replace(settings, path=eval_file, model=model), meter),
                 output and _of_model(output, model if several else None),
                 [_of_model(file, model if several else None) for file in reports],
             )
@@ -70,7 +71,7 @@ def run_command(
         ]
         for file in (file for run in runs for file in run.files):
             check_writable(file)
-        for directory in (request.transcript_directory, request.session_directory):
+        for directory in (settings.transcript_directory, settings.session_directory):
             if directory is not None:
                 check_writable(directory / "any")
     except (SuiteFileError, SuiteError, ResultsError) as error:

@@ -40,17 +40,7 @@ def call_bounded(call: Callable[[], ResultT], seconds: float, cancellation: Canc
     if cancellation.requested:
         raise CancelledRunError
     outcome: queue.SimpleQueue[_Returned[ResultT] | Exception] = queue.SimpleQueue()
-
-    def work() -> None:
-        try:
-            outcome.put(_Returned(call()))
-        except Exception as error:  # noqa: BLE001 - handed over to the caller
-            outcome.put(error)
-        except BaseException as error:  # noqa: BLE001 - it is not up to a call to end the process
-            outcome.put(RuntimeError(f"it tried to end the process ({type(error).__name__})"))
-
-    context = contextvars.copy_context()
-    _worker().calls.put(lambda: context.run(work))
+    _in_thread(lambda: outcome.put(_made(call)))
     withdraw = cancellation.on_request(lambda: outcome.put(CancelledRunError()))
     try:
         found = outcome.get(timeout=seconds)
@@ -66,9 +56,33 @@ def call_bounded(call: Callable[[], ResultT], seconds: float, cancellation: Canc
     raise found
 
 
+def start_call(call: Callable[[], ResultT], done: Callable[[ResultT | Exception], None]) -> None:
+    """Make a call in another thread and return at once; ``done`` gets there what it returns or raises."""
+
+    def work() -> None:
+        found = _made(call)
+        done(found.value if isinstance(found, _Returned) else found)
+
+    _in_thread(work)
+
+
 class _Returned(Generic[ResultT]):
     def __init__(self, value: ResultT) -> None:
         self.value = value
+
+
+def _made(call: Callable[[], ResultT]) -> _Returned[ResultT] | Exception:
+    try:
+        return _Returned(call())
+    except Exception as error:  # noqa: BLE001 - handed over to the caller
+        return error
+    except BaseException as error:  # noqa: BLE001 - it is not up to a call to end the process
+        return RuntimeError(f"it tried to end the process ({type(error).__name__})")
+
+
+def _in_thread(work: Callable[[], None]) -> None:
+    context = contextvars.copy_context()
+    _worker().calls.put(lambda: context.run(work))
 
 
 class _Worker:

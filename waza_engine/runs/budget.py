@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from waza_engine.executors.base import (
     Cancellation,
@@ -21,6 +21,7 @@ from waza_engine.graders.base import ModelUsage, Usage
 from waza_engine.results.words import dollars
 from waza_engine.runs.bounded import CancelledRunError, TooSlowError, call_bounded
 from waza_engine.runs.cancellation import RunCancellation
+from waza_engine.runs.settings import Budget
 from waza_engine.scoring.cost import Cost, cost_of, has_price, total_cost
 from waza_engine.scoring.usage import added, tokens_of
 
@@ -30,22 +31,6 @@ _GRACE_SECONDS = 10.0
 
 class BudgetExceededError(ExecutorError):
     """The call was refused, or ended, because the run has reached its limit; the text says which."""
-
-
-@dataclass(frozen=True, slots=True)
-class Budget:
-    """The most that a run may spend: US dollars, and tokens in and out. None is no limit."""
-
-    max_cost_usd: float | None = None
-    max_tokens: int | None = None
-
-    @property
-    def limited(self) -> bool:
-        """Whether there is a limit at all."""
-        return self.max_cost_usd is not None or self.max_tokens is not None
-
-
-NO_LIMITS = Budget()
 
 
 def unpriced_models(budget: Budget, models: Iterable[str]) -> list[str]:

@@ -25,9 +25,10 @@ from waza_engine.results.json_values import Block
 from waza_engine.results.outcomes import TaskOutcome
 from waza_engine.results.restored import task_outcome
 from waza_engine.results.store import ResultsError, encoded, keep_out_of_git, write_atomically
-from waza_engine.runs.options import RunRequest
+from waza_engine.runs.context import RunContext
+from waza_engine.runs.settings import RunSettings
 from waza_engine.runs.suite import Suite, SuiteTask
-from waza_engine.runs.trial import TrialTask, TrialTools
+from waza_engine.runs.trial import TrialTask
 from waza_engine.runs.workspace import fixture_directory
 from waza_engine.spec.loading import find_project_config
 from waza_engine.spec.project_config import ProjectConfig
@@ -54,16 +55,16 @@ _PROVIDER_ENDINGS = ("_BASE_URL", "_ENDPOINT", "_API_BASE", "_API_VERSION")
 _PROVIDER_PREFIXES = ("COPILOT_", "WAZA_")
 
 
-def cache_directory(request: RunRequest, suite: Suite, project: ProjectConfig) -> Path | None:
+def cache_directory(settings: RunSettings, suite: Suite, project: ProjectConfig) -> Path | None:
     """Return where results are kept, None when the run uses no cache.
 
-    A directory of the request starts in the working directory, one of ``.waza.yaml`` beside that file.
+    A directory of the settings starts in the working directory, one of ``.waza.yaml`` beside that file.
     """
-    wanted = project.cache.enabled if request.cache is None else request.cache
+    wanted = project.cache.enabled if settings.cache is None else settings.cache
     if not wanted:
         return None
-    if request.cache_directory is not None:
-        return request.cache_directory.absolute()
+    if settings.cache_directory is not None:
+        return settings.cache_directory.absolute()
     return configured_directory(suite.directory, project)
 
 
@@ -88,14 +89,14 @@ class TaskCache:
         self._contents: dict[Path, str | None] = {}
         self._references: dict[tuple[str, tuple[Path, ...]], tuple[Path, ...]] = {}
 
-    def key(self, source: SuiteTask, task: TrialTask, tools: TrialTools, trials: int) -> str | None:
+    def key(self, source: SuiteTask, task: TrialTask, context: RunContext) -> str | None:
         """Return the key of a task as it would run now, None when its result must not be kept."""
         # A recording answers at once, and may be the newest results: another one after every run.
         if source.task is None or not task.graded or self._executor == "replay":
             return None
         if not self._cacheable(task):
             return None
-        suite = tools.suite
+        suite = context.suite
         document = {
             "format": _FORMAT,
             "engine": waza_engine.__version__,
@@ -104,7 +105,7 @@ class TaskCache:
             "executor": self._executor,
             "judge_executor": self._judge_executor,
             "model": self._model,
-            "trials": trials,
+            "trials": context.trials,
             "environment": _provider_environment(),
             "directory": str(suite.directory),
             "suite": _settings(suite),
@@ -113,10 +114,10 @@ class TaskCache:
             "task_name": source.name,
             "graders": [[built.name, built.entry.model_dump(mode="json")] for built in task.graders],
             "expected": [task.grade_expected, list(task.expected_names)],
-            "program_timeout": tools.program_timeout_seconds,
-            "baseline": list(tools.baseline_outputs.get(source.id, ())),
+            "program_timeout": context.program_timeout_seconds,
+            "baseline": list(context.baseline_outputs.get(source.id, ())),
         }
-        files = self._files(source, task, tools)
+        files = self._files(source, task, context)
         if files is None:
             return None
         text = json.dumps({**document, "files": files}, sort_keys=True, ensure_ascii=True, default=str)
@@ -147,9 +148,9 @@ class TaskCache:
             built.grader is not None and not built.grader.reviewed for built in task.graders
         )
 
-    def _files(self, source: SuiteTask, task: TrialTask, tools: TrialTools) -> dict[str, str] | None:
+    def _files(self, source: SuiteTask, task: TrialTask, context: RunContext) -> dict[str, str] | None:
         """Return the digest of everything on disk that the task reads, None when that is too much."""
-        suite, spec = tools.suite, task.spec
+        suite, spec = context.suite, task.spec
         fixtures = fixture_directory(spec, suite.directory)
         near = (suite.directory, fixtures, source.path.parent)
         far = (Path.cwd(), *suite.directory.parents)
@@ -159,7 +160,7 @@ class TaskCache:
             *_texts([built.entry.model_dump(mode="json") for built in task.graders]),
         ]
         places = {place for text in dict.fromkeys(written) for place in self._referenced(text, near, far)}
-        places |= set(tools.agent.skills_of(spec).directories)
+        places |= set(context.agent.skills_of(spec).directories)
         places |= {source for built in task.graders for source in _foreign_source(built.grader)}
         if fixtures.is_dir() and any(built.grader and built.grader.reads_fixtures for built in task.graders):
             places.add(fixtures)

@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from waza_engine.results.outcomes import RunHeader
-from waza_engine.runs.options import RunRequest
+from waza_engine.runs.settings import RunSettings
 from waza_engine.runs.suite import Suite
 from waza_engine.spec.eval_config import EvalConfig, Provider
 
@@ -19,9 +19,7 @@ BOOTSTRAP_SEED = 0
 _PACKAGES = {"copilot-sdk": "github-copilot-sdk", "openai": "openai"}
 
 
-def run_header(
-    suite: Suite, request: RunRequest, *, workers: int, judge_models: tuple[str, ...]
-) -> RunHeader:
+def run_header(suite: Suite, settings: RunSettings, *, judge_models: tuple[str, ...]) -> RunHeader:
     """Return the header of a run that starts now."""
     started = datetime.now(UTC)
     config = suite.spec.config
@@ -36,23 +34,23 @@ def run_header(
         judge_model=config.judge_model,
         trials_per_task=config.trials_per_task,
         timeout_seconds=config.timeout_seconds,
-        tasks=tuple(request.tasks),
-        graders=tuple(request.graders),
+        tasks=tuple(settings.tasks),
+        graders=tuple(settings.graders),
         settings=_given(
             {
-                "tags": list(request.tags),
-                "workers": workers,
+                "tags": list(settings.tags),
+                "workers": config.workers if config.parallel else 1,
                 "max_attempts": config.max_attempts,
                 "fail_fast": config.fail_fast,
                 "baseline": suite.spec.baseline,
-                "skip_graders": request.skip_graders,
+                "skip_graders": settings.skip_graders,
                 "skill_directories": list(config.skill_directories),
                 "disabled_skills": list(config.disabled_skills),
                 "judge_models": list(judge_models),
-                "judge_executor": request.judge_executor,
-                "max_cost_usd": request.budget.max_cost_usd,
-                "max_tokens": request.budget.max_tokens,
-                "cache": bool(request.cache),
+                "judge_executor": settings.judge_executor,
+                "max_cost_usd": settings.budget.max_cost_usd,
+                "max_tokens": settings.budget.max_tokens,
+                "cache": bool(settings.cache),
                 **_executor_settings(config),
                 "versions": _versions(config.executor),
             }

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from waza_engine.assertions.evaluator import AssertionEvaluator
-from waza_engine.executors.base import Executor
 from waza_engine.results.outcomes import MetricOutcome, TaskOutcome, TriggerOutcome
-from waza_engine.runs.agent import AgentSetup, agent_setup
+from waza_engine.runs.agent import agent_setup
+from waza_engine.runs.backend import BackendFactory
 from waza_engine.runs.bounded import CancelledRunError
-from waza_engine.runs.budget import MeteredExecutor
 from waza_engine.runs.caching import TaskCache
-from waza_engine.runs.cancellation import RunCancellation
+from waza_engine.runs.context import RunContext
 from waza_engine.runs.hooks import run_hooks
 from waza_engine.runs.metrics import suite_metrics
 from waza_engine.runs.selection import SelectedTask
 from waza_engine.runs.suite import Suite
-from waza_engine.runs.tasks import Progress, TaskRunner
-from waza_engine.runs.trial import TrialTools
+from waza_engine.runs.tasks import TaskRunner
 from waza_engine.runs.triggers import TriggerRun, run_triggers, trigger_tests_of
 from waza_engine.scoring.triggers import TriggerMetrics, trigger_metrics
 
@@ -50,42 +47,29 @@ class Findings:
 
 
 @dataclass(frozen=True, slots=True)
-class PassTools:
-    """What the passes of a run share. ``on_task`` is called as each task is finished."""
+class Handling:
+    """How the tasks of a pass are carried out and kept; ``on_task`` is called as each is finished."""
 
-    executor: MeteredExecutor
-    model: str
-    trials: int
-    workers: int
-    assertions: AssertionEvaluator
-    cancellation: RunCancellation
-    progress: Progress
+    backend: BackendFactory
+    cache: TaskCache | None
     on_task: Callable[[TaskOutcome, bool], None]
-    program_timeout_seconds: float
-    with_triggers: bool
-    keep_workspace: bool = False
-    cache: TaskCache | None = None
-    group: str = ""
-    judge_executor: Executor | None = None
 
 
-def run_pass(
-    chosen: Pass, tools: PassTools, findings: Findings, baseline_outputs: Mapping[str, Sequence[str]]
-) -> None:
+def run_pass(chosen: Pass, context: RunContext, handling: Handling, findings: Findings) -> None:
     """Carry out a pass. What is found out stays in ``findings``, whatever is raised.
 
     Raises ``HookError``, ``SuiteError``, ``SuiteFileError`` and ``CancelledRunError``.
     """
     started = time.monotonic()
-    suite, hooks, cancellation = chosen.suite, chosen.suite.spec.hooks, tools.cancellation
+    suite, hooks, cancellation = chosen.suite, chosen.suite.spec.hooks, context.cancellation
     try:
-        _warn(tools, run_hooks(hooks.before_run, suite.directory, cancellation))
-        _run_tasks(chosen, tools, findings, baseline_outputs)
+        _warn(context, run_hooks(hooks.before_run, suite.directory, cancellation))
+        _run_tasks(chosen, context, handling, findings)
     finally:
         findings.duration_ms = round((time.monotonic() - started) * 1000)
         findings.metrics = suite_metrics(suite.spec.metrics, findings.in_order, findings.trigger_metrics)
         if not cancellation.requested:
-            _warn(tools, run_hooks(hooks.after_run, suite.directory, cancellation, may_fail=True))
+            _warn(context, run_hooks(hooks.after_run, suite.directory, cancellation, may_fail=True))
 
 
 def outputs_of(findings: Findings) -> dict[str, list[str]]:
@@ -97,60 +81,43 @@ def outputs_of(findings: Findings) -> dict[str, list[str]]:
     }
 
 
-def _run_tasks(
-    chosen: Pass, tools: PassTools, findings: Findings, baseline_outputs: Mapping[str, Sequence[str]]
-) -> None:
-    with agent_setup(chosen.suite, tools.model, lambda text: _warn(tools, [text])) as agent:
-        runner = TaskRunner(
-            tools=TrialTools(
-                suite=chosen.suite,
-                executor=tools.executor,
-                model=tools.model,
-                assertions=tools.assertions,
-                cancellation=tools.cancellation,
-                program_timeout_seconds=tools.program_timeout_seconds,
-                baseline_outputs=baseline_outputs,
-                keep_workspace=tools.keep_workspace,
-                agent=agent,
-                judge_executor=tools.judge_executor,
-            ),
-            executor=tools.executor,
-            trials=tools.trials,
-            cancellation=tools.cancellation,
-            progress=tools.progress,
-            cache=tools.cache,
-            baseline=chosen.baseline,
-            group=tools.group,
-        )
+def _run_tasks(chosen: Pass, context: RunContext, handling: Handling, findings: Findings) -> None:
+    suite, tasks = chosen.suite, chosen.tasks
+    with agent_setup(suite, suite.spec.config.model, lambda text: _warn(context, [text])) as agent:
+        context = context.of_pass(suite, agent, baseline=chosen.baseline)
+        runner = TaskRunner(tasks, context, handling.backend(tasks, context), handling.cache)
         try:
-            for position, outcome in runner.run(chosen.tasks, tools.workers):
+            for position, outcome in runner.run():
                 findings.tasks[position] = outcome
-                tools.on_task(outcome, chosen.baseline)
+                handling.on_task(outcome, chosen.baseline)
         except CancelledRunError:
-            findings.tasks.update(runner.unfinished(chosen.tasks, findings.tasks))
+            findings.tasks.update(runner.unfinished(findings.tasks))
             raise
-        if tools.with_triggers and not chosen.baseline:
-            _try_triggers(chosen, tools, agent, findings)
+        if not context.settings.limited and not chosen.baseline:
+            _try_triggers(context, findings)
 
 
-def _try_triggers(chosen: Pass, tools: PassTools, agent: AgentSetup, findings: Findings) -> None:
+def _try_triggers(context: RunContext, findings: Findings) -> None:
     """Try the trigger prompts; when the limit cuts them, their figures would be of those that came first."""
-    tests = trigger_tests_of(chosen.suite)
-    if tests is None or tools.executor.refuses():
+    tests = trigger_tests_of(context.suite)
+    if tests is None or context.executor.refuses():
         return
-    stream = tools.progress.stream
+    stream = context.progress.stream
     shared = TriggerRun(
-        agent, tools.executor, tools.cancellation, lambda line: stream.send("output", message=line)
+        context.agent,
+        context.executor,
+        context.cancellation,
+        lambda line: stream.send("output", message=line),
     )
-    for found in run_triggers(tests, shared, chosen.suite.spec.config.workers):
+    for found in run_triggers(tests, shared, context.suite.spec.config.workers):
         findings.triggers.append(found)
-    reason = tools.executor.reason
+    reason = context.executor.reason
     tried = findings.triggers
     findings.triggers = [found for found in tried if not reason or found.error != reason]
     if len(findings.triggers) == len(tried):
         findings.trigger_metrics = trigger_metrics(tried)
 
 
-def _warn(tools: PassTools, warnings: Sequence[str]) -> None:
+def _warn(context: RunContext, warnings: Sequence[str]) -> None:
     for warning in warnings:
-        tools.progress.stream.send("output", message=f"warning: {warning}")
+        context.progress.stream.send("output", message=f"warning: {warning}")

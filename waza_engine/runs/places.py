@@ -1,20 +1,20 @@
-"""Where a run writes beside its result file, as the request and ``.waza.yaml`` say."""
+"""Where a run writes beside its result file, as its settings and ``.waza.yaml`` say."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from waza_engine.results.places import session_directory
-from waza_engine.runs.options import RunRequest
+from waza_engine.runs.settings import RunSettings
 from waza_engine.spec.loading import find_project_config
 from waza_engine.spec.project_config import Paths, ProjectConfig
 
 
-def session_logs(request: RunRequest, suite_directory: Path, project: ProjectConfig) -> Path | None:
+def session_logs(settings: RunSettings, suite_directory: Path, project: ProjectConfig) -> Path | None:
     """Return the directory of session logs, None when the run keeps none."""
-    if request.session_directory is not None:
-        return request.session_directory.absolute()
-    wanted = project.defaults.session_log if request.session_log is None else request.session_log
+    if settings.session_directory is not None:
+        return settings.session_directory.absolute()
+    wanted = project.defaults.session_log if settings.session_log is None else settings.session_log
     return session_directory(suite_directory) if wanted else None
 
 

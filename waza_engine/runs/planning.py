@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from waza_engine.graders.judges import JudgedConfig
-from waza_engine.runs.budget import Budget, unpriced_models
+from waza_engine.runs.budget import unpriced_models
 from waza_engine.runs.options import without_skills
 from waza_engine.runs.passes import Pass
 from waza_engine.runs.selection import SelectedTask, without_comparisons
+from waza_engine.runs.settings import Budget
 from waza_engine.runs.skills import suite_skills, task_skills
 from waza_engine.runs.suite import Suite, SuiteError, SuiteTask
 

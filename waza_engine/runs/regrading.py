@@ -28,7 +28,7 @@ from waza_engine.results.json_values import block_of
 from waza_engine.results.outcomes import Validation
 from waza_engine.results.places import results_directory
 from waza_engine.results.recordings import RecordedTask, RecordedTrial, Recording, read_recording
-from waza_engine.runs.budget import Budget, Meter, MeteredExecutor
+from waza_engine.runs.budget import Meter, MeteredExecutor
 from waza_engine.runs.grading import BuiltGrader, grade, grade_expected
 from waza_engine.runs.judging import ExecutorJudge
 from waza_engine.runs.recorded_verdicts import (
@@ -40,6 +40,7 @@ from waza_engine.runs.recorded_verdicts import (
     recorded_verdict,
 )
 from waza_engine.runs.selection import SelectedTask, select
+from waza_engine.runs.settings import Budget
 from waza_engine.runs.suite import Suite, SuiteError, load_suite
 from waza_engine.runs.trial import TrialTask
 from waza_engine.runs.workspace import WorkspaceError, fixture_directory, prompt_of

@@ -8,7 +8,7 @@ the disk.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextvars import copy_context
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -25,10 +25,13 @@ from waza_engine.results.recovery import recover_journals
 from waza_engine.results.session_log import SessionLog
 from waza_engine.results.store import ResultsError, ResultStore
 from waza_engine.results.transcripts import write_transcript
+from waza_engine.runs.agent import AgentSetup
+from waza_engine.runs.backend import BackendFactory, ThreadBackend
 from waza_engine.runs.bounded import CancelledRunError
 from waza_engine.runs.budget import Meter, MeteredExecutor
 from waza_engine.runs.caching import TaskCache, cache_directory
 from waza_engine.runs.cancellation import RunCancellation, all_at_once
+from waza_engine.runs.context import RunContext
 from waza_engine.runs.ending import Ending, run_outcome
 from waza_engine.runs.events import EventStream, RunEvent
 from waza_engine.runs.grading import BuiltGrader
@@ -36,20 +39,21 @@ from waza_engine.runs.header import run_header
 from waza_engine.runs.hooks import HookError
 from waza_engine.runs.judging import judge_executor
 from waza_engine.runs.metrics import unknown_metrics
-from waza_engine.runs.options import RunRequest, given_settings, with_options
-from waza_engine.runs.passes import Findings, Pass, PassTools, outputs_of, run_pass
+from waza_engine.runs.options import given_settings, with_options
+from waza_engine.runs.passes import Findings, Handling, Pass, outputs_of, run_pass
 from waza_engine.runs.places import second_results, session_logs
 from waza_engine.runs.planning import baseline_pass, check_prices, judge_models
+from waza_engine.runs.progress import Progress
 from waza_engine.runs.selection import SelectedTask, compares, select, ungraded
 from waza_engine.runs.session_log import SessionListener
+from waza_engine.runs.settings import RunSettings
 from waza_engine.runs.suite import Suite, SuiteError, load_suite
-from waza_engine.runs.tasks import Progress
 from waza_engine.runs.workspace import WorkspaceError, prompt_of
 from waza_engine.spec.loading import load_project_config
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.project_config import ProjectConfig
 
-__all__ = ["PreparedRun", "RunReport", "RunRequest", "prepare"]
+__all__ = ["PreparedRun", "RunReport", "prepare"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,34 +97,38 @@ class _Course:
                 self.stream.send("output", message=f"error: {error}")
 
 
-def prepare(request: RunRequest, within: Meter | None = None) -> PreparedRun:
-    """Load the suite and choose what to run; ``within`` is the meter of several runs that share a limit.
+def prepare(
+    settings: RunSettings, within: Meter | None = None, backend: BackendFactory = ThreadBackend
+) -> PreparedRun:
+    """Load the suite and choose what to run.
+
+    ``within`` is the meter of several runs that share a limit; ``backend`` carries out the trials.
 
     Raises:
         SuiteFileError: when the eval file cannot be used.
         SuiteError: when there is nothing to run as asked, no such executor, or a limit that cannot be kept.
 
     """
-    suite = load_suite(request.path, given_settings(request))
+    suite = load_suite(settings.path, given_settings(settings))
     project, complaints = _project(suite)
-    suite = with_options(suite, request, project)
-    selected, warnings = select(suite, request.tasks, request.graders, request.tags)
+    suite = with_options(suite, settings, project)
+    selected, warnings = select(suite, settings.tasks, settings.graders, settings.tags)
     warnings = [*complaints, *suite.warnings, *warnings, *unknown_metrics(suite.spec.metrics)]
-    tasks = ungraded(selected) if request.skip_graders else tuple(selected)
+    tasks = ungraded(selected) if settings.skip_graders else tuple(selected)
     config = suite.spec.config
     try:
-        settings = ExecutorSettings(suite.directory, config, suite.path.name)
-        executor = create_executor(config.executor, settings)
+        for_executor = ExecutorSettings(suite.directory, config, suite.path.name)
+        executor = create_executor(config.executor, for_executor)
     except ExecutorError as error:
         raise SuiteError(f"{suite.path}: {error}.") from None
     warnings += executor.warnings
-    meter = Meter(request.budget, within)
+    meter = Meter(settings.budget, within)
     agent = MeteredExecutor(executor, meter)
     try:
         judges = judge_executor(
-            request.judge_executor,
+            settings.judge_executor,
             agent,
-            settings,
+            for_executor,
             lambda made: MeteredExecutor(made, meter),
         )
     except ExecutorError as error:
@@ -131,8 +139,8 @@ def prepare(request: RunRequest, within: Meter | None = None) -> PreparedRun:
             asked = judge_models(suite, tasks) if judges.has_model else ()
             # An agent that says what a call costs needs no list price.
             by_list = executor.costs and not executor.reports_cost
-            warnings += check_prices(request.budget, config.model if by_list else "", asked)
-        cache = cache_directory(request, suite, project)
+            warnings += check_prices(settings.budget, config.model if by_list else "", asked)
+        cache = cache_directory(settings, suite, project)
         without, complaint = baseline_pass(suite, tasks)
         warnings += complaint
     except SuiteError:
@@ -142,7 +150,7 @@ def prepare(request: RunRequest, within: Meter | None = None) -> PreparedRun:
     if any(built.grader is not None and built.grader.judged for built in _graders(tasks)):
         warnings += [complaint for complaint in [limit_warning()] if complaint]
     return PreparedRun(
-        replace(request, cache=cache is not None),
+        replace(settings, cache=cache is not None),
         Pass(suite, tasks),
         without,
         agent,
@@ -150,6 +158,7 @@ def prepare(request: RunRequest, within: Meter | None = None) -> PreparedRun:
         meter,
         cache=None if cache is None else TaskCache(cache, executor.name, config.model, judges.name),
         project=project,
+        backend=backend,
         warnings=warnings,
     )
 
@@ -159,7 +168,7 @@ class PreparedRun:
 
     def __init__(
         self,
-        request: RunRequest,
+        settings: RunSettings,
         main: Pass,
         without: Pass | None,
         executor: MeteredExecutor,
@@ -168,6 +177,7 @@ class PreparedRun:
         *,
         cache: TaskCache | None,
         project: ProjectConfig,
+        backend: BackendFactory,
         warnings: Sequence[str],
     ) -> None:
         config = main.suite.spec.config
@@ -175,20 +185,20 @@ class PreparedRun:
         self.warnings = tuple(dict.fromkeys(warnings))
         self.trials = config.trials_per_task
         self.baseline = without is not None
-        self._request = request
+        self._settings = settings
         self._main = main
         self._without = without
         self._executor = executor
         self._judges = judges
         self._meter = meter
         self._cache = cache
+        self._backend = backend
         self._program_timeout_seconds = float(project.graders.program_timeout)
-        self._session_logs = session_logs(request, main.suite.directory, project)
+        self._session_logs = session_logs(settings, main.suite.directory, project)
         self._copies = second_results(main.suite.directory, project)
         self.verbose = project.defaults.verbose
-        self._workers = config.workers if config.parallel else 1
         models = judge_models(main.suite, main.tasks) if judges.has_model else ()
-        self.header = run_header(main.suite, request, workers=self._workers, judge_models=models)
+        self.header = run_header(main.suite, settings, judge_models=models)
 
     @property
     def task_ids(self) -> tuple[str, ...]:
@@ -269,43 +279,41 @@ class PreparedRun:
     ) -> None:
         course.writing(lambda: recover_journals(self.suite.directory))
         course.writing(course.store.open)
-        tools = PassTools(
+        suite, main = self.suite, self._main
+        context = RunContext(
+            settings=self._settings,
+            suite=suite,
             executor=self._executor,
-            judge_executor=self._judges,
-            model=self.header.model,
-            trials=self.trials,
-            workers=self._workers,
+            judges=self._judges,
             assertions=assertions,
             cancellation=cancellation,
             progress=Progress(course.stream, self.total),
-            on_task=lambda task, baseline: self._keep(course, task, baseline=baseline),
+            agent=AgentSetup(suite),
             program_timeout_seconds=self._program_timeout_seconds,
-            with_triggers=not (self._request.tasks or self._request.graders or self._request.tags),
-            keep_workspace=self._request.keep_workspace,
-            cache=self._cache,
-            group=self.header.model if self.suite.spec.config.group_by == "model" else "",
+        )
+        handling = Handling(
+            self._backend, self._cache, lambda task, baseline: self._keep(course, task, baseline=baseline)
         )
         # A grader that compares needs the answer of the baseline when it is asked.
-        first = self._without is not None and any(compares(task) for task in self._main.tasks)
-        outputs: Mapping[str, Sequence[str]] = {}
+        first = self._without is not None and any(compares(task) for task in main.tasks)
         if first:
-            outputs = self._run_baseline(course, tools)
-        run_pass(self._main, tools, course.findings, outputs)
-        if not first:
-            self._run_baseline(course, tools)
+            self._run_baseline(course, context, handling)
+            outputs = outputs_of(course.baseline or Findings())
+            run_pass(main, replace(context, baseline_outputs=outputs), handling, course.findings)
+        else:
+            run_pass(main, context, handling, course.findings)
+            self._run_baseline(course, context, handling)
 
-    def _run_baseline(self, course: _Course, tools: PassTools) -> Mapping[str, Sequence[str]]:
-        if self._without is None:
-            return {}
-        course.baseline = Findings()
-        run_pass(self._without, tools, course.baseline, {})
-        return outputs_of(course.baseline)
+    def _run_baseline(self, course: _Course, context: RunContext, handling: Handling) -> None:
+        if self._without is not None:
+            course.baseline = Findings()
+            run_pass(self._without, context, handling, course.baseline)
 
     def _keep(self, course: _Course, task: TaskOutcome, *, baseline: bool) -> None:
         if task.status == "skipped" and not task.trials:
             return
         course.writing(lambda: course.store.add(task, baseline=baseline))
-        directory = self._request.transcript_directory
+        directory = self._settings.transcript_directory
         if directory is not None and task.trials and not baseline:
             course.writing(
                 lambda: write_transcript(directory, task, self._prompt(task), self.header.started), extra=True

@@ -172,12 +172,12 @@ class EvalConfig(Block):
         ),
         examples=["recordings/baseline.json"],
     )
-    parallel: Switch = Field(default=False, description="Run several tasks at the same time.")
+    parallel: Switch = Field(default=False, description="Run several trials at the same time.")
     workers: Annotated[WholeNumber, severity("warning", minimum=0)] = Field(
         default=0,
         description=(
-            "How many tasks run at the same time when `parallel` is `true`. "
-            "`0` chooses: the number of processors, at most 8 and never more than there are tasks."
+            "How many trials run at the same time when `parallel` is `true`, of one task or of several. "
+            "`0` chooses: the number of processors, at most 8."
         ),
         examples=[4],
     )

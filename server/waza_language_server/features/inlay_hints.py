@@ -57,8 +57,7 @@ def inlay_hints_in_steps(
     if document.kind not in {"eval", "task"}:
         return ()
     found: list[InlayHint] = []
-    project = workspace.project
-    scores = yield from project.scores.of_document_in_steps(document, project)
+    scores = yield from workspace.project.scores.of_document_in_steps(document, workspace.project)
     yield from scores.read_in_steps()
     for grader in SuiteFile(document.tree).graders(span):
         yield

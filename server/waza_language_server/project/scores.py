@@ -88,8 +88,8 @@ class Scores:
         """Do the same with a pause after each file that must be read."""
         known = self._results.get(suite)
         if known is None or time.monotonic() - known[0] > RECHECK_SECONDS:
-            found = self._ended.over(suite, (yield from _found(suite)))
-            known = self._results[suite] = time.monotonic(), found
+            found = yield from _found_in_steps(suite)
+            known = self._results[suite] = time.monotonic(), self._ended.over(suite, found)
         return known[1]
 
     def tools(self, suite: Path) -> tuple[str, ...]:
@@ -99,7 +99,7 @@ class Scores:
 
     def run_ended(self, run: RunnableId, results: Path) -> None:
         """Take what a run has just written: of what it ran it is the newest, whatever lies beside it."""
-        self._ended.note(run, results, finished(_found(run.suite)))
+        self._ended.note(run, results, finished(_found_in_steps(run.suite)))
         self._results.pop(run.suite, None)
 
     def forget(self) -> None:
@@ -233,7 +233,7 @@ class _Written:
     model: str | None
 
 
-def _found(suite: Path) -> Steps[RunResult | None]:
+def _found_in_steps(suite: Path) -> Steps[RunResult | None]:
     return latest_results_in_steps(suite.parent, eval_file=suite.name, longest_bytes=MAX_RESULT_BYTES)
 
 

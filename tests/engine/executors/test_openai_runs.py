@@ -16,7 +16,8 @@ from tests.engine.suites import only_trial, run, task, write_suite
 from tests.patience import ON_A_BUSY_MACHINE
 from tests.scripted_model import Answer, Held, ModelRequest, Reply, Status, Tokens, call
 from waza_engine.runs.cancellation import RunCancellation
-from waza_engine.runs.run import RunRequest, prepare
+from waza_engine.runs.run import prepare
+from waza_engine.runs.settings import RunSettings
 
 GRADERS = r"""
 - {type: skill_invocation, name: loads, config: {required_skills: [writer], mode: exact_match}}
@@ -125,7 +126,7 @@ def test_cancelling_a_run_ends_it_at_once_and_keeps_what_is_done(
     cancellation = RunCancellation()
 
     with ThreadPoolExecutor(1) as pool:
-        running = pool.submit(prepare(RunRequest(path)).run, lambda _event: None, cancellation)
+        running = pool.submit(prepare(RunSettings(path)).run, lambda _event: None, cancellation)
         model.wait_for_requests(2)
         started = time.monotonic()
         cancellation.request()

@@ -11,10 +11,16 @@ from waza_engine.assertions.evaluator import AssertionEvaluator
 from waza_engine.executors.base import Cancellation, ExecutionRequest, ExecutionResponse
 from waza_engine.results.outcomes import TrialOutcome
 from waza_engine.runs.agent import agent_setup
+from waza_engine.runs.budget import Meter, MeteredExecutor
 from waza_engine.runs.cancellation import RunCancellation
+from waza_engine.runs.context import RunContext
+from waza_engine.runs.events import EventStream
+from waza_engine.runs.progress import Progress
 from waza_engine.runs.selection import select
+from waza_engine.runs.settings import Budget, RunSettings
 from waza_engine.runs.suite import load_suite
-from waza_engine.runs.trial import TrialTools, run_trial
+from waza_engine.runs.trial import run_trial
+from waza_engine.runs.trial_request import TrialRequest
 
 Answer = Callable[[ExecutionRequest], ExecutionResponse]
 
@@ -75,8 +81,24 @@ def tried(
         agent_setup(suite, suite.spec.config.model, told.append) as setup,
         AssertionEvaluator() as assertions,
     ):
-        tools = TrialTools(suite, agent, suite.spec.config.model, assertions, cancellation, setup)
-        return run_trial(task, 1, tools, lambda _: None, lambda _: None, told.append)
+        executor, settings = MeteredExecutor(agent, Meter(Budget())), RunSettings(path)
+        context = RunContext(
+            settings=settings,
+            suite=suite,
+            executor=executor,
+            judges=executor,
+            assertions=assertions,
+            cancellation=cancellation,
+            progress=Progress(EventStream("run", lambda _: None, cancellation.request), 1),
+            agent=setup,
+        )
+        request = TrialRequest(settings, task.id, position=0, trial=1)
+
+        def tell(text: str) -> None:
+            if text.startswith("warning: "):
+                told.append(text.removeprefix("warning: "))
+
+        return run_trial(task, request, context, tell)
 
 
 def only(requests: Sequence[ExecutionRequest]) -> ExecutionRequest:

@@ -11,7 +11,8 @@ from typing import Any
 from tests.shared_corpus import VERDICTS
 from waza_engine.results.outcomes import RunOutcome
 from waza_engine.runs.cancellation import RunCancellation
-from waza_engine.runs.run import RunRequest, prepare
+from waza_engine.runs.run import prepare
+from waza_engine.runs.settings import RunSettings
 from waza_engine.runs.suite import SuiteError
 from waza_engine.spec.problems import SuiteFileError
 
@@ -35,7 +36,7 @@ def replay(record: dict[str, Any], snapshots: Path) -> Replay:
     path = snapshots / record["snapshot"] / record["path"]
     path.write_text(rewritten(path.read_text("utf-8")), "utf-8")
     try:
-        prepared = prepare(RunRequest(path))
+        prepared = prepare(RunSettings(path))
     except (SuiteFileError, SuiteError) as error:
         return Replay(record, None, str(error))
     return Replay(record, prepared.run(lambda _: None, RunCancellation()).outcome)

@@ -11,8 +11,8 @@ from tests.conftest import StartModel
 from tests.engine.suites import CONFIG, run, task, write_suite
 from tests.scripted_model import Answer, Held, ModelRequest, Reply, Status, Tokens, call
 from waza_engine.results.recordings import read_recording
-from waza_engine.runs.budget import Budget
-from waza_engine.runs.run import RunRequest, prepare
+from waza_engine.runs.run import prepare
+from waza_engine.runs.settings import RunSettings
 from waza_engine.runs.suite import SuiteError
 
 SAYS = "- {type: text, name: says, config: {contains: [fine]}}\n"
@@ -36,7 +36,7 @@ def test_no_call_starts_when_the_tokens_are_used_up_and_what_is_finished_stays(
     scripted_model: StartModel, tmp_path: Path
 ) -> None:
     model = scripted_model(*[FINE] * 9)
-    report, events = run(suite(tmp_path, model.base_url, 4), budget=Budget(max_tokens=200))
+    report, events = run(suite(tmp_path, model.base_url, 4), max_tokens=200)
     assert len(model.requests) == 2
     assert [found.status for found in report.outcome.tasks] == ["passed", "passed", "skipped", "skipped"]
     assert "200 tokens is reached" in report.outcome.tasks[2].error
@@ -51,13 +51,13 @@ def test_a_limit_that_the_last_call_reaches_has_cut_nothing(
     scripted_model: StartModel, tmp_path: Path
 ) -> None:
     model = scripted_model(FINE, FINE)
-    report, _ = run(suite(tmp_path, model.base_url, 2), budget=Budget(max_tokens=200))
+    report, _ = run(suite(tmp_path, model.base_url, 2), max_tokens=200)
     assert (report.outcome.status, report.outcome.limit) == ("completed", "")
 
 
 def test_the_task_in_work_keeps_its_finished_trials(scripted_model: StartModel, tmp_path: Path) -> None:
     model = scripted_model(*[FINE] * 9)
-    report, events = run(suite(tmp_path, model.base_url, 2), trials=5, budget=Budget(max_tokens=300))
+    report, events = run(suite(tmp_path, model.base_url, 2), trials=5, max_tokens=300)
     first, second = report.outcome.tasks
     assert (first.status, len(first.trials)) == ("passed", 3)
     assert first.error.endswith("3 of 5 trials ran")
@@ -70,7 +70,7 @@ def test_the_task_in_work_keeps_its_finished_trials(scripted_model: StartModel, 
 def test_dollars_are_counted_by_the_price_of_the_model(scripted_model: StartModel, tmp_path: Path) -> None:
     # 1,000 tokens in cost $0.0025 with gpt-4o.
     model = scripted_model(*[Answer("fine", usage=Tokens(1000, 0))] * 9)
-    report, _ = run(suite(tmp_path, model.base_url, 4), budget=Budget(max_cost_usd=0.004))
+    report, _ = run(suite(tmp_path, model.base_url, 4), max_cost_usd=0.004)
     assert len(model.requests) == 2
     spent = report.outcome.spending
     assert spent is not None
@@ -92,7 +92,7 @@ def test_a_call_in_flight_ends_when_another_reaches_the_limit(
     path = write_suite(
         tmp_path, tasks, graders=SAYS, config=config(model.base_url, "parallel: true, workers: 2")
     )
-    report, _ = run(path, budget=Budget(max_tokens=50))
+    report, _ = run(path, max_tokens=50)
     assert [found.status for found in report.outcome.tasks] == ["passed", "skipped"]
     assert report.outcome.summary.duration_ms < 15_000
 
@@ -101,7 +101,7 @@ def test_a_judge_that_may_not_be_asked_costs_its_verdict_and_not_the_answer(
     scripted_model: StartModel, tmp_path: Path
 ) -> None:
     model = scripted_model(*[FINE] * 9)
-    report, _ = run(suite(tmp_path, model.base_url, 1, graders=SAYS + JUDGED), budget=Budget(max_tokens=50))
+    report, _ = run(suite(tmp_path, model.base_url, 1, graders=SAYS + JUDGED), max_tokens=50)
     trial = report.outcome.tasks[0].trials[0]
     verdicts = trial.validations or {}
     assert trial.output == "fine"
@@ -152,9 +152,9 @@ def test_a_limit_of_dollars_needs_a_price_before_anything_is_spent(
         tmp_path, {"a": task("a")}, graders=SAYS, config=config(model.base_url, model="home-made")
     )
     with pytest.raises(SuiteError, match=r"`home-made` is not known.*--max-tokens"):
-        prepare(RunRequest(path, budget=Budget(max_cost_usd=1.0)))
+        prepare(RunSettings(path, max_cost_usd=1.0))
     assert model.requests == []
-    report, events = run(path, budget=Budget(max_cost_usd=1.0, max_tokens=1000))
+    report, events = run(path, max_cost_usd=1.0, max_tokens=1000)
     assert report.outcome.status == "completed"
     assert any("`home-made` is not known: only --max-tokens" in (event.message or "") for event in events)
 
@@ -163,7 +163,7 @@ def test_an_agent_that_does_not_say_what_it_uses_is_stopped_after_one_call(
     scripted_model: StartModel, tmp_path: Path
 ) -> None:
     model = scripted_model(*[Answer("fine", usage=None)] * 9)
-    report, _ = run(suite(tmp_path, model.base_url, 3), budget=Budget(max_tokens=1000))
+    report, _ = run(suite(tmp_path, model.base_url, 3), max_tokens=1000)
     assert len(model.requests) == 1
     assert report.outcome.tasks[0].status == "passed"
     assert "does not report what it uses" in report.outcome.message
@@ -179,14 +179,14 @@ def test_without_a_limit_everything_runs_whatever_is_reported(
 
 def test_a_limit_of_zero_lets_nothing_start(scripted_model: StartModel, tmp_path: Path) -> None:
     model = scripted_model(FINE)
-    report, _ = run(suite(tmp_path, model.base_url, 1), budget=Budget(max_cost_usd=0.0))
+    report, _ = run(suite(tmp_path, model.base_url, 1), max_cost_usd=0.0)
     assert model.requests == []
     assert report.outcome.tasks[0].status == "skipped"
 
 
 def test_an_executor_that_costs_nothing_has_no_limit(tmp_path: Path) -> None:
     path = write_suite(tmp_path, {"a": task("a")}, config=CONFIG)
-    report, _ = run(path, budget=Budget(max_cost_usd=0.0, max_tokens=0))
+    report, _ = run(path, max_cost_usd=0.0, max_tokens=0)
     assert report.outcome.status == "completed"
     assert report.results_file is not None
     assert "cost" not in json.loads(report.results_file.read_text("utf-8"))["summary"]
@@ -196,7 +196,7 @@ def test_costs_stand_in_the_results_beside_upstreams_figures(
     scripted_model: StartModel, tmp_path: Path
 ) -> None:
     model = scripted_model(Answer("fine", usage=Tokens(1000, 100, cached=400)))
-    report, _ = run(suite(tmp_path, model.base_url, 1), budget=Budget(max_cost_usd=2.0))
+    report, _ = run(suite(tmp_path, model.base_url, 1), max_cost_usd=2.0)
     assert report.results_file is not None
     document = json.loads(report.results_file.read_text("utf-8"))
     assert document["summary"]["cost"] == {"tokens": 1100, "usd": pytest.approx(0.003)}

@@ -21,7 +21,8 @@ from waza_engine.results.outcomes import RunOutcome
 from waza_engine.results.recordings import read_recording
 from waza_engine.runs.cancellation import RunCancellation
 from waza_engine.runs.events import RunEvent
-from waza_engine.runs.run import RunRequest, prepare
+from waza_engine.runs.run import prepare
+from waza_engine.runs.settings import RunSettings
 from waza_engine.runs.trial import InterruptedTrialError
 
 SAYS = "- {type: text, name: says, config: {contains: [fine]}}\n"
@@ -49,7 +50,7 @@ def cancelled_at(request: int, model: ScriptedModel, path: Path) -> RunOutcome:
         del event
 
     threading.Thread(target=cancel, daemon=True).start()
-    report = prepare(RunRequest(path)).run(ignore, cancellation)
+    report = prepare(RunSettings(path)).run(ignore, cancellation)
     assert ended.wait(5 + ON_A_BUSY_MACHINE)
     assert report.outcome.status == "canceled"
     return report.outcome

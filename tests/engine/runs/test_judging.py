@@ -22,7 +22,8 @@ from waza_engine.commands.regraded import answer, document, graded
 from waza_engine.results.outcomes import Validation
 from waza_engine.runs.cancellation import RunCancellation
 from waza_engine.runs.regrading import RegradeRequest, prepare_regrading
-from waza_engine.runs.run import RunRequest, prepare
+from waza_engine.runs.run import prepare
+from waza_engine.runs.settings import RunSettings
 from waza_engine.runs.suite import SuiteError
 
 JUDGE = "- {type: prompt, name: judge, config: {prompt: 'Call set_waza_grade_pass if it is good.'}}\n"
@@ -91,7 +92,7 @@ def test_an_executor_that_cannot_judge_is_refused_before_the_run(
     name: str, words: str, scripted_model: StartModel, tmp_path: Path
 ) -> None:
     with pytest.raises(SuiteError, match=words):
-        prepare(RunRequest(suite_at(tmp_path, scripted_model()), judge_executor=name))
+        prepare(RunSettings(suite_at(tmp_path, scripted_model()), judge_executor=name))
 
 
 @pytest.mark.parametrize(
@@ -158,7 +159,7 @@ def test_a_judge_in_the_session_of_the_agent_leaves_it_as_it_was(
 
 def test_cancelling_does_not_wait_for_a_judge(scripted_model: StartModel, tmp_path: Path) -> None:
     model, cancellation = scripted_model(Held()), RunCancellation()
-    prepared = prepare(RunRequest(suite_at(tmp_path, model), judge_executor="openai"))
+    prepared = prepare(RunSettings(suite_at(tmp_path, model), judge_executor="openai"))
     moments: list[float] = []
 
     def cancel() -> None:
@@ -178,17 +179,17 @@ def test_a_time_limit_that_cannot_be_read_is_told(
     monkeypatch.setenv("WAZA_PROMPT_GRADER_TIMEOUT", "soon")
     path = suite_at(tmp_path, scripted_model())
     assert any(
-        "`WAZA_PROMPT_GRADER_TIMEOUT` is `soon`" in line for line in prepare(RunRequest(path)).warnings
+        "`WAZA_PROMPT_GRADER_TIMEOUT` is `soon`" in line for line in prepare(RunSettings(path)).warnings
     )
     bare = suite_at(tmp_path / "bare", scripted_model(), TEXT)
-    assert not any("WAZA_PROMPT" in line for line in prepare(RunRequest(bare)).warnings)
+    assert not any("WAZA_PROMPT" in line for line in prepare(RunSettings(bare)).warnings)
 
 
 def test_a_rubric_that_is_not_there_is_told_before_the_run(
     scripted_model: StartModel, tmp_path: Path
 ) -> None:
     path = suite_at(tmp_path, scripted_model(), "- {type: prompt, name: judge, config: {rubric: r/x.md}}\n")
-    assert any("the rubric `r/x.md` does not exist" in line for line in prepare(RunRequest(path)).warnings)
+    assert any("the rubric `r/x.md` does not exist" in line for line in prepare(RunSettings(path)).warnings)
 
 
 # --- grading a record again ---

@@ -13,7 +13,8 @@ from tests.scripted_model import Answer, Slow
 from waza_engine.commands.regraded import document, graded
 from waza_engine.runs.cancellation import RunCancellation
 from waza_engine.runs.regrading import RegradeRequest, prepare_regrading
-from waza_engine.runs.run import RunRequest, prepare
+from waza_engine.runs.run import prepare
+from waza_engine.runs.settings import RunSettings
 from waza_engine.runs.suite import SuiteError
 from waza_engine.spec.problems import SuiteFileError
 
@@ -33,15 +34,15 @@ FAILS = "graders:\n- {type: text, name: fails, config: {contains: [nope]}}\n"
 def test_tags_choose_tasks(tmp_path: Path, options: dict[str, list[str]], ids: list[str]) -> None:
     tags = {"a": "[smoke]", "b": "[smoke, slow]", "c": "[slow]", "d": "[]"}
     path = write_suite(tmp_path, {name: task(name, f"tags: {found}\n") for name, found in tags.items()})
-    assert prepare(RunRequest(path, **options)).task_ids == tuple(ids)  # pyright: ignore[reportArgumentType]
+    assert prepare(RunSettings(path, **options)).task_ids == tuple(ids)  # pyright: ignore[reportArgumentType]
 
 
 def test_an_unknown_tag_names_those_that_there_are(tmp_path: Path) -> None:
     path = write_suite(tmp_path, {"a": task("a", "tags: [smoke]\n")})
     with pytest.raises(SuiteError, match=r"tag `nope`; the suite has smoke"):
-        prepare(RunRequest(path, tags=["nope"]))
+        prepare(RunSettings(path, tags=("nope",)))
     with pytest.raises(SuiteError, match="cannot be read"):
-        prepare(RunRequest(path, tags=["[smoke"]))
+        prepare(RunSettings(path, tags=("[smoke",)))
 
 
 def test_a_kept_workspace_is_named_in_the_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -99,7 +100,7 @@ def test_fixtures_are_found_where_the_caller_says(tmp_path: Path) -> None:
 )
 def test_an_option_that_makes_no_sense_is_told(tmp_path: Path, options: dict[str, object], said: str) -> None:
     with pytest.raises(SuiteError, match=said):
-        prepare(RunRequest(write_suite(tmp_path, {"a": task("a")}), **options))  # pyright: ignore[reportArgumentType]
+        prepare(RunSettings(write_suite(tmp_path, {"a": task("a")}), **options))  # pyright: ignore[reportArgumentType]
 
 
 def test_answers_that_were_not_graded_can_be_graded_later(tmp_path: Path) -> None:
@@ -145,12 +146,12 @@ def test_defaults_of_the_project_count_where_the_suite_says_nothing(tmp_path: Pa
         "defaults: {judgeModel: judge, workers: 3, parallel: true}\n", "utf-8"
     )
     path = write_suite(tmp_path, {"a": task("a")})
-    header = prepare(RunRequest(path)).header
+    header = prepare(RunSettings(path)).header
     assert (header.judge_model, header.settings["workers"]) == ("judge", 3)
     alone = write_suite(
         tmp_path, {"a": task("a")}, config=CONFIG.replace("}", ", judge_model: own, parallel: false}")
     )
-    header = prepare(RunRequest(alone)).header
+    header = prepare(RunSettings(alone)).header
     assert (header.judge_model, header.settings["workers"]) == ("own", 1)
 
 
@@ -176,15 +177,15 @@ def test_an_option_is_enough_where_the_suite_does_not_say_who_answers(tmp_path: 
     report, _ = run(path, executor="mock")
     assert report.outcome.status == "completed"
     with pytest.raises(SuiteFileError, match=r"`config\.executor` is missing"):
-        prepare(RunRequest(path))
+        prepare(RunSettings(path))
 
 
 def test_trials_and_time_limit_that_are_missing_are_those_of_the_first_version(tmp_path: Path) -> None:
     path = write_suite(tmp_path, {"a": task("a")}, config="config:\n  executor: mock\n")
-    prepared = prepare(RunRequest(path))
+    prepared = prepare(RunSettings(path))
     assert (prepared.trials, prepared.suite.spec.config.timeout_seconds) == (1, 300)
     assert [warning.partition("yaml:")[2] for warning in prepared.warnings] == [
         "3: `config.trials_per_task` is missing; 1 is taken",
         "3: `config.timeout_seconds` is missing; 300 is taken",
     ]
-    assert prepare(RunRequest(path, trials=2, timeout_seconds=9)).warnings == ()
+    assert prepare(RunSettings(path, trials=2, timeout_seconds=9)).warnings == ()

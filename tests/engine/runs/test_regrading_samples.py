@@ -13,7 +13,8 @@ from tests.shared_corpus import needs_corpus, writable_suites
 from waza_engine.commands.regraded import TaskReport, graded
 from waza_engine.runs.cancellation import RunCancellation
 from waza_engine.runs.regrading import RegradeRequest, prepare_regrading
-from waza_engine.runs.run import RunRequest, prepare
+from waza_engine.runs.run import prepare
+from waza_engine.runs.settings import RunSettings
 from waza_engine.runs.suite import SuiteError
 from waza_engine.spec.problems import SuiteFileError
 
@@ -38,7 +39,7 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[TaskRepor
 def regraded(suite: Path) -> list[TaskReport]:
     suite.write_text(rewritten(suite.read_text("utf-8")), "utf-8")
     try:
-        prepared = prepare(RunRequest(suite))
+        prepared = prepare(RunSettings(suite))
     except (SuiteFileError, SuiteError):
         return []
     report = prepared.run(lambda _: None, RunCancellation())

@@ -15,7 +15,8 @@ from tests.patience import ON_A_BUSY_MACHINE
 from waza_engine.executors.base import ExecutionRequest, ExecutionResponse
 from waza_engine.results.outcomes import TrialOutcome
 from waza_engine.runs.cancellation import RunCancellation
-from waza_engine.runs.run import RunRequest, prepare
+from waza_engine.runs.run import prepare
+from waza_engine.runs.settings import RunSettings
 
 
 def git(at: Path, *arguments: str) -> str:
@@ -204,6 +205,6 @@ def test_a_cancelled_run_does_not_wait_for_git(tmp_path: Path, monkeypatch: pyte
 
     threading.Thread(target=cancel, daemon=True).start()
     began = time.monotonic()
-    prepared = prepare(RunRequest(suite(tmp_path, "source: ../app, dest: app")))
+    prepared = prepare(RunSettings(suite(tmp_path, "source: ../app, dest: app")))
     assert prepared.run(lambda _: None, cancellation).outcome.status == "canceled"
     assert time.monotonic() - began < 5 + ON_A_BUSY_MACHINE

@@ -16,7 +16,8 @@ from waza_engine.results.reading import latest_results
 from waza_engine.runs.bounded import call_bounded
 from waza_engine.runs.cancellation import RunCancellation
 from waza_engine.runs.events import RunEvent
-from waza_engine.runs.run import RunRequest, prepare
+from waza_engine.runs.run import prepare
+from waza_engine.runs.settings import RunSettings
 from waza_engine.runs.suite import SuiteError
 
 FAILS = "- {type: text, name: fails, config: {contains: [goodbye]}}\n"
@@ -246,7 +247,7 @@ def test_cancelling_ends_everything_at_once_and_keeps_what_was_finished(tmp_path
             threading.Timer(0.5, cancellation.request).start()
 
     before = set(psutil.Process().children(recursive=True))
-    report = prepare(RunRequest(write_suite(tmp_path, tasks))).run(listen, cancellation)
+    report = prepare(RunSettings(write_suite(tmp_path, tasks))).run(listen, cancellation)
     assert report.outcome.status == "canceled"
     assert events[-1].status == "canceled"
     assert [(found.id, found.status) for found in report.outcome.tasks] == [
@@ -270,7 +271,7 @@ def test_cancelling_does_not_wait_for_a_hanging_assertion(tmp_path: Path) -> Non
   config: {assertions: ["re.match('(a+)+$', 'a' * 60 + 'b')"]}
 """
     cancellation = RunCancellation()
-    prepared = prepare(RunRequest(write_suite(tmp_path, {"a": task("a")}, graders=forever)))
+    prepared = prepare(RunSettings(write_suite(tmp_path, {"a": task("a")}, graders=forever)))
     threading.Timer(1.0, cancellation.request).start()
     started = time.monotonic()
     assert prepared.run(lambda _: None, cancellation).outcome.status == "canceled"
@@ -316,7 +317,7 @@ def test_a_listener_that_breaks_ends_the_run_and_keeps_what_was_finished(tmp_pat
             raise OSError("nobody listens")
 
     with pytest.raises(OSError, match="nobody listens"):
-        prepare(RunRequest(path, workers=1)).run(listen, RunCancellation())
+        prepare(RunSettings(path, workers=1)).run(listen, RunCancellation())
     found = latest_results(tmp_path)
     assert found is not None
     assert found.status == "canceled"

@@ -1,0 +1,120 @@
+"""The parameters of a JSON-RPC request, read one by one: what is given must be what it is called.
+
+Everything here raises ``JsonRpcException`` with what is wrong and what to give instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+from pylsp_jsonrpc.exceptions import JsonRpcException
+
+from waza_engine.runs.settings import RunSettings, Setting, setting_rows
+
+INVALID_PARAMS, INTERNAL_ERROR, EVAL_NOT_FOUND, VALIDATION_FAILED = -32602, -32603, -32000, -32001
+
+Params = Mapping[str, Any]
+
+
+def run_settings(params: Params, eval_path: Callable[[Params, str], Path]) -> RunSettings:
+    """Return the settings of a run; the table names their parameters, ``eval_path`` reads the eval file."""
+    rows = {name: row for name, row in setting_rows().items() if row.parameter}
+    # What is not known could have been meant to keep something from running.
+    only_known(params, ("path", *(row.parameter for row in rows.values())))
+    return RunSettings(
+        eval_path(params, "path"), **{name: _setting(params, row) for name, row in rows.items()}
+    )
+
+
+def _setting(params: Params, row: Setting) -> Any:
+    key = row.parameter
+    match row.kind:
+        case "texts":
+            return _texts(params, key)
+        case "text":
+            return optional_text(params, key)
+        case "number":
+            return _number(params, key, row.minimum)
+        case "amount":
+            return _amount(params, key)
+        case "choice":
+            return _switch(params, key)
+        case "flag":
+            return _switch(params, key) or False
+        case "path":
+            return None if params.get(key) is None else given_path(params, key)
+
+
+def refused(why: str, code: int) -> JsonRpcException:
+    """Return an error; upstream's clients read the reason in ``data``, others in ``message``."""
+    return JsonRpcException(why, code, why)
+
+
+def only_known(params: Params, known: Sequence[str]) -> None:
+    """Refuse parameters that are not known."""
+    unknown = next((key for key in params if key not in known), None)
+    if unknown is not None:
+        raise refused(f"`{unknown:.100}` is not known; there are {', '.join(known)}.", INVALID_PARAMS)
+
+
+def given_path(params: Params, key: str) -> Path:
+    """Return an absolute path that must be given."""
+    written = given_text(params, key)
+    if "\0" in written:
+        raise refused(f"`{key}` must be a path.", INVALID_PARAMS)
+    return Path(written).expanduser().absolute()
+
+
+def given_text(params: Params, key: str) -> str:
+    """Return a text that must be given."""
+    value: object = params.get(key)
+    if not isinstance(value, str) or not value:
+        raise refused(f"`{key}` must be given, as text.", INVALID_PARAMS)
+    return value
+
+
+def optional_text(params: Params, key: str) -> str | None:
+    """Return a text, None when it is not given."""
+    return None if params.get(key) is None else given_text(params, key)
+
+
+def given_one(params: Params, key: str) -> tuple[str, ...]:
+    """Return the text as a list, empty when it is not given."""
+    value = optional_text(params, key)
+    return () if value is None else (value,)
+
+
+def _texts(params: Params, key: str) -> tuple[str, ...]:
+    value: object = params.get(key)
+    if value is None:
+        return ()
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in cast("list[object]", value)):
+        raise refused(f"`{key}` must be a list of texts.", INVALID_PARAMS)
+    return tuple(cast("list[str]", value))
+
+
+def _switch(params: Params, key: str) -> bool | None:
+    value: object = params.get(key)
+    if value is not None and not isinstance(value, bool):
+        raise JsonRpcException(f"`{key}` must be true or false.", INVALID_PARAMS)
+    return value
+
+
+def _amount(params: Params, key: str) -> float | None:
+    value: object = params.get(key)
+    if value is None:
+        return None
+    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value < float("inf"):
+        raise JsonRpcException(f"`{key}` must be a number, 0 or more.", INVALID_PARAMS)
+    return float(value)
+
+
+def _number(params: Params, key: str, least: int) -> int | None:
+    value: object = params.get(key)
+    if value is None:
+        return None
+    if not isinstance(value, int) or isinstance(value, bool) or value < least:
+        raise refused(f"`{key}` must be a whole number, {least} or more.", INVALID_PARAMS)
+    return value
