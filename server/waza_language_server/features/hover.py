@@ -17,6 +17,7 @@ from waza_language_server.embedded.language import Language
 from waza_language_server.embedded.languages import LANGUAGES, LONGEST_VALUE
 from waza_language_server.features.score_text import score_story
 from waza_language_server.features.shape_text import notes, signature, type_words, value_text
+from waza_language_server.project.suite_file import GraderEntry, SuiteFile
 from waza_language_server.schema.locate import grader_type, shape_at
 from waza_language_server.text.scalar_map import ScalarMap
 from waza_language_server.text.scalar_writing import plain_or_quoted
@@ -160,8 +161,11 @@ def _of_type(node: Node, catalog: Catalog, page: str) -> Hover | None:
 
 
 def _of_grader(document: Document, project: Project, entry: Entry, now: datetime | None) -> Hover | None:
-    holder = entry.value.parent
-    score = project.scores.of_grader(document, project, holder) if holder is not None else None
+    grader = SuiteFile(document.tree).owner_of(entry.value.span.start)
+    named = grader.node.get("name") if isinstance(grader, GraderEntry) else None
+    if not isinstance(grader, GraderEntry) or named is None or named.span != entry.value.span:
+        return None
+    score = project.scores.of_grader(document, project, grader)
     return Hover(entry.value.span, score_story(score, now)) if score is not None else None
 
 
