@@ -11,30 +11,21 @@ from dataclasses import asdict
 from typing import cast
 
 import waza_engine
-from waza_engine.graders.base import Usage
-from waza_engine.results.figures import statistics_document, summary_figures
+from waza_engine.results.codec.tasks import task_document
+from waza_engine.results.codec.usage import cost_document, usage_document
+from waza_engine.results.figures import summary_figures
 from waza_engine.results.json_values import Json, given, plain
-from waza_engine.results.outcomes import RunHeader, RunOutcome, TaskOutcome, TriggerOutcome
-from waza_engine.results.trial_documents import (
-    cost_document,
-    trial_document,
-    usage_document,
-    validation_document,
-)
-from waza_engine.scoring.cost import total_cost
-from waza_engine.scoring.impact import SkillImpact
+from waza_engine.results.record import RunHeader, RunOutcome, TaskOutcome, TriggerOutcome
 from waza_engine.scoring.recommendation import Recommendation
 from waza_engine.scoring.tasks import SuiteSummary
+from waza_engine.vocabulary import Usage
 
 __all__ = [
     "Json",
     "header_document",
     "plain",
     "run_document",
-    "statistics_document",
     "summary_document",
-    "task_document",
-    "validation_document",
 ]
 SCHEMA_VERSION = "1.2"
 
@@ -103,27 +94,6 @@ def header_document(header: RunHeader) -> Json:
     }
 
 
-def task_document(task: TaskOutcome) -> Json:
-    """Return an element of ``tasks``."""
-    costs = [trial.cost for trial in task.trials if trial.cost is not None]
-    return cast(
-        "Json",
-        plain(
-            {
-                "test_id": task.id,
-                "display_name": task.name,
-                **given(golden=task.golden, group=task.group),
-                "status": task.status,
-                "runs": [trial_document(trial) for trial in task.trials],
-                **({"stats": statistics_document(task.statistics)} if task.statistics else {}),
-                **({"skill_impact": _impact(task.impact)} if task.impact else {}),
-                **({"cost": cost_document(total_cost(costs))} if costs and not task.cached else {}),
-                **given(error_msg=task.error, file=task.file, cached=task.cached),
-            }
-        ),
-    )
-
-
 def recommendation_document(found: Recommendation) -> Json:
     """Return ``metadata.recommendation``: the models, best first, with their points."""
     return {
@@ -147,10 +117,6 @@ def _trigger(trigger: TriggerOutcome) -> Json:
         "did_trigger": trigger.did_trigger,
         **given(error_msg=trigger.error, final_output=trigger.output),
     }
-
-
-def _impact(impact: SkillImpact) -> Json:
-    return {key: value for key, value in asdict(impact).items() if value is not None}
 
 
 def _groups(tasks: Sequence[TaskOutcome]) -> list[Json]:

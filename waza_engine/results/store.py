@@ -18,9 +18,10 @@ from typing import IO
 import psutil
 
 from waza_engine.results import history
-from waza_engine.results.documents import Json, header_document, run_document, task_document
-from waza_engine.results.outcomes import RunHeader, RunOutcome, TaskOutcome
+from waza_engine.results.codec.tasks import task_document
+from waza_engine.results.documents import Json, header_document, run_document
 from waza_engine.results.places import JOURNAL_SUFFIX, results_directory
+from waza_engine.results.record import RunHeader, RunOutcome, TaskOutcome
 from waza_engine.spec.boundary import suite_boundary
 from waza_engine.terminal import json_text
 

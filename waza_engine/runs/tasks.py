@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-from waza_engine.results.outcomes import TaskOutcome, TrialOutcome
+from waza_engine.results.record import TaskOutcome, TrialOutcome
 from waza_engine.runs.attempts import InterruptedTrialError
 from waza_engine.runs.backend import TrialBackend
 from waza_engine.runs.bounded import CancelledRunError, start_call

@@ -13,9 +13,9 @@ import pytest
 from tests.engine.suites import GREETS, run, task, write_suite
 from waza_engine.results import history
 from waza_engine.results.history import read_history
-from waza_engine.results.outcomes import RunHeader, TaskOutcome
 from waza_engine.results.places import results_directory
 from waza_engine.results.reading import latest_results
+from waza_engine.results.record import RunHeader, TaskOutcome
 from waza_engine.results.recovery import recover_journals
 from waza_engine.results.store import ResultsError, ResultStore, write_atomically
 
