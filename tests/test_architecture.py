@@ -212,6 +212,45 @@ def test_what_the_server_shares_with_the_engine_is_light(module: str) -> None:
     assert not {"pydantic", "openai", "yaml", "rich", "typer"} & set(loaded)
 
 
+CHOOSE_A_CATALOG = {
+    "server/waza_language_server/protocol/session.py": "what an editor has open",
+    "server/waza_language_server/check.py": "what is named on the command line",
+    "server/waza_language_server/diagnostics_page.py": "the examples of the documentation",
+}
+
+
+def test_whoever_opens_files_alone_chooses_the_catalog() -> None:
+    """Everybody else is handed it: a catalog of one's own knows no grader types of plug-ins."""
+    chosen = {
+        path.relative_to(ROOT).as_posix()
+        for path in sorted(SERVER.rglob("*.py"))
+        for node in ast.walk(tree_of(path))
+        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(("default_catalog", "Catalog"))
+        if path != SERVER / "schema" / "catalog.py"
+    }
+    assert chosen == set(CHOOSE_A_CATALOG)
+
+
+def test_no_function_of_the_server_goes_without_the_catalog_or_the_project() -> None:
+    handles = {"Catalog", "Project", "Workspace"}
+    wrong = [
+        (path.relative_to(ROOT).as_posix(), node.name, given.arg)
+        for path in sorted(SERVER.rglob("*.py"))
+        for node in ast.walk(tree_of(path))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        for given in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)
+        if given.annotation is not None and handles & _alternatives(given.annotation)
+    ]
+    assert wrong == []
+
+
+def _alternatives(annotation: ast.expr) -> set[str]:
+    """Return the types of ``A | None``; nothing for a type that stands alone."""
+    written = ast.unparse(annotation).strip("'\"")
+    parts = {part.strip() for part in written.removeprefix("Optional[").removesuffix("]").split("|")}
+    return parts if "None" in parts or written.startswith("Optional[") else set()
+
+
 def test_the_server_process_executes_nothing_of_a_suite() -> None:
     """Only the client of the engine starts processes, and nothing evaluates text."""
     wrong = [

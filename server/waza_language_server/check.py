@@ -15,6 +15,8 @@ from waza_language_server.project.document import Document
 from waza_language_server.project.index import Project
 from waza_language_server.project.reach import Reach
 from waza_language_server.project.uris import uri_of
+from waza_language_server.project.workspace import Workspace
+from waza_language_server.schema.catalog import default_catalog
 from waza_language_server.text.line_index import LineIndex
 
 SKIPPED_FOLDERS = frozenset({"node_modules", "vendor"})
@@ -61,9 +63,9 @@ class Report:
 
 def check_paths(paths: Sequence[Path]) -> Iterator[Report]:
     """Yield a report for every suite file among and below the paths, and for files that cannot be checked."""
-    project = project_of(paths)
+    workspace = workspace_of(paths)
     seen: set[Path] = set()
-    with project.held_still():
+    with workspace.project.held_still():
         for path in paths:
             named = not path.is_dir()
             for file in [path] if named else files_below(path):
@@ -71,13 +73,13 @@ def check_paths(paths: Sequence[Path]) -> Iterator[Report]:
                 if resolved in seen:
                     continue
                 seen.add(resolved)
-                report = _check_file(project, file, named=named)
+                report = _check_file(workspace, file, named=named)
                 if report is not None:
                     yield report
 
 
-def project_of(paths: Iterable[Path]) -> Project:
-    """Return the project in which the paths that somebody has named are open, wherever links lead them."""
+def workspace_of(paths: Iterable[Path]) -> Workspace:
+    """Return the workspace in which the paths that somebody has named are open, wherever links lead them."""
     roots: list[Path] = []
     for path in paths:
         place = _resolved(path)
@@ -85,7 +87,7 @@ def project_of(paths: Iterable[Path]) -> Project:
             roots.append(path.absolute())
         elif place != path.absolute():
             roots.append(place.parent)
-    return Project(roots)
+    return Workspace(Project(roots), default_catalog())
 
 
 def files_below(folder: Path) -> Iterator[Path]:
@@ -125,13 +127,14 @@ def open_document(project: Project, path: Path) -> Document | None:
     return None if kind is None else Document(uri_of(absolute), 0, text.value, kind)
 
 
-def _check_file(project: Project, file: Path, *, named: bool) -> Report | None:
+def _check_file(workspace: Workspace, file: Path, *, named: bool) -> Report | None:
+    project = workspace.project
     with failures_noted() as failures:
         try:
             document = open_document(project, file)
             if document is None:
                 return Report(file, note=_why_not(project, file)) if named else None
-            problems = diagnose(document, project)
+            problems = diagnose(document, workspace)
             findings = tuple(_finding(file, document.lines, problem) for problem in problems)
         except Exception as error:  # noqa: BLE001 - told to the user
             findings = ()

@@ -18,6 +18,8 @@ from waza_language_server.features.annotated_source import annotate_source, care
 from waza_language_server.project.document import Document, DocumentKind
 from waza_language_server.project.index import Project
 from waza_language_server.project.uris import uri_of
+from waza_language_server.project.workspace import Workspace
+from waza_language_server.schema.catalog import default_catalog
 
 _FILE_NAMES = {
     "eval": "eval.yaml",
@@ -47,7 +49,8 @@ def problems_of(entry: Code, text: str) -> tuple[Problem, ...]:
     """Return the problems with a code in a text, with the other files of its example beside it."""
     if not entry.files:
         document = Document("untitled:example", 0, text, _kind(entry))
-        return tuple(problem for problem in diagnose(document) if problem.code == entry.code)
+        workspace = Workspace(Project(), default_catalog())
+        return tuple(problem for problem in diagnose(document, workspace) if problem.code == entry.code)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder).resolve() / "suite" / _FILE_NAMES[entry.kind]
         path.parent.mkdir(parents=True)
@@ -57,8 +60,8 @@ def problems_of(entry: Code, text: str) -> tuple[Problem, ...]:
             other.parent.mkdir(parents=True, exist_ok=True)
             other.write_text(content, encoding="utf-8")
         document = Document(uri_of(path), 0, text, _kind(entry))
-        project = Project([path.parents[1]]).with_document(document)
-        return tuple(problem for problem in diagnose(document, project) if problem.code == entry.code)
+        workspace = Workspace(Project([path.parents[1]]), default_catalog()).with_document(document)
+        return tuple(problem for problem in diagnose(document, workspace) if problem.code == entry.code)
 
 
 def _contents() -> Iterator[str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.analysis.failures import RuleFailure, failures_noted
-from waza_language_server.check import open_document, project_of
+from waza_language_server.check import open_document, workspace_of
 from waza_language_server.features.annotated_source import Hint, Lens, annotate_source, carets_of
 from waza_language_server.features.code_lens import code_lenses
 from waza_language_server.features.inlay_hints import inlay_hints
@@ -23,13 +23,13 @@ class Drawing:
 
 def show_file(path: Path) -> Drawing | None:
     """Return the drawing of a file, None when it is none of ours or cannot be read."""
-    project = project_of([path])
-    document = open_document(project, path)
+    workspace = workspace_of([path])
+    document = open_document(workspace.project, path)
     if document is None:
         return None
-    project = project.with_document(document)
+    workspace = workspace.with_document(document)
     with failures_noted() as failures:
-        marks = carets_of(diagnose(document, project))
-    marks += [Lens(lens.span.start, lens.title) for lens in code_lenses(document, project)]
-    marks += [Hint(hint.offset, hint.label) for hint in inlay_hints(document, project)]
+        marks = carets_of(diagnose(document, workspace))
+    marks += [Lens(lens.span.start, lens.title) for lens in code_lenses(document, workspace)]
+    marks += [Hint(hint.offset, hint.label) for hint in inlay_hints(document, workspace)]
     return Drawing(annotate_source(document.text, marks), tuple(failures))

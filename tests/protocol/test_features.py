@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from lsprotocol import types
+from pygls.exceptions import JsonRpcException
 
 from tests.protocol.editor import applied, editing, edits_of, write_suite
 from waza_language_server.project.uris import path_of
@@ -63,6 +65,29 @@ async def test_all_safe_fixes_are_one_action_when_it_is_asked_for(suite: Path) -
         assert isinstance(action, types.CodeAction)
         assert action.kind == types.CodeActionKind.SourceFixAll
         assert applied(SUITE, edits_of(action, uri)) == SUITE.replace("containz", "contains")
+
+
+async def test_what_can_be_run_is_asked_for_by_id(suite: Path) -> None:
+    async with editing(suite.parent) as editor:
+        params = types.CodeLensParams(types.TextDocumentIdentifier(editor.open(suite)))
+        found = await editor.protocol.send_request_async("waza/runnables", params)
+        place = suite.as_posix()
+        assert [_runnable(each) for each in found] == [
+            (place, "suite", "explains", 0, None),
+            (f"{place}::::greets", "grader", "greets", 5, place),
+        ]
+
+
+def _runnable(found: dict[str, Any]) -> tuple[object, ...]:
+    return *(found[key] for key in ("id", "kind", "label")), found["range"]["start"]["line"], found["parent"]
+
+
+@pytest.mark.parametrize("params", [None, {}, [], {"textDocument": None}])
+async def test_odd_questions_for_what_can_be_run_are_refused(suite: Path, params: object) -> None:
+    async with editing(suite.parent) as editor:
+        with pytest.raises(JsonRpcException) as refusal:
+            await editor.protocol.send_request_async("waza/runnables", params)
+        assert refusal.value.code == -32602
 
 
 @pytest.mark.parametrize("only", [["refactor"], ["source.organizeImports"], []])

@@ -73,6 +73,15 @@ async def test_a_type_of_a_package_is_completed_explained_and_checked(suite: Pat
 
 
 @pytest.mark.usefixtures("installed")
+async def test_a_misspelt_type_beside_one_of_a_package_has_a_fix(suite: Path) -> None:
+    async with editing(suite.parent) as editor:
+        text = SUITE.replace("max_letters", "max_word_letters") + "  - type: txt\n    name: misspelt\n"
+        uri = editor.open(suite, text)
+        await editor.until(lambda: [p.range.start.line for p in editor.diagnostics.get(uri, ())] == [10])
+        assert "Change to `text`" in [action.title for action in await editor.actions(uri, 10)]
+
+
+@pytest.mark.usefixtures("installed")
 async def test_a_client_that_asks_for_diagnostics_is_told_to_ask_again(suite: Path) -> None:
     async with editing(suite.parent, pulls=True) as editor:
         uri = editor.open(suite)

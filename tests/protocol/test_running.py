@@ -73,6 +73,24 @@ def results_of(answer: Any) -> Any:
     return json.loads(Path(answer["resultsFile"]).read_text("utf-8"))
 
 
+def write_newer_results(results: Path, *, passed: bool) -> Path:
+    """Write the results of another program, whose clock is ahead, beside those of a run."""
+    document = json.loads(results.read_text("utf-8"))
+    document["timestamp"] = "2099-01-01T00:00:00Z"
+    for task in document["tasks"]:
+        for run in task["runs"]:
+            for validation in run["validations"].values():
+                validation |= {"passed": passed, "score": float(passed)}
+    newer = results.with_name("20990101T000000Z-other.json")
+    newer.write_text(json.dumps(document), "utf-8")
+    return newer
+
+
+async def hint_labels(editor: Editor, uri: str) -> dict[int, str]:
+    """Return what stands at the ends of lines."""
+    return {hint.position.line: str(hint.label) for hint in await editor.hints(uri)}
+
+
 def family(editor: Editor) -> list[psutil.Process]:
     """Return the processes that the server has started, and those that they have."""
     return psutil.Process(editor.process_id).children(recursive=True)
@@ -109,10 +127,24 @@ async def test_a_click_on_the_lens_of_the_suite_ends_in_scores_beside_the_lines(
         assert answer["status"] == "failed"
         written = results_of(answer)
         assert {task["test_id"] for task in written["tasks"]} == {"one", "two"}
-        hints = {hint.position.line: hint.label for hint in await editor.hints(uri)}
-        assert str(hints[6]).startswith("✗")
-        assert str(hints[10]).startswith("✓")
-        assert str(hints[13]) == "✓"
+        hints = await hint_labels(editor, uri)
+        assert hints[6].startswith("✗")
+        assert hints[10].startswith("✓")
+        assert hints[13] == "✓"
+
+
+async def test_the_id_of_a_lens_runs_and_its_own_results_are_shown_beside_newer_ones(suite: Path) -> None:
+    async with editing(suite.parent) as editor:
+        uri = editor.open(suite)
+        command = lens(await editor.lenses(uri), 9)
+        assert list(command.arguments or ()) == [{"id": f"{suite.as_posix()}::::long_enough"}]
+        first = await editor.command(command.command, *(command.arguments or ()))
+        newer = write_newer_results(Path(first["resultsFile"]), passed=False)
+        change = types.FileEvent(newer.as_uri(), types.FileChangeType.Created)
+        editor.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams([change]))
+        assert (await hint_labels(editor, uri))[10].startswith("✗")
+        await editor.command(command.command, *(command.arguments or ()))
+        assert (await hint_labels(editor, uri))[10].startswith("✓")
 
 
 async def test_scores_and_lenses_are_drawn_again_when_a_run_ends(suite: Path) -> None:
@@ -301,6 +333,26 @@ async def test_an_interpreter_without_the_engine_is_named(suite: Path, tmp_path:
         answer = await editor.command("waza.run", {"suite": str(suite)})
         assert answer["status"] == "error"
         assert missing in answer["message"]
+
+
+async def test_a_run_knows_its_id_and_cancels_by_it(hanging_suite: Path) -> None:
+    async with editing(hanging_suite.parent) as editor:
+        given = {"id": hanging_suite.as_posix()}
+        running = asyncio.ensure_future(editor.command("waza.run", given))
+        await editor.until(lambda: len(sleepers(editor)) >= 2)
+        assert (await editor.command("waza.cancel", {"id": f"{given['id']}::one"}))["canceled"] == 0
+        assert (await editor.command("waza.cancel", given))["canceled"] == 1
+        assert (await running)["status"] == "canceled"
+
+
+@pytest.mark.parametrize("given", ["", "::", "::one", "::::speaks", None, 7, ["one"]])
+async def test_an_odd_id_never_means_everything(suite: Path, given: Any) -> None:
+    async with editing(suite.parent) as editor:
+        with pytest.raises(JsonRpcException, match=r"`id` of waza\.run"):
+            await editor.command("waza.run", {"id": given})
+        with pytest.raises(JsonRpcException, match="not both"):
+            await editor.command("waza.run", {"id": suite.as_posix(), "task": "one"})
+        assert not (suite.parent / ".waza").exists()
 
 
 ODD_VALUES: list[Any] = ["", [], ["one"], {}, {"id": "one"}, 1, 0, True, False, 1.5]

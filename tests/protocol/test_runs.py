@@ -12,7 +12,8 @@ import psutil
 import pytest
 
 from tests.patience import ON_A_BUSY_MACHINE, has_ended
-from waza_language_server.engine.runs import Run, RunOutcome, RunProgress, Runs, RunTarget
+from waza_language_server.engine.runs import Run, RunOutcome, RunProgress, Runs
+from waza_language_server.project.runnable_id import RunnableId
 
 FAKE_ENGINE = Path(__file__).parent / "fake_engine.py"
 SUITES = Path("/suites")
@@ -29,8 +30,8 @@ def _runs(interpreter: str, *arguments: str, on_change: Callable[[Run], None] = 
     return Runs(interpreter, on_change=on_change, arguments=arguments)
 
 
-def suite(behaviour: str, grader: str | None = None) -> RunTarget:
-    return RunTarget(SUITES / behaviour / "eval.yaml", None, grader)
+def suite(behaviour: str, grader: str | None = None) -> RunnableId:
+    return RunnableId(SUITES / behaviour / "eval.yaml", None, grader)
 
 
 def ignore(_progress: RunProgress) -> None:

@@ -11,7 +11,8 @@ import { ServerConnection } from "./client";
 import { createEnvironment, offerWaysOut, selectInterpreter } from "./interpreterPrompts";
 import { PrivateEnvironment } from "./privateEnvironment";
 import { onDidSelectEnvironment } from "./pythonExtension";
-import { runnablesIn, Runs } from "./runs";
+import { chosenIn, runnablesIn } from "./runnables";
+import { Runs } from "./runs";
 import { resolveServer } from "./serverEnvironment";
 import { Status } from "./status";
 import { looksLikeSuiteFile, SUITE_FILE_GLOB } from "./suiteFiles";
@@ -133,20 +134,10 @@ async function run(server: ServerConnection, runs: Runs, what: "suite" | "cursor
         void vscode.window.showWarningMessage("Open a suite file first; the Waza language server is not running.");
         return;
     }
-    const runnables = await runnablesIn(client, editor.document);
-    const cursor = editor.selection.active.line;
-    const suite = runnables.find(({ request }) => request.task === null && request.grader === null);
-    const above = runnables.filter(({ line }) => line <= cursor);
-    const atCursor = above.reduce<(typeof above)[number] | undefined>(
-        (best, candidate) => (best === undefined || candidate.line >= best.line ? candidate : best),
-        undefined,
-    );
-    const first = runnables[0];
-    const suiteOnly = first && { line: 0, request: { suite: first.request.suite, task: null, grader: null } };
-    const chosen = what === "suite" ? (suite ?? suiteOnly) : (atCursor ?? suite);
-    if (chosen === undefined) {
+    const id = chosenIn(await runnablesIn(client, editor.document), what, editor.selection.active.line);
+    if (id === undefined) {
         void vscode.window.showInformationMessage("There is nothing to run in this file.");
         return;
     }
-    await runs.run(client, chosen.request);
+    await runs.run(client, { id });
 }

@@ -8,22 +8,19 @@
 import * as path from "node:path";
 import * as vscode from "vscode";
 import {
-    CodeLensRequest,
     ExecuteCommandRequest,
     WorkDoneProgress,
-    type CodeLens,
     type ExecuteCommandSignature,
     type LanguageClient,
 } from "vscode-languageclient/node";
 import { plain } from "./messages";
+import { suiteOf, titleOf } from "./runnables";
 
 export const RUN_COMMAND = "waza.run";
 
-/** What a run lens carries; ids are null for the whole suite. */
+/** What a run lens carries: the id of what is run. */
 export interface RunRequest {
-    readonly suite: string;
-    readonly task: string | null;
-    readonly grader: string | null;
+    readonly id: string;
 }
 
 export class Runs {
@@ -49,11 +46,11 @@ export class Runs {
             void offerTrust();
             return undefined;
         }
-        if (!(await saveFilesOf(request.suite))) {
+        if (!(await saveFilesOf(suiteOf(request.id)))) {
             void vscode.window.showWarningMessage("The run was not started: a file of the suite could not be saved.");
             return undefined;
         }
-        const options = { location: vscode.ProgressLocation.Notification, title: titleOf(request), cancellable: true };
+        const options = { location: vscode.ProgressLocation.Notification, title: plain(`Waza: ${titleOf(request.id)}`), cancellable: true };
         return vscode.window.withProgress(options, (progress, token) => this.request(client, request, progress, token));
     }
 
@@ -114,27 +111,8 @@ export class Runs {
     }
 }
 
-/** What can be run in `document`, with the line of each, from the lenses that the server offers. */
-export async function runnablesIn(
-    client: LanguageClient,
-    document: vscode.TextDocument,
-): Promise<{ readonly line: number; readonly request: RunRequest }[]> {
-    const textDocument = client.code2ProtocolConverter.asTextDocumentIdentifier(document);
-    const lenses: CodeLens[] = (await client.sendRequest(CodeLensRequest.type, { textDocument })) ?? [];
-    return lenses.flatMap((lens) => {
-        const request: unknown = lens.command?.arguments?.[0];
-        const isRun = lens.command?.command === RUN_COMMAND && isRunRequest(request);
-        return isRun ? [{ line: lens.range.start.line, request }] : [];
-    });
-}
-
 function isRunRequest(value: unknown): value is RunRequest {
-    return typeof value === "object" && value !== null && typeof (value as { suite?: unknown }).suite === "string";
-}
-
-function titleOf(request: RunRequest): string {
-    const names = [path.basename(path.dirname(request.suite)), request.task, request.grader].filter((name) => name !== null);
-    return plain(`Waza: ${names.join(" › ")}`);
+    return typeof value === "object" && value !== null && typeof (value as { id?: unknown }).id === "string";
 }
 
 /** Saves what the run will read from disk: every changed file in the suite's folder. */

@@ -9,7 +9,7 @@ from collections.abc import Generator
 from typing import TYPE_CHECKING
 
 from waza_language_server.analysis.failures import guarded, note_failure
-from waza_language_server.analysis.file_rules.syntax_problems import multiplies_itself, syntax_problems
+from waza_language_server.analysis.file_rules.syntax_problems import multiplies_itself, syntax_faults
 from waza_language_server.analysis.grader_problems import grader_problems
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import FileView, Found, GradersView, SuiteView, found_by
@@ -20,7 +20,7 @@ from waza_language_server.analysis.rules import (
     SUITE_RULES,
     TEXT_RULES,
 )
-from waza_language_server.schema.catalog import Catalog, default_catalog
+from waza_language_server.project.outline import outline_of_in_steps
 from waza_language_server.schema.locate import graders_in
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.syntax.steps import finished
@@ -28,27 +28,20 @@ from waza_language_server.syntax.tree import Tree
 
 if TYPE_CHECKING:
     from waza_language_server.project.document import Document
-    from waza_language_server.project.index import Project
+    from waza_language_server.project.workspace import Workspace
 
 _PROBLEMS_PER_PAUSE = 500
 
 
-def diagnose(
-    document: Document, project: Project | None = None, catalog: Catalog | None = None
-) -> tuple[Problem, ...]:
-    """Return the problems of a document in the order of its text.
-
-    ``project`` adds what other files say; without it only the document itself is judged.
-    """
-    return finished(diagnose_in_steps(document, project, catalog))
+def diagnose(document: Document, workspace: Workspace) -> tuple[Problem, ...]:
+    """Return the problems of a document in the order of its text."""
+    return finished(diagnose_in_steps(document, workspace))
 
 
-def diagnose_in_steps(
-    document: Document, project: Project | None = None, catalog: Catalog | None = None
-) -> Generator[None, None, tuple[Problem, ...]]:
+def diagnose_in_steps(document: Document, workspace: Workspace) -> Generator[None, None, tuple[Problem, ...]]:
     """Do the same with many pauses, where the caller may do something else or stop."""
     yield from document.read_in_steps()
-    return (yield from in_order(document.tree, _problems_of(document, project, catalog)))
+    return (yield from in_order(document.tree, _problems_of(document, workspace)))
 
 
 def in_order(tree: Tree, found: Found) -> Generator[None, None, tuple[Problem, ...]]:
@@ -66,14 +59,13 @@ def in_order(tree: Tree, found: Found) -> Generator[None, None, tuple[Problem, .
     return tuple(map(problems.__getitem__, ordered))
 
 
-def _problems_of(document: Document, project: Project | None, catalog: Catalog | None) -> Found:
-    tree, kind = document.tree, document.kind
+def _problems_of(document: Document, workspace: Workspace) -> Found:
+    tree, kind, catalog = document.tree, document.kind, workspace.catalog
     try:
-        catalog = catalog or default_catalog()
         catalog.document_root(kind)
     except Exception as error:  # noqa: BLE001 - noted
         note_failure("reading the schemas", error)
-        yield from guarded("syntax", lambda: syntax_problems(tree, kind, None))
+        yield from guarded("syntax", lambda: syntax_faults(tree))
         return
     view = FileView(tree, kind, catalog)
     yield from found_by(TEXT_RULES, view)
@@ -92,5 +84,6 @@ def _problems_of(document: Document, project: Project | None, catalog: Catalog |
         yield from grader_problems(view, entry)
         yield None
     yield from found_by(GRADERS_RULES, GradersView(tree.text, graders))
-    if project is not None:
-        yield from found_by(SUITE_RULES, SuiteView(document, project, catalog, graders))
+    # What the rules ask about first; they would make it without a pause.
+    yield from outline_of_in_steps(document)
+    yield from found_by(SUITE_RULES, SuiteView(document, workspace, graders))

@@ -16,6 +16,7 @@ from waza_language_server.schema.catalog import Catalog, SchemaName
 from waza_language_server.schema.locate import shape_below
 from waza_language_server.schema.shape import Shape
 from waza_language_server.syntax.nodes import Green, Node, Placed
+from waza_language_server.syntax.steps import Steps
 from waza_language_server.syntax.tree import Tree
 from waza_language_server.text.span import Span
 
@@ -81,8 +82,8 @@ class Excerpts:
     _untouched: dict[tuple[Green, int], Green] = field(default_factory=dict[tuple[Green, int], Green])
     """What is left of the values that no edit touches, by the value and its place."""
 
-    def of(self, after: Tree, changes: Changes) -> Excerpt | None:
-        """Return what the edits concern; None when the trees are not two mappings.
+    def of(self, after: Tree, changes: Changes) -> Steps[Excerpt | None]:
+        """Return, with pauses, what the edits concern; None when the trees are not two mappings.
 
         Neither tree may have anchors, and both must have the same faults.
         """
@@ -92,7 +93,9 @@ class Excerpts:
         top = self.catalog.document(self.kind)
         root = _Version(old.green, old.offset), _Version(new.green, new.offset)
         before, cut = _Cutting(changes, self.told, self._untouched).mapping(*root, top)
+        yield
         whole_items = _Cutting(changes, {}, {}, into_items=False).mapping(*root, top)[1]
+        yield
         only_graders = _only_graders(old.green, new.green, top)
         return Excerpt(
             Node(before, old.offset), Node(cut, new.offset), Node(whole_items, new.offset), only_graders

@@ -22,7 +22,8 @@ from waza_language_server.schema.catalog import Catalog, SchemaName
 from waza_language_server.schema.locate import grader_shape, located_below
 from waza_language_server.schema.shape import Shape
 from waza_language_server.syntax.nodes import Green, Node, refers_elsewhere
-from waza_language_server.text.edit import Edit, Fix
+from waza_language_server.syntax.steps import Steps
+from waza_language_server.text.edit import Edits, Fix
 
 Memory = WeakKeyDictionary[Green, dict[SchemaName, tuple[Problem, ...]]]
 _kept: WeakKeyDictionary[Catalog, Memory] = WeakKeyDictionary()
@@ -75,13 +76,20 @@ def _of_today(kept: Problem, view: FileView, entry: Node) -> Problem:
     return replace(problem, fixes=fixes)
 
 
-def _made_again(view: FileView, entry: Node, problem: Problem, number: int) -> tuple[Edit, ...]:
+def _made_again(view: FileView, entry: Node, problem: Problem, number: int) -> Steps[Edits]:
     """Return the edits of a fix of an entry; none when its rule does not find the problem any more."""
     if not (_checked_last and _checked_last[-1].is_of(view, entry)):
-        found = [each for each in _checked(view, entry) if each is not None]
+        found: list[Problem] = []
+        for each in _checked(view, entry):
+            if each is None:
+                yield
+            else:
+                found.append(each)
         _checked_last.append(_Checked(view, entry, {_key(each): each for each in found}))
     again = _checked_last[-1].problems.get(_key(problem))
-    return again.fixes[number].edits if again is not None and number < len(again.fixes) else ()
+    if again is None or number >= len(again.fixes):
+        return ()
+    return (yield from again.fixes[number].edits_in_steps())
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from waza_language_server.syntax.tree import Tree
 
 if TYPE_CHECKING:
     from waza_language_server.project.document import Document
-    from waza_language_server.project.index import Project
+    from waza_language_server.project.workspace import Workspace
 
 Found = Iterator[Problem | None]
 """What a rule yields: problems, and None wherever a pause is welcome."""
@@ -24,7 +24,10 @@ Found = Iterator[Problem | None]
 
 @dataclass(frozen=True, slots=True)
 class FileView:
-    """A file by itself; of one that an edit is tried in perhaps only what the edit concerns."""
+    """A file by itself; of one that an edit is tried in perhaps only what the edit concerns.
+
+    Of the workspace it has the catalog alone: what is found here is kept while other files change.
+    """
 
     tree: Tree
     kind: SchemaName
@@ -53,8 +56,7 @@ class SuiteView:
     """A file among the other files of its suite; ``graders`` are all its grader entries."""
 
     document: Document
-    project: Project
-    catalog: Catalog
+    workspace: Workspace
     graders: Sequence[Node]
 
 

@@ -31,16 +31,17 @@ from waza_language_server.analysis.rules import (
     SUITE_RULES,
     TEXT_RULES,
 )
+from waza_language_server.project.outline import outline_of_in_steps
 from waza_language_server.schema.locate import graders_in
 from waza_language_server.syntax.fault import STRUCTURAL_CODES
+from waza_language_server.syntax.steps import Steps
 from waza_language_server.syntax.tree import Tree
 from waza_language_server.syntax.tried_edits import apply
-from waza_language_server.text.edit import Fix
+from waza_language_server.text.edit import Edit, Fix
 
 if TYPE_CHECKING:
     from waza_language_server.project.document import Document
-    from waza_language_server.project.index import Project
-    from waza_language_server.schema.catalog import Catalog
+    from waza_language_server.project.workspace import Workspace
     from waza_language_server.syntax.nodes import Node
 
 Chosen = tuple[Problem, Fix]
@@ -57,8 +58,7 @@ class Trials:
     """Tries fixes of one document. ``problems`` are those of this version of it, all of them."""
 
     document: Document
-    project: Project | None
-    catalog: Catalog
+    workspace: Workspace
     problems: Sequence[Problem]
 
     def repairs(self, chosen: Sequence[Chosen], *, may_reveal: bool = False) -> Generator[None, None, bool]:
@@ -67,7 +67,9 @@ class Trials:
         Advice (information, hints) may come instead of errors and warnings. With ``may_reveal`` the repair of
         what kept the rules from judging a part, as an unknown type does, may show what is wrong in there.
         """
-        edits = [edit for _, fix in chosen for edit in fix.edits]
+        edits: list[Edit] = []
+        for _, fix in chosen:
+            edits += yield from fix.edits_in_steps()
         if not edits:
             return False
         text = apply(self.document.text, edits)
@@ -77,10 +79,9 @@ class Trials:
             return False
         yield
         changes = Changes(edits)
-        excerpt = self._excerpt(changed.tree, changes, chosen)
+        excerpt = yield from self._excerpt(changed.tree, changes, chosen)
         if excerpt is None:
-            around = self.project.with_document(changed) if self.project is not None else None
-            after = yield from diagnose_in_steps(changed, around, self.catalog)
+            after = yield from diagnose_in_steps(changed, self.workspace.with_document(changed))
         else:
             after = yield from in_order(changed.tree, self._judged_again(changed, excerpt))
         yield
@@ -88,19 +89,21 @@ class Trials:
         brought = yield from self._brought(changes, repaired, after)
         return all(_is_tolerable(problem, repaired, may_reveal=may_reveal) for problem in brought)
 
-    def _excerpt(self, tree: Tree, changes: Changes, chosen: Sequence[Chosen]) -> Excerpt | None:
+    def _excerpt(self, tree: Tree, changes: Changes, chosen: Sequence[Chosen]) -> Steps[Excerpt | None]:
         """Return the parts that must be judged again; None when that is everything."""
         before = self.document.tree
         if before.anchored or tree.anchored or not _has_same_faults(before, tree, changes):
             return None
-        excerpt = self._excerpts.of(tree, changes)
+        excerpts = self._excerpts
+        yield
+        excerpt = yield from excerpts.of(tree, changes)
         if excerpt is None or not excerpt.covers([problem.span for problem, _ in chosen]):
             return None
         return excerpt
 
     def _judged_again(self, changed: Document, excerpt: Excerpt) -> Found:
         """Yield what is said of the parts that an edit has touched, and of all they have to do with."""
-        kind, catalog = changed.kind, self.catalog
+        kind, catalog = changed.kind, self.workspace.catalog
         whole = FileView(changed.tree, kind, catalog)
         part = replace(whole, tree=replace(changed.tree, root=excerpt.after))
         if changed.tree.errors:
@@ -123,14 +126,15 @@ class Trials:
         """Yield what is said of several graders or files together."""
         root = changed.tree.root
         graders: list[Node] = []
-        for entry in graders_in(root, changed.kind, self.catalog) if root is not None else ():
+        for entry in graders_in(root, changed.kind, self.workspace.catalog) if root is not None else ():
             graders.append(entry)
             yield None
         if renamed:
             yield from found_by(GRADERS_RULES, GradersView(changed.text, graders))
-        if self.project is not None:
-            around = self.project.with_document(changed)
-            yield from found_by(SUITE_RULES, SuiteView(changed, around, self.catalog, graders))
+        around = self.workspace.with_document(changed)
+        # What the rules ask about first; they would make it without a pause.
+        yield from outline_of_in_steps(changed)
+        yield from found_by(SUITE_RULES, SuiteView(changed, around, graders))
 
     @cached_property
     def _excerpts(self) -> Excerpts:
@@ -139,7 +143,7 @@ class Trials:
             if problem.code in _OF_UNKNOWN_KEYS:
                 key = self.document.text[problem.span.start : problem.span.end]
                 told[problem.span.start] = f"{problem.code} {problem.message.replace(f'`{key}`', '')}"
-        return Excerpts(self.document.tree, self.document.kind, self.catalog, told)
+        return Excerpts(self.document.tree, self.document.kind, self.workspace.catalog, told)
 
     @cached_property
     def _known(self) -> Counter[tuple[str, int, int, str]]:

@@ -17,7 +17,8 @@ from waza_language_server.engine.process import EngineError, EngineProcess
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
+
+    from waza_language_server.project.runnable_id import RunnableId
 
 CANCEL_GRACE_SECONDS = 1.5
 STOP_GRACE_SECONDS = 0.5
@@ -27,15 +28,6 @@ log = logging.getLogger(__name__)
 
 RunStatus = Literal["completed", "failed", "canceled", "error"]
 Event = dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class RunTarget:
-    """What is run: a suite, one of its tasks, or one grader (of one task, or of all)."""
-
-    suite: Path
-    task: str | None = None
-    grader: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +60,14 @@ Listener = Callable[[RunProgress], None]
 class Run:
     """A run that has not ended yet."""
 
-    target: RunTarget
+    target: RunnableId
     listeners: list[Listener] = field(default_factory=list["Listener"])
     run_id: str | None = None
     cancelling: bool = False
     engine: EngineProcess | None = None
     work: asyncio.Task[RunOutcome] | None = None
+    outcome: RunOutcome | None = None
+    """How it ended, once it has."""
 
 
 class Runs:
@@ -95,7 +89,7 @@ class Runs:
         """The engine, and those before it that have not ended yet."""
         self._closed = False
         self._starting = asyncio.Lock()
-        self._active: dict[RunTarget, Run] = {}
+        self._active: dict[RunnableId, Run] = {}
         self._events: dict[str, asyncio.Queue[Event | EngineError]] = defaultdict(asyncio.Queue)
 
     @property
@@ -108,7 +102,7 @@ class Runs:
         """The process id of the engine, while there is one."""
         return None if self._engine is None else self._engine.pid
 
-    async def run(self, target: RunTarget, on_progress: Listener) -> RunOutcome:
+    async def run(self, target: RunnableId, on_progress: Listener) -> RunOutcome:
         """Run the target and return how it ended; never raises for what the engine does.
 
         A target that is running already is joined, not run twice. Cancelling the caller cancels the run.
@@ -206,6 +200,7 @@ class Runs:
                 self._events.pop(run.run_id, None)
         if run.cancelling and outcome.status == "error":
             outcome = RunOutcome("canceled", outcome.results_file)
+        run.outcome = outcome
         self._on_change(run)
         return outcome
 
@@ -260,7 +255,7 @@ class Runs:
                 self._events[run.run_id].put_nowait(EngineError(reason))
 
 
-def _request_of(target: RunTarget) -> dict[str, Any]:
+def _request_of(target: RunnableId) -> dict[str, Any]:
     request: dict[str, Any] = {"path": str(target.suite)}
     if target.task is not None:
         request["tasks"] = [_literal(target.task)]

@@ -16,14 +16,12 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.trial import Chosen, Trials
-from waza_language_server.schema.catalog import default_catalog
 from waza_language_server.syntax.steps import finished
 from waza_language_server.text.edit import Edit
 
 if TYPE_CHECKING:
     from waza_language_server.project.document import Document
-    from waza_language_server.project.index import Project
-    from waza_language_server.schema.catalog import Catalog
+    from waza_language_server.project.workspace import Workspace
     from waza_language_server.text.span import Span
 
 FIX_ALL_TITLE = "Apply all safe fixes"
@@ -54,27 +52,25 @@ class CodeAction:
 
 def code_actions(
     document: Document,
-    project: Project | None,
+    workspace: Workspace,
     span: Span,
     problems: Sequence[Problem],
-    catalog: Catalog | None = None,
 ) -> tuple[CodeAction, ...]:
     """Return the fixes of the problems that touch a span, the safe ones first.
 
     ``problems`` are those of this version of the document.
     """
-    return finished(code_actions_in_steps(document, project, span, problems, catalog))
+    return finished(code_actions_in_steps(document, workspace, span, problems))
 
 
 def code_actions_in_steps(
     document: Document,
-    project: Project | None,
+    workspace: Workspace,
     span: Span,
     problems: Sequence[Problem],
-    catalog: Catalog | None = None,
 ) -> Generator[None, None, tuple[CodeAction, ...]]:
     """Do the same with many pauses, where the caller may do something else or stop."""
-    trials = Trials(document, project, catalog or default_catalog(), problems)
+    trials = Trials(document, workspace, problems)
     work = _Work(QUICK_FIX_SECONDS)
     found: dict[tuple[str, tuple[Edit, ...]], CodeAction] = {}
     tried = 0
@@ -87,8 +83,7 @@ def code_actions_in_steps(
             if len(found) >= MAX_OFFERED or (tried >= SURELY_TRIED and work.is_over):
                 return _safe_first(found.values())
             tried += 1
-            with work:
-                key = fix.title, fix.edits
+            key = fix.title, (yield from work.counted(fix.edits_in_steps()))
             steps = trials.repairs([(problem, fix)], may_reveal=True)
             if key not in found and (yield from work.counted(steps)):
                 found[key] = CodeAction(fix.title, "quickfix", fix.edits, (problem,), fix.preferred)
@@ -96,21 +91,19 @@ def code_actions_in_steps(
     return _safe_first(found.values())
 
 
-def fix_all(
-    document: Document, project: Project | None, problems: Sequence[Problem], catalog: Catalog | None = None
-) -> CodeAction | None:
+def fix_all(document: Document, workspace: Workspace, problems: Sequence[Problem]) -> CodeAction | None:
     """Return the action that applies the preferred fix of each problem, None when there is none.
 
     Of fixes that touch the same text the first is taken; the others come with the next round.
     """
-    return finished(fix_all_in_steps(document, project, problems, catalog))
+    return finished(fix_all_in_steps(document, workspace, problems))
 
 
 def fix_all_in_steps(
-    document: Document, project: Project | None, problems: Sequence[Problem], catalog: Catalog | None = None
+    document: Document, workspace: Workspace, problems: Sequence[Problem]
 ) -> Generator[None, None, CodeAction | None]:
     """Do the same with many pauses, where the caller may do something else or stop."""
-    trials = Trials(document, project, catalog or default_catalog(), problems)
+    trials = Trials(document, workspace, problems)
     work = _Work(FIX_ALL_SECONDS)
     apart = yield from _apart(problems, work)
     taken: list[Chosen] = []
@@ -198,10 +191,9 @@ def _apart(problems: Sequence[Problem], work: _Work) -> Generator[None, None, li
         for fix in problem.fixes:
             if not fix.preferred:
                 continue
-            with work:
-                apart = bool(fix.edits) and occupied.take([edit.span for edit in fix.edits])
+            edits = yield from work.counted(fix.edits_in_steps())
             yield
-            if apart:
+            if edits and occupied.take([edit.span for edit in edits]):
                 taken.append((problem, fix))
                 break
         if len(taken) >= MAX_FIXED_AT_ONCE or work.is_half_over:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from waza_language_server.features.runnables import Runnable, runnables_in_steps
@@ -16,48 +15,45 @@ from waza_language_server.syntax.steps import Steps, finished, in_steps
 
 if TYPE_CHECKING:
     from waza_language_server.project.document import Document
-    from waza_language_server.project.index import Project
+    from waza_language_server.project.runnable_id import RunnableId
+    from waza_language_server.project.workspace import Workspace
     from waza_language_server.text.span import Span
 
 RUN = "waza.run"
 CANCEL = "waza.cancel"
 
-Running = tuple[Path, str | None, str | None]
-"""The suite, task and grader of a run that goes on."""
-
 
 @dataclass(frozen=True, slots=True)
 class CodeLens:
-    """A clickable line above ``span``: ``command`` is sent with one argument, the target of the run."""
+    """A clickable line above ``span``: ``command`` is sent with one argument, the id of what is run."""
 
     span: Span
     title: str
     command: str
-    argument: dict[str, str | None]
+    argument: dict[str, str]
 
 
 def code_lenses(
-    document: Document, project: Project, running: Collection[Running] = ()
+    document: Document, workspace: Workspace, running: Collection[RunnableId] = ()
 ) -> tuple[CodeLens, ...]:
-    """Return the lenses of a document; ``running`` are the targets of the runs that go on."""
-    return finished(code_lenses_in_steps(document, project, running))
+    """Return the lenses of a document; ``running`` is what the runs that go on run."""
+    return finished(code_lenses_in_steps(document, workspace, running))
 
 
 def code_lenses_in_steps(
-    document: Document, project: Project, running: Collection[Running] = ()
+    document: Document, workspace: Workspace, running: Collection[RunnableId] = ()
 ) -> Steps[tuple[CodeLens, ...]]:
     """Do the same with many pauses."""
-    found = yield from runnables_in_steps(document, project)
-    suites = {runnable.suite_path for runnable in found}
+    found = yield from runnables_in_steps(document, workspace)
+    suites = {runnable.id.suite for runnable in found}
     yield
     lenses = yield from in_steps(_lens(runnable, running, tell_suite=len(suites) > 1) for runnable in found)
     return tuple(lenses)
 
 
-def _lens(runnable: Runnable, running: Collection[Running], *, tell_suite: bool) -> CodeLens:
-    target = (runnable.suite_path, runnable.task, runnable.grader)
-    argument = {"suite": str(runnable.suite_path), "task": runnable.task, "grader": runnable.grader}
-    if target in running:
+def _lens(runnable: Runnable, running: Collection[RunnableId], *, tell_suite: bool) -> CodeLens:
+    argument = {"id": str(runnable.id)}
+    if runnable.id in running:
         return CodeLens(runnable.span, "✗ Cancel", CANCEL, argument)
-    suite = f" in {runnable.suite_path.parent.name}/{runnable.suite_path.name}" if tell_suite else ""
-    return CodeLens(runnable.span, f"▶ Run {runnable.kind}{suite}", RUN, argument)
+    suite = f" in {runnable.id.suite.parent.name}/{runnable.id.suite.name}" if tell_suite else ""
+    return CodeLens(runnable.span, f"▶ Run {runnable.id.kind}{suite}", RUN, argument)

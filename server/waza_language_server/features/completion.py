@@ -17,13 +17,12 @@ from waza_language_server.features.completion_graders import grader_items, grade
 from waza_language_server.features.completion_item import Completion, Place
 from waza_language_server.features.completion_keys import key_items
 from waza_language_server.features.completion_values import value_items
-from waza_language_server.schema.catalog import Catalog, default_catalog
 from waza_language_server.schema.locate import shape_at, shape_below
 from waza_language_server.syntax.cursor import cursor_at
 
 if TYPE_CHECKING:
     from waza_language_server.project.document import Document
-    from waza_language_server.project.index import Project
+    from waza_language_server.project.workspace import Workspace
     from waza_language_server.schema.shape import Shape
 
 __all__ = ["Completion", "Completions", "complete"]
@@ -39,20 +38,17 @@ class Completions:
     incomplete: bool = False
 
 
-def complete(
-    document: Document, project: Project, offset: int, catalog: Catalog | None = None
-) -> Completions:
+def complete(document: Document, workspace: Workspace, offset: int) -> Completions:
     """Return what can be written at an offset of a document."""
-    catalog = catalog or default_catalog()
     cursor = cursor_at(document.tree, offset)
     if cursor.role == "none":
         return Completions()
-    place = Place(document, project, catalog, offset, cursor)
+    place = Place(document, workspace, offset, cursor)
     written = document.text[cursor.replace.start : cursor.replace.end]
     if place.outside_text or "\n" in written or "\r" in written:
         # Editors take completions within one line only.
         return Completions()
-    holder = shape_at(document.kind, cursor.container_path, document.tree.root, catalog)
+    holder = shape_at(document.kind, cursor.container_path, document.tree.root, workspace.catalog)
     if holder is None:
         return Completions()
     if cursor.role == "key" and holder.fits("sequence") and not holder.fits("mapping"):
@@ -108,8 +104,8 @@ def _list_items(place: Place, holder: Shape) -> list[Completion]:
 def _entry_shape(place: Place) -> Shape:
     node = place.cursor.node
     written = node.get("type") if node is not None and node.kind == "mapping" else None
-    known = place.catalog.grader(written.target.value) if written is not None else None
-    return known or place.catalog.any_grader
+    known = place.workspace.catalog.grader(written.target.value) if written is not None else None
+    return known or place.workspace.catalog.any_grader
 
 
 def _capped(place: Place, items: Iterable[Completion]) -> Completions:

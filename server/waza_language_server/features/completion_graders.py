@@ -39,8 +39,8 @@ def grader_items(place: Place) -> Iterator[Completion]:
 
 
 def _types(place: Place) -> Iterator[tuple[str, Shape]]:
-    for name in place.catalog.grader_types:
-        shape = place.catalog.grader(name)
+    for name in place.workspace.catalog.grader_types:
+        shape = place.workspace.catalog.grader(name)
         if shape is not None:
             yield name, shape
 

@@ -14,8 +14,7 @@ from waza_language_server.text.span import Span
 
 if TYPE_CHECKING:
     from waza_language_server.project.document import Document
-    from waza_language_server.project.index import Project
-    from waza_language_server.schema.catalog import Catalog
+    from waza_language_server.project.workspace import Workspace
     from waza_language_server.syntax.cursor import Cursor
 
 CompletionKind = Literal[
@@ -63,15 +62,14 @@ class Place:
     """Where something is completed, and what is known around it."""
 
     document: Document
-    project: Project
-    catalog: Catalog
+    workspace: Workspace
     offset: int
     cursor: Cursor
 
     @cached_property
     def nearby(self) -> Nearby:
         """What the document may refer to."""
-        return Nearby(self.project, self.document)
+        return Nearby(self.workspace.project, self.document)
 
     @cached_property
     def layout(self) -> Layout:

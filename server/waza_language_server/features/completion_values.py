@@ -79,7 +79,7 @@ def _task_globs(place: Place) -> Iterator[Completion]:
     if path is None:
         return
     folders: dict[str, set[str]] = {}
-    others = {*place.project.eval_names(path), *TRIGGER_NAMES, *CONFIG_NAMES}
+    others = {*place.workspace.project.eval_names(path), *TRIGGER_NAMES, *CONFIG_NAMES}
     files = (file for file in _yaml_files(place, path.parent, 3) if file.name not in others)
     tasks = [file for file in files if _looks_like_task(place, file)]
     for file in tasks:
@@ -88,10 +88,10 @@ def _task_globs(place: Place) -> Iterator[Completion]:
         folders.setdefault("" if parent == "." else f"{parent}/", set()).add(file.suffix)
     for folder, suffixes in sorted(folders.items()):
         for suffix in sorted(suffixes):
-            count = len(place.project.matching_tasks(place.document, f"{folder}*{suffix}").value)
+            count = len(place.workspace.project.matching_tasks(place.document, f"{folder}*{suffix}").value)
             yield _known(place, f"{folder}*{suffix}", "file", _files(count), rank="1")
     for file in tasks:
-        task = place.project.outline(file)
+        task = place.workspace.project.outline(file)
         yield _known(place, _relative(file, path.parent), "file", task.name or task.id or "", rank="2")
 
 
@@ -107,7 +107,7 @@ def _suite_files(place: Place) -> Iterator[Completion]:
         return
     typed = place.cursor.prefix.strip("\"'")
     head = typed.rpartition("/")[0]
-    for base in dict.fromkeys((path.parent, *place.project.roots)):
+    for base in dict.fromkeys((path.parent, *place.workspace.project.roots)):
         for name, is_folder in place.nearby.entries(base / head).value[:MAX_FILES]:
             if name.startswith(".") and not typed.rpartition("/")[2].startswith("."):
                 continue
@@ -169,7 +169,7 @@ def _yaml_files(place: Place, folder: Path, depth: int) -> Iterator[Path]:
 
 
 def _looks_like_task(place: Place, file: Path) -> bool:
-    said = place.project.outline(file)
+    said = place.workspace.project.outline(file)
     return bool(said.id or said.name) and not said.patterns and said.skill is None
 
 

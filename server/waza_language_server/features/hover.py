@@ -18,7 +18,6 @@ from waza_engine.markdown import fenced
 from waza_language_server.analysis.assertion_rules.assertions import LONGEST_ASSERTION
 from waza_language_server.features.score_text import score_story
 from waza_language_server.features.shape_text import notes, signature, type_words, value_text
-from waza_language_server.schema.catalog import Catalog, default_catalog
 from waza_language_server.schema.locate import grader_type, shape_at
 from waza_language_server.text.scalar_map import ScalarMap
 from waza_language_server.text.scalar_writing import plain_or_quoted
@@ -27,6 +26,8 @@ from waza_language_server.text.span import Span
 if TYPE_CHECKING:
     from waza_language_server.project.document import Document
     from waza_language_server.project.index import Project
+    from waza_language_server.project.workspace import Workspace
+    from waza_language_server.schema.catalog import Catalog
     from waza_language_server.schema.shape import Shape
     from waza_language_server.syntax.nodes import Entry, Node
 
@@ -52,10 +53,9 @@ class _Pointed:
 
 def hover(
     document: Document,
-    project: Project,
+    workspace: Workspace,
     offset: int,
     *,
-    catalog: Catalog | None = None,
     documentation: str,
     now: datetime | None = None,
 ) -> Hover | None:
@@ -64,7 +64,7 @@ def hover(
     ``documentation`` is the folder or address of the generated pages, ending in a slash. ``now`` is when
     the score is looked at, for its age.
     """
-    catalog = catalog or default_catalog()
+    catalog = workspace.catalog
     pointed = _pointed(document, offset)
     if pointed is None:
         return None
@@ -81,7 +81,7 @@ def hover(
     if kind == "python.assertion":
         return _of_name(document.text, pointed.node, offset)
     if kind == "grader.name" and entry is not None and entry.key.value == "name":
-        return _of_grader(document, project, entry, now)
+        return _of_grader(document, workspace.project, entry, now)
     if entry is not None and (shape.enum or ("boolean" in shape.types and "string" not in shape.types)):
         found = _of_key(document, entry, catalog, page)
         return Hover(pointed.node.span, found.text) if found else None

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from waza_engine.results.reading import CheckResult
     from waza_engine.spec.scalars import Json
     from waza_language_server.project.document import Document
-    from waza_language_server.project.index import Project
     from waza_language_server.project.scores import Outcome, Score
+    from waza_language_server.project.workspace import Workspace
     from waza_language_server.syntax.nodes import Node
     from waza_language_server.text.span import Span
 
@@ -40,24 +40,24 @@ class InlayHint:
 
 
 def inlay_hints(
-    document: Document, project: Project, span: Span | None = None, now: datetime | None = None
+    document: Document, workspace: Workspace, span: Span | None = None, now: datetime | None = None
 ) -> tuple[InlayHint, ...]:
     """Return the scores in a part of a document (all of it without ``span``), in the order of the text.
 
     ``now`` is when the scores are looked at, for their age.
     """
-    return finished(inlay_hints_in_steps(document, project, span, now))
+    return finished(inlay_hints_in_steps(document, workspace, span, now))
 
 
 def inlay_hints_in_steps(
-    document: Document, project: Project, span: Span | None = None, now: datetime | None = None
+    document: Document, workspace: Workspace, span: Span | None = None, now: datetime | None = None
 ) -> Steps[tuple[InlayHint, ...]]:
     """Do the same with many pauses."""
     root = document.tree.root
     if root is None or document.kind not in {"eval", "task"}:
         return ()
     found: list[InlayHint] = []
-    scores = yield from project.scores.of_document_in_steps(document, project)
+    scores = yield from workspace.project.scores.of_document_in_steps(document, workspace.project)
     yield from scores.read_in_steps()
     for entry in _entries(root, span):
         yield

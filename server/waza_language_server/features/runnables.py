@@ -1,7 +1,7 @@
 """What can be run from a file: the suite, a task, one grader.
 
 Read from syntax alone, so the list is the same before, during and after a run and while the file does not
-parse. Ids are paths (``suite::task::grader``), never line numbers: they stay valid while lines move.
+parse.
 
 Architecture invariant: no results and no run state here. Lenses, the Test Explorer, hover and the command
 line are projections of this list.
@@ -13,18 +13,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
+from waza_language_server.project.runnable_id import RunnableId
 from waza_language_server.project.uris import path_of
 from waza_language_server.syntax.steps import Steps, finished, in_steps
 from waza_language_server.text.span import Span
 
 if TYPE_CHECKING:
     from waza_language_server.project.document import Document
-    from waza_language_server.project.index import Project
+    from waza_language_server.project.workspace import Workspace
     from waza_language_server.syntax.nodes import Node
-
-RunnableKind = Literal["suite", "task", "grader"]
 
 MAX_SUITES = 3
 """A task that more suites pick up is offered for the nearest ones."""
@@ -32,26 +31,19 @@ MAX_SUITES = 3
 
 @dataclass(frozen=True, slots=True)
 class Runnable:
-    """Something that a click can run. ``span`` is the line it belongs to, ``label`` its name for people.
+    """Something that a click can run. ``span`` is the line it belongs to, ``label`` its name for people."""
 
-    ``task`` is None for all tasks of the suite, ``grader`` None for all graders.
-    """
-
-    id: str
-    kind: RunnableKind
+    id: RunnableId
     span: Span
     label: str
-    suite_path: Path
-    task: str | None = None
-    grader: str | None = None
 
 
-def runnables(document: Document, project: Project) -> tuple[Runnable, ...]:
+def runnables(document: Document, workspace: Workspace) -> tuple[Runnable, ...]:
     """Return what can be run from a document, in the order of its text."""
-    return finished(runnables_in_steps(document, project))
+    return finished(runnables_in_steps(document, workspace))
 
 
-def runnables_in_steps(document: Document, project: Project) -> Steps[tuple[Runnable, ...]]:
+def runnables_in_steps(document: Document, workspace: Workspace) -> Steps[tuple[Runnable, ...]]:
     """Do the same with many pauses."""
     path = path_of(document.uri)
     root = document.tree.root
@@ -62,33 +54,23 @@ def runnables_in_steps(document: Document, project: Project) -> Steps[tuple[Runn
         found = yield from in_steps(inside)
         return (*_suite(root, path), *sorted(found, key=lambda runnable: runnable.span))
     if document.kind == "task":
-        suites = [suite.path for suite in project.suites_of(path)[:MAX_SUITES]]
+        suites = [suite.path for suite in workspace.project.suites_of(path)[:MAX_SUITES]]
         return tuple((yield from in_steps(_of_task(root, path, suites))))
     return ()
-
-
-def runnable_id(suite: Path, task: str | None = None, grader: str | None = None) -> str:
-    """Return the id of something that can be run; a grader of all tasks has an empty task."""
-    steps = [suite.as_posix()]
-    if task is not None or grader is not None:
-        steps.append(task or "")
-    if grader is not None:
-        steps.append(grader)
-    return "::".join(steps)
 
 
 def _suite(root: Node, path: Path) -> Iterator[Runnable]:
     start = _first_line(root)
     if start is not None:
         label = _word(root.get("name")) or path.parent.name or path.name
-        yield Runnable(runnable_id(path), "suite", start, label, path)
+        yield Runnable(RunnableId(path), start, label)
 
 
 def _inline_tasks(root: Node, path: Path) -> Iterator[Runnable]:
     for item in _items(root.get("tasks")):
         task = _word(item.get("id"))
         if task is not None:
-            yield Runnable(runnable_id(path, task), "task", _start(item), task, path, task)
+            yield Runnable(RunnableId(path, task), _start(item), task)
             yield from _graders(item.get("graders"), path, task)
 
 
@@ -98,7 +80,7 @@ def _of_task(root: Node, path: Path, suites: Sequence[Path]) -> Iterator[Runnabl
     start = _first_line(root)
     for suite in suites:
         if start is not None:
-            yield Runnable(runnable_id(suite, task), "task", start, label, suite, task)
+            yield Runnable(RunnableId(suite, task), start, label)
     for suite in suites[:1]:
         yield from _graders(root.get("graders"), suite, task)
         yield from _graders(root.get("expected", "graders"), suite, task)
@@ -109,7 +91,7 @@ def _graders(node: Node | None, suite: Path, task: str | None) -> Iterator[Runna
     for item in _items(node):
         name = _word(item.get("name"))
         if name is not None:
-            yield Runnable(runnable_id(suite, task, name), "grader", _start(item), name, suite, task, name)
+            yield Runnable(RunnableId(suite, task, name), _start(item), name)
 
 
 def _items(node: Node | None) -> Iterator[Node]:

@@ -18,6 +18,7 @@ from waza_engine.files import FileError, read_bytes, text_of
 from waza_language_server.project.facts import Fact
 from waza_language_server.project.reach import Reach
 from waza_language_server.syntax.steps import Steps
+from waza_language_server.syntax.tree import Tree, parse
 
 MAX_BYTES = 4_000_000
 """Larger files are not read: what they hold stays unknown."""
@@ -26,10 +27,13 @@ MAX_NAMES = 20_000
 """More names in one folder are not listed: the editor waits meanwhile, 30 ms for so many."""
 MAX_KEPT = 20_000
 """Files and folders that are remembered before the memory is emptied."""
+MAX_TREES = 20
+"""Files whose trees are remembered: a tree takes many times the memory of its text."""
 
 Stamp = tuple[int, int, int, int]
 Value = TypeVar("Value")
 Kept = TypeVar("Kept", covariant=True)
+Key = TypeVar("Key")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +49,7 @@ class Disk:
         self.reach = reach or Reach()
         self._folders: dict[Path, _Remembered[Fact[tuple[tuple[str, bool], ...]]]] = {}
         self._derived: dict[tuple[Path, str], _Remembered[object]] = {}
+        self._trees: dict[Path, _Remembered[Tree]] = {}
         self._moment: dict[Hashable, object] | None = None
 
     @contextmanager
@@ -108,19 +113,34 @@ class Disk:
 
     def derived(self, path: Path, purpose: str, read: Callable[[Fact[str]], Value]) -> Value:
         """Return ``read(text of the file)``, computed once for each version of the file and purpose."""
-        known = self._derived.get((path, purpose))
+        memory: dict[tuple[Path, str], _Remembered[Value]]
+        memory = self._derived  # pyright: ignore[reportAssignmentType] - a purpose has one type of value
+        return self._believed(memory, (path, purpose), path, read, MAX_KEPT)
+
+    def tree(self, path: Path) -> Tree:
+        """Return the tree of a file, parsed once for each version of it; empty when it cannot be read."""
+        return self._believed(self._trees, path, path, lambda text: parse(text.value), MAX_TREES)
+
+    def _believed(
+        self,
+        memory: dict[Key, _Remembered[Value]],
+        key: Key,
+        path: Path,
+        read: Callable[[Fact[str]], Value],
+        most: int,
+    ) -> Value:
+        """Return what was remembered of a file if it is the same, else what is read now."""
+        known = memory.get(key)
         if known is None and (why := self._led_outside(path, path.parent)):
             return read(Fact("unknown", "", why))
         stamp = stamp_of(path)
         if stamp is None or isinstance(stamp, str):
             return read(Fact("unknown", "", stamp) if stamp else Fact("absent", ""))
         if known is None or known.stamp != stamp:
-            fresh: object = read(self.text(path))
-            known = _Remembered(stamp, fresh)
-            self._trim(self._derived)
-            self._derived[path, purpose] = known
-        value: Value = known.value  # pyright: ignore[reportAssignmentType]
-        return value
+            known = _Remembered(stamp, read(self.text(path)))
+            self._trim(memory, most)
+            memory[key] = known
+        return known.value
 
     def derive_in_steps(
         self, path: Path, purpose: str, read: Callable[[Fact[str]], Steps[object]]
@@ -165,8 +185,8 @@ class Disk:
             return False
 
     @staticmethod
-    def _trim(memory: dict[Path, Value] | dict[tuple[Path, str], Value]) -> None:
-        if len(memory) >= MAX_KEPT:
+    def _trim(memory: dict[Key, Value], most: int = MAX_KEPT) -> None:
+        if len(memory) >= most:
             memory.clear()
 
 

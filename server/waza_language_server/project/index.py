@@ -35,7 +35,7 @@ from waza_language_server.project.suites import (
 )
 from waza_language_server.project.uris import path_of
 from waza_language_server.syntax.steps import Steps, finished
-from waza_language_server.syntax.tree import parse, parse_in_steps
+from waza_language_server.syntax.tree import Tree, parse, parse_in_steps
 
 MAX_FIXTURES = 2_000
 MAX_NEIGHBOURS = 200
@@ -128,6 +128,14 @@ class Project:
         """Return the text of a file as it is open, or else as it is on disk."""
         document = self.documents.get(path)
         return Fact("known", document.text) if document else self.disk.text(path)
+
+    def tree(self, path: Path) -> Tree:
+        """Return the tree of a file as it is open, or else as it is on disk; empty when it cannot be read.
+
+        Of the files on disk the last few are kept, for as long as they stay what they are.
+        """
+        document = self.documents.get(path)
+        return document.tree if document is not None else self.disk.tree(path)
 
     def outline(self, path: Path) -> Outline:
         """Return what an eval or task file says; ``EMPTY`` when it cannot be read."""
@@ -251,8 +259,8 @@ class Project:
     def _eval_name_of(self, config: Path) -> str | None:
         document = self.documents.get(config)
         if document is not None:
-            return _configured_eval_name(document.text)
-        return self.disk.derived(config, "eval name", lambda text: _configured_eval_name(text.value))
+            return _configured_eval_name(document.tree)
+        return self.disk.derived(config, "eval name", lambda text: _configured_eval_name(parse(text.value)))
 
     def _beside_eval(self, path: Path) -> bool:
         if path.name in TRIGGER_NAMES:
@@ -286,9 +294,8 @@ def _read_outline(text: Fact[str]) -> Steps[Outline]:
     return replace(EMPTY, unreadable="" if text.why == TOO_LARGE else text.why)
 
 
-def _configured_eval_name(text: str) -> str | None:
-    root = parse(text).root
-    node = root.get("files", "evalFile") if root else None
+def _configured_eval_name(tree: Tree) -> str | None:
+    node = tree.root.get("files", "evalFile") if tree.root else None
     if node is None or node.kind != "scalar" or not node.value.strip():
         return None
     name = node.value.strip()

@@ -22,6 +22,7 @@ from waza_engine.markdown import code
 from waza_engine.results.reading import GraderResult, RunResult, TaskResult, latest_results_in_steps
 from waza_engine.spec.scalars import Json
 from waza_language_server.project.disk import MAX_BYTES, stamp_of
+from waza_language_server.project.ended_runs import EndedRuns
 from waza_language_server.project.outline import grader_entries, outline_of
 from waza_language_server.project.uris import path_of
 from waza_language_server.syntax.steps import Steps, finished
@@ -30,6 +31,7 @@ from waza_language_server.syntax.tree import parse
 if TYPE_CHECKING:
     from waza_language_server.project.document import Document
     from waza_language_server.project.index import Project
+    from waza_language_server.project.runnable_id import RunnableId
     from waza_language_server.project.suites import Suite
     from waza_language_server.syntax.nodes import Node
 
@@ -76,6 +78,7 @@ class Scores:
     def __init__(self) -> None:
         self._results: dict[Path, tuple[float, RunResult | None]] = {}
         self._graded: dict[tuple[Path, datetime], Values] = {}
+        self._ended = EndedRuns(MAX_RESULT_BYTES)
 
     def results(self, suite: Path) -> RunResult | None:
         """Return the last results of a suite, None when it was never run."""
@@ -85,16 +88,19 @@ class Scores:
         """Do the same with a pause after each file that must be read."""
         known = self._results.get(suite)
         if known is None or time.monotonic() - known[0] > RECHECK_SECONDS:
-            found = yield from latest_results_in_steps(
-                suite.parent, eval_file=suite.name, longest_bytes=MAX_RESULT_BYTES
-            )
-            known = self._results[suite] = time.monotonic(), found
+            found = yield from _found_in_steps(suite)
+            known = self._results[suite] = time.monotonic(), self._ended.over(suite, found)
         return known[1]
 
     def tools(self, suite: Path) -> tuple[str, ...]:
         """Return the tools that the newest run of a suite called, in order of their first call."""
         run = self.results(suite)
         return run.tools if run is not None else ()
+
+    def run_ended(self, run: RunnableId, results: Path) -> None:
+        """Take what a run has just written: of what it ran it is the newest, whatever lies beside it."""
+        self._ended.note(run, results, finished(_found_in_steps(run.suite)))
+        self._results.pop(run.suite, None)
 
     def forget(self) -> None:
         """Look at the disk again: a result file has changed."""
@@ -222,6 +228,10 @@ class _Written:
     grader: Json
     inputs: Json
     model: str | None
+
+
+def _found_in_steps(suite: Path) -> Steps[RunResult | None]:
+    return latest_results_in_steps(suite.parent, eval_file=suite.name, longest_bytes=MAX_RESULT_BYTES)
 
 
 def _values(root: Node) -> Values:

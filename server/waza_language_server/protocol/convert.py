@@ -7,7 +7,7 @@ is made).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from waza_language_server.features.completion import Completion, Completions
     from waza_language_server.features.hover import Hover
     from waza_language_server.features.inlay_hints import InlayHint
+    from waza_language_server.features.runnables import Runnable
     from waza_language_server.project.document import Document
     from waza_language_server.project.index import Project
     from waza_language_server.protocol.capabilities import ClientAbilities
@@ -96,6 +97,20 @@ class Converter:
         """Return a lens with its command."""
         command = types.Command(label(lens.title), lens.command, arguments=[lens.argument])
         return types.CodeLens(self.range(lens.span), command)
+
+    def runnable(self, runnable: Runnable) -> dict[str, Any]:
+        """Return one answer of ``waza/runnables``."""
+        start, end = self.range(runnable.span).start, self.range(runnable.span).end
+        return {
+            "id": str(runnable.id),
+            "kind": runnable.id.kind,
+            "label": label(runnable.label),
+            "range": {
+                "start": {"line": start.line, "character": start.character},
+                "end": {"line": end.line, "character": end.character},
+            },
+            "parent": None if runnable.id.parent is None else str(runnable.id.parent),
+        }
 
     def hover(self, hover: Hover) -> types.Hover:
         """Return an explanation; a client without Markdown shows its source, which is readable too."""

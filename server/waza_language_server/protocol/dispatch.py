@@ -7,7 +7,7 @@ after the farewell, and what is not what the protocol says.
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
 from pygls.exceptions import JsonRpcException, JsonRpcMethodNotFound
 
@@ -123,5 +123,5 @@ class Dispatcher:
         except (JsonRpcException, TypeError, ValueError) as error:
             log.info("The parameters of %.100r: %s", message.get("method"), error.__cause__ or error)
             return INVALID_PARAMS, "The parameters are not what the protocol allows."
-        self._protocol.handle_message(cast("Any", structured))
+        self._protocol.handle_message(structured)
         return None

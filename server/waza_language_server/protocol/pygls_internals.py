@@ -15,9 +15,11 @@ from urllib.parse import urlsplit
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 from pygls.protocol import LanguageServerProtocol, lsp_method
+from pygls.protocol.json_rpc import JsonRPCRequestMessage
 from pygls.uris import from_fs_path
 
 from waza_language_server.protocol.messages import CONTENT_MODIFIED, OutdatedError
+from waza_language_server.protocol.own_requests import OWN_REQUESTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
@@ -49,6 +51,19 @@ class Protocol(LanguageServerProtocol):
         # Written out, since the converter leaves out an id that is null, which must be there.
         error = {"code": code, "message": reason}
         self._send_data({"jsonrpc": "2.0", "id": identifier, "error": error})
+
+    def structure_message(self, data: Message) -> Any:
+        """Return a message with parameters of their types; raises what ``pygls`` does, or ``ValueError``."""
+        wanted = OWN_REQUESTS.get(str(data.get("method")))
+        if wanted is None:
+            return super().structure_message(data)
+        if "id" not in data:
+            raise ValueError("a request needs an `id`")
+        try:
+            params: Any = cast("Any", self._converter).structure(data.get("params"), wanted)
+        except Exception as error:
+            raise ValueError(str(error)) from error
+        return JsonRPCRequestMessage(data["id"], data["method"], "2.0", params)
 
     def take_response(self, message: Message) -> bool:
         """Hand a response to whom it is for, as an error when it is not what was asked for.
@@ -139,7 +154,7 @@ _NOT_OFFERED = (
 def is_request(method: str) -> bool:
     """Whether the protocol has a request of this name; False for notifications and what it does not know."""
     known: Any = types.METHOD_TO_TYPES.get(method)
-    return known is not None and known[1] is not None
+    return method in OWN_REQUESTS or (known is not None and known[1] is not None)
 
 
 def _error_of(error: object) -> JsonRpcException:

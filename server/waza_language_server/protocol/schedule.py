@@ -22,9 +22,8 @@ if TYPE_CHECKING:
 
     from waza_language_server.analysis.problem import Problem
     from waza_language_server.project.document import Document
-    from waza_language_server.project.index import Project
+    from waza_language_server.project.workspace import Workspace
     from waza_language_server.protocol.session import Session
-    from waza_language_server.schema.catalog import Catalog
     from waza_language_server.syntax.steps import Steps
 
     Publish = Callable[[str, Document | None, tuple[Problem, ...]], Steps[None]]
@@ -55,7 +54,7 @@ class Diagnostics:
         self._session = session
         self._publish = publish
         self._on_unknown_type = on_unknown_type
-        self._known: dict[str, tuple[Document, Project, Catalog, tuple[Problem, ...]]] = {}
+        self._known: dict[str, tuple[Document, Workspace, tuple[Problem, ...]]] = {}
         self._published: dict[str, tuple[Document, tuple[Problem, ...]]] = {}
         self._work: dict[str, asyncio.Task[None]] = {}
         self._neighbours: asyncio.TimerHandle | None = None
@@ -121,13 +120,13 @@ class Diagnostics:
         return None if document is None else (document, (yield from self._steps(document)))
 
     def _steps(self, document: Document) -> Steps[tuple[Problem, ...]]:
-        project, catalog = self._session.project, self._session.catalog
+        workspace = self._session.workspace
         known = self._known.get(document.uri)
-        if known is not None and known[0] is document and known[1] is project and known[2] is catalog:
-            return known[3]
-        problems = yield from diagnose_in_steps(document, project, catalog)
+        if known is not None and known[0] is document and known[1] is workspace:
+            return known[2]
+        problems = yield from diagnose_in_steps(document, workspace)
         if self._session.is_current(document):
-            self._known[document.uri] = (document, project, catalog, problems)
+            self._known[document.uri] = (document, workspace, problems)
             if any(problem.code == "unknown-grader-type" for problem in problems):
                 self._on_unknown_type()
         return problems

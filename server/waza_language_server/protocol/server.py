@@ -27,6 +27,7 @@ from waza_engine import __version__
 from waza_language_server.protocol.capabilities import ClientAbilities
 from waza_language_server.protocol.dispatch import Dispatcher
 from waza_language_server.protocol.leaving import Departure
+from waza_language_server.protocol.own_requests import RUNNABLES
 from waza_language_server.protocol.pygls_internals import Protocol
 from waza_language_server.protocol.wire import Inbox, Outbox, Wire, take_standard_streams
 
@@ -34,7 +35,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from waza_language_server.engine.runs import Run, Runs, RunTarget
+    from waza_language_server.engine.runs import Run, Runs
+    from waza_language_server.project.runnable_id import RunnableId
     from waza_language_server.protocol.schedule import Diagnostics
     from waza_language_server.protocol.session import Session
     from waza_language_server.text.line_index import Encoding
@@ -53,7 +55,7 @@ class WazaServer(LanguageServer):
         self.options: dict[str, Any] = {}
         self.told: set[str] = set()
         """What the user was told once and is not told again."""
-        self.progress_bars: dict[types.ProgressToken, RunTarget] = {}
+        self.progress_bars: dict[types.ProgressToken, RunnableId] = {}
         """What is run behind each progress bar that the client shows."""
         self.confirmed_suites: set[Path] = set()
         """The suites outside the open folders that the user has let run."""
@@ -95,12 +97,12 @@ class WazaServer(LanguageServer):
     def runs(self) -> Runs:
         """What runs in the engine."""
         from waza_language_server.engine.runs import Runs
-        from waza_language_server.protocol.handlers.execute_command import show_runs
+        from waza_language_server.protocol.handlers.execute_command import show_run
 
         interpreter = self.options.get("interpreter")
         return Runs(
             interpreter if interpreter and isinstance(interpreter, str) else sys.executable,
-            on_change=lambda _run: show_runs(self),
+            on_change=lambda run: show_run(self, run),
         )
 
     def _meet_unknown_type(self) -> None:
@@ -295,6 +297,7 @@ _FEATURES: tuple[tuple[str, str, Any], ...] = (
     (types.TEXT_DOCUMENT_HOVER, "hover.hover", None),
     (types.TEXT_DOCUMENT_CODE_LENS, "code_lens.code_lens", types.CodeLensOptions()),
     (types.TEXT_DOCUMENT_INLAY_HINT, "inlay_hint.inlay_hint", types.InlayHintOptions()),
+    (RUNNABLES, "runnables.runnables", None),
 )
 
 _FEATURES_IN_SLICES: tuple[tuple[str, str, Any], ...] = (

@@ -18,14 +18,16 @@ from waza_language_server.project.document import Document
 from waza_language_server.project.index import Project
 from waza_language_server.project.outline import outline_of_in_steps
 from waza_language_server.project.uris import path_of
-from waza_language_server.schema.catalog import Catalog, default_catalog
+from waza_language_server.project.workspace import Workspace
+from waza_language_server.schema.catalog import default_catalog
 from waza_language_server.text.line_index import Encoding, LineIndex
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
     from waza_language_server.project.document import DocumentKind
+    from waza_language_server.schema.shape import JsonSchema
     from waza_language_server.syntax.steps import Steps
 
 _HALF_PAIR = re.compile("[\ud800-\udfff]")
@@ -60,10 +62,21 @@ class Session:
 
     def __init__(self, roots: Iterable[Path] = (), encoding: Encoding = "utf-16") -> None:
         self.encoding: Encoding = encoding
-        self.catalog: Catalog = default_catalog()
-        """What suites may say: the engine's schemas, and those of plug-ins once they are known."""
-        self.project = Project(roots)
+        self.workspace = Workspace(Project(roots), default_catalog())
+        """The files, and what they may say: by the engine, and by plug-ins once they are known."""
         self._opened: dict[str, _Opened] = {}
+
+    @property
+    def project(self) -> Project:
+        """The files of the workspace as they are now."""
+        return self.workspace.project
+
+    def learn_types(self, schemas: Mapping[str, JsonSchema]) -> bool:
+        """Take the grader types of plug-ins, and no others; whether there is anything new."""
+        catalog = self.workspace.catalog.with_types(schemas)
+        is_new = catalog is not self.workspace.catalog
+        self.workspace = replace(self.workspace, catalog=catalog)
+        return is_new
 
     @property
     def documents(self) -> tuple[Document, ...]:
@@ -126,13 +139,13 @@ class Session:
         document = opened.document.replaced(text, version) if opened.document else None
         self._opened[uri] = replace(opened, version=version, text=text, document=document, judged=False)
         if document is not None:
-            self.project = self.project.with_document(document)
+            self.workspace = self.workspace.with_document(document)
 
     def close(self, uri: str) -> None:
         """Forget a document."""
         opened = self._opened.pop(uri, None)
         if opened is not None and opened.document is not None:
-            self.project = self.project.without(uri)
+            self._use(self.project.without(uri))
 
     def judge_again(self, uri: str | None = None) -> None:
         """Ask anew what is ours: one document that was saved, or all that were not ours so far."""
@@ -144,7 +157,7 @@ class Session:
 
     def files_changed(self, roots: Iterable[Path] | None = None) -> None:
         """Take a new view of the disk, and of other folders when given."""
-        self.project = self.project.with_roots(self.project.roots if roots is None else roots)
+        self._use(self.project.with_roots(self.project.roots if roots is None else roots))
         self.judge_again()
 
     def unsaved(self, folder: Path) -> tuple[Path, ...]:
@@ -156,15 +169,18 @@ class Session:
                 found.append(path)
         return tuple(found)
 
+    def _use(self, project: Project) -> None:
+        self.workspace = replace(self.workspace, project=project)
+
     def _judge(self, opened: _Opened) -> _Opened:
         kind = self._kind(opened)
         document = opened.document
         if kind is None or document is None or document.kind != kind:
             document = None if kind is None else Document(opened.uri, opened.version, opened.text, kind)
         if document is not None:
-            self.project = self.project.with_document(document)
+            self.workspace = self.workspace.with_document(document)
         elif opened.document is not None:
-            self.project = self.project.without(opened.uri)
+            self._use(self.project.without(opened.uri))
         judged = replace(opened, document=document, judged=True)
         self._opened[opened.uri] = judged
         return judged

@@ -4,25 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from waza_language_server.schema.catalog import Catalog, SchemaName, default_catalog
+from waza_language_server.schema.catalog import Catalog, SchemaName
 from waza_language_server.schema.shape import Shape
 from waza_language_server.syntax.nodes import Node
 
 
-def shape_of(node: Node, document_kind: SchemaName, catalog: Catalog | None = None) -> Shape | None:
-    """Return the shape of a node's value; for the key of an entry, that of the mapping it stands in."""
-    return shape_at(document_kind, node.path, node.root, catalog)
-
-
 def shape_at(
-    document_kind: SchemaName, path: Sequence[str | int], root: Node | None, catalog: Catalog | None = None
+    document_kind: SchemaName, path: Sequence[str | int], root: Node | None, catalog: Catalog
 ) -> Shape | None:
     """Return the shape at a path of keys and indexes, or None where nothing is known.
 
     ``root`` tells what is written on the way (a grader's type, a list or a mapping); the path may lead on to
     what is not written yet.
     """
-    catalog = catalog or default_catalog()
     node = root.target if root is not None else None
     shape: Shape | None = _at_node(catalog.document(document_kind), node, catalog)
     for step in path:
@@ -73,20 +67,12 @@ def type_node(entry: Node) -> Node | None:
     return next((found.target for source in sources if (found := source.get("type")) is not None), None)
 
 
-def located(
-    root: Node, document_kind: SchemaName, catalog: Catalog | None = None
-) -> Iterator[tuple[Node, Shape]]:
-    """Yield every value of a document with its shape, in source order, grader entries by their type.
-
-    Values of which nothing is known are left out, and so is everything below them. Aliases are not followed:
-    what they stand for is yielded where it is written.
-    """
-    catalog = catalog or default_catalog()
-    yield from located_below(root, catalog.document(document_kind), catalog)
-
-
 def located_below(node: Node, shape: Shape, catalog: Catalog) -> Iterator[tuple[Node, Shape]]:
-    """Yield a node of a known shape and everything below it, as ``located`` does."""
+    """Yield a node of a known shape and every value below it with its shape, in source order.
+
+    Grader entries have the shape of their type. Values of which nothing is known are left out, and so is
+    everything below them. Aliases are not followed: what they stand for is yielded where it is written.
+    """
     rest: list[Iterator[tuple[Node, Shape]]] = [iter(((node, shape),))]
     while rest:
         for each, meant in rest[-1]:
@@ -98,9 +84,8 @@ def located_below(node: Node, shape: Shape, catalog: Catalog) -> Iterator[tuple[
             rest.pop()
 
 
-def graders_in(root: Node, document_kind: SchemaName, catalog: Catalog | None = None) -> Iterator[Node]:
+def graders_in(root: Node, document_kind: SchemaName, catalog: Catalog) -> Iterator[Node]:
     """Yield every grader entry of a document that is a mapping, in source order."""
-    catalog = catalog or default_catalog()
     rest: list[Iterator[tuple[Node, Shape]]] = [iter(((root, catalog.document(document_kind)),))]
     while rest:
         for node, meant in rest[-1]:

@@ -2,8 +2,8 @@
 
 The fewest characters, the author's indentation, every comment kept.
 
-Each function returns edits against ``tree.text``. They are tried first: when the edited text does not read as
-intended (or reads worse than before), the answer is no edit at all.
+Each function returns edits against ``tree.text``. They are tried first, with pauses: when the edited text
+does not read as intended (or reads worse than before), the answer is no edit at all.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from __future__ import annotations
 from waza_language_server.syntax.author_style import indent_step, line_break, list_indent
 from waza_language_server.syntax.frames import column_of, line_start_of
 from waza_language_server.syntax.nodes import Entry, Node
-from waza_language_server.syntax.tree import Tree, parse
+from waza_language_server.syntax.steps import Steps
+from waza_language_server.syntax.tree import Tree, parse_in_steps
 from waza_language_server.syntax.tried_edits import (
     Edits,
     apply,
@@ -30,7 +31,7 @@ from waza_language_server.text.span import Span
 
 def insert_entry(
     tree: Tree, mapping: Node | None, key: str, value_text: str, after: Entry | None = None
-) -> Edits:
+) -> Steps[Edits]:
     """Add ``key: value_text`` to a mapping, behind ``after`` or at its end.
 
     ``mapping`` may be an empty value (``config:``), which becomes a mapping, or None for an empty document.
@@ -40,10 +41,10 @@ def insert_entry(
     value = value_of(entry_text)
     edits = _inserted(tree, mapping, entry_text, after)
     path = mapping.path if mapping is not None else ()
-    return checked(tree, edits, path, lambda old: {**entries_of(old), **entries_of(value)})
+    return (yield from checked(tree, edits, path, lambda old: {**entries_of(old), **entries_of(value)}))
 
 
-def insert_item(tree: Tree, sequence: Node, item_text: str, after: Node | None = None) -> Edits:
+def insert_item(tree: Tree, sequence: Node, item_text: str, after: Node | None = None) -> Steps[Edits]:
     """Add an item to a list, behind ``after`` or at its end, with the dashes where the others have them.
 
     ``sequence`` may be an empty value (``tasks:``), which becomes a list in the style of the file's other
@@ -63,25 +64,27 @@ def insert_item(tree: Tree, sequence: Node, item_text: str, after: Node | None =
         edits = (_insert_line(text, sequence.span.end, "- " + _indented(item_text, 2), column),)
     else:
         return ()
-    return checked(
-        tree, edits, sequence.path, lambda old: [*items_of(old)[:index], item, *items_of(old)[index:]]
+    return (
+        yield from checked(
+            tree, edits, sequence.path, lambda old: [*items_of(old)[:index], item, *items_of(old)[index:]]
+        )
     )
 
 
-def replace_scalar(tree: Tree, node: Node, new_value: str) -> Edits:
+def replace_scalar(tree: Tree, node: Node, new_value: str) -> Steps[Edits]:
     """Give a scalar another value in the style it is written in; text stays text."""
     written = ScalarMap.of(tree.text, node).write(new_value)
     edits = (Edit(node.span, written),)
     if node.step is None:
-        return edits if parse(apply(tree.text, edits), tree).errors == tree.errors else ()
-    return (
-        edits
-        if reads(tree, edits, node.path, lambda new: new.kind == "scalar" and new.value == new_value)
-        else ()
+        new_tree = yield from parse_in_steps(apply(tree.text, edits), tree)
+        return edits if new_tree.errors == tree.errors else ()
+    good = yield from reads(
+        tree, edits, node.path, lambda new: new.kind == "scalar" and new.value == new_value
     )
+    return edits if good else ()
 
 
-def rename_key(tree: Tree, entry: Entry, new: str) -> Edits:
+def rename_key(tree: Tree, entry: Entry, new: str) -> Steps[Edits]:
     """Give an entry another key; its value and its place stay."""
     old_key = entry.key
     written = (
@@ -91,27 +94,31 @@ def rename_key(tree: Tree, entry: Entry, new: str) -> Edits:
         return ()
     edits = (Edit(old_key.span, written),)
     path = entry.value.parent.path
-    return checked(
-        tree,
-        edits,
-        path,
-        lambda old: {new if k == old_key.value else k: v for k, v in entries_of(old).items()},
+    return (
+        yield from checked(
+            tree,
+            edits,
+            path,
+            lambda old: {new if k == old_key.value else k: v for k, v in entries_of(old).items()},
+        )
     )
 
 
-def delete_entry(tree: Tree, entry: Entry) -> Edits:
+def delete_entry(tree: Tree, entry: Entry) -> Steps[Edits]:
     """Remove an entry with its lines; comments above it and around it stay."""
     mapping = entry.value.parent
     if mapping is None:
         return ()
     edits = _deleted(tree.text, mapping, entry)
     gone = entry.key.value
-    return checked(
-        tree, edits, mapping.path, lambda old: {k: v for k, v in entries_of(old).items() if k != gone}
+    return (
+        yield from checked(
+            tree, edits, mapping.path, lambda old: {k: v for k, v in entries_of(old).items() if k != gone}
+        )
     )
 
 
-def delete_item(tree: Tree, item: Node) -> Edits:
+def delete_item(tree: Tree, item: Node) -> Steps[Edits]:
     """Remove an item of a list with its lines; the last one leaves ``[]``."""
     sequence = item.parent
     if sequence is None or sequence.kind != "sequence":
@@ -131,12 +138,14 @@ def delete_item(tree: Tree, item: Node) -> Edits:
             edits = (Edit(Span(dash, items[index + 1].span.start - 2), ""),) if index + 1 < len(items) else ()
         else:
             edits = (Edit(_whole_lines(text, Span(dash, max(item.span.end, dash + 1))), ""),)
-    return checked(
-        tree, edits, sequence.path, lambda old: [v for i, v in enumerate(items_of(old)) if i != index]
+    return (
+        yield from checked(
+            tree, edits, sequence.path, lambda old: [v for i, v in enumerate(items_of(old)) if i != index]
+        )
     )
 
 
-def move_entry_into(tree: Tree, entry: Entry, mapping: Node, child_key: str) -> Edits:
+def move_entry_into(tree: Tree, entry: Entry, mapping: Node, child_key: str) -> Steps[Edits]:
     """Move an entry into the mapping under ``child_key`` of ``mapping``, creating that when it is missing."""
     text = tree.text
     holder = entry.value.parent
@@ -160,15 +169,18 @@ def move_entry_into(tree: Tree, entry: Entry, mapping: Node, child_key: str) -> 
         )
     else:
         edits = (*_inserted(tree, child.value, entry_text, None), *_deleted(text, holder, entry))
-    if not same or not edits:
-        return edits if edits and is_no_worse(tree, parse(apply(text, edits), tree)) else ()
+    if not edits:
+        return ()
+    if not same:
+        new_tree = yield from parse_in_steps(apply(text, edits), tree)
+        return edits if is_no_worse(tree, new_tree) else ()
 
     def moved_model(old: object) -> object:
         model = {k: v for k, v in entries_of(old).items() if k != name}
         model[child_key] = {**entries_of(model.get(child_key)), name: value}
         return model
 
-    return checked(tree, edits, mapping.path, moved_model)
+    return (yield from checked(tree, edits, mapping.path, moved_model))
 
 
 # Where text goes.
@@ -184,8 +196,7 @@ def _inserted(tree: Tree, mapping: Node | None, entry_text: str, after: Entry | 
             )
         return (_insert_line(text, end, entry_text, 0),)
     if mapping.kind == "mapping":
-        entries = mapping.entries
-        last = after if after is not None else (entries[-1] if entries else None)
+        last = after if after is not None else mapping.last_entry
         if mapping.style == "flow":
             return _insert_in_brackets(text, mapping, last.value if last else None, entry_text, last)
         if last is None:
@@ -223,27 +234,28 @@ def _insert_in_brackets(
 
 
 def _deleted(text: str, mapping: Node, entry: Entry) -> Edits:
-    entries = mapping.entries
-    index = next((i for i, other in enumerate(entries) if other.key.span == entry.key.span), -1)
-    if index < 0:
+    count = len(mapping.green.children) // 2
+    index = mapping.children_before(entry.key.span.start) // 2
+    found = mapping.nth_child(2 * index)
+    if found is None or found.span != entry.key.span:
         return ()
-    if len(entries) == 1:
+    if count == 1:
         if mapping.parent is None and mapping.style == "block":
             return (Edit(_whole_lines(text, entry.span), ""),)
         return _emptied(text, mapping, "{}")
     if mapping.style == "flow":
-        return (_without_comma(text, [other.span for other in entries], index),)
+        return (_without_comma(text, [other.span for other in mapping.entries], index),)
     start = entry.key.span.start
     if not text[line_start_of(text, start) : start].strip():
         return (Edit(_whole_lines(text, entry.span), ""),)
-    if index + 1 == len(entries):
+    following = mapping.nth_child(2 * index + 2)
+    if following is None:
         return ()
     # The first entry stands behind the dash of an item: the next one takes its place, unless a comment is
     # between.
-    following = entries[index + 1].key.span.start
-    between = text[entry.span.end : following]
+    between = text[entry.span.end : following.span.start]
     if "#" not in between:
-        return (Edit(Span(start, following), ""),)
+        return (Edit(Span(start, following.span.start), ""),)
     return (Edit(entry.span, ""),)
 
 

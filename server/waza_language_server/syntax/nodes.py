@@ -134,6 +134,16 @@ class Node:
                 yield Entry(key, self._child(children[index + 1], key.value))
 
     @property
+    def last_entry(self) -> Entry | None:
+        """The last pair of a mapping; None for every other kind and when there is none."""
+        children = self.green.children
+        if self.kind != "mapping" or len(children) < 2:
+            return None
+        at = (len(children) - 2) // 2 * 2
+        key = self._child(children[at], None)
+        return Entry(key, self._child(children[at + 1], key.value))
+
+    @property
     def items(self) -> tuple[Node, ...]:
         """The items of a sequence in order; empty for every other kind."""
         return tuple(self.each_item())

@@ -8,7 +8,8 @@ from typing import cast
 
 from waza_engine.spec.scalars import Json
 from waza_language_server.syntax.nodes import Green, Node
-from waza_language_server.syntax.tree import Tree, parse
+from waza_language_server.syntax.steps import Steps
+from waza_language_server.syntax.tree import Tree, parse, parse_in_steps
 from waza_language_server.text.edit import Edit
 
 Edits = tuple[Edit, ...]
@@ -25,14 +26,15 @@ def apply(text: str, edits: Iterable[Edit]) -> str:
     return "".join((*parts, text[at:]))
 
 
-def checked(tree: Tree, edits: Edits, path: Path, change: Callable[[object], object]) -> Edits:
+def checked(tree: Tree, edits: Edits, path: Path, change: Callable[[object], object]) -> Steps[Edits]:
     """Return the edits when the node at ``path`` then reads as ``change`` makes of it, else none."""
     if not edits:
         return ()
     old = tree.root.get(*path) if tree.root is not None else None
     whole = tree.anchored
     wanted = change(_content(old, whole=whole) if old is not None else None)
-    return edits if reads(tree, edits, path, lambda new: _content(new, whole=whole) == wanted) else ()
+    good = yield from reads(tree, edits, path, lambda new: _content(new, whole=whole) == wanted)
+    return edits if good else ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,9 +71,10 @@ def _content(node: Node, *, whole: bool) -> object:
     return node.to_python()
 
 
-def reads(tree: Tree, edits: Edits, path: Path, good: Callable[[Node], bool]) -> bool:
+def reads(tree: Tree, edits: Edits, path: Path, good: Callable[[Node], bool]) -> Steps[bool]:
     """Whether the node at ``path`` is good after the edits, and nothing else reads worse."""
-    new = parse(apply(tree.text, edits), tree)
+    new = yield from parse_in_steps(apply(tree.text, edits), tree)
+    yield
     if not is_no_worse(tree, new):
         return False
     node = new.root.get(*path) if new.root is not None else None

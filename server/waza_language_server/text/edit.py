@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 
 from waza_language_server.text.span import Span
 
@@ -21,24 +20,40 @@ class Edit:
         return replace(self, span=self.span.shifted(by))
 
 
-@dataclass(frozen=True)
+Edits = tuple[Edit, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Fix:
     """One way to repair a problem, worded for a menu. ``preferred`` marks the only safe choice.
 
-    ``repair`` is the edits, or a function that makes them: trying an edit out costs a parse, and few fixes of
-    a long file are ever looked at. ``offset`` is added to every edit.
+    ``repair`` is the edits, or a function that makes them, with pauses if it wants: trying an edit out costs
+    a parse, and few fixes of a long file are ever looked at. ``offset`` is added to every edit.
     """
 
     title: str
-    repair: tuple[Edit, ...] | Callable[[], tuple[Edit, ...]] = field(compare=False)
+    repair: Edits | Callable[[], Edits | Generator[None, None, Edits]] = field(compare=False)
     preferred: bool = False
     offset: int = 0
+    _made: list[Edits] = field(default_factory=list[Edits], init=False, compare=False, repr=False)
 
-    @cached_property
-    def edits(self) -> tuple[Edit, ...]:
+    @property
+    def edits(self) -> Edits:
         """The edits; empty when the text turns out to leave no room for the fix: then do not offer it."""
-        edits = self.repair() if callable(self.repair) else self.repair
-        return tuple(edit.shifted(self.offset) for edit in edits) if self.offset else edits
+        steps = self.edits_in_steps()
+        while True:
+            try:
+                next(steps)
+            except StopIteration as end:
+                return end.value
+
+    def edits_in_steps(self) -> Generator[None, None, Edits]:
+        """Do the same with pauses."""
+        if not self._made:
+            made = self.repair() if callable(self.repair) else self.repair
+            edits = made if isinstance(made, tuple) else (yield from made)
+            self._made.append(tuple(edit.shifted(self.offset) for edit in edits) if self.offset else edits)
+        return self._made[-1]
 
     def shifted(self, by: int) -> Fix:
         """Return the same fix ``by`` characters further on."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tests.server.project.files import workspace_with
 from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.features.annotated_source import annotate_source, carets_of
@@ -27,7 +28,7 @@ def graders(text: str) -> str:
 
 
 def problems(text: str, kind: DocumentKind = "task") -> tuple[Problem, ...]:
-    return diagnose(Document("untitled:test", 0, text, kind))
+    return diagnose(Document("untitled:test", 0, text, kind), workspace_with())
 
 
 def drawn(text: str, kind: DocumentKind = "task", *, fixes: bool = False, context: int = 0) -> str:

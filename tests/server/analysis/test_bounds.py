@@ -6,6 +6,7 @@ import time
 
 import pytest
 
+from tests.server.project.files import workspace_with
 from waza_language_server.analysis.diagnose import diagnose, diagnose_in_steps
 from waza_language_server.project.document import Document
 from waza_language_server.syntax.nodes import aliased_nodes
@@ -32,7 +33,7 @@ LONG_FILES = {
 def test_the_rules_pause_often(text: str) -> None:
     document = Document("untitled:t", 1, TASK + text, "task")
     assert document.tree.root is not None
-    steps, longest, count = diagnose_in_steps(document), 0.0, 0
+    steps, longest, count = diagnose_in_steps(document, workspace_with()), 0.0, 0
     while True:
         started = time.thread_time()
         try:
@@ -52,10 +53,10 @@ def test_aliases_that_multiply_are_counted_without_following_them() -> None:
 
 def test_a_file_that_multiplies_itself_has_one_problem() -> None:
     document = Document("untitled:t", 1, TASK + BOMB + "graders: *f\n", "task")
-    assert [problem.code for problem in diagnose(document)] == ["too-many-aliases"]
+    assert [problem.code for problem in diagnose(document, workspace_with())] == ["too-many-aliases"]
 
 
 def test_a_word_as_long_as_the_file_is_nobodys_slip() -> None:
     document = Document("untitled:t", 1, f"{TASK}graders:\n- type: {'a' * 300_000}\n", "task")
-    (problem,) = diagnose(document)
+    (problem,) = diagnose(document, workspace_with())
     assert not problem.fixes

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.server.analysis.drawing import EVAL, TASK, problems
+from tests.server.project.files import workspace_with
 from tests.shared_corpus import SHARED, SUITES, needs_corpus, suite_files
 from waza_language_server.analysis import diagnose as module
 from waza_language_server.analysis import failures, grader_problems
@@ -41,17 +42,19 @@ def test_an_edit_checks_the_touched_grader_only(monkeypatch: pytest.MonkeyPatch)
 
     monkeypatch.setattr(grader_problems, "_checked", counting)
     document = Document("untitled:test", 0, suite_of(20), "eval")
-    diagnose(document)
+    diagnose(document, workspace_with())
     checked.clear()
-    diagnose(document.replaced(document.text.replace("> 7]", "> 77]"), 1))
+    diagnose(document.replaced(document.text.replace("> 7]", "> 77]"), 1), workspace_with())
     assert checked == ["g7"]
 
 
 def test_problems_from_memory_stand_where_the_text_moved_to() -> None:
     document = Document("untitled:test", 0, suite_of(5), "eval")
-    diagnose(document)
+    diagnose(document, workspace_with())
     edited = document.replaced(document.text.replace("name: demo", "name: a longer demo 😋"), 1)
-    found = [problem for problem in diagnose(edited) if problem.code == "assertion-unknown-name"]
+    found = [
+        problem for problem in diagnose(edited, workspace_with()) if problem.code == "assertion-unknown-name"
+    ]
     assert [edited.text[p.span.start : p.span.end] for p in found] == ["outptu"] * 5
     repaired = apply(edited.text, [edit for problem in found for edit in problem.fixes[0].edits])
     assert "outptu" not in repaired
@@ -114,7 +117,7 @@ def test_random_edits_of_real_suites_are_survived(caplog: pytest.LogCaptureFixtu
             cut = chance.choice([0, 1, 5])
             new = document.text[:at] + chance.choice(["", ":", '"', "- ", "\n", "😋", "[", "  ", "'", "*"])
             document = document.replaced(new + document.text[at + cut :], version)
-            for problem in diagnose(document):
+            for problem in diagnose(document, workspace_with()):
                 assert problem.span.end <= len(document.text)
                 for fix in problem.fixes:
                     for edit in fix.edits:
@@ -145,11 +148,13 @@ def test_fixes_offered_in_real_suites_repair_what_they_say() -> None:
         if kind is None:
             continue
         document = Document(uri_of(path), 0, path.read_bytes().decode(), kind)
-        found = diagnose(document)
+        found = diagnose(document, workspace_with())
         for problem in found:
             for fix in problem.fixes:
                 if fix.edits:
-                    repaired = diagnose(document.replaced(apply(document.text, fix.edits), 1))
+                    repaired = diagnose(
+                        document.replaced(apply(document.text, fix.edits), 1), workspace_with()
+                    )
                     assert _count(repaired, problem.code, problem.message) < _count(
                         found, problem.code, problem.message
                     ), (path, problem, fix.title)

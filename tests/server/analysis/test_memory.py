@@ -12,10 +12,11 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.server.project.files import workspace_with
 from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.features.code_actions import code_actions, fix_all
 from waza_language_server.project.document import Document
-from waza_language_server.project.index import Project
+from waza_language_server.project.workspace import Workspace
 from waza_language_server.syntax.tree import Tree
 from waza_language_server.text.span import Span
 
@@ -43,21 +44,21 @@ def _no_collection_of_garbage() -> Iterator[None]:
     gc.enable()
 
 
-def type_once(document: Document, project: Project, number: int) -> Document:
+def type_once(document: Document, workspace: Workspace, number: int) -> Document:
     """Change the text, judge it, and make its fixes."""
     edited = document.replaced(f"{document.text}# {number}\n", number)
-    problems = diagnose(edited, project)
-    code_actions(edited, project, Span(0, len(edited.text)), problems)
-    fix_all(edited, project, problems)
+    problems = diagnose(edited, workspace)
+    code_actions(edited, workspace, Span(0, len(edited.text)), problems)
+    fix_all(edited, workspace, problems)
     return edited
 
 
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS.keys())
 def test_an_edit_leaves_nothing_in_circles(text: str) -> None:
-    project = Project()
-    document = type_once(Document("file:///eval.yaml", 1, text, "eval"), project, 2)
+    workspace = workspace_with()
+    document = type_once(Document("file:///eval.yaml", 1, text, "eval"), workspace, 2)
     gc.collect()
-    type_once(document, project, 3)
+    type_once(document, workspace, 3)
     gc.set_debug(gc.DEBUG_SAVEALL)
     gc.collect()
     assert Counter(type(left).__qualname__ for left in gc.garbage) == Counter()
@@ -65,11 +66,11 @@ def test_an_edit_leaves_nothing_in_circles(text: str) -> None:
 
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS.keys())
 def test_the_trees_of_old_texts_are_gone(text: str) -> None:
-    project = Project()
+    workspace = workspace_with()
     document = Document("file:///eval.yaml", 1, text, "eval")
     before = _trees()
     for number in range(2, 12):
-        document = type_once(document, project, number)
+        document = type_once(document, workspace, number)
     # That of the text, and the last one that was tried for a fix with the one before it.
     assert _trees() <= before + 3
 

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.server.project.files import workspace_with
 from waza_language_server.analysis.diagnose import diagnose, diagnose_in_steps
 from waza_language_server.features.code_lens import code_lenses_in_steps
 from waza_language_server.project.document import Document
-from waza_language_server.project.index import Project
 from waza_language_server.project.outline import outline_of_in_steps
 
 HEAD = "name: s\nskill: s\ntasks: [t]\ngraders:\n  - type: text\n    name: a\n"
@@ -46,12 +46,12 @@ def longest_step(work: Iterator[None]) -> float:
 @pytest.mark.parametrize("text", LONG.values(), ids=LONG.keys())
 def test_no_step_takes_long(text: str) -> None:
     # Schemas are read when they are needed first.
-    diagnose(Document("file:///eval.yaml", 1, HEAD, "eval"), Project())
+    diagnose(Document("file:///eval.yaml", 1, HEAD, "eval"), workspace_with())
     document = Document("file:///eval.yaml", 1, text, "eval")
     assert longest_step(document.read_in_steps()) < LONGEST_STEP_SECONDS
     assert longest_step(outline_of_in_steps(document)) < LONGEST_STEP_SECONDS
-    assert longest_step(code_lenses_in_steps(document, Project())) < LONGEST_STEP_SECONDS
-    assert longest_step(diagnose_in_steps(document, Project())) < LONGEST_STEP_SECONDS
+    assert longest_step(code_lenses_in_steps(document, workspace_with())) < LONGEST_STEP_SECONDS
+    assert longest_step(diagnose_in_steps(document, workspace_with())) < LONGEST_STEP_SECONDS
     half = len(text) // 2
     edited = document.replaced(f"{text[:half]}x{text[half:]}", 2)
     assert longest_step(edited.read_in_steps()) < LONGEST_STEP_SECONDS

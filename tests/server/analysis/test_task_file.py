@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from tests.server.analysis.drawing import EVAL, TASK, drawn, problems
+from tests.server.project.files import workspace_with
 from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.project.document import Document
-from waza_language_server.project.index import Project
 from waza_language_server.project.uris import uri_of
 
 CHECKS = "    graders:\n      - {type: text, name: c, config: {contains: [done]}}\n"
@@ -23,7 +23,7 @@ def codes_beside_suite(folder: Path, text: str, suite: str = EVAL, **others: str
     path = folder / "tasks" / "task.yaml"
     path.write_text(text, encoding="utf-8")
     document = Document(uri_of(path), 0, text, "task")
-    return [problem.code for problem in diagnose(document, Project([folder]).with_document(document))]
+    return [problem.code for problem in diagnose(document, workspace_with(document, roots=(folder,)))]
 
 
 def test_two_checkpoints_at_one_turn() -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.server.project.files import workspace_with
 from tests.shared_corpus import SUITES, suite_files
 from waza_language_server.analysis import grader_problems
 from waza_language_server.analysis.changed_places import Changes
@@ -21,8 +22,9 @@ from waza_language_server.analysis.trial import Chosen, Trials
 from waza_language_server.project.document import Document
 from waza_language_server.project.index import Project
 from waza_language_server.project.uris import uri_of
+from waza_language_server.project.workspace import Workspace
 from waza_language_server.schema.catalog import default_catalog
-from waza_language_server.syntax.steps import finished
+from waza_language_server.syntax.steps import Steps, finished
 from waza_language_server.syntax.tree import Tree
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
@@ -33,7 +35,8 @@ LONGEST = 6_000
 class TrialsOfEverything(Trials):
     """Judges the whole document for each fix."""
 
-    def _excerpt(self, tree: Tree, changes: Changes, chosen: list[Chosen]) -> Excerpt | None:  # type: ignore[override]
+    def _excerpt(self, tree: Tree, changes: Changes, chosen: Sequence[Chosen]) -> Steps[Excerpt | None]:
+        yield
         return None
 
 
@@ -64,17 +67,16 @@ def files() -> list[Path]:
 
 @pytest.mark.parametrize("path", files(), ids=lambda path: f"{path.parent.parent.name}/{path.name}")
 def test_the_verdict_is_that_of_the_whole_document(path: Path) -> None:
-    project = Project((EXAMPLES, SUITES))
-    kind = project.claim(path)
+    workspace = Workspace(Project((EXAMPLES, SUITES)), default_catalog())
+    kind = workspace.project.claim(path)
     text = path.read_text("utf-8")
     if kind is None or len(text) > LONGEST:
         pytest.skip("not a suite file, or a long one")
     document = Document(uri_of(path), 1, mutant(text, random.Random(path.name)), kind)
-    project = project.with_document(document)
-    catalog = default_catalog()
-    problems = diagnose(document, project, catalog)
-    quick = Trials(document, project, catalog, problems)
-    thorough = TrialsOfEverything(document, project, catalog, problems)
+    workspace = workspace.with_document(document)
+    problems = diagnose(document, workspace)
+    quick = Trials(document, workspace, problems)
+    thorough = TrialsOfEverything(document, workspace, problems)
     for problem in problems[:20]:
         for fix in problem.fixes:
             tried = [(problem, fix)]
@@ -86,7 +88,7 @@ def test_trying_a_fix_judges_the_touched_grader_alone(monkeypatch: pytest.Monkey
     document = Document(
         "untitled:t", 1, f"id: t\nname: T\ninputs: {{prompt: Go}}\ngraders:\n{graders}", "task"
     )
-    problems = diagnose(document)
+    problems = diagnose(document, workspace_with())
     judged: list[str] = []
     judge = grader_problems._checked  # pyright: ignore[reportPrivateUsage]
 
@@ -95,7 +97,7 @@ def test_trying_a_fix_judges_the_touched_grader_alone(monkeypatch: pytest.Monkey
         return judge(*given)
 
     monkeypatch.setattr(grader_problems, "_checked", counted)
-    trials = Trials(document, None, default_catalog(), problems)
+    trials = Trials(document, workspace_with(), problems)
     tried = [(problem, fix) for problem in problems for fix in problem.fixes]
     assert len(tried) == 200
     assert all(finished(trials.repairs([each])) for each in tried)
@@ -122,10 +124,10 @@ LONG = {
 
 @pytest.mark.parametrize("text", LONG.values(), ids=LONG)
 def test_the_verdict_on_a_long_document_is_that_of_the_whole(text: str) -> None:
-    document, catalog = Document("untitled:eval.yaml", 1, text, "eval"), default_catalog()
-    problems = diagnose(document, None, catalog)
-    quick = Trials(document, None, catalog, problems)
-    thorough = TrialsOfEverything(document, None, catalog, problems)
+    document, workspace = Document("untitled:eval.yaml", 1, text, "eval"), workspace_with()
+    problems = diagnose(document, workspace)
+    quick = Trials(document, workspace, problems)
+    thorough = TrialsOfEverything(document, workspace, problems)
     tried = [(problem, fix) for problem in problems[:3] + problems[-3:] for fix in problem.fixes]
     assert tried
     for each in tried:
@@ -134,8 +136,8 @@ def test_the_verdict_on_a_long_document_is_that_of_the_whole(text: str) -> None:
 
 @pytest.mark.parametrize("text", LONG.values(), ids=LONG)
 def test_what_a_fix_leaves_alone_is_not_explained_again(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
-    document, catalog = Document("untitled:eval.yaml", 1, text, "eval"), default_catalog()
-    problems = diagnose(document, None, catalog)
+    document, workspace = Document("untitled:eval.yaml", 1, text, "eval"), workspace_with()
+    problems = diagnose(document, workspace)
     explained: list[str] = []
     explain = schema_errors._explain  # pyright: ignore[reportPrivateUsage]
 
@@ -151,7 +153,7 @@ def test_what_a_fix_leaves_alone_is_not_explained_again(monkeypatch: pytest.Monk
 
     monkeypatch.setattr(schema_errors, "_explain", counted)
     monkeypatch.setattr(schema_errors, "unknown_key", told)
-    trials = Trials(document, None, catalog, problems)
+    trials = Trials(document, workspace, problems)
     problem = next(problem for problem in reversed(problems) if problem.fixes)
     assert finished(trials.repairs([(problem, problem.fixes[0])]))
     assert len(explained) < 20
@@ -159,10 +161,11 @@ def test_what_a_fix_leaves_alone_is_not_explained_again(monkeypatch: pytest.Monk
 
 def test_what_was_found_with_one_catalog_is_not_said_with_another() -> None:
     document = Document("untitled:t", 1, "graders:\n- type: acme\n  name: a\n", "task")
+
+    def codes(known: str) -> set[str]:
+        catalog = default_catalog().with_types({known: {"type": "object"}})
+        return {problem.code for problem in diagnose(document, Workspace(Project(), catalog))}
+
     for _ in range(20):
-        known = default_catalog().with_types({"acme": {"type": "object"}})
-        assert not [each for each in diagnose(document, None, known) if each.code == "unknown-grader-type"]
-        del known
-        unknown = default_catalog().with_types({})
-        assert [each for each in diagnose(document, None, unknown) if each.code == "unknown-grader-type"]
-        del unknown
+        assert "unknown-grader-type" not in codes("acme")
+        assert "unknown-grader-type" in codes("acme_2")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tests.server.project.files import workspace_with
 from waza_language_server.features.completion import Completion, Completions, complete
 from waza_language_server.project.document import Document, DocumentKind
-from waza_language_server.project.index import Project
 from waza_language_server.project.uris import uri_of
 
 CURSOR = "<CURSOR>"
@@ -19,7 +19,7 @@ def completions(
     offset = source.index(CURSOR)
     text = source.replace(CURSOR, "")
     document = Document(uri_of(path), 1, text, kind)
-    return text, complete(document, Project().with_document(document), offset)
+    return text, complete(document, workspace_with(document), offset)
 
 
 def labels(source: str, kind: DocumentKind = "eval", path: Path = Path("/nowhere/eval.yaml")) -> list[str]:

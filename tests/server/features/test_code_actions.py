@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from tests.server.project.files import workspace_with
 from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.features import code_actions as code_actions_module
 from waza_language_server.features.code_actions import CodeAction, code_actions, fix_all
 from waza_language_server.project.document import Document
 from waza_language_server.project.index import Project
+from waza_language_server.project.workspace import Workspace
 from waza_language_server.schema.catalog import default_catalog
 from waza_language_server.syntax.tried_edits import apply
 from waza_language_server.text.edit import Edit, Fix
@@ -37,8 +39,8 @@ def document(text: str = BROKEN) -> Document:
 def offered(text: str, at: str, problems: tuple[Problem, ...] | None = None) -> tuple[CodeAction, ...]:
     opened = document(text)
     start = text.index(at)
-    found = diagnose(opened, Project()) if problems is None else problems
-    return code_actions(opened, Project(), Span(start, start + len(at)), found)
+    found = diagnose(opened, workspace_with()) if problems is None else problems
+    return code_actions(opened, workspace_with(), Span(start, start + len(at)), found)
 
 
 def test_a_misspelt_type_is_corrected_where_it_stands() -> None:
@@ -64,7 +66,7 @@ def test_safe_fixes_come_first() -> None:
 
 def test_a_fix_that_leaves_the_problem_is_not_offered() -> None:
     opened = document()
-    (problem, *_) = diagnose(opened, Project())
+    (problem, *_) = diagnose(opened, workspace_with())
     useless = Fix("Add a blank line", (Edit(Span(0, 0), "\n"),))
     claimed = Problem(problem.code, problem.span, problem.message, fixes=(useless,))
     assert offered(BROKEN, "txt", (claimed,)) == ()
@@ -74,14 +76,14 @@ def test_a_fix_that_breaks_the_syntax_is_not_offered() -> None:
     start = BROKEN.index("txt")
     breaking = Fix("Break it", (Edit(Span(start, start + 3), '"text'),))
     opened = document()
-    (problem, *_) = diagnose(opened, Project())
+    (problem, *_) = diagnose(opened, workspace_with())
     claimed = Problem(problem.code, problem.span, problem.message, fixes=(breaking,))
     assert offered(BROKEN, "txt", (claimed,)) == ()
 
 
 def test_all_safe_fixes_are_applied_at_once() -> None:
     opened = document()
-    action = fix_all(opened, Project(), diagnose(opened, Project()))
+    action = fix_all(opened, workspace_with(), diagnose(opened, workspace_with()))
     assert action is not None
     assert apply(BROKEN, action.edits) == BROKEN.replace("txt", "text").replace(
         "max_tool_cals", "max_tool_calls"
@@ -91,18 +93,18 @@ def test_all_safe_fixes_are_applied_at_once() -> None:
 def test_fixes_that_touch_the_same_text_wait_for_the_next_round() -> None:
     start = BROKEN.index("txt")
     opened = document()
-    (problem, *_) = diagnose(opened, Project())
+    (problem, *_) = diagnose(opened, workspace_with())
     one = Fix("One", (Edit(Span(start, start + 3), "text"),), preferred=True)
     other = Fix("Other", (Edit(Span(start, start + 3), "code"),), preferred=True)
     problems = [Problem(problem.code, problem.span, problem.message, fixes=(one, other))]
-    action = fix_all(opened, Project(), problems)
+    action = fix_all(opened, workspace_with(), problems)
     assert action is not None
     assert action.edits == one.edits
 
 
 def test_without_safe_fixes_there_is_no_such_action() -> None:
     text = BROKEN.replace("txt", "text").replace("max_tool_cals", "max_tool_calls")
-    assert fix_all(document(text), Project(), diagnose(document(text), Project())) is None
+    assert fix_all(document(text), workspace_with(), diagnose(document(text), workspace_with())) is None
 
 
 def test_line_ends_and_broken_text_around_do_not_matter() -> None:
@@ -114,7 +116,7 @@ def test_line_ends_and_broken_text_around_do_not_matter() -> None:
 def test_a_fix_that_brings_another_mistake_is_not_offered() -> None:
     opened = document()
     start = BROKEN.index("max_tool_cals")
-    (problem,) = (each for each in diagnose(opened) if each.span.start == start)
+    (problem,) = (each for each in diagnose(opened, workspace_with()) if each.span.start == start)
     worse = Fix("Change to `required_tools`", (Edit(problem.span, "required_tools"),))
     claimed = Problem(problem.code, problem.span, problem.message, fixes=(worse,))
     assert offered(BROKEN, "max_tool_cals", (claimed,)) == ()
@@ -127,23 +129,22 @@ def test_a_misspelt_type_is_corrected_though_more_is_wrong_in_the_grader() -> No
 
 def test_all_safe_fixes_leave_out_the_one_that_brings_another_mistake() -> None:
     opened = document()
-    problems = list(diagnose(opened, Project()))
+    problems = list(diagnose(opened, workspace_with()))
     at = next(at for at, problem in enumerate(problems) if problem.code == "unknown-key")
     bad = Fix("Change", (Edit(problems[at].span, "required_tools"),), preferred=True)
     problems[at] = replace(problems[at], fixes=(bad,))
-    action = fix_all(opened, Project(), problems)
+    action = fix_all(opened, workspace_with(), problems)
     assert action is not None
     assert apply(BROKEN, action.edits) == BROKEN.replace("txt", "text")
 
 
 def test_a_grader_type_of_a_plug_in_does_not_hinder_the_fix_of_another_grader() -> None:
     catalog = default_catalog().with_types({"acme": {"type": "object", "properties": {"type": {}}}})
+    workspace = Workspace(Project(), catalog)
     text = BROKEN.replace("- type: behavior", "- type: acme\n  name: plug-in\n- type: txt")
     opened = document(text)
     start = text.index("txt")
-    actions = code_actions(
-        opened, Project(), Span(start, start + 3), diagnose(opened, Project(), catalog), catalog
-    )
+    actions = code_actions(opened, workspace, Span(start, start + 3), diagnose(opened, workspace))
     assert actions[0].title == "Change to `text`"
 
 
@@ -151,6 +152,8 @@ def test_what_is_tried_for_one_menu_is_bounded() -> None:
     graders = "".join(f"- type: txt\n  name: g{at}\n" for at in range(code_actions_module.MAX_OFFERED + 50))
     opened = document(f"graders:\n{graders}")
     start = opened.text.index("txt")
-    actions = code_actions(opened, None, Span(start, len(opened.text)), diagnose(opened))
+    actions = code_actions(
+        opened, workspace_with(), Span(start, len(opened.text)), diagnose(opened, workspace_with())
+    )
     assert code_actions_module.SURELY_TRIED <= len(actions) <= code_actions_module.MAX_OFFERED
     assert actions[0].problems[0].span.start == start

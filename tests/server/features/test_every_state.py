@@ -17,6 +17,8 @@ from waza_language_server.features.inlay_hints import inlay_hints
 from waza_language_server.project.document import Document
 from waza_language_server.project.index import Project
 from waza_language_server.project.uris import uri_of
+from waza_language_server.project.workspace import Workspace
+from waza_language_server.schema.catalog import default_catalog
 from waza_language_server.syntax.tree import parse
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
@@ -50,8 +52,8 @@ def files() -> list[Path]:
 @pytest.mark.parametrize("path", files(), ids=lambda path: f"{path.parent.parent.name}/{path.name}")
 @pytest.mark.parametrize("edits", [0, 1, 2])
 def test_every_feature_answers_within_the_text(path: Path, edits: int) -> None:
-    project = Project((EXAMPLES, SUITES))
-    kind = project.claim(path)
+    workspace = Workspace(Project((EXAMPLES, SUITES)), default_catalog())
+    kind = workspace.project.claim(path)
     if kind is None:
         pytest.skip("not a suite file")
     chance = random.Random(f"{path.name} {edits}")
@@ -60,36 +62,37 @@ def test_every_feature_answers_within_the_text(path: Path, edits: int) -> None:
         at = chance.randrange(len(text) + 1)
         text = text[:at] + chance.choice(TYPED) + text[at + chance.choice([0, 0, 1, 5, 40]) :]
     document = Document(uri_of(path), 1, text, kind)
-    project = project.with_document(document)
-    for lens in code_lenses(document, project):
+    workspace = workspace.with_document(document)
+    for lens in code_lenses(document, workspace):
         assert 0 <= lens.span.start <= lens.span.end <= len(text)
-    assert all(0 <= hint.offset <= len(text) for hint in inlay_hints(document, project))
+    assert all(0 <= hint.offset <= len(text) for hint in inlay_hints(document, workspace))
     for offset in chance.sample(range(len(text) + 1), min(20, len(text) + 1)):
-        _check_completion(document, project, offset, chance, typed_on=edits > 0)
-        explained = hover(document, project, offset, documentation="docs/")
+        _check_completion(document, workspace, offset, chance, typed_on=edits > 0)
+        explained = hover(document, workspace, offset, documentation="docs/")
         assert explained is None or 0 <= explained.span.start <= explained.span.end <= len(text)
 
 
 @pytest.mark.parametrize("path", files()[::3], ids=lambda path: f"{path.parent.parent.name}/{path.name}")
 def test_fixes_are_found_for_every_problem_without_an_exception(path: Path) -> None:
-    project = Project((EXAMPLES, SUITES))
-    kind = project.claim(path)
+    workspace = Workspace(Project((EXAMPLES, SUITES)), default_catalog())
+    kind = workspace.project.claim(path)
     if kind is None:
         pytest.skip("not a suite file")
     chance = random.Random(path.name)
     text = path.read_bytes().decode()
     at = chance.randrange(len(text))
     document = Document(uri_of(path), 1, text[:at] + text[at + 1 :], kind)
-    problems = diagnose(document, project.with_document(document))
+    workspace = workspace.with_document(document)
+    problems = diagnose(document, workspace)
     for problem in problems[:5]:
-        code_actions(document, project, problem.span, problems)
-    fix_all(document, project, problems)
+        code_actions(document, workspace, problem.span, problems)
+    fix_all(document, workspace, problems)
 
 
 def _check_completion(
-    document: Document, project: Project, offset: int, chance: random.Random, *, typed_on: bool
+    document: Document, workspace: Workspace, offset: int, chance: random.Random, *, typed_on: bool
 ) -> None:
-    found = complete(document, project, offset).items
+    found = complete(document, workspace, offset).items
     assert len(found) <= 200
     for item in chance.sample(found, min(3, len(found))):
         span = item.edit.span

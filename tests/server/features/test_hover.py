@@ -8,11 +8,10 @@ import pytest
 
 from tests.server.features.completing import CURSOR
 from tests.server.features.results import NOW, grade, write_results
-from tests.server.project.files import EVAL, small_suite
+from tests.server.project.files import EVAL, small_suite, workspace_with
 from waza_language_server.features.annotated_source import Caret, annotate_source
 from waza_language_server.features.hover import hover
 from waza_language_server.project.document import Document, DocumentKind
-from waza_language_server.project.index import Project
 from waza_language_server.project.uris import uri_of
 from waza_language_server.schema.catalog import default_catalog
 from waza_language_server.syntax.tree import parse
@@ -29,7 +28,7 @@ def explained(
     """Return the explanation at the cursor."""
     offset = source.index(CURSOR)
     document = Document(uri_of(path), 1, source.replace(CURSOR, ""), kind)
-    found = hover(document, Project(), offset, documentation=documentation, now=NOW)
+    found = hover(document, workspace_with(), offset, documentation=documentation, now=NOW)
     return found.text if found else None
 
 
@@ -37,7 +36,7 @@ def drawn(source: str) -> str:
     """Return the lines that are explained, with carets under what is meant."""
     offset = source.index(CURSOR)
     document = Document(uri_of(Path("/nowhere/eval.yaml")), 1, source.replace(CURSOR, ""), "eval")
-    found = hover(document, Project(), offset, documentation="docs/")
+    found = hover(document, workspace_with(), offset, documentation="docs/")
     return annotate_source(
         document.text, [Caret(found.span, found.text.split("\n")[0])] if found else [], context=0
     )

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from tests.server.features.results import NOW, RUN_AT, date, grade, write_results
-from tests.server.project.files import opened, put
+from tests.server.project.files import opened, put, workspace_with
 from waza_language_server.features.annotated_source import Hint, annotate_source
 from waza_language_server.features.inlay_hints import InlayHint, inlay_hints
 from waza_language_server.project.document import DocumentKind
-from waza_language_server.project.index import Project
+from waza_language_server.project.runnable_id import RunnableId
 from waza_language_server.text.span import Span
 
 EVAL = """\
@@ -55,12 +55,12 @@ class Editor:
     """One editor on one project: results are remembered from one look to the next."""
 
     def __init__(self) -> None:
-        self.project = Project()
+        self.workspace = workspace_with()
 
     def hints(self, path: Path, kind: DocumentKind, text: str | None = None) -> tuple[InlayHint, ...]:
         document = opened(path, kind, text)
-        self.project = self.project.with_document(document)
-        return inlay_hints(document, self.project, now=NOW)
+        self.workspace = self.workspace.with_document(document)
+        return inlay_hints(document, self.workspace, now=NOW)
 
     def drawn(self, path: Path, kind: DocumentKind, text: str | None = None) -> str:
         text = text or path.read_text()
@@ -243,16 +243,46 @@ def test_a_new_result_file_is_read_when_told(suite: Path) -> None:
     assert editor.label(suite, "eval") == "✗ 0.50 1/2"
     write_results(suite, {"first": [[passing()]]}, at=RUN_AT + timedelta(minutes=1))
     assert editor.label(suite, "eval") == "✗ 0.50 1/2"
-    editor.project.scores.forget()
+    editor.workspace.project.scores.forget()
     assert editor.label(suite, "eval") == "✓ 1.00"
+
+
+def test_what_was_run_shows_the_results_of_its_own_run_and_not_newer_ones_beside(suite: Path) -> None:
+    write_results(suite, {"first": [[passing()]]}, at=RUN_AT + timedelta(days=1))
+    own = write_results(suite, {"first": [[failing()]]})
+    editor = Editor()
+    assert editor.label(suite, "eval") == "✓ 1.00"
+    editor.workspace.project.scores.run_ended(RunnableId(suite), own)
+    assert editor.label(suite, "eval") == "✗ 0.50 1/2"
+
+
+def test_what_is_recorded_after_a_run_is_newer_than_its_results(suite: Path) -> None:
+    own = write_results(suite, {"first": [[failing()]]})
+    editor = Editor()
+    editor.workspace.project.scores.run_ended(RunnableId(suite), own)
+    assert editor.label(suite, "eval") == "✗ 0.50 1/2"
+    write_results(suite, {"first": [[passing()]]}, at=RUN_AT + timedelta(minutes=1))
+    editor.workspace.project.scores.forget()
+    assert editor.label(suite, "eval") == "✓ 1.00"
+
+
+def test_a_run_of_one_grader_leaves_the_others_what_they_are(suite: Path) -> None:
+    newer = {"first": [[failing(), failing("own")]]}
+    write_results(suite, newer, at=RUN_AT + timedelta(days=1))
+    own = write_results(suite, {"first": [[passing()]]})
+    editor = Editor()
+    editor.workspace.project.scores.run_ended(RunnableId(suite, "first", "mentions"), own)
+    task = suite.parent / "tasks" / "first.yaml"
+    assert editor.label(suite, "eval") == "✓ 1.00"
+    assert editor.label(task, "task").startswith("✗")
 
 
 def test_only_the_hints_of_the_visible_part_are_made(suite: Path) -> None:
     write_results(suite, {"first": [[failing()]]})
     document = opened(suite, "eval")
-    project = Project().with_document(document)
+    workspace = workspace_with(document)
     end = EVAL.index("config:\n      contains")
-    assert [hint.label for hint in inlay_hints(document, project, Span(0, end))] == ["✗ 0.50 1/2"]
+    assert [hint.label for hint in inlay_hints(document, workspace, Span(0, end))] == ["✗ 0.50 1/2"]
 
 
 def test_a_broken_file_keeps_its_scores(suite: Path) -> None:

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.server.project.files import EVAL, opened, project_with, put, small_suite
+from tests.server.project.files import EVAL, opened, put, small_suite, workspace_with
 from waza_language_server.features.annotated_source import Lens, annotate_source
 from waza_language_server.features.code_lens import code_lenses
 from waza_language_server.features.runnables import runnables
 from waza_language_server.project.document import Document, DocumentKind
-from waza_language_server.project.index import Project
+from waza_language_server.project.runnable_id import RunnableId
 
 SUITE = """\
 # My suite
@@ -30,8 +30,8 @@ tasks:
 
 def lenses(path: Path, kind: DocumentKind, text: str, *, running: bool = False) -> str:
     document = opened(path, kind, text)
-    target = {(path, None, None)} if running else set[tuple[Path, str | None, str | None]]()
-    found = code_lenses(document, project_with(document), target)
+    target = {RunnableId(path)} if running else set[RunnableId]()
+    found = code_lenses(document, workspace_with(document), target)
     return annotate_source(text, [Lens(lens.span.start, lens.title) for lens in found])
 
 
@@ -72,8 +72,8 @@ def test_the_lens_of_what_runs_cancels_it_and_no_lens_moves(tmp_path: Path) -> N
 def test_lists_without_indentation_and_crlf_have_the_same_lenses(tmp_path: Path) -> None:
     text = "skill: x\r\ngraders:\r\n- type: text\r\n  name: a\r\ntasks: []\r\n"
     document = opened(tmp_path / "eval.yaml", "eval", text)
-    found = runnables(document, Project())
-    assert [(runnable.kind, text[runnable.span.start : runnable.span.end]) for runnable in found] == [
+    found = runnables(document, workspace_with())
+    assert [(runnable.id.kind, text[runnable.span.start : runnable.span.end]) for runnable in found] == [
         ("suite", "skill"),
         ("grader", "type"),
     ]
@@ -84,12 +84,12 @@ def test_ids_are_paths(tmp_path: Path) -> None:
     text = "id: first\nname: First\ngraders:\n  - {type: text, name: own}\n"
     document = opened(tmp_path / "tasks/first.yaml", "task", text)
     suite = eval_path.as_posix()
-    assert [runnable.id for runnable in runnables(document, project_with(document))] == [
+    assert [str(runnable.id) for runnable in runnables(document, workspace_with(document))] == [
         f"{suite}::first",
         f"{suite}::first::own",
     ]
     document = opened(eval_path, "eval")
-    assert [runnable.id for runnable in runnables(document, project_with(document))] == [
+    assert [str(runnable.id) for runnable in runnables(document, workspace_with(document))] == [
         suite,
         f"{suite}::::mentions_deploy",
     ]
@@ -97,29 +97,29 @@ def test_ids_are_paths(tmp_path: Path) -> None:
 
 def test_a_task_that_no_suite_runs_has_no_lens(tmp_path: Path) -> None:
     document = opened(tmp_path / "task.yaml", "task", "id: a\ninputs: {prompt: x}\n")
-    assert code_lenses(document, project_with(document)) == ()
+    assert code_lenses(document, workspace_with(document)) == ()
 
 
 def test_a_task_of_two_suites_is_offered_for_each(tmp_path: Path) -> None:
     put(tmp_path, "eval.yaml", EVAL)
     put(tmp_path, "wazaEval.yaml", EVAL)
     document = opened(put(tmp_path, "tasks/a.yaml", "id: a\n"), "task")
-    found = code_lenses(document, project_with(document))
+    found = code_lenses(document, workspace_with(document))
     assert [lens.title for lens in found] == [
         f"▶ Run task in {tmp_path.name}/eval.yaml",
         f"▶ Run task in {tmp_path.name}/wazaEval.yaml",
     ]
-    assert [lens.argument["suite"] for lens in found] == [
-        str(tmp_path / "eval.yaml"),
-        str(tmp_path / "wazaEval.yaml"),
+    assert [lens.argument["id"] for lens in found] == [
+        str(RunnableId(tmp_path / "eval.yaml", "a")),
+        str(RunnableId(tmp_path / "wazaEval.yaml", "a")),
     ]
 
 
 def test_a_task_without_an_id_is_run_by_the_name_of_its_file(tmp_path: Path) -> None:
     small_suite(tmp_path)
     document = opened(put(tmp_path, "tasks/other.yaml", "name: Other\n"), "task")
-    (found,) = runnables(document, project_with(document))
-    assert (found.task, found.label) == ("other", "Other")
+    (found,) = runnables(document, workspace_with(document))
+    assert (found.id.task, found.label) == ("other", "Other")
 
 
 def test_tasks_written_inline_have_lenses(tmp_path: Path) -> None:
@@ -127,8 +127,8 @@ def test_tasks_written_inline_have_lenses(tmp_path: Path) -> None:
         "skill: x\ntasks:\n  - id: a\n    inputs: {prompt: x}\n    graders:\n      - {type: text, name: g}\n"
     )
     document = opened(tmp_path / "eval.yaml", "eval", text)
-    found = runnables(document, Project())
-    assert [(runnable.kind, runnable.task, runnable.grader) for runnable in found] == [
+    found = runnables(document, workspace_with())
+    assert [(runnable.id.kind, runnable.id.task, runnable.id.grader) for runnable in found] == [
         ("suite", None, None),
         ("task", "a", None),
         ("grader", "a", "g"),
@@ -138,8 +138,8 @@ def test_tasks_written_inline_have_lenses(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["", "# nothing\n", "- a\n- b\n", "\x00\x01", "just words"])
 def test_odd_files_have_none(tmp_path: Path, text: str) -> None:
     document = opened(tmp_path / "eval.yaml", "eval", text)
-    assert runnables(document, Project()) == ()
+    assert runnables(document, workspace_with()) == ()
 
 
 def test_an_unsaved_document_has_none() -> None:
-    assert runnables(Document("untitled:1", 1, SUITE, "eval"), Project()) == ()
+    assert runnables(Document("untitled:1", 1, SUITE, "eval"), workspace_with()) == ()

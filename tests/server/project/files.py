@@ -8,6 +8,8 @@ from textwrap import dedent
 from waza_language_server.project.document import Document, DocumentKind
 from waza_language_server.project.index import Project
 from waza_language_server.project.uris import uri_of
+from waza_language_server.project.workspace import Workspace
+from waza_language_server.schema.catalog import default_catalog
 
 EVAL = """\
     name: my-eval
@@ -67,3 +69,8 @@ def project_with(*documents: Document, roots: tuple[Path, ...] = ()) -> Project:
     for document in documents:
         project = project.with_document(document)
     return project
+
+
+def workspace_with(*documents: Document, roots: tuple[Path, ...] = ()) -> Workspace:
+    """Return a workspace in which the documents are open, with the catalog of the engine."""
+    return Workspace(project_with(*documents, roots=roots), default_catalog())

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import os
+import weakref
 from collections import Counter
 from pathlib import Path
 
@@ -65,6 +67,39 @@ def test_what_an_open_document_says_wins_over_the_disk(tmp_path: Path) -> None:
     assert project.task_ids(project.suite(eval_path)).value == ("renamed",)
     closed = project.without(opened(task, "task").uri)
     assert closed.task_ids(closed.suite(eval_path)).value == ("first",)
+
+
+def test_a_closed_file_is_parsed_once_for_each_version_of_it(tmp_path: Path) -> None:
+    path = small_suite(tmp_path)
+    project = Project()
+    tree = project.tree(path)
+    assert tree.root is not None
+    assert tree.root.get("name") is not None
+    assert project.with_document(opened(tmp_path / "tasks" / "first.yaml", "task")).tree(path) is tree
+    put(tmp_path, "eval.yaml", EVAL.replace("my-eval", "renamed"))
+    assert "renamed" in project.tree(path).text
+
+
+def test_the_tree_of_an_open_document_is_its_own(tmp_path: Path) -> None:
+    document = opened(small_suite(tmp_path), "eval", "name: typed\n")
+    assert project_with(document).tree(tmp_path / "eval.yaml") is document.tree
+
+
+def test_a_file_that_cannot_be_read_has_an_empty_tree(tmp_path: Path) -> None:
+    assert Project().tree(tmp_path / "missing.yaml").root is None
+    assert Project().tree(tmp_path).root is None
+
+
+def test_of_many_closed_files_only_some_trees_are_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(disk, "MAX_TREES", 3)
+    project = Project()
+    paths = [put(tmp_path, f"{name}.yaml", f"id: {name}\n") for name in "abcdefgh"]
+    roots = [weakref.ref(root.green) for path in paths if (root := project.tree(path).root) is not None]
+    gc.collect()
+    assert len(roots) == len(paths)
+    assert 1 <= sum(root() is not None for root in roots) <= 3
 
 
 def test_the_suite_of_a_task_is_found_above_it(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from waza_language_server.project.document import Document, DocumentKind
 from waza_language_server.schema.catalog import default_catalog
-from waza_language_server.schema.locate import graders_in, located, shape_at, shape_of
+from waza_language_server.schema.locate import graders_in, located_below, shape_at
 from waza_language_server.schema.shape import SchemaRoot, Shape
 from waza_language_server.syntax.nodes import Node
 
@@ -42,7 +42,7 @@ def root_of(text: str, kind: DocumentKind = "task") -> Node:
 
 
 def shape(*path: str | int) -> Shape:
-    found = shape_at("task", path, root_of(TASK))
+    found = shape_at("task", path, root_of(TASK), default_catalog())
     assert found is not None
     return found
 
@@ -69,11 +69,11 @@ def test_an_entry_without_type_has_the_keys_of_all_types() -> None:
 
 def test_a_place_that_is_not_written_yet_has_a_shape() -> None:
     assert "path" in shape("inputs", "files", 7).properties
-    assert shape_at("task", ("inputs", "prompt"), None) is not None
+    assert shape_at("task", ("inputs", "prompt"), None, default_catalog()) is not None
 
 
 def test_an_unknown_place_has_none() -> None:
-    assert shape_at("task", ("nowhere", 0), root_of(TASK)) is None
+    assert shape_at("task", ("nowhere", 0), root_of(TASK), default_catalog()) is None
 
 
 def test_the_alternative_is_chosen_by_what_is_written() -> None:
@@ -81,21 +81,15 @@ def test_the_alternative_is_chosen_by_what_is_written() -> None:
     assert "config" in shape("expected", "graders", 1).properties
 
 
-def test_a_node_finds_its_shape() -> None:
-    node = root_of(TASK).get("graders", 0, "type")
-    assert node is not None
-    found = shape_of(node, "task")
-    assert found is not None
-    assert found.enum == ("text",)
-
-
 def test_all_grader_entries_of_a_document_are_found() -> None:
-    names = [entry.get("name") for entry in graders_in(root_of(TASK), "task")]
+    names = [entry.get("name") for entry in graders_in(root_of(TASK), "task", default_catalog())]
     assert [name.value for name in names if name is not None] == ["a", "b", "c"]
 
 
 def test_every_value_is_located_once_in_source_order() -> None:
-    starts = [node.span.start for node, _ in located(root_of(TASK), "task")]
+    catalog = default_catalog()
+    below = located_below(root_of(TASK), catalog.document("task"), catalog)
+    starts = [node.span.start for node, _ in below]
     assert starts == sorted(starts)
 
 
@@ -131,7 +125,8 @@ def test_a_reference_to_itself_ends() -> None:
 def test_shapes_need_neither_the_models_nor_the_validator() -> None:
     program = (
         "import sys; from waza_language_server.schema.locate import shape_at;"
-        "shape_at('task', ('graders', 0), None);"
+        "from waza_language_server.schema.catalog import default_catalog;"
+        "shape_at('task', ('graders', 0), None, default_catalog());"
         "print([m for m in ('pydantic', 'jsonschema_rs', 'openai') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

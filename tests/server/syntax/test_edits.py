@@ -10,6 +10,7 @@ from ruamel.yaml import YAML
 from tests.shared_corpus import suite_files
 from waza_language_server.syntax import edits as edit
 from waza_language_server.syntax.nodes import Entry, Node
+from waza_language_server.syntax.steps import finished
 from waza_language_server.syntax.tree import Tree, parse
 from waza_language_server.text.edit import Edit
 from waza_language_server.text.span import Span
@@ -55,23 +56,26 @@ def test_an_entry_is_inserted(
     before: str, path: tuple[str | int, ...], key: str, value: str, after: str
 ) -> None:
     tree = parse(before)
-    assert edit.apply(before, edit.insert_entry(tree, node_at(tree, *path), key, value)) == after
+    assert edit.apply(before, finished(edit.insert_entry(tree, node_at(tree, *path), key, value))) == after
 
 
 def test_an_entry_is_inserted_behind_another_one() -> None:
     tree = parse("a: 1 # one\nc: 3\n")
-    made = edit.insert_entry(tree, tree.root, "b", "2", entry_at(tree, "a"))
+    made = finished(edit.insert_entry(tree, tree.root, "b", "2", entry_at(tree, "a")))
     assert edit.apply(tree.text, made) == "a: 1 # one\nb: 2\nc: 3\n"
 
 
 def test_an_entry_is_inserted_into_an_empty_file() -> None:
     tree = parse("# nothing yet\n")
-    assert edit.apply(tree.text, edit.insert_entry(tree, None, "name", "x")) == "# nothing yet\nname: x\n"
+    assert (
+        edit.apply(tree.text, finished(edit.insert_entry(tree, None, "name", "x")))
+        == "# nothing yet\nname: x\n"
+    )
 
 
 def test_an_entry_that_stands_there_already_is_not_inserted() -> None:
     tree = parse("a: 1\n")
-    assert edit.insert_entry(tree, tree.root, "a", "2") == ()
+    assert finished(edit.insert_entry(tree, tree.root, "a", "2")) == ()
 
 
 @pytest.mark.parametrize(
@@ -87,7 +91,7 @@ def test_an_entry_that_stands_there_already_is_not_inserted() -> None:
 )
 def test_an_item_is_inserted(before: str, path: tuple[str | int, ...], item: str, after: str) -> None:
     tree = parse(before)
-    assert edit.apply(before, edit.insert_item(tree, node_at(tree, *path), item)) == after
+    assert edit.apply(before, finished(edit.insert_item(tree, node_at(tree, *path), item))) == after
 
 
 @pytest.mark.parametrize(
@@ -110,7 +114,7 @@ def test_an_item_is_inserted(before: str, path: tuple[str | int, ...], item: str
 )
 def test_an_entry_is_deleted(before: str, path: tuple[str | int, ...], after: str) -> None:
     tree = parse(before)
-    assert edit.apply(before, edit.delete_entry(tree, entry_at(tree, *path))) == after
+    assert edit.apply(before, finished(edit.delete_entry(tree, entry_at(tree, *path)))) == after
 
 
 @pytest.mark.parametrize(
@@ -126,7 +130,7 @@ def test_an_entry_is_deleted(before: str, path: tuple[str | int, ...], after: st
 )
 def test_an_item_is_deleted(before: str, path: tuple[str | int, ...], after: str) -> None:
     tree = parse(before)
-    assert edit.apply(before, edit.delete_item(tree, node_at(tree, *path))) == after
+    assert edit.apply(before, finished(edit.delete_item(tree, node_at(tree, *path)))) == after
 
 
 @pytest.mark.parametrize(
@@ -160,32 +164,36 @@ def test_an_item_is_deleted(before: str, path: tuple[str | int, ...], after: str
 )
 def test_an_entry_moves_under_config(before: str, after: str | None) -> None:
     tree = parse(before)
-    made = edit.move_entry_into(tree, entry_at(tree, "g", 0, "pattern"), node_at(tree, "g", 0), "config")
+    made = finished(
+        edit.move_entry_into(tree, entry_at(tree, "g", 0, "pattern"), node_at(tree, "g", 0), "config")
+    )
     assert (edit.apply(before, made) if made else None) == after
 
 
 def test_a_renamed_key_keeps_its_quotes_and_its_value() -> None:
     tree = parse('"old": 1 # why\nb: 2\n')
     assert (
-        edit.apply(tree.text, edit.rename_key(tree, entry_at(tree, "old"), "new")) == '"new": 1 # why\nb: 2\n'
+        edit.apply(tree.text, finished(edit.rename_key(tree, entry_at(tree, "old"), "new")))
+        == '"new": 1 # why\nb: 2\n'
     )
 
 
 def test_a_key_is_not_renamed_to_one_that_exists() -> None:
     tree = parse("a: 1\nb: 2\n")
-    assert edit.rename_key(tree, entry_at(tree, "a"), "b") == ()
+    assert finished(edit.rename_key(tree, entry_at(tree, "a"), "b")) == ()
 
 
 def test_a_replaced_scalar_keeps_its_style() -> None:
     tree = parse("a: 'x' # why\n")
     assert (
-        edit.apply(tree.text, edit.replace_scalar(tree, node_at(tree, "a"), "it's")) == "a: 'it''s' # why\n"
+        edit.apply(tree.text, finished(edit.replace_scalar(tree, node_at(tree, "a"), "it's")))
+        == "a: 'it''s' # why\n"
     )
 
 
 def test_edits_work_beside_faults() -> None:
     tree = parse("a: b: c\ng:\n  - name: x\n    tipe: text\n")
-    made = edit.rename_key(tree, entry_at(tree, "g", 0, "tipe"), "type")
+    made = finished(edit.rename_key(tree, entry_at(tree, "g", 0, "tipe"), "type"))
     assert edit.apply(tree.text, made) == "a: b: c\ng:\n  - name: x\n    type: text\n"
 
 
@@ -245,20 +253,20 @@ def test_every_edit_reads_as_intended_and_loses_no_other_comment(windows: bool) 
             kind = randomness.choice(["insert", "delete", "rename", "replace"])
             own = len(_comments(iter(()), text[target.span.start : target.span.end]))
             if kind == "insert":
-                edits = edit.insert_entry(tree, holder, "new_key", "'v'", target)
+                edits = finished(edit.insert_entry(tree, holder, "new_key", "'v'", target))
                 wanted, lost = {**lookup(value, holder.path), "new_key": "v"}, 0
             elif kind == "delete":
-                edits = edit.delete_entry(tree, target)
+                edits = finished(edit.delete_entry(tree, target))
                 wanted, lost = dict(lookup(value, holder.path)), own + 1
                 wanted.pop(target.key.value, None)
             elif kind == "rename":
-                edits = edit.rename_key(tree, target, "new_key")
+                edits = finished(edit.rename_key(tree, target, "new_key"))
                 wanted, lost = dict(lookup(value, holder.path)), 0
                 wanted["new_key"] = wanted.pop(target.key.value, None)
             else:
                 if target.value.kind != "scalar":
                     continue
-                edits = edit.replace_scalar(tree, target.value, "new: value")
+                edits = finished(edit.replace_scalar(tree, target.value, "new: value"))
                 wanted, lost = {**lookup(value, holder.path), target.key.value: "new: value"}, 0
             assert edits, (kind, text, target.key.value)
             new = edit.apply(text, edits)

@@ -8,6 +8,7 @@ from typing import Literal
 
 import pytest
 
+from tests.server.project.files import workspace_with
 from tests.server.syntax.outline import outline
 from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.project.document import Document
@@ -128,7 +129,7 @@ def test_only_so_many_faults_are_told_and_none_is_forgotten() -> None:
 def test_a_document_that_is_too_long_is_not_read_and_says_so() -> None:
     document = Document("file:///eval.yaml", 1, HEAD + "#" * MAX_CHARACTERS, "eval")
     assert document.tree.root is None
-    (problem,) = diagnose(document)
+    (problem,) = diagnose(document, workspace_with())
     assert (problem.code, problem.severity, problem.span.start) == ("not-text", "information", 0)
     assert "4,000,000" in problem.message
 

@@ -48,7 +48,7 @@ class _Slip:
 
 def syntax(view: FileView) -> Iterator[Problem]:
     """Yield the problems of the text itself."""
-    yield from syntax_problems(view.tree, view.kind, view.catalog)
+    yield from _syntax_problems(view.tree, view.kind, view.catalog)
     if multiplies_itself(view.tree):
         yield _too_many_aliases(view.tree)
 
@@ -58,14 +58,20 @@ def multiplies_itself(tree: Tree) -> bool:
     return tree.root is not None and tree.anchored and aliased_nodes(tree.root.green) > MAX_ALIASED_NODES
 
 
-def syntax_problems(tree: Tree, kind: SchemaName, catalog: Catalog | None) -> Iterator[Problem]:
-    """Yield the problems of the text; without schemas every fault is said as it is."""
+def syntax_faults(tree: Tree) -> Iterator[Problem]:
+    """Yield every fault of the text as it is: for when the schemas cannot be read."""
+    for fault in tree.errors:
+        problem = _problem(fault)
+        # Nobody says that a very long file is wrong: a run may read it.
+        yield problem if len(tree.text) <= MAX_CHARACTERS else replace(problem, severity="information")
+
+
+def _syntax_problems(tree: Tree, kind: SchemaName, catalog: Catalog) -> Iterator[Problem]:
     faults = list(tree.errors)
     if len(tree.text) > MAX_CHARACTERS:
-        # Nobody says that the file is wrong: a run may read it.
-        yield from (replace(_problem(fault), severity="information") for fault in faults)
+        yield from syntax_faults(tree)
         return
-    if catalog is not None and faults and len(tree.text) <= _LONGEST:
+    if faults and len(tree.text) <= _LONGEST:
         for slip in islice(_slips(tree), _TRIALS):
             repaired = parse(apply(tree.text, (slip.edit,)), tree)
             explained = _explained(tree, faults, repaired, slip.edit)

@@ -16,7 +16,8 @@ from waza_language_server.analysis.spelling import listed
 from waza_language_server.schema.shape import Property, Shape
 from waza_language_server.syntax.edits import insert_entry
 from waza_language_server.syntax.nodes import Entry, Node
-from waza_language_server.text.edit import Edit, Fix
+from waza_language_server.syntax.steps import Steps
+from waza_language_server.text.edit import Edits, Fix
 
 _SAMPLES = {"string": "TODO", "integer": "1", "number": "1", "boolean": "true", "array": "[]", "object": "{}"}
 
@@ -79,7 +80,7 @@ def _insertions(subject: Subject, mapping: Node, shape: Shape, keys: Sequence[st
             yield Fix(f"Insert `{key}`", partial(_inserted, subject, mapping, shape, known))
 
 
-def _inserted(subject: Subject, mapping: Node, shape: Shape, known: Property) -> tuple[Edit, ...]:
+def _inserted(subject: Subject, mapping: Node, shape: Shape, known: Property) -> Steps[Edits]:
     key = known.name
     if known.shape.kind == "grader.name":
         value = _free_name(mapping)
@@ -120,11 +121,9 @@ def _place(mapping: Node, shape: Shape, key: str) -> Entry | None:
     order = list(shape.properties)
     if key not in order or mapping.style == "flow":
         return None
-    earlier = set(order[: order.index(key)])
-    known = [entry for entry in mapping.entries if entry.key.value in earlier]
-    if known:
-        return known[-1]
-    return mapping.entry("type")
+    earlier = (mapping.entry(name) for name in order[: order.index(key)])
+    known = [entry for entry in earlier if entry is not None]
+    return max(known, key=lambda entry: entry.span.start, default=mapping.entry("type"))
 
 
 def _free_name(grader: Node) -> str:

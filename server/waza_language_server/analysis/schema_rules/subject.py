@@ -105,7 +105,8 @@ class Subject:
         holder = self.entry(mapping)
         if holder is not None:
             return holder.key.span
-        return mapping.entries[0].key.span if mapping.entries else self.first_line(mapping)
+        first = next(mapping.each_entry(), None)
+        return first.key.span if first is not None else self.first_line(mapping)
 
     def value_span(self, node: Node) -> Span:
         """Return where to mark a value: its first line; an empty value is marked at its key."""

@@ -18,7 +18,8 @@ from waza_language_server.schema.locate import grader_type
 from waza_language_server.schema.shape import Shape
 from waza_language_server.syntax.edits import delete_entry, insert_entry, move_entry_into
 from waza_language_server.syntax.nodes import Entry, Node
-from waza_language_server.text.edit import Edit, Fix
+from waza_language_server.syntax.steps import Steps
+from waza_language_server.text.edit import Edit, Edits, Fix
 
 _EVERYWHERE = frozenset({"name", "id", "description", "type", "tags", "value", "path", "model", "version"})
 """Keys that mean something else at every level: nobody writes them at the wrong one by mistake."""
@@ -219,7 +220,7 @@ def _advised(shape: Shape) -> Iterator[str]:
     return (advice.key for advice in shape.recommended)
 
 
-def _move_up(subject: Subject, mapping: Node, entry: Entry, above: Node) -> tuple[Edit, ...]:
+def _move_up(subject: Subject, mapping: Node, entry: Entry, above: Node) -> Steps[Edits]:
     """Return the edits that move an entry into a mapping further up, beside what holds it."""
     holder = mapping
     while holder.parent is not None and holder.parent.span != above.span:
@@ -229,9 +230,8 @@ def _move_up(subject: Subject, mapping: Node, entry: Entry, above: Node) -> tupl
     if not before and not behind:
         return ()
     after = before[-1] if before else behind[0]
-    inserted = insert_entry(
-        subject.tree, above, entry.key.value, _value_text(subject.text, mapping, entry), after
-    )
+    value = _value_text(subject.text, mapping, entry)
+    inserted = yield from insert_entry(subject.tree, above, entry.key.value, value, after)
     # The only key of a mapping takes the mapping with it, rather than leave an empty one behind.
     gone = entry
     if (
@@ -240,7 +240,7 @@ def _move_up(subject: Subject, mapping: Node, entry: Entry, above: Node) -> tupl
         and outer.value.parent == above
     ):
         gone = outer
-    deleted = delete_entry(subject.tree, gone)
+    deleted = yield from delete_entry(subject.tree, gone)
     return (*inserted, *deleted) if inserted and deleted else ()
 
 

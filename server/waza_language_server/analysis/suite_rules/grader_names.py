@@ -15,7 +15,6 @@ from waza_language_server.analysis.spelling import listed, nearest
 from waza_language_server.project.nearby import Nearby
 from waza_language_server.project.uris import path_of, uri_of
 from waza_language_server.schema.locate import outside_graders
-from waza_language_server.syntax.tree import parse
 from waza_language_server.text.edit import Fix, Related
 from waza_language_server.text.span import Span
 
@@ -39,9 +38,9 @@ def names_taken_by_suite(view: SuiteView) -> Iterator[Problem]:
         return
     text, own = view.document.text, {name for grader in view.graders if (name := name_of(grader)) is not None}
     taken: dict[str, _Elsewhere] = {}
-    for suite in view.project.suites_of(path):
+    for suite in view.workspace.project.suites_of(path):
         if own & {grader.name for grader in suite.outline.graders}:
-            taken |= _places_of_names(view.project, suite.path)
+            taken |= _places_of_names(view.workspace.project, suite.path)
     for grader in view.graders:
         node = name_node(grader)
         elsewhere = taken.get(node.value) if node is not None else None
@@ -59,11 +58,11 @@ def unknown_names(view: SuiteView) -> Found:
     if document.kind != "task" or root is None:
         return
     nodes: list[Node] = []
-    for node, shape in outside_graders(root, view.catalog.document("task")):
+    for node, shape in outside_graders(root, view.workspace.catalog.document("task")):
         if shape.kind == "grader.name" and node.kind == "scalar":
             nodes.append(node)
         yield None
-    known = Nearby(view.project, document).suite_grader_names() if nodes else None
+    known = Nearby(view.workspace.project, document).suite_grader_names() if nodes else None
     if known is None or not known.known or not known.value:
         return
     for node in nodes:
@@ -85,8 +84,7 @@ def unknown_names(view: SuiteView) -> Found:
 
 def _places_of_names(project: Project, path: Path) -> dict[str, _Elsewhere]:
     """Return where the graders of an eval file are named; only asked for when a name is taken."""
-    opened = project.documents.get(path)
-    tree = opened.tree if opened is not None else parse(project.text(path).value)
+    tree = project.tree(path)
     graders = tree.root.get("graders") if tree.root is not None else None
     nodes = (name_node(item.target) for item in (graders.target.items if graders is not None else ()))
     return {node.value: _Elsewhere(uri_of(path), node.span) for node in nodes if node is not None}

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,7 +22,7 @@ from waza_language_server.project.nearby import Nearby
 from waza_language_server.project.outline import pattern_nodes, pattern_of
 from waza_language_server.project.uris import path_of
 from waza_language_server.syntax.edits import replace_scalar
-from waza_language_server.text.edit import Edit, Fix, Related
+from waza_language_server.text.edit import Fix, Related
 
 if TYPE_CHECKING:
     from waza_language_server.project.document import Document
@@ -50,7 +51,7 @@ class _Glob:
 
 def task_globs(view: SuiteView) -> Iterator[Problem]:
     """Yield the problems of what an eval file refers to; nothing for other files."""
-    document, project, root = view.document, view.project, view.document.tree.root
+    document, project, root = view.document, view.workspace.project, view.document.tree.root
     path = path_of(document.uri)
     if document.kind != "eval" or root is None or path is None or root.entry("tasks_from"):
         return
@@ -113,8 +114,8 @@ def _fixes(document: Document, project: Project, path: Path, node: Node) -> Iter
         if pattern != node.value and _picks_up_tasks(document, project, path, pattern)
     ]
     for pattern in found[:3]:
-        edits: tuple[Edit, ...] = replace_scalar(document.tree, node, pattern)
-        yield Fix(f'Change to "{pattern}"', edits, preferred=len(found) == 1)
+        repair = partial(replace_scalar, document.tree, node, pattern)
+        yield Fix(f'Change to "{pattern}"', repair, preferred=len(found) == 1)
 
 
 def _candidates(document: Document, project: Project, folder: Path, pattern: str) -> Iterator[str]:

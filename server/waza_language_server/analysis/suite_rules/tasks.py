@@ -14,7 +14,6 @@ from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import Found, SuiteView
 from waza_language_server.project.uris import path_of, uri_of
 from waza_language_server.syntax.nodes import Node
-from waza_language_server.syntax.tree import parse
 from waza_language_server.text.edit import Related
 from waza_language_server.text.scalar_map import ScalarMap
 from waza_language_server.text.span import Span
@@ -33,7 +32,7 @@ def relative_paths(view: SuiteView) -> Iterator[Problem]:
 
     The suites of the task must be known, because they may bring files too.
     """
-    document, project = view.document, view.project
+    document, project = view.document, view.workspace.project
     root, path = document.tree.root, path_of(document.uri)
     prompt = root.get("inputs", "prompt") if root is not None else None
     if document.kind != "task" or root is None or path is None or prompt is None:
@@ -54,7 +53,7 @@ def relative_paths(view: SuiteView) -> Iterator[Problem]:
 
 def duplicate_ids(view: SuiteView) -> Found:
     """Yield the id of a task that another task of the same suite has, and None after each file."""
-    document, project = view.document, view.project
+    document, project = view.document, view.workspace.project
     root, path = document.tree.root, path_of(document.uri)
     node = root.get("id") if root is not None else None
     if document.kind != "task" or path is None or node is None or not _word(node):
@@ -73,8 +72,7 @@ def duplicate_ids(view: SuiteView) -> Found:
 
 
 def _id_span(project: Project, path: Path) -> Span:
-    opened = project.documents.get(path)
-    tree = opened.tree if opened is not None else parse(project.text(path).value)
+    tree = project.tree(path)
     node = tree.root.get("id") if tree.root is not None else None
     return node.span if node is not None else Span(0, 0)
 
@@ -85,8 +83,7 @@ def _brings_files(task: Node) -> bool:
 
 
 def _suite_brings_files(project: Project, path: Path) -> bool:
-    opened = project.documents.get(path)
-    tree = opened.tree if opened is not None else parse(project.text(path).value)
+    tree = project.tree(path)
     return tree.root is None or _filled(tree.root.get("config", "instruction_files"))
 
 

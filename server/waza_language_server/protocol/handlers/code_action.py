@@ -33,20 +33,18 @@ async def code_action(ls: WazaServer, params: types.CodeActionParams) -> list[ty
         return []
     convert = Converter(document, ls.session.encoding, ls.abilities)
     problems = await ls.diagnostics.problems_of(document)
-    project, catalog = ls.session.project, ls.session.catalog
+    workspace = ls.session.workspace
     found: list[CodeAction] = []
     if problems is not None and quick:
         span = Span(convert.offset(params.range.start), convert.offset(params.range.end))
-        steps = code_actions_in_steps(document, project, span, problems, catalog)
+        steps = code_actions_in_steps(document, workspace, span, problems)
         found += await ls.diagnostics.in_slices(document, steps) or ()
     if problems is not None and everything:
-        action = await ls.diagnostics.in_slices(
-            document, fix_all_in_steps(document, project, problems, catalog)
-        )
+        action = await ls.diagnostics.in_slices(document, fix_all_in_steps(document, workspace, problems))
         found += [action] if action is not None else []
     if not ls.session.is_current(document):
         return None
-    return [convert.code_action(action, project) for action in found]
+    return [convert.code_action(action, workspace.project) for action in found]
 
 
 def _asked(kinds: Sequence[types.CodeActionKind | str] | None) -> list[str]:

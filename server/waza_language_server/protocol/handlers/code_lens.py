@@ -21,9 +21,9 @@ def code_lens(ls: WazaServer, params: types.CodeLensParams) -> Answer[list[types
     """Return the lenses of a document."""
 
     def find(document: Document) -> Steps[list[types.CodeLens]]:
-        running = {(run.target.suite, run.target.task, run.target.grader) for run in ls.active_runs}
+        running = {run.target for run in ls.active_runs}
         convert = Converter(document, ls.session.encoding, ls.abilities)
-        lenses = yield from code_lenses_in_steps(document, ls.session.project, running)
+        lenses = yield from code_lenses_in_steps(document, ls.session.workspace, running)
         return (yield from in_steps(map(convert.code_lens, lenses)))
 
     return ls.diagnostics.answer(params.text_document.uri, find)

@@ -1,8 +1,8 @@
 """The commands behind the lenses: run, cancel, restart the engine.
 
-``waza.run`` takes ``{suite, task, grader, workDoneToken?}`` and is answered when the run has ended, with
-``{status, resultsFile, message}``. It is cancelled by cancelling the request, by the client's progress bar,
-or by ``waza.cancel`` with the same target (without one: everything). What runs is what is on disk: saving is
+``waza.run`` takes the id of a runnable, ``{id, workDoneToken?}``, and is answered when the run has ended,
+with ``{status, resultsFile, message}``. It is cancelled by cancelling the request, by the client's progress
+bar, or by ``waza.cancel`` with the same id (without one: everything). What runs is what is on disk: saving is
 the client's business, and the user is told once when something was not saved.
 
 Architecture invariant: nothing runs that was not asked for. An argument that is not what it should be is
@@ -14,12 +14,13 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from lsprotocol import types
 
-from waza_language_server.engine.runs import RunOutcome, RunProgress, RunTarget
+from waza_language_server.engine.runs import RunOutcome, RunProgress
 from waza_language_server.protocol.handlers.grader_types import forget_types
 from waza_language_server.protocol.handlers.run_requests import FAILED, confirm_place, refused, run_request
 from waza_language_server.protocol.handlers.watched_files import refresh_scores
@@ -27,6 +28,8 @@ from waza_language_server.protocol.messages import is_identifier
 from waza_language_server.text.labels import label, message
 
 if TYPE_CHECKING:
+    from waza_language_server.engine.runs import Run
+    from waza_language_server.project.runnable_id import RunnableId
     from waza_language_server.protocol.server import WazaServer
 
 CREATE_WITHIN_SECONDS = 2.0
@@ -61,12 +64,14 @@ async def progress_cancelled(ls: WazaServer, params: types.WorkDoneProgressCance
         await _cancel_targets(ls, {target})
 
 
-def show_runs(ls: WazaServer) -> None:
-    """Draw lenses and scores again: a run has started or ended."""
+def show_run(ls: WazaServer, run: Run) -> None:
+    """Draw lenses and scores again: a run has started, or has ended with results of its own."""
+    if run.outcome is not None and run.outcome.results_file is not None:
+        ls.session.project.scores.run_ended(run.target, Path(run.outcome.results_file))
     refresh_scores(ls)
 
 
-async def _run(ls: WazaServer, target: RunTarget, token: types.ProgressToken | None) -> dict[str, Any]:
+async def _run(ls: WazaServer, target: RunnableId, token: types.ProgressToken | None) -> dict[str, Any]:
     if not ls.trusted:
         raise refused(
             "Suites execute code, so nothing runs in an untrusted workspace; trust it first.", FAILED
@@ -93,20 +98,20 @@ async def _run(ls: WazaServer, target: RunTarget, token: types.ProgressToken | N
     return {"status": outcome.status, "resultsFile": outcome.results_file, "message": outcome.message}
 
 
-async def _cancel(ls: WazaServer, target: RunTarget | None) -> dict[str, int]:
+async def _cancel(ls: WazaServer, target: RunnableId | None) -> dict[str, int]:
     targets = {run.target for run in ls.runs.active if target is None or run.target == target}
     await _cancel_targets(ls, targets)
     return {"canceled": len(targets)}
 
 
-async def _cancel_targets(ls: WazaServer, targets: set[RunTarget]) -> None:
+async def _cancel_targets(ls: WazaServer, targets: set[RunnableId]) -> None:
     await asyncio.gather(*(ls.runs.cancel(run) for run in ls.runs.active if run.target in targets))
 
 
 class _ProgressBar:
     """The progress bar of one run: with the client's own token, else with one of ours, else none."""
 
-    def __init__(self, ls: WazaServer, target: RunTarget, token: types.ProgressToken | None) -> None:
+    def __init__(self, ls: WazaServer, target: RunnableId, token: types.ProgressToken | None) -> None:
         self._ls = ls
         self._target = target
         self._given = token

@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 from waza_language_server.engine.process import EngineError
-from waza_language_server.schema.catalog import default_catalog
 
 if TYPE_CHECKING:
     from waza_language_server.protocol.server import WazaServer
@@ -55,9 +54,8 @@ async def _learn(ls: WazaServer) -> None:
 
 
 def _use(ls: WazaServer, schemas: Mapping[str, Any]) -> None:
-    if not schemas and ls.session.catalog is default_catalog():
+    if not ls.session.learn_types(schemas):
         return
-    ls.session.catalog = default_catalog().with_types(schemas) if schemas else default_catalog()
     ls.diagnostics.all_again()
     if ls.abilities.pulls_diagnostics and ls.abilities.refreshes_diagnostics:
         ls.workspace_diagnostic_refresh(None)

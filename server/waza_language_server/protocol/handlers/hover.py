@@ -26,9 +26,8 @@ def hover(ls: WazaServer, params: types.HoverParams) -> Answer[types.Hover]:
         yield
         found = feature.hover(
             document,
-            ls.session.project,
+            ls.session.workspace,
             offset,
-            catalog=ls.session.catalog,
             documentation=documentation_folder(),
         )
         return None if found is None else convert.hover(found)

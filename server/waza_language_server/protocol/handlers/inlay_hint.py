@@ -24,7 +24,7 @@ def inlay_hint(ls: WazaServer, params: types.InlayHintParams) -> Answer[list[typ
     def find(document: Document) -> Steps[list[types.InlayHint]]:
         convert = Converter(document, ls.session.encoding, ls.abilities)
         shown = Span(convert.offset(params.range.start), convert.offset(params.range.end))
-        hints = yield from inlay_hints_in_steps(document, ls.session.project, shown)
+        hints = yield from inlay_hints_in_steps(document, ls.session.workspace, shown)
         return (yield from in_steps(map(convert.inlay_hint, hints)))
 
     return ls.diagnostics.answer(params.text_document.uri, find)

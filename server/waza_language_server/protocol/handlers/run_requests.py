@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from waza_language_server.engine.runs import RunTarget
+from waza_language_server.project.runnable_id import RunnableId
 from waza_language_server.project.uris import path_of
 from waza_language_server.protocol.messages import INVALID_PARAMS, is_identifier
 from waza_language_server.text.labels import message
@@ -21,39 +21,51 @@ if TYPE_CHECKING:
 
 FAILED = types.LSPErrorCodes.RequestFailed.value
 RUN, CANCEL = "Run", "Cancel"
-_KEYS = ("suite", "task", "grader", "workDoneToken")
+_KEYS = ("id", "suite", "task", "grader", "workDoneToken")
+_WANTED = "{id}, or {suite, task, grader}"
 
 
 @dataclass(frozen=True, slots=True)
 class RunRequest:
     """What is to be run, and the client's own token for the progress bar."""
 
-    target: RunTarget
+    target: RunnableId
     token: types.ProgressToken | None
 
 
 def run_request(command: str, arguments: Sequence[object]) -> RunRequest:
-    """Return what the one argument ``{suite, task, grader, workDoneToken}`` of a command asks for.
+    """Return what the one argument of a command asks for.
 
-    ``suite`` is a path or a ``file:`` URI. ``task`` and ``grader`` are ids; without them, or with null, all
-    are meant. Raises ``JsonRpcException`` for everything else: nothing wrong may come to mean all.
+    ``{id, workDoneToken}`` is what lenses send: the id of a runnable, as it is. Who knows none may write
+    ``{suite, task, grader, workDoneToken}``: ``suite`` is a path or a ``file:`` URI, ``task`` and ``grader``
+    are names; without them, or with null, all are meant. Raises ``JsonRpcException`` for everything else:
+    nothing wrong may come to mean all.
     """
     if len(arguments) != 1 or not isinstance(arguments[0], dict):
-        raise refused(
-            f"{command} needs one argument, with the path of an eval file: {{suite, task, grader}}."
-        )
+        raise refused(f"{command} needs one argument, with an id or the path of an eval file: {_WANTED}.")
     given = cast("dict[str, object]", arguments[0])
     unknown = [key for key in given if key not in _KEYS]
     if unknown:
         raise refused(f"{command} knows no `{unknown[0]:.100}`; write one of {', '.join(_KEYS)}.")
+    token = given.get("workDoneToken")
+    if token is not None and not is_identifier(token):
+        raise refused(f"The `workDoneToken` of {command} must be text or a whole number.")
+    return RunRequest(_target(command, given), token)
+
+
+def _target(command: str, given: dict[str, object]) -> RunnableId:
+    if "id" in given:
+        if given.keys() - {"id", "workDoneToken"}:
+            raise refused(f"{command} takes {_WANTED}, not both.")
+        try:
+            return RunnableId.parse(str(given["id"]) if isinstance(given["id"], str) else "")
+        except ValueError:
+            raise refused(f"The `id` of {command} must be that of a suite, a task or a grader.") from None
     suite = _text(command, given, "suite")
     path = path_of(suite) if suite and suite.startswith("file:") else Path(suite or "")
     if not suite or path is None:
         raise refused(f"{command} needs the path of an eval file, as `suite`.")
-    token = given.get("workDoneToken")
-    if token is not None and not is_identifier(token):
-        raise refused(f"The `workDoneToken` of {command} must be text or a whole number.")
-    return RunRequest(RunTarget(path, _text(command, given, "task"), _text(command, given, "grader")), token)
+    return RunnableId(path, _text(command, given, "task"), _text(command, given, "grader"))
 
 
 async def confirm_place(ls: WazaServer, suite: Path) -> None:

@@ -1,0 +1,27 @@
+"""What every rule and feature knows beside the document it looks at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from waza_language_server.project.document import Document
+    from waza_language_server.project.index import Project
+    from waza_language_server.schema.catalog import Catalog
+
+
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    """The files around a document, and what may be written in them.
+
+    Architecture invariant: who opens the files makes it (a session, a terminal command) and hands it to
+    everybody. Nobody else chooses a catalog: beside the grader types of a plug-in that would be a wrong one.
+    """
+
+    project: Project
+    catalog: Catalog
+
+    def with_document(self, document: Document) -> Workspace:
+        """Return the same in which this document is open as it is."""
+        return replace(self, project=self.project.with_document(document))

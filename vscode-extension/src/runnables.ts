@@ -1,0 +1,55 @@
+/**
+ * What the server says can be run in a document.
+ *
+ * An id is a path, `suite::task::grader`. It goes back to the server as it came; only what the editor shows or saves before
+ * a run is read from it.
+ */
+
+import * as path from "node:path";
+import type { LanguageClient, Range } from "vscode-languageclient/node";
+import type { TextDocument } from "vscode";
+
+/** One answer of the request `waza/runnables`; see docs/protocol.md. */
+export interface Runnable {
+    readonly id: string;
+    readonly kind: "suite" | "task" | "grader";
+    readonly label: string;
+    readonly range: Range;
+    /** The id of what runs this among others; null of a suite. */
+    readonly parent: string | null;
+}
+
+/** What can be run in `document`, in the order of its text. */
+export async function runnablesIn(client: LanguageClient, document: TextDocument): Promise<readonly Runnable[]> {
+    const textDocument = client.code2ProtocolConverter.asTextDocumentIdentifier(document);
+    return (await client.sendRequest<Runnable[] | null>("waza/runnables", { textDocument })) ?? [];
+}
+
+/** The id of the suite of a document, or of what stands at a line or nearest above it; undefined when nothing can be run. */
+export function chosenIn(runnables: readonly Runnable[], what: "suite" | "cursor", line: number): string | undefined {
+    const suite = runnables.find(({ kind }) => kind === "suite")?.id ?? runnables.find(({ kind }) => kind === "task")?.parent;
+    if (what === "suite") {
+        return suite ?? undefined;
+    }
+    const above = runnables.filter(({ range }) => range.start.line <= line);
+    const nearest = above.reduce<Runnable | undefined>(
+        (best, candidate) => (best === undefined || candidate.range.start.line >= best.range.start.line ? candidate : best),
+        undefined,
+    );
+    return nearest?.id ?? suite ?? undefined;
+}
+
+/** The eval file of what is run. */
+export function suiteOf(id: string): string {
+    return path.normalize(names(id)[0] ?? "");
+}
+
+/** What is run, in words. */
+export function titleOf(id: string): string {
+    const [, ...inside] = names(id);
+    return [path.basename(path.dirname(suiteOf(id))), ...inside].filter((name) => name !== "").join(" › ");
+}
+
+function names(id: string): string[] {
+    return id.split("::").map((name) => name.replaceAll("%3A", ":").replaceAll("%25", "%"));
+}

@@ -1,0 +1,36 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { chosenIn, suiteOf, titleOf, type Runnable } from "../src/runnables";
+
+const suite = "/work/deploy/eval.yaml";
+
+function runnable(kind: Runnable["kind"], id: string, line: number, parent: string | null): Runnable {
+    const start = { line, character: 0 };
+    return { id, kind, label: id, range: { start, end: start }, parent };
+}
+
+const evalFile = [
+    runnable("suite", suite, 0, null),
+    runnable("grader", `${suite}::::short`, 4, suite),
+    runnable("task", `${suite}::one`, 8, suite),
+];
+
+void test("what stands at the cursor is the nearest above it", () => {
+    assert.equal(chosenIn(evalFile, "cursor", 5), `${suite}::::short`);
+    assert.equal(chosenIn(evalFile, "cursor", 8), `${suite}::one`);
+    assert.equal(chosenIn(evalFile, "suite", 8), suite);
+});
+
+void test("above everything it is the suite, and so it is of a task's file", () => {
+    const taskFile = [runnable("task", `${suite}::one`, 2, suite), runnable("grader", `${suite}::one::short`, 4, `${suite}::one`)];
+    assert.equal(chosenIn(taskFile, "cursor", 0), suite);
+    assert.equal(chosenIn(taskFile, "suite", 4), suite);
+    assert.equal(chosenIn([], "cursor", 0), undefined);
+});
+
+void test("an id tells its eval file and its names", () => {
+    assert.equal(suiteOf(`${suite}::one::short`), suite);
+    assert.equal(titleOf(suite), "deploy");
+    assert.equal(titleOf(`${suite}::::short`), "deploy › short");
+    assert.equal(titleOf(`${suite}::a%3A%3Ab::100%25`), "deploy › a::b › 100%");
+});
