@@ -16,8 +16,8 @@ from typing import Any, cast
 from waza_engine.executors.adapter.paths import find
 from waza_engine.executors.base import ExecutorError
 from waza_engine.results.codec.trials import trial_of
-from waza_engine.results.formats import moment, read_document
-from waza_engine.results.json_values import Block, block_of
+from waza_engine.results.formats import read_document
+from waza_engine.results.json_values import Block, block_of, moment
 from waza_engine.results.places import results_directory
 from waza_engine.results.record import TrialOutcome
 from waza_engine.results.recordings import RecordingError, read_recording
@@ -182,13 +182,13 @@ def _file(path: Path) -> RecordedFile:
     if document is not None and document.get("kind") == "task-snapshot":
         return _snapshot(path, document)
     recording = read_recording(path)
-    engine = block_of(recording.document, "config").get("engine_type")
+    header = recording.header
     return RecordedFile(
         path,
         {task.id: {trial.outcome.number: trial.outcome for trial in task.trials} for task in recording.tasks},
         _triggers(recording.document),
-        str(recording.document.get("skill") or ""),
-        engine if isinstance(engine, str) else "",
+        header.skill,
+        header.executor,
         recording.eval_file,
     )
 

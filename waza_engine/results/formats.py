@@ -6,11 +6,12 @@ Everything may be missing or null; a file that is no result is None, never an er
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Any, cast
 
 from waza_engine.files import read_bytes
+from waza_engine.results.codec.header import engine_block, header_of
 from waza_engine.results.codec.verdicts import verdicts_of
 from waza_engine.results.json_values import Block, block_of, blocks_of, number, object_in, text_of
 from waza_engine.results.places import JOURNAL_SUFFIX, LONGEST_BYTES
@@ -54,17 +55,16 @@ def read_result(path: Path) -> RunResult | None:
     document = with_reviews(todays_layout(document), path)
     if not document.get("eval_name") and not block_of(document, "summary").get("total_tests"):
         return None
-    config, engine = block_of(document, "config"), block_of(block_of(document, "metadata"), "engine")
-    timestamp = moment(document.get("timestamp"))
-    tasks = [task_result(task, timestamp) for task in blocks_of(document.get("tasks"))]
+    header, engine = header_of(document), engine_block(document)
+    tasks = [task_result(task, header.started) for task in blocks_of(document.get("tasks"))]
     return RunResult(
         path=path,
-        timestamp=timestamp,
-        eval_name=text_of(document.get("eval_name")),
-        skill=text_of(document.get("skill")),
-        eval_file=text_of(engine.get("eval_file")),
-        executor=text_of(config.get("engine_type")),
-        model=text_of(config.get("model_id")),
+        timestamp=header.started,
+        eval_name=header.eval_name,
+        skill=header.skill,
+        eval_file=header.eval_file,
+        executor=header.executor,
+        model=header.model,
         status=text_of(engine.get("status")),
         complete=not path.name.endswith(JOURNAL_SUFFIX) and engine.get("status") != "canceled",
         tasks={task.id: task for task in tasks},
@@ -80,18 +80,6 @@ def read_document(path: Path) -> Block | None:
 def todays_layout(document: Block) -> Block:
     """Return a document of the Python era in today's layout, any other as it is."""
     return _modern(document) if "total_tasks" in block_of(document, "summary") else document
-
-
-def moment(text: object) -> datetime:
-    """Return a time stamp with its zone (UTC when it has none).
-
-    The earliest possible when it cannot be read.
-    """
-    try:
-        found = datetime.fromisoformat(str(text))
-    except ValueError:
-        return datetime.min.replace(tzinfo=UTC)
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 
 def task_result(task: Block, timestamp: datetime) -> TaskResult:

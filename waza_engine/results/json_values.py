@@ -5,8 +5,14 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias, cast
+from dataclasses import fields
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+FiguresT = TypeVar("FiguresT", bound="DataclassInstance")
 Json: TypeAlias = dict[str, Any]
 Block: TypeAlias = Mapping[str, Any]
 
@@ -90,3 +96,26 @@ def number(value: object) -> float:
 def whole(value: object) -> int:
     """Return the whole part of a figure."""
     return 0 if value is None else int(number(value))
+
+
+def figures_of(kind: type[FiguresT], block: Block) -> FiguresT:
+    """Return a dataclass of figures, each found at its own name; other fields keep their defaults."""
+    read = {"int": whole, "float": number, "str": text_of, "bool": _switch}
+    parts = [part for part in fields(kind) if part.type in read]
+    return kind(**{part.name: read[str(part.type)](block.get(part.name)) for part in parts})
+
+
+def _switch(value: object) -> bool:
+    return value is True
+
+
+def moment(text: object) -> datetime:
+    """Return a time stamp with its zone (UTC when it has none).
+
+    The earliest possible when it cannot be read.
+    """
+    try:
+        found = datetime.fromisoformat(str(text))
+    except ValueError:
+        return datetime.min.replace(tzinfo=UTC)
+    return found if found.tzinfo else found.replace(tzinfo=UTC)

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from waza_engine.files import FileError, is_named, read_beginning
+from waza_engine.results.codec.header import header_of
 from waza_engine.results.codec.trials import trial_of
 from waza_engine.results.formats import read_document, todays_layout
-from waza_engine.results.json_values import Block, block_of, blocks_of, text_of
-from waza_engine.results.record import TrialOutcome
+from waza_engine.results.json_values import Block, blocks_of, text_of
+from waza_engine.results.record import RunHeader, TrialOutcome
 from waza_engine.results.reviewed import with_reviews
 
 _MAJOR_VERSION = "1"
@@ -49,13 +50,18 @@ class RecordedTask:
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """A recorded run. ``eval_file`` is the name of its eval file, "" when the record does not say."""
+    """A recorded run; ``document`` is what its file says, in today's layout and with its reviews."""
 
     path: Path
     document: Block
-    eval_name: str
-    eval_file: str
+    header: RunHeader
     tasks: Sequence[RecordedTask]
+
+    @property
+    def eval_file(self) -> str:
+        """The name of its eval file, "" when the record does not say."""
+        # The name alone: a record must not lead to a file elsewhere.
+        return Path(self.header.eval_file).name
 
 
 def read_recording(path: Path) -> Recording:
@@ -76,10 +82,7 @@ def read_recording(path: Path) -> Recording:
     tasks = [recorded_task(task) for task in blocks_of(document.get("tasks"))]
     if not tasks:
         raise RecordingError(f"{path} holds no task.")
-    engine = block_of(block_of(document, "metadata"), "engine")
-    # The name alone: a record must not lead to a file elsewhere.
-    eval_file = Path(text_of(engine.get("eval_file"))).name
-    return Recording(path, document, text_of(document.get("eval_name")), eval_file, tasks)
+    return Recording(path, document, header_of(document), tasks)
 
 
 def recorded_task(task: Block) -> RecordedTask:

@@ -14,9 +14,8 @@ from typing import cast
 import waza_engine
 from waza_engine.results.calibration import with_calibration
 from waza_engine.results.codec.verdicts import verdict_blocks, verdict_document
-from waza_engine.results.documents import Json, plain
 from waza_engine.results.figures import counted_document, counted_run, counted_task, task_figures, trial_score
-from waza_engine.results.json_values import Block, block_of
+from waza_engine.results.json_values import Block, Json, block_of, plain
 from waza_engine.results.record import Validation
 from waza_engine.results.recordings import RecordedTrial, Recording
 

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from waza_engine.results.codec.tasks import task_document
-from waza_engine.results.documents import Json
+from waza_engine.results.json_values import Json
 from waza_engine.results.record import TaskOutcome
 from waza_engine.results.store import encoded, write_new
 

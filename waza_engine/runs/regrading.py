@@ -24,7 +24,6 @@ from waza_engine.graders.judges import Judge
 from waza_engine.graders.patterns import current_workers, pattern_workers
 from waza_engine.graders.processes import ProcessScope, current_scope
 from waza_engine.graders.review import recorded_review, review_changes
-from waza_engine.results.json_values import block_of
 from waza_engine.results.places import results_directory
 from waza_engine.results.record import TrialOutcome, Validation
 from waza_engine.results.recordings import RecordedTask, RecordedTrial, Recording, read_recording
@@ -224,7 +223,7 @@ def prepare_regrading(request: RegradeRequest) -> Regrading:
         raise SuiteError(f"The workspace {workspace} is not a directory.")
     recording = read_recording(request.record)
     # A suite that leaves the choice to the command line says nothing of who answered.
-    answered = block_of(recording.document, "config").get("engine_type") or "replay"
+    answered = recording.header.executor or "replay"
     suite = load_suite(request.suite or _suite_of(recording), {"executor": answered})
     selected, found = select(suite, request.tasks, request.graders)
     pairs, unpaired = _joined(recording, selected)
@@ -274,9 +273,9 @@ def _suite_of(recording: Recording) -> Path:
         # Where an engine put the record, its suite may have been renamed since; elsewhere the name must fit.
         own = place.parent == results_directory(folder)
         for name in names:
-            if (folder / name).is_file() and (own or _is_named(folder / name, recording.eval_name)):
+            if (folder / name).is_file() and (own or _is_named(folder / name, recording.header.eval_name)):
                 return folder / name
-    known = f" `{recording.eval_name}`" if recording.eval_name else ""
+    known = f" `{recording.header.eval_name}`" if recording.header.eval_name else ""
     raise SuiteError(f"The suite{known} of {recording.path} is not above it; name it with `--suite`.")
 
 

@@ -3,29 +3,38 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.engine.results.eras import SAMPLES
+from waza_engine.results.codec.runs import run_document, run_of
 from waza_engine.results.codec.tasks import task_document, task_of
 from waza_engine.results.codec.verdicts import verdict_document, verdict_of
 from waza_engine.results.formats import todays_layout
 from waza_engine.results.json_values import blocks_of
 from waza_engine.results.record import (
     CheckpointOutcome,
+    MetricOutcome,
     ResponderOutcome,
+    RunHeader,
+    RunOutcome,
     TaskOutcome,
     TrialOutcome,
+    TriggerOutcome,
     Validation,
     VerdictStatus,
 )
 from waza_engine.scoring.composite import TrialStatus
-from waza_engine.scoring.cost import Cost
+from waza_engine.scoring.cost import Cost, Spending
 from waza_engine.scoring.impact import PairwiseImpact, SkillImpact
-from waza_engine.scoring.tasks import task_statistics
+from waza_engine.scoring.recommendation import RankedModel, Recommendation
+from waza_engine.scoring.statistics import Interval
+from waza_engine.scoring.tasks import SuiteSummary, task_statistics
+from waza_engine.scoring.triggers import TriggerMetrics
 from waza_engine.vocabulary import Check, ModelUsage, SkillInvocation, ToolCall, Usage
 
 texts = st.text(max_size=12)
@@ -188,8 +197,100 @@ def tasks(draw: st.DrawFn) -> TaskOutcome:
     )
 
 
+headers = st.builds(
+    RunHeader,
+    run_id=texts,
+    started=st.datetimes(
+        min_value=datetime(2020, 1, 1),  # noqa: DTZ001 - the zone is drawn
+        max_value=datetime(2040, 1, 1),  # noqa: DTZ001
+        timezones=st.just(UTC),
+    ),
+    eval_file=texts,
+    eval_name=texts,
+    skill=texts,
+    executor=texts,
+    model=texts,
+    judge_model=texts,
+    trials_per_task=counts,
+    timeout_seconds=counts,
+    tasks=st.lists(texts, max_size=2).map(tuple),
+    graders=st.lists(texts, max_size=2).map(tuple),
+    settings=st.dictionaries(texts, values, max_size=3),
+)
+intervals = st.builds(Interval, lower=amounts, upper=amounts, mean=amounts, resamples=counts)
+summaries = st.builds(
+    SuiteSummary,
+    **dict.fromkeys(("total_tests", "succeeded", "failed", "errors", "skipped", "duration_ms"), counts),
+    **dict.fromkeys(("success_rate", "aggregate_score", "weighted_score"), shares),
+    **dict.fromkeys(("min_score", "max_score", "std_dev"), shares),
+    interval=st.none() | intervals,
+)
+trigger_outcomes = st.builds(
+    TriggerOutcome,
+    prompt=texts,
+    should_trigger=st.booleans(),
+    did_trigger=st.booleans(),
+    confidence=texts,
+    error=texts,
+    output=texts,
+)
+figures = st.builds(
+    TriggerMetrics,
+    **dict.fromkeys(("true_positives", "false_positives", "true_negatives"), counts),
+    **dict.fromkeys(("false_negatives", "errors"), counts),
+    **dict.fromkeys(("precision", "recall", "f1", "accuracy"), shares),
+)
+ranked = st.builds(
+    RankedModel,
+    model=texts,
+    **dict.fromkeys(("score", "aggregate", "pass_rate", "consistency", "speed"), shares),
+)
+recommendations = st.builds(
+    Recommendation,
+    ranking=st.lists(ranked, min_size=2, max_size=3).map(tuple),
+    margin_percent=counts.map(lambda count: count / 2),
+)
+
+
+def metrics(name: str) -> st.SearchStrategy[MetricOutcome]:
+    return st.builds(
+        MetricOutcome,
+        name=st.just(name),
+        value=shares,
+        threshold=shares,
+        passed=st.booleans(),
+        weight=amounts,
+    )
+
+
+@st.composite
+def runs(draw: st.DrawFn, *, baseline: bool = True) -> RunOutcome:
+    tried = draw(st.none() | figures)
+    return RunOutcome(
+        header=draw(headers),
+        status=draw(st.sampled_from(["completed", "failed", "canceled", "error"])),
+        tasks=tuple(draw(st.lists(tasks(), max_size=2))),
+        summary=draw(summaries),
+        usage=draw(st.none() | usages),
+        metrics=tuple(draw(metrics(name)) for name in draw(st.lists(names, max_size=2, unique=True))),
+        triggers=() if tried is None else tuple(draw(st.lists(trigger_outcomes, max_size=2))),
+        trigger_metrics=tried,
+        message=draw(texts),
+        spending=draw(st.none() | st.builds(Spending, tokens=st.integers(1, 10**9), cost=costs)),
+        limit=draw(texts),
+        baseline=draw(st.none() | runs(baseline=False)) if baseline else None,
+        recommendation=draw(st.none() | recommendations),
+    )
+
+
 def sent(document: Any) -> Any:
     return json.loads(json.dumps(document))
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@given(runs())
+def test_a_run_is_the_same_when_written_and_read_again(run: RunOutcome) -> None:
+    assert run_of(sent(run_document(run))) == run
 
 
 @settings(deadline=None)
@@ -230,6 +331,13 @@ def test_every_era_says_in_its_own_words_that_a_verdict_waits(written: dict[str,
 @given(st.dictionaries(st.sampled_from(["runs", "stats", "test_id", "skill_impact"]), values))
 def test_whatever_a_task_is_it_can_be_read(document: dict[str, Any]) -> None:
     task_of(document)
+
+
+@given(
+    st.dictionaries(st.sampled_from(["metadata", "summary", "metrics", "tasks", "baseline_outcome"]), values)
+)
+def test_whatever_a_run_is_it_can_be_read(document: dict[str, Any]) -> None:
+    run_of(document)
 
 
 @given(st.dictionaries(st.sampled_from(["validations", "transcript", "session_digest", "cost"]), values))

@@ -3,23 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import cast
 
 from waza_engine.results.codec.trials import trial_document, trial_of
 from waza_engine.results.codec.usage import cost_document
 from waza_engine.results.figures import statistics_document
-from waza_engine.results.json_values import (
-    Block,
-    Json,
-    block_of,
-    blocks_of,
-    given,
-    number,
-    plain,
-    text_of,
-    whole,
-)
+from waza_engine.results.json_values import Block, Json, blocks_of, figures_of, given, plain, text_of
 from waza_engine.results.record import TaskOutcome
 from waza_engine.scoring.composite import TrialStatus
 from waza_engine.scoring.cost import total_cost
@@ -78,22 +68,5 @@ def _impact_of(value: object) -> SkillImpact | None:
         return None
     impact = cast("Block", value)
     pairwise = impact.get("pairwise")
-    return SkillImpact(
-        number(impact.get("pass_rate_with_skills")),
-        number(impact.get("pass_rate_baseline")),
-        number(impact.get("delta")),
-        number(impact.get("percent_change")),
-        _pairwise_of(block_of(impact, "pairwise")) if isinstance(pairwise, Mapping) else None,
-    )
-
-
-def _pairwise_of(pairwise: Block) -> PairwiseImpact:
-    return PairwiseImpact(
-        winner=text_of(pairwise.get("winner")),
-        magnitude=text_of(pairwise.get("magnitude")),
-        reasoning=text_of(pairwise.get("reasoning")),
-        position_consistent=pairwise.get("position_consistent") is True,
-        wins=whole(pairwise.get("wins")),
-        ties=whole(pairwise.get("ties")),
-        losses=whole(pairwise.get("losses")),
-    )
+    found = figures_of(PairwiseImpact, cast("Block", pairwise)) if isinstance(pairwise, Mapping) else None
+    return replace(figures_of(SkillImpact, impact), pairwise=found)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import cast
 
-from waza_engine.results.json_values import Block, Json, block_of, given, number, text_of, texts_of, whole
+from waza_engine.results.json_values import Block, Json, block_of, figures_of, given, number, texts_of
 from waza_engine.scoring.cost import Cost
 from waza_engine.vocabulary import ModelUsage, Usage
 
@@ -51,30 +51,12 @@ def cost_of(value: object) -> Cost | None:
 
 def _usage(usage: Block) -> Usage:
     cost = usage.get("cost_usd")
-    return Usage(
-        turns=whole(usage.get("turns")),
-        input_tokens=whole(usage.get("input_tokens")),
-        output_tokens=whole(usage.get("output_tokens")),
-        cache_read_tokens=whole(usage.get("cache_read_tokens")),
-        cache_write_tokens=whole(usage.get("cache_write_tokens")),
-        premium_requests=number(usage.get("premium_requests")),
+    return replace(
+        figures_of(Usage, usage),
         model_metrics={
-            model: _model_usage(cast("Block", figures))
+            model: figures_of(ModelUsage, cast("Block", figures))
             for model, figures in block_of(usage, "model_metrics").items()
             if isinstance(figures, Mapping)
         },
-        provider=text_of(usage.get("provider")),
-        provider_host=text_of(usage.get("provider_host")),
         cost_usd=number(cost) if isinstance(cost, int | float) else None,
-    )
-
-
-def _model_usage(figures: Block) -> ModelUsage:
-    return ModelUsage(
-        input_tokens=whole(figures.get("input_tokens")),
-        output_tokens=whole(figures.get("output_tokens")),
-        cache_read_tokens=whole(figures.get("cache_read_tokens")),
-        cache_write_tokens=whole(figures.get("cache_write_tokens")),
-        request_count=whole(figures.get("request_count")),
-        request_cost=number(figures.get("request_cost")),
     )
