@@ -188,6 +188,20 @@ def _compares_grader_type(node: ast.AST) -> bool:
     )
 
 
+def test_one_place_reads_the_verdicts_of_a_result_file() -> None:
+    """What is read in five ways differs in five ways; other layouts are turned into today's first."""
+    readers = {
+        path.relative_to(ENGINE).as_posix()
+        for path in sorted(ENGINE.rglob("*.py"))
+        for node in ast.walk(tree_of(path))
+        if isinstance(node, ast.Call)
+        and ast.unparse(node.func).endswith((".get", "block_of"))
+        and any(isinstance(given, ast.Constant) and given.value == "validations" for given in node.args)
+    }
+    layouts = {"executors/recorded_answers.py"}
+    assert readers - layouts == {"results/codec/trials.py", "results/codec/verdicts.py"}
+
+
 def test_every_room_is_on_the_map() -> None:
     house = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
     rooms = [

@@ -25,7 +25,7 @@ from typing import IO, Any, NoReturn, cast
 from pylsp_jsonrpc.endpoint import Endpoint
 
 from waza_engine.commands.methods import Methods
-from waza_engine.results.documents import plain
+from waza_engine.results.json_values import plain
 from waza_engine.terminal import log_to_standard_error
 
 LONGEST_LINE_BYTES = 64 * 2**20

@@ -23,9 +23,9 @@ from tests.patience import ON_A_BUSY_MACHINE, staying
 from tests.scripted_model import Answer, Held, ModelRequest, Reply, Status, Tokens, call
 from waza_engine.executors.base import ExecutionRequest, ExecutionResponse, ExecutorError
 from waza_engine.executors.copilot_sdk import CopilotExecutor
-from waza_engine.graders.base import ModelUsage, SkillInvocation
 from waza_engine.graders.judges import AgentTool
 from waza_engine.runs.cancellation import RunCancellation
+from waza_engine.vocabulary import ModelUsage, SkillInvocation
 
 MARK = "WAZA_AGENT_RUN"
 

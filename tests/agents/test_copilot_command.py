@@ -13,9 +13,9 @@ import pytest
 from tests.scripted_model import ScriptedModel, call
 from waza_engine.executors.base import ExecutionRequest, ExecutorSettings
 from waza_engine.executors.command import CommandExecutor
-from waza_engine.graders.base import SkillInvocation
 from waza_engine.runs.cancellation import RunCancellation
 from waza_engine.spec.eval_config import EvalConfig
+from waza_engine.vocabulary import SkillInvocation
 
 ADAPTER = Path(__file__).parents[2] / "examples" / "adapters" / "copilot.json"
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from textwrap import dedent
 
-from waza_engine.results.outcomes import TaskOutcome, TrialOutcome, Validation
+from waza_engine.results.record import TaskOutcome, TrialOutcome, Validation
 from waza_engine.runs.cancellation import RunCancellation
 from waza_engine.runs.events import RunEvent
 from waza_engine.runs.run import RunReport, prepare

@@ -66,7 +66,7 @@ def with_files(request: RegradeRequest) -> RegradeRequest:
 def _told(regrading: Regrading, cancellation: Cancellation) -> list[TaskReport]:
     printer = Printer()
     recording = regrading.recording
-    name = recording.eval_name or regrading.suite.path.name
+    name = recording.header.eval_name or regrading.suite.path.name
     count = regrading.task_count
     printer.line(
         (name, "bold"),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from waza_engine.executors.base import Cancellation
-from waza_engine.results.formats import moment, task_result
+from waza_engine.results.formats import task_result
 from waza_engine.results.regraded import regraded_document, regraded_task, task_figures
 from waza_engine.results.scores import GraderResult, TaskResult
 from waza_engine.runs.recorded_verdicts import is_recorded
@@ -37,7 +37,7 @@ def graded(
 ) -> list[TaskReport]:
     """Grade every task; ``tell`` gets each one as it is done. Raises ``CancelledRunError``."""
     reports: list[TaskReport] = []
-    timestamp = moment(regrading.recording.document.get("timestamp"))
+    timestamp = regrading.recording.header.started
     for task in regrading.grade(cancellation):
         trials = [(trial.recorded, trial.validations) for trial in task.trials]
         written = regraded_task(task.recorded.document, trials, error=task.error)

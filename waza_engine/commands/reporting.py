@@ -6,14 +6,12 @@ import io
 from pathlib import Path
 
 from waza_engine.commands.records import record_of
-from waza_engine.results.documents import plain
-from waza_engine.results.json_values import Block
+from waza_engine.results.json_values import Block, plain
 from waza_engine.results.recordings import RecordingError, read_recording
 from waza_engine.results.store import ResultsError, encoded, write_output
 from waza_engine.terminal import complain, say_document
 
 WRITTEN, NOT_WRITTEN = 0, 2
-FORMATS = ("text", "json", "junit", "markdown")
 
 
 def report_command(results: Path, output_format: str, output: Path | None) -> int:
@@ -39,7 +37,7 @@ def report_command(results: Path, output_format: str, output: Path | None) -> in
 
 
 def report_of(document: Block, output_format: str) -> bytes:
-    """Return the report of a result document; ``output_format`` is one of ``FORMATS``.
+    """Return the report of a result document; ``output_format`` is the value of a ``ReportKind``.
 
     As JSON it is the document itself in today's layout.
     """

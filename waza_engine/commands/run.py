@@ -17,7 +17,8 @@ from waza_engine.commands.output import StandardOutput
 from waza_engine.commands.printer import Printer
 from waza_engine.commands.report import TextReport
 from waza_engine.commands.reporting import report_of
-from waza_engine.results.documents import plain, run_document
+from waza_engine.results.codec.runs import run_document
+from waza_engine.results.json_values import plain
 from waza_engine.results.places import file_segment
 from waza_engine.results.store import ResultsError, check_writable, encoded, write_atomically, write_output
 from waza_engine.runs.budget import Meter

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from waza_engine.graders.base import SkillInvocation, ToolCall, Usage
 from waza_engine.graders.judges import AgentTool
 from waza_engine.spec.eval_config import EvalConfig
+from waza_engine.vocabulary import SkillInvocation, ToolCall, Usage
 
 
 class ExecutorError(Exception):

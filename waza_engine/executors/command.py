@@ -34,10 +34,10 @@ from waza_engine.executors.base import (
     ExecutorSettings,
 )
 from waza_engine.executors.secrets import hiding
-from waza_engine.graders.base import ModelUsage, Usage
 from waza_engine.graders.processes import ProcessScope
 from waza_engine.spec.loading import load_adapter_file
 from waza_engine.spec.problems import SuiteFileError
+from waza_engine.vocabulary import ModelUsage, Usage
 
 _UNNAMED = "command-session-"
 _SHOWN = 500

@@ -29,8 +29,8 @@ from waza_engine.executors.copilot.provider import CopilotProvider, find_provide
 from waza_engine.executors.copilot.runtime import Runtime, find_program
 from waza_engine.executors.copilot.sessions import OpenSession, Sessions
 from waza_engine.executors.secrets import hiding
-from waza_engine.graders.base import Usage
 from waza_engine.mcp.event_loop import LoopThread
+from waza_engine.vocabulary import Usage
 
 _STOP_SECONDS = 1.0
 _ABORT_SECONDS = 1.5

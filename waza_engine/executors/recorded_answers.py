@@ -15,11 +15,13 @@ from typing import Any, cast
 
 from waza_engine.executors.adapter.paths import find
 from waza_engine.executors.base import ExecutorError
-from waza_engine.graders.base import SkillInvocation
-from waza_engine.results.formats import moment, read_document
-from waza_engine.results.json_values import Block, block_of
+from waza_engine.results.codec.trials import trial_of
+from waza_engine.results.formats import read_document
+from waza_engine.results.json_values import Block, block_of, moment
 from waza_engine.results.places import results_directory
-from waza_engine.results.recordings import RecordedTrial, RecordingError, read_recording, recorded_task
+from waza_engine.results.record import TrialOutcome
+from waza_engine.results.recordings import RecordingError, read_recording
+from waza_engine.vocabulary import SkillInvocation
 
 _MOST_FILES = 200
 _UPSTREAM = ("results.json", "result.json")
@@ -43,7 +45,7 @@ class RecordedFile:
     """
 
     path: Path
-    trials: Mapping[str, Mapping[int, RecordedTrial]]
+    trials: Mapping[str, Mapping[int, TrialOutcome]]
     triggers: Mapping[str, RecordedTrigger] = field(default_factory=dict[str, RecordedTrigger])
     skill: str = ""
     executor: str = ""
@@ -60,9 +62,9 @@ class RecordedAnswers:
         self._lock = threading.Lock()
         self.name = name
 
-    def trial(self, task: str, number: int) -> RecordedTrial:
+    def trial(self, task: str, number: int) -> TrialOutcome:
         """Return a trial of the newest recording that has the task. Raises ``ExecutorError``."""
-        found: dict[int, RecordedTrial] = {}
+        found: dict[int, TrialOutcome] = {}
         with self._lock:
             for file in self._files():
                 trials = file.trials.get(task, {})
@@ -135,7 +137,7 @@ def load_answers(recording: str, suite_directory: Path, eval_file: str) -> Recor
     return answers
 
 
-def workspace_of(trial: RecordedTrial) -> Path | None:
+def workspace_of(trial: TrialOutcome) -> Path | None:
     """Return the workspace that was kept, None when there is none any more."""
     place = Path(trial.workspace) if trial.workspace and "\0" not in trial.workspace else None
     return place if place is not None and place.is_absolute() and place.is_dir() else None
@@ -180,13 +182,13 @@ def _file(path: Path) -> RecordedFile:
     if document is not None and document.get("kind") == "task-snapshot":
         return _snapshot(path, document)
     recording = read_recording(path)
-    engine = block_of(recording.document, "config").get("engine_type")
+    header = recording.header
     return RecordedFile(
         path,
-        {task.id: {trial.number: trial for trial in task.trials} for task in recording.tasks},
+        {task.id: {trial.outcome.number: trial.outcome for trial in task.trials} for task in recording.tasks},
         _triggers(recording.document),
-        str(recording.document.get("skill") or ""),
-        engine if isinstance(engine, str) else "",
+        header.skill,
+        header.executor,
         recording.eval_file,
     )
 
@@ -254,16 +256,16 @@ def _snapshot(path: Path, document: Block) -> RecordedFile:
 
 
 def _single(path: Path, task: str, run: Block) -> RecordedFile:
-    recorded = recorded_task({"test_id": task, "runs": [run]})
-    trials = [replace(trial, skill_invocations=_skills_of(trial)) for trial in recorded.trials]
-    return RecordedFile(path, {task: {trial.number: trial for trial in trials}})
+    trial = trial_of(run, 1)
+    trial = replace(trial, skill_invocations=_skills_of(trial))
+    return RecordedFile(path, {task: {trial.number: trial}})
 
 
-def _skills_of(trial: RecordedTrial) -> list[SkillInvocation]:
+def _skills_of(trial: TrialOutcome) -> list[SkillInvocation]:
     """Return the skills of a file that does not list them: from its events, else from its tool calls."""
     named = [
         SkillInvocation(str(event["name"]), str(event.get("path") or ""))
-        for event in trial.transcript
+        for event in trial.events
         if event.get("type") == "skill.invoked" and event.get("name")
     ]
     return named or [

@@ -24,10 +24,10 @@ from waza_engine.executors.base import (
 )
 from waza_engine.executors.recorded_answers import load_answers, workspace_of
 from waza_engine.files import copy_file, is_named, special_names
-from waza_engine.graders.base import SkillInvocation, ToolCall
-from waza_engine.results.recordings import RecordedTrial
+from waza_engine.results.record import TrialOutcome
 from waza_engine.spec.loading import load_trigger_tests
 from waza_engine.spec.problems import SuiteFileError
+from waza_engine.vocabulary import SkillInvocation, ToolCall
 
 _SESSION = re.compile(r"replay-(\d+)-(\d+)")
 _FOLLOW_UP = re.compile(r"follow-up (\d+)(?:/\d+)?: ")
@@ -80,8 +80,8 @@ class ReplayExecutor:
         return ExecutionResponse(recorded.output, skill_invocations=skills, duration_ms=0)
 
 
-def _answer(trial: RecordedTrial, turn: int, start: int, request: ExecutionRequest) -> ExecutionResponse:
-    events = trial.transcript
+def _answer(trial: TrialOutcome, turn: int, start: int, request: ExecutionRequest) -> ExecutionResponse:
+    events = trial.events
     failing, why = _failure(trial)
     if turn > 1 and start >= len(events):
         return _after_the_end(trial, turn, failing, why, request)
@@ -102,19 +102,19 @@ def _answer(trial: RecordedTrial, turn: int, start: int, request: ExecutionReque
 
 
 def _after_the_end(
-    trial: RecordedTrial, turn: int, failing: int, why: str, request: ExecutionRequest
+    trial: TrialOutcome, turn: int, failing: int, why: str, request: ExecutionRequest
 ) -> ExecutionResponse:
     """Return a turn of which nothing is left: all of the trial came with the turns before it."""
     if why and failing <= turn:
         raise ExecutorError(why)
-    turns = len(_starts(trial.transcript))
+    turns = len(_starts(trial.events))
     if turns:
         count = f"{turns} {'turn' if turns == 1 else 'turns'}"
         raise ExecutorError(
             f"trial {trial.number} of `{request.task_id}` was recorded with {count}, not with {turn}; "
             "record it again"
         )
-    return ExecutionResponse(trial.output, session=f"replay-{turn}-{len(trial.transcript)}", duration_ms=0)
+    return ExecutionResponse(trial.output, session=f"replay-{turn}-{len(trial.events)}", duration_ms=0)
 
 
 def _position(session: str | None) -> tuple[int, int]:
@@ -134,10 +134,10 @@ def _end_of_turn(events: Sequence[Mapping[str, Any]], start: int) -> int:
 
 
 def _done_in(
-    trial: RecordedTrial, start: int, end: int
+    trial: TrialOutcome, start: int, end: int
 ) -> tuple[tuple[ToolCall, ...], tuple[SkillInvocation, ...]]:
     """Return the calls and skills of a stretch of events; what is in no event belongs to the beginning."""
-    events = trial.transcript
+    events = trial.events
     places: dict[str, int] = {}
     for position, event in enumerate(events):
         if event.get("type") == "tool.execution_start":
@@ -158,7 +158,7 @@ def _said(events: Sequence[Mapping[str, Any]]) -> str:
     return "\n".join(text for text in texts if isinstance(text, str) and text)
 
 
-def _failure(trial: RecordedTrial) -> tuple[int, str]:
+def _failure(trial: TrialOutcome) -> tuple[int, str]:
     """Return the turn that broke and why, (0, "") when none did. A checkpoint speaks for itself again."""
     if not trial.error or trial.error.startswith(_CHECKPOINT):
         return 0, ""

@@ -6,11 +6,12 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from waza_engine.graders.base import Check, Grader, GradingContext, Verdict
+from waza_engine.graders.base import Grader, GradingContext, Verdict
 from waza_engine.graders.config import GraderConfig
 from waza_engine.graders.fields import ListOf, Text
 from waza_engine.graders.registry import register
 from waza_engine.graders.sequences import Order, agreement, follows, why_not
+from waza_engine.vocabulary import Check
 
 _ORDERS: dict[str, Order] = {
     "exact_match": "exact",

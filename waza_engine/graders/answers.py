@@ -12,8 +12,9 @@ import math
 from collections.abc import Mapping
 from typing import Any, Literal, NoReturn, cast
 
-from waza_engine.graders.base import Check, Verdict
+from waza_engine.graders.base import Verdict
 from waza_engine.graders.processes import Finished
+from waza_engine.vocabulary import Check
 
 Vocabulary = Literal["harness-json", "waza-json", "auto"]
 _SHOWN_OF_NO_JSON = 100

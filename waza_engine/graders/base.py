@@ -29,6 +29,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from waza_engine.graders.config import GraderConfig
+from waza_engine.vocabulary import Check as Check
+from waza_engine.vocabulary import ModelUsage as ModelUsage
+from waza_engine.vocabulary import SkillInvocation as SkillInvocation
+from waza_engine.vocabulary import ToolCall as ToolCall
+from waza_engine.vocabulary import Usage as Usage
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -43,58 +48,6 @@ class GraderError(Exception):
     The run marks this one grader ``error`` with score 0 and keeps everything else (design, "broken grader").
     Its text is shown to the author as it is: one sentence that says what is wrong and what to write instead.
     """
-
-
-@dataclass(frozen=True, slots=True)
-class ToolCall:
-    """One tool call of the agent, in start order (reference waza.md §4.9)."""
-
-    name: str
-    arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    id: str = ""
-    result: Any = None
-    success: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class SkillInvocation:
-    """One skill that the agent invoked, in order."""
-
-    name: str
-    path: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class ModelUsage:
-    """What one model was asked for. ``request_cost`` counts premium requests (reference waza.md §4.9)."""
-
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cache_read_tokens: int = 0
-    cache_write_tokens: int = 0
-    request_count: int = 0
-    request_cost: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class Usage:
-    """Token counts of a session; turns are agent turns.
-
-    ``cost_usd`` is what the agent itself reports in US dollars, None when it reports none. ``model_metrics``
-    divides the counts by model; ``provider`` is ``custom`` when the tokens came from a provider of the user's
-    own, at ``provider_host``.
-    """
-
-    turns: int = 0
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cache_read_tokens: int = 0
-    cache_write_tokens: int = 0
-    premium_requests: float = 0.0
-    model_metrics: Mapping[str, ModelUsage] = field(default_factory=dict[str, ModelUsage])
-    provider: str = ""
-    provider_host: str = ""
-    cost_usd: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,19 +87,6 @@ class GradingContext:
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
-    """One check inside a grader, and where its rule stands in the grader's ``config``.
-
-    ``path`` leads from the config block to the value that asks for it, e.g. ``("assertions", 2)`` or
-    ``("content_patterns", 0, "must_match", 1)``: the editor shows the outcome beside that line.
-    """
-
-    path: tuple[str | int, ...]
-    passed: bool
-    message: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class Verdict:
     """What a grader says of one trial.
 
@@ -180,6 +120,7 @@ class Grader(ABC, Generic[ConfigT]):
     * ``reads_fixtures``: it reads the task's fixture folder; a cached verdict holds while that is the same.
     * ``runs_program``: it starts a program, which may miss the agent's files when these are gone.
     * ``reviewed``: a person gives the verdict, anew for each answer, so it is never taken from a cache.
+    * ``judges_tool_choice``: a pass says that the agent chose its tools well; comparisons count how many do.
     """
 
     type: ClassVar[str]
@@ -193,6 +134,7 @@ class Grader(ABC, Generic[ConfigT]):
     reads_fixtures: ClassVar[bool] = False
     runs_program: ClassVar[bool] = False
     reviewed: ClassVar[bool] = False
+    judges_tool_choice: ClassVar[bool] = False
 
     def __init__(self, name: str, config: ConfigT) -> None:
         self.name = name

@@ -6,10 +6,11 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from waza_engine.graders.base import Check, Grader, GradingContext, Verdict, verdict_of_checks
+from waza_engine.graders.base import Grader, GradingContext, Verdict, verdict_of_checks
 from waza_engine.graders.config import Given, GraderConfig
 from waza_engine.graders.fields import Limit, ToolNameList
 from waza_engine.graders.registry import register
+from waza_engine.vocabulary import Check
 
 
 class BehaviorConfig(GraderConfig):

@@ -9,20 +9,12 @@ from pydantic import Field
 
 from waza_engine.assertions.evaluator import AssertionEvaluator, AssertionOutcome
 from waza_engine.assertions.workers import MissingInterpreterError
-from waza_engine.graders.base import (
-    Check,
-    Grader,
-    GraderError,
-    GradingContext,
-    ToolCall,
-    Verdict,
-    verdict_of_checks,
-)
+from waza_engine.graders.base import Grader, GraderError, GradingContext, Verdict, verdict_of_checks
 from waza_engine.graders.config import GraderConfig
 from waza_engine.graders.fields import AssertionList
 from waza_engine.graders.registry import register
+from waza_engine.vocabulary import KNOWN_ARGUMENTS, Check, ToolCall
 
-_KNOWN_ARGUMENTS = ("path", "file_text", "command", "description", "skill")
 _QUOTED_CHARACTERS = 300
 
 
@@ -127,7 +119,7 @@ def assertion_context(context: GradingContext) -> dict[str, Any]:
 
 
 def _tool_call(call: ToolCall) -> dict[str, Any]:
-    arguments = {name: call.arguments.get(name) or "" for name in _KNOWN_ARGUMENTS}
+    arguments = {name: call.arguments.get(name) or "" for name in KNOWN_ARGUMENTS}
     data: dict[str, Any] = {"name": call.name, "arguments": arguments, "success": call.success}
     if call.id:
         data["id"] = call.id

@@ -9,12 +9,13 @@ from typing import Any, ClassVar, NoReturn
 
 from pydantic import ConfigDict, Field
 
-from waza_engine.graders.base import Check, Grader, GraderError, GradingContext, Verdict
+from waza_engine.graders.base import Grader, GraderError, GradingContext, Verdict
 from waza_engine.graders.config import Given, GraderConfig
 from waza_engine.graders.fields import PlainText, Switch
 from waza_engine.graders.json_schemas import CompiledSchema, SchemaError, compile_schema, read_schema
 from waza_engine.graders.paths import beside_suite
 from waza_engine.graders.registry import register
+from waza_engine.vocabulary import Check
 
 _SHOWN = 40
 

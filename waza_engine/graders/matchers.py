@@ -11,13 +11,12 @@ from typing import Any, ClassVar, cast
 
 from pydantic import Field
 
-from waza_engine.graders.base import GraderError, ToolCall
+from waza_engine.graders.base import GraderError
 from waza_engine.graders.config import Given, GraderConfig
 from waza_engine.graders.fields import Number, PlainText
 from waza_engine.graders.json_schemas import SchemaError, compile_schema
 from waza_engine.graders.patterns import PatternError, check_syntax, found
-
-WELL_KNOWN_ARGUMENTS = frozenset({"path", "file_text", "command", "description", "skill"})
+from waza_engine.vocabulary import KNOWN_ARGUMENTS, ToolCall
 
 
 class NumberRange(GraderConfig):
@@ -126,7 +125,7 @@ def given_arguments(call: ToolCall) -> dict[str, Any]:
     return {
         name: value
         for name, value in call.arguments.items()
-        if not (name in WELL_KNOWN_ARGUMENTS and (value is None or value == ""))
+        if not (name in KNOWN_ARGUMENTS and (value is None or value == ""))
     }
 
 

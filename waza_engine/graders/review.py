@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,18 +43,14 @@ def review_changes(details: Mapping[str, Any], review: Review) -> dict[str, Any]
     }
 
 
-def recorded_review(verdict: Mapping[str, Any]) -> Review | None:
-    """Return the review that a verdict of a result document holds, None when it holds none."""
-    found = verdict.get("details")
-    details = cast("Mapping[str, Any]", found if isinstance(found, Mapping) else {})
-    score = verdict.get("score")
-    if details.get("status") != "reviewed" or not isinstance(score, int | float):
+def recorded_review(score: float, details: Mapping[str, Any], *, passed: bool) -> Review | None:
+    """Return the review that a recorded verdict holds, None when it holds none."""
+    if details.get("status") != "reviewed":
         return None
-    reviewer, comments = details.get("reviewer"), details.get("review_comments")
     return Review(
-        score=float(score),
-        passed=verdict.get("passed") is True,
-        reviewer=str(reviewer or ""),
-        comments=str(comments or ""),
+        score=score,
+        passed=passed,
+        reviewer=str(details.get("reviewer") or ""),
+        comments=str(details.get("review_comments") or ""),
         time=str(details.get("reviewed_at") or ""),
     )

@@ -8,15 +8,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Discriminator, Field, Tag
 
-from waza_engine.graders.base import (
-    Check,
-    Grader,
-    GraderError,
-    GradingContext,
-    ToolCall,
-    Verdict,
-    verdict_of_checks,
-)
+from waza_engine.graders.base import Grader, GraderError, GradingContext, Verdict, verdict_of_checks
 from waza_engine.graders.behavior import at_most, tool_name_checks
 from waza_engine.graders.config import Conflict, Given, GraderConfig
 from waza_engine.graders.fields import (
@@ -30,6 +22,7 @@ from waza_engine.graders.fields import (
 from waza_engine.graders.matchers import ArgumentMatcher, given_arguments, matches
 from waza_engine.graders.patterns import PatternError, check_syntax, found
 from waza_engine.graders.registry import register
+from waza_engine.vocabulary import Check, ToolCall
 
 
 class CallPattern(GraderConfig):
@@ -167,6 +160,7 @@ class ToolCallsGrader(Grader[ToolCallsConfig]):
 
     type = "tool_calls"
     title = "Tool calls"
+    judges_tool_choice = True
     config_model = ToolCallsConfig
     example = """\
 - type: tool_calls

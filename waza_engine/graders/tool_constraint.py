@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Discriminator, Field, Tag
 
-from waza_engine.graders.base import Check, Grader, GradingContext, ToolCall, Verdict, verdict_of_checks
+from waza_engine.graders.base import Grader, GradingContext, Verdict, verdict_of_checks
 from waza_engine.graders.behavior import at_most, tokens_check
 from waza_engine.graders.config import Given, GraderConfig
 from waza_engine.graders.fields import (
@@ -22,6 +22,7 @@ from waza_engine.graders.matchers import matches
 from waza_engine.graders.patterns import PatternError, found
 from waza_engine.graders.registry import register
 from waza_engine.graders.tool_calls import ExpectedCall, check_call, check_pattern
+from waza_engine.vocabulary import Check, ToolCall
 
 _PATTERNS = {"command_pattern": "command", "skill_pattern": "skill", "path_pattern": "path"}
 

@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field
 
-from waza_engine.graders.base import Check, Grader, GraderError, GradingContext, Verdict
+from waza_engine.graders.base import Grader, GraderError, GradingContext, Verdict
 from waza_engine.graders.config import GraderConfig
 from waza_engine.graders.fields import Number, PlainText
 from waza_engine.graders.paths import from_working_directory, is_folder
@@ -16,6 +16,7 @@ from waza_engine.graders.registry import register
 from waza_engine.graders.skill_words import SkillWords, skill_words, words
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.skill_file import load_skill_file
+from waza_engine.vocabulary import Check
 
 
 def _trimmed(mode: object) -> object:

@@ -8,11 +8,13 @@ Light, no models.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, cast
+from typing import Any
 
-from waza_engine.results.json_values import Block, block_of, blocks_of, number
+from waza_engine.results.codec.verdicts import verdicts_of
+from waza_engine.results.json_values import Block, blocks_of
+from waza_engine.results.record import Validation
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,18 +66,17 @@ def agreement(pairs: Sequence[tuple[bool, bool]], differences: Sequence[float] =
 
 def calibrations(document: Block) -> dict[str, dict[str, Any]]:
     """Return, by the name of each `human_calibration` grader that has labels, its judge and the agreement."""
-    labels: dict[tuple[str, str], list[tuple[Block, Block]]] = {}
-    for validations in _trials(document):
-        for name, label in validations.items():
-            details = block_of(label, "details")
-            judge = details.get("calibrate_grader")
-            if label.get("type") != "human_calibration" or details.get("status") != "reviewed":
+    labels: dict[tuple[str, str], list[tuple[Validation, Validation]]] = {}
+    for verdicts in _trials(document):
+        for name, label in verdicts.items():
+            judge = label.details.get("calibrate_grader")
+            if not isinstance(judge, str) or label.details.get("status") != "reviewed":
                 continue
-            if not isinstance(judge, str) or not (verdict := validations.get(judge)):
+            if not (verdict := verdicts.get(judge)):
                 continue
             pairs = labels.setdefault((name, judge), [])
             # A judge that could not judge has said nothing that a person could contradict.
-            if verdict.get("status") in (None, "graded"):
+            if verdict.status == "graded":
                 pairs.append((label, verdict))
     return {
         name: {"calibrate_grader": judge, **asdict(_agreement(pairs))}
@@ -107,22 +108,15 @@ def agreement_words(figures: Block) -> str:
     return f"`{judge}` " + ", ".join([agreed, *rates, *kappa])
 
 
-def _agreement(pairs: Sequence[tuple[Block, Block]]) -> Agreement:
-    passes = [(label.get("passed") is True, verdict.get("passed") is True) for label, verdict in pairs]
-    return agreement(
-        passes, [number(verdict.get("score")) - number(label.get("score")) for label, verdict in pairs]
-    )
+def _agreement(pairs: Sequence[tuple[Validation, Validation]]) -> Agreement:
+    passes = [(label.passed, verdict.passed) for label, verdict in pairs]
+    return agreement(passes, [verdict.score - label.score for label, verdict in pairs])
 
 
-def _trials(document: Block) -> Iterator[dict[str, Block]]:
+def _trials(document: Block) -> Iterator[dict[str, Validation]]:
     for task in blocks_of(document.get("tasks")):
         for trial in blocks_of(task.get("runs")):
-            validations = trial.get("validations")
-            if isinstance(validations, Mapping):
-                found = cast("Mapping[str, object]", validations)
-                yield {
-                    name: cast("Block", value) for name, value in found.items() if isinstance(value, Mapping)
-                }
+            yield verdicts_of(trial)
 
 
 def _share(part: int, whole: int) -> float | None:

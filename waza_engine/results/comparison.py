@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from waza_engine.results.formats import moment, task_result
+from waza_engine.results.formats import task_result
 from waza_engine.results.json_values import Json, block_of
 from waza_engine.results.recordings import Recording
 from waza_engine.results.scores import TaskResult
@@ -20,7 +20,6 @@ def comparison(recordings: Sequence[Recording]) -> Json:
     """
     documents = [recording.document for recording in recordings]
     summaries = [block_of(document, "summary") for document in documents]
-    configs = [block_of(document, "config") for document in documents]
     scores = [_number(s.get("aggregate_score")) for s in summaries]
     rates = [_number(s.get("success_rate")) for s in summaries]
     durations = [_number(s.get("duration_ms")) for s in summaries]
@@ -28,7 +27,7 @@ def comparison(recordings: Sequence[Recording]) -> Json:
     identifiers = dict.fromkeys(identifier for tasks in by_run for identifier in tasks)
     return {
         "files": [str(recording.path) for recording in recordings],
-        "models": [config.get("model_id") or "" for config in configs],
+        "models": [recording.header.model for recording in recordings],
         "aggregate_scores": scores,
         "success_rates": rates,
         "aggregate_score_delta": _delta(scores),
@@ -44,11 +43,10 @@ def comparison(recordings: Sequence[Recording]) -> Json:
 
 
 def _tasks(recording: Recording) -> dict[str, tuple[TaskResult, float | None]]:
-    timestamp = moment(recording.document.get("timestamp"))
     found: dict[str, tuple[TaskResult, float | None]] = {}
     for task in recording.tasks:
         rate = _number(block_of(task.document, "stats").get("pass_rate"))
-        found.setdefault(task.id, (task_result(task.document, timestamp), rate))
+        found.setdefault(task.id, (task_result(task.document, recording.header.started), rate))
     return found
 
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 from datetime import UTC
 from pathlib import Path
 
-from waza_engine.results.documents import run_document
-from waza_engine.results.outcomes import RunOutcome
+from waza_engine.results.codec.runs import run_document
 from waza_engine.results.places import file_segment
+from waza_engine.results.record import RunOutcome
 from waza_engine.results.store import encoded, write_atomically
 
 

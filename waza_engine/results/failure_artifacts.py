@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from waza_engine.results.json_values import Json, given
-from waza_engine.results.outcomes import TrialOutcome, Validation
+from waza_engine.results.record import TrialOutcome, Validation
 
 LONGEST_BYTES = 10_000
 _MOST_LINES = 10

@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import cast
 
-from waza_engine.results.json_values import Block, Json, block_of, blocks_of, number
+from waza_engine.results.codec.verdicts import verdicts_of
+from waza_engine.results.json_values import Block, Json, block_of, blocks_of
 from waza_engine.scoring.composite import Graded, TrialStatus, composite, trial_status
 from waza_engine.scoring.statistics import CONFIDENCE, Interval, mean
 from waza_engine.scoring.tasks import (
@@ -119,20 +120,7 @@ def _interval(interval: Interval) -> Json:
 
 
 def _graded(run: Block) -> list[Graded]:
-    found: list[Graded] = []
-    for value in block_of(run, "validations").values():
-        if isinstance(value, Mapping):
-            verdict = cast("Block", value)
-            status = verdict.get("status")
-            found.append(
-                Graded(
-                    score=number(verdict.get("score")),
-                    passed=verdict.get("passed") is True,
-                    weight=number(verdict.get("weight")),
-                    status="pending" if status == "pending" else "error" if status == "error" else "graded",
-                )
-            )
-    return found
+    return [verdict.graded for verdict in verdicts_of(run).values()]
 
 
 def _groups(tasks: Sequence[Block], scores: Sequence[TaskScore]) -> list[Json]:

@@ -5,20 +5,22 @@ Everything may be missing or null; a file that is no result is None, never an er
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import UTC, datetime
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Any, cast
 
 from waza_engine.files import read_bytes
+from waza_engine.results.codec.header import engine_block, header_of
+from waza_engine.results.codec.verdicts import verdicts_of
 from waza_engine.results.json_values import Block, block_of, blocks_of, number, object_in, text_of
-from waza_engine.results.places import JOURNAL_SUFFIX
+from waza_engine.results.places import JOURNAL_SUFFIX, LONGEST_BYTES
+from waza_engine.results.record import Validation
 from waza_engine.results.reviewed import with_reviews
 from waza_engine.results.reviews import reviews_stamp
 from waza_engine.results.score_fields import score_fields
 from waza_engine.results.scores import CheckResult, GraderResult, RunResult, TaskResult
-
-LONGEST_BYTES = 256 * 1024 * 1024
+from waza_engine.vocabulary import Check
 
 # The Python era's names and words, and today's (reference waza.md §7.2).
 _CONFIG_NAMES = {
@@ -53,17 +55,16 @@ def read_result(path: Path) -> RunResult | None:
     document = with_reviews(todays_layout(document), path)
     if not document.get("eval_name") and not block_of(document, "summary").get("total_tests"):
         return None
-    config, engine = block_of(document, "config"), block_of(block_of(document, "metadata"), "engine")
-    timestamp = moment(document.get("timestamp"))
-    tasks = [task_result(task, timestamp) for task in blocks_of(document.get("tasks"))]
+    header, engine = header_of(document), engine_block(document)
+    tasks = [task_result(task, header.started) for task in blocks_of(document.get("tasks"))]
     return RunResult(
         path=path,
-        timestamp=timestamp,
-        eval_name=text_of(document.get("eval_name")),
-        skill=text_of(document.get("skill")),
-        eval_file=text_of(engine.get("eval_file")),
-        executor=text_of(config.get("engine_type")),
-        model=text_of(config.get("model_id")),
+        timestamp=header.started,
+        eval_name=header.eval_name,
+        skill=header.skill,
+        eval_file=header.eval_file,
+        executor=header.executor,
+        model=header.model,
         status=text_of(engine.get("status")),
         complete=not path.name.endswith(JOURNAL_SUFFIX) and engine.get("status") != "canceled",
         tasks={task.id: task for task in tasks},
@@ -81,26 +82,13 @@ def todays_layout(document: Block) -> Block:
     return _modern(document) if "total_tasks" in block_of(document, "summary") else document
 
 
-def moment(text: object) -> datetime:
-    """Return a time stamp with its zone (UTC when it has none).
-
-    The earliest possible when it cannot be read.
-    """
-    try:
-        found = datetime.fromisoformat(str(text))
-    except ValueError:
-        return datetime.min.replace(tzinfo=UTC)
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
-
-
 def task_result(task: Block, timestamp: datetime) -> TaskResult:
     """Return an element of ``tasks`` over all its trials."""
     runs = blocks_of(task.get("runs"))
-    by_grader: dict[str, list[Block]] = {}
+    by_grader: dict[str, list[Validation]] = {}
     for run in runs:
-        for name, validation in block_of(run, "validations").items():
-            if isinstance(validation, Mapping):
-                by_grader.setdefault(name, []).append(cast("Block", validation))
+        for name, verdict in verdicts_of(run).items():
+            by_grader.setdefault(name, []).append(verdict)
     statistics = block_of(task, "stats")
     errors = [text_of(run.get("error_msg")) for run in runs]
     return TaskResult(
@@ -110,7 +98,7 @@ def task_result(task: Block, timestamp: datetime) -> TaskResult:
         score=number(statistics.get("avg_score")),
         trials=len(runs),
         passed_trials=sum(run.get("status") == "passed" for run in runs),
-        graders={name: _grader(name, validations, timestamp) for name, validations in by_grader.items()},
+        graders={name: _grader(name, verdicts, timestamp) for name, verdicts in by_grader.items()},
         timestamp=timestamp,
         error=text_of(task.get("error_msg")) or next((error for error in errors if error), ""),
     )
@@ -135,48 +123,36 @@ def _from_journal(content: bytes, decode: Callable[[bytes], Block | None]) -> Bl
     return {**entries[0], "tasks": tasks, **without}
 
 
-def _grader(name: str, validations: Sequence[Block], timestamp: datetime) -> GraderResult:
-    statuses = [_status(validation) for validation in validations]
-    scores = tuple(number(validation.get("score")) for validation in validations)
-    passes = tuple(validation.get("passed") is True for validation in validations)
-    told = next((v for v, passed in zip(validations, passes, strict=True) if not passed), validations[-1])
+def _grader(name: str, verdicts: Sequence[Validation], timestamp: datetime) -> GraderResult:
+    statuses = [verdict.status for verdict in verdicts]
+    scores = [verdict.score for verdict in verdicts]
+    passes = [verdict.passed for verdict in verdicts]
+    passed = all(passes)
     return GraderResult(
         name=name,
-        type=text_of(validations[0].get("type")),
+        type=verdicts[0].type,
         status="error" if "error" in statuses else "pending" if "pending" in statuses else "graded",
         score=sum(scores) / len(scores),
-        passed=all(passes),
-        scores=scores,
-        passes=passes,
-        feedback=text_of(told.get("feedback")),
-        checks=_checks(validations),
+        passed=passed,
+        scores=tuple(scores),
+        passes=tuple(passes),
+        feedback=verdicts[-1 if passed else passes.index(False)].feedback,
+        checks=tuple(_checks(verdicts)),
         timestamp=timestamp,
     )
 
 
-def _status(validation: Block) -> str:
-    """Upstream writes no status; the Python era marks a review to come inside ``details``."""
-    status = text_of(validation.get("status")) or text_of(block_of(validation, "details").get("status"))
-    return status if status in ("pending", "error") else "graded"
-
-
-def _checks(validations: Sequence[Block]) -> tuple[CheckResult, ...]:
-    """Return each check once, in its first order, with the message of the first trial in which it failed."""
-    outcomes: dict[tuple[str | int, ...], list[tuple[bool, str]]] = {}
-    for validation in validations:
-        for check in blocks_of(validation.get("checks")):
-            path = tuple(part for part in _items(check.get("path")) if isinstance(part, str | int))
-            outcomes.setdefault(path, []).append((check.get("passed") is True, text_of(check.get("message"))))
-    return tuple(
-        CheckResult(
-            path=path,
-            passed=all(passed for passed, _ in found),
-            passed_trials=sum(passed for passed, _ in found),
-            trials=len(found),
-            message=next((message for passed, message in found if not passed), ""),
-        )
-        for path, found in outcomes.items()
-    )
+def _checks(verdicts: Sequence[Validation]) -> Iterator[CheckResult]:
+    """Yield each check once, in its first order, with the message of the first trial in which it failed."""
+    outcomes: dict[tuple[str | int, ...], list[Check]] = {}
+    for verdict in verdicts:
+        for check in verdict.checks:
+            outcomes.setdefault(check.path, []).append(check)
+    for path, found in outcomes.items():
+        passes = [check.passed for check in found]
+        passed = all(passes)
+        message = "" if passed else found[passes.index(False)].message
+        yield CheckResult(path, passed, sum(passes), len(found), message)
 
 
 def _tools_of(tasks: Iterable[Block]) -> dict[str, None]:

@@ -6,11 +6,10 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, cast
 
 from waza_engine.files import opened_to_append, read_bytes
-from waza_engine.results.json_values import block_of, number
 from waza_engine.results.places import HISTORY_NAME, results_directory
+from waza_engine.results.record import RunOutcome
 
 LONGEST_BYTES = 64 * 1024 * 1024
 
@@ -34,12 +33,12 @@ class HistoryEntry:
     tasks: Mapping[str, float]
 
 
-def append(directory: Path, file: str, document: Mapping[str, Any]) -> None:
+def append(directory: Path, file: str, run: RunOutcome) -> None:
     """Add a run's line. Runs that end at the same time do not mix: a line is one write.
 
     Raises ``OSError``.
     """
-    line = json.dumps(asdict(entry_of(file, document)), ensure_ascii=False)
+    line = json.dumps(asdict(entry_of(file, run)), ensure_ascii=False)
     with opened_to_append(directory / HISTORY_NAME) as index:
         index.write(line.encode("utf-8", "replace") + b"\n")
 
@@ -65,25 +64,21 @@ def read_history(suite_directory: Path) -> list[HistoryEntry]:
     return sorted(entries.values(), key=lambda entry: entry.timestamp)
 
 
-def entry_of(file: str, document: Mapping[str, Any]) -> HistoryEntry:
-    """Return the line of a result document."""
-    config, summary = block_of(document, "config"), block_of(document, "summary")
-    engine = block_of(block_of(document, "metadata"), "engine")
-    tasks = cast("list[Mapping[str, Any]]", document.get("tasks") or [])
+def entry_of(file: str, run: RunOutcome) -> HistoryEntry:
+    """Return the line of a run."""
+    header, summary = run.header, run.summary
     return HistoryEntry(
         file=file,
-        timestamp=str(document.get("timestamp", "")),
-        eval_file=str(engine.get("eval_file", "")),
-        eval_name=str(document.get("eval_name", "")),
-        skill=str(document.get("skill", "")),
-        executor=str(config.get("engine_type", "")),
-        model=str(config.get("model_id", "")),
-        status=str(engine.get("status", "")),
-        total=int(number(summary.get("total_tests"))),
-        succeeded=int(number(summary.get("succeeded"))),
-        aggregate_score=number(summary.get("aggregate_score")),
-        duration_ms=int(number(summary.get("duration_ms"))),
-        tasks={
-            str(task.get("test_id", "")): number(block_of(task, "stats").get("avg_score")) for task in tasks
-        },
+        timestamp=header.started.isoformat(),
+        eval_file=header.eval_file,
+        eval_name=header.eval_name,
+        skill=header.skill,
+        executor=header.executor,
+        model=header.model,
+        status=run.status,
+        total=summary.total_tests,
+        succeeded=summary.succeeded,
+        aggregate_score=summary.aggregate_score,
+        duration_ms=summary.duration_ms,
+        tasks={task.id: task.statistics.avg_score if task.statistics else 0.0 for task in run.tasks},
     )

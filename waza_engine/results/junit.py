@@ -8,8 +8,8 @@ from typing import Any, cast
 
 from junitparser import Error, Failure, JUnitXml, Skipped, TestCase, TestSuite
 
-from waza_engine.results.formats import moment, task_result
-from waza_engine.results.json_values import Block, block_of
+from waza_engine.results.formats import task_result
+from waza_engine.results.json_values import Block, block_of, moment
 from waza_engine.results.scores import GraderResult, TaskResult
 from waza_engine.results.words import baseline_words, spending_words
 from waza_engine.terminal import harmless_lines

@@ -8,6 +8,8 @@ from pathlib import Path
 FOLDER = ".waza"
 JOURNAL_SUFFIX = ".partial.jsonl"
 HISTORY_NAME = "history.jsonl"
+LONGEST_BYTES = 256 * 1024 * 1024
+"""What is longer is no result file."""
 
 
 def session_directory(suite_directory: Path) -> Path:

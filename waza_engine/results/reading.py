@@ -4,20 +4,20 @@ Reads documents of this engine and of upstream, journals of runs that go on or w
 Python era. A run of one task or one grader replaces only what it ran; everything else keeps its last known
 score.
 
-Architecture invariant: light (the language server imports it): ``json`` and dataclasses, no models.
+Architecture invariant: light (the language server imports it): ``json`` and dataclasses, no models. What
+reads a file is loaded with the first one.
 """
 
 from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import replace
 from pathlib import Path
 
 from waza_engine.files import Boundary
-from waza_engine.results.formats import LONGEST_BYTES, read_result
-from waza_engine.results.places import JOURNAL_SUFFIX, results_directory
+from waza_engine.results.places import JOURNAL_SUFFIX, LONGEST_BYTES, results_directory
 from waza_engine.results.reviews import reviews_stamp
 from waza_engine.results.scores import CheckResult, GraderResult, RunResult, TaskResult
 from waza_engine.spec.boundary import suite_boundary
@@ -61,7 +61,11 @@ def latest_results_in_steps(
 ) -> Generator[None, None, RunResult | None]:
     """Do the same with a pause after each file."""
     found: list[RunResult] = []
-    for path in result_files(suite_dir):
+    files = result_files(suite_dir)
+    if files:
+        yield
+        _reader()
+    for path in files:
         yield
         result = _cached(path, longest_bytes)
         if result is not None:
@@ -151,4 +155,11 @@ def _cached(path: Path, longest_bytes: int = LONGEST_BYTES) -> RunResult | None:
 @functools.lru_cache(maxsize=256)
 def _read(path: Path, modified: int, size: int, reviews: tuple[Path, int, int] | None) -> RunResult | None:
     del modified, size, reviews  # part of the cache key only
-    return read_result(path)
+    return _reader()(path)
+
+
+def _reader() -> Callable[[Path], RunResult | None]:
+    # When there is a file to read: most suites were never run.
+    from waza_engine.results.formats import read_result
+
+    return read_result

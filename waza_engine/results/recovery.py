@@ -12,9 +12,9 @@ from typing import Any, cast
 import psutil
 
 from waza_engine.results import history
-from waza_engine.results.documents import Json
+from waza_engine.results.codec.runs import run_of
 from waza_engine.results.formats import read_document
-from waza_engine.results.json_values import block_of, number
+from waza_engine.results.json_values import Json, block_of, number
 from waza_engine.results.places import JOURNAL_SUFFIX, results_directory, workspace_prefix
 from waza_engine.results.store import encoded, write_atomically
 from waza_engine.scoring.tasks import TaskScore, suite_summary
@@ -46,7 +46,7 @@ def recover_journals(suite_directory: Path) -> list[Path]:
             document = _document(entry, tasks)
             write_atomically(path, encoded(document))
             with contextlib.suppress(OSError):
-                history.append(directory, path.name, document)
+                history.append(directory, path.name, run_of(document))
             recovered.append(path)
         _remove_workspaces(entry)
         with contextlib.suppress(OSError):

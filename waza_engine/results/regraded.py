@@ -13,10 +13,10 @@ from typing import cast
 
 import waza_engine
 from waza_engine.results.calibration import with_calibration
-from waza_engine.results.documents import Json, plain, validation_document
+from waza_engine.results.codec.verdicts import verdict_blocks, verdict_document
 from waza_engine.results.figures import counted_document, counted_run, counted_task, task_figures, trial_score
-from waza_engine.results.json_values import Block, block_of
-from waza_engine.results.outcomes import Validation
+from waza_engine.results.json_values import Block, Json, block_of, plain
+from waza_engine.results.record import Validation
 from waza_engine.results.recordings import RecordedTrial, Recording
 
 __all__ = ["regraded_document", "regraded_task", "task_figures", "trial_score"]
@@ -69,7 +69,7 @@ def regraded_document(
 def _trial(trial: RecordedTrial, validations: Mapping[str, Validation] | None, *, kept: bool) -> Json:
     if validations is None:
         return dict(trial.document)
-    written = {name: plain(validation_document(verdict)) for name, verdict in validations.items()}
+    written = {name: plain(verdict_document(verdict)) for name, verdict in validations.items()}
     run = {key: value for key, value in trial.document.items() if key not in _STALE_IN_A_TRIAL}
-    run["validations"] = {**trial.validations, **written} if kept else written
-    return counted_run(run, execution_error=bool(trial.error))
+    run["validations"] = {**verdict_blocks(trial.document), **written} if kept else written
+    return counted_run(run, execution_error=bool(trial.outcome.error))

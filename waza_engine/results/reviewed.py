@@ -5,13 +5,14 @@ Light, no models.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from waza_engine.graders.review import review_changes
 from waza_engine.results.calibration import with_calibration
+from waza_engine.results.codec.verdicts import verdict_blocks, verdict_of
 from waza_engine.results.figures import counted_document, counted_run, counted_task
 from waza_engine.results.json_values import Block, block_of, blocks_of, text_of
 from waza_engine.results.reviews import ReviewKey, Reviews, reviews_for
@@ -30,10 +31,7 @@ class ReviewItem:
     @property
     def pending(self) -> bool:
         """Whether nobody has reviewed it yet."""
-        return self.verdict.get("status") == "pending" or block_of(self.verdict, "details").get("status") in (
-            "pending",
-            "calibration_pending",
-        )
+        return verdict_of(self.key.grader, self.verdict).status == "pending"
 
 
 def with_reviews(document: Block, results: Path) -> Block:
@@ -61,7 +59,7 @@ def review_items(document: Block, results: Path) -> Iterator[ReviewItem]:
     run = run_id(document, results)
     for task in blocks_of(document.get("tasks")):
         for position, trial in enumerate(blocks_of(task.get("runs")), 1):
-            for name, verdict in _verdicts(trial):
+            for name, verdict in verdict_blocks(trial).items():
                 if _is_for_people(verdict):
                     yield ReviewItem(
                         key=ReviewKey(run, text_of(task.get("test_id")), _number(trial, position), name),
@@ -86,7 +84,7 @@ def _task(task: Block, run: str, reviews: Reviews) -> tuple[Block, bool]:
         number = _number(trial, position)
         said = {
             name: _reviewed(verdict, reviews[key])
-            for name, verdict in _verdicts(trial)
+            for name, verdict in verdict_blocks(trial).items()
             if (key := ReviewKey(run, identifier, number, name)) in reviews and _is_for_people(verdict)
         }
         changed = changed or bool(said)
@@ -107,14 +105,6 @@ def _reviewed(verdict: Block, review: Any) -> Block:
 def _is_for_people(verdict: Block) -> bool:
     """Tell whether a verdict is a person's, in words that every era wrote; types were written later."""
     return block_of(verdict, "details").get("status") in ("pending", "calibration_pending", "reviewed")
-
-
-def _verdicts(trial: Block) -> Iterator[tuple[str, Block]]:
-    validations = trial.get("validations")
-    if isinstance(validations, Mapping):
-        for name, verdict in cast("Mapping[str, object]", validations).items():
-            if isinstance(verdict, Mapping):
-                yield name, cast("Block", verdict)
 
 
 def _number(trial: Block, position: int) -> int:

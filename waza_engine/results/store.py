@@ -18,9 +18,12 @@ from typing import IO
 import psutil
 
 from waza_engine.results import history
-from waza_engine.results.documents import Json, header_document, run_document, task_document
-from waza_engine.results.outcomes import RunHeader, RunOutcome, TaskOutcome
+from waza_engine.results.codec.header import header_document
+from waza_engine.results.codec.runs import run_document
+from waza_engine.results.codec.tasks import task_document
+from waza_engine.results.json_values import Json
 from waza_engine.results.places import JOURNAL_SUFFIX, results_directory
+from waza_engine.results.record import RunHeader, RunOutcome, TaskOutcome
 from waza_engine.spec.boundary import suite_boundary
 from waza_engine.terminal import json_text
 
@@ -82,7 +85,7 @@ class ResultStore:
             self.journal_path.unlink(missing_ok=True)
         # The history can be made again from the documents, so it is not worth an error.
         with contextlib.suppress(OSError):
-            history.append(self._directory, self.path.name, document)
+            history.append(self._directory, self.path.name, outcome)
         return self.path
 
     def _check_place(self) -> None:

@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from waza_engine.results.documents import Json, task_document
-from waza_engine.results.outcomes import TaskOutcome
+from waza_engine.results.codec.tasks import task_document
+from waza_engine.results.json_values import Json
+from waza_engine.results.record import TaskOutcome
 from waza_engine.results.store import encoded, write_new
 
 _NAMELESS = "unnamed"

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from waza_engine.executors.base import Cancellation
-from waza_engine.results.outcomes import TrialOutcome
+from waza_engine.results.record import TrialOutcome
 from waza_engine.runs.bounded import CancelledRunError
 from waza_engine.scoring.usage import total
 

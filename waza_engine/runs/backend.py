@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from waza_engine.results.outcomes import TrialOutcome
+from waza_engine.results.record import TrialOutcome
 from waza_engine.runs.bounded import start_call
 from waza_engine.runs.context import RunContext
 from waza_engine.runs.selection import SelectedTask

@@ -17,13 +17,13 @@ from waza_engine.executors.base import (
     Executor,
     ExecutorError,
 )
-from waza_engine.graders.base import ModelUsage, Usage
 from waza_engine.results.words import dollars
 from waza_engine.runs.bounded import CancelledRunError, TooSlowError, call_bounded
 from waza_engine.runs.cancellation import RunCancellation
 from waza_engine.runs.settings import Budget
 from waza_engine.scoring.cost import Cost, cost_of, has_price, total_cost
 from waza_engine.scoring.usage import added, tokens_of
+from waza_engine.vocabulary import ModelUsage, Usage
 
 _LAST_WORDS_SECONDS = 1.5
 _GRACE_SECONDS = 10.0

@@ -14,16 +14,16 @@ import os
 import platform
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
 import waza_engine
 from waza_engine.files import opened_to_read, read_beginning, read_bytes
-from waza_engine.results.documents import task_document
-from waza_engine.results.formats import LONGEST_BYTES
+from waza_engine.results.codec.tasks import task_document, task_of
 from waza_engine.results.json_values import Block
-from waza_engine.results.outcomes import TaskOutcome
-from waza_engine.results.restored import task_outcome
+from waza_engine.results.places import LONGEST_BYTES
+from waza_engine.results.record import TaskOutcome
 from waza_engine.results.store import ResultsError, encoded, keep_out_of_git, write_atomically
 from waza_engine.runs.context import RunContext
 from waza_engine.runs.settings import RunSettings
@@ -130,7 +130,8 @@ class TaskCache:
         except (OSError, ValueError, RecursionError):
             return None
         task = cast("Block", entry).get("task") if isinstance(entry, Mapping) else None
-        return task_outcome(cast("Block", task)) if isinstance(task, Mapping) else None
+        # It cost nothing this time.
+        return replace(task_of(cast("Block", task)), cached=True) if isinstance(task, Mapping) else None
 
     def put(self, key: str, outcome: TaskOutcome) -> None:
         """Keep a result, when it may be kept."""

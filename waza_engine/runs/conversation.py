@@ -16,12 +16,12 @@ from waza_engine.executors.base import (
     Executor,
     ExecutorError,
 )
-from waza_engine.graders.base import SkillInvocation, ToolCall, Usage
-from waza_engine.results.outcomes import CheckpointOutcome
+from waza_engine.results.record import CheckpointOutcome
 from waza_engine.runs.bounded import CancelledRunError, TooSlowError, call_bounded
 from waza_engine.runs.budget import BudgetExceededError
 from waza_engine.scoring.usage import added
 from waza_engine.spec.checkpoint import Checkpoint
+from waza_engine.vocabulary import SkillInvocation, ToolCall, Usage
 
 _GRACE_SECONDS = 5.0
 

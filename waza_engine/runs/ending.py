@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import cast
 
-from waza_engine.results.outcomes import RunHeader, RunOutcome, RunStatus, TaskOutcome
+from waza_engine.results.record import RunHeader, RunOutcome, RunStatus, TaskOutcome
 from waza_engine.runs.budget import Meter
 from waza_engine.runs.metrics import decides
 from waza_engine.runs.passes import Findings

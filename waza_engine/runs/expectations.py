@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from waza_engine.graders.base import Check
 from waza_engine.graders.letter_case import lowered
-from waza_engine.results.outcomes import Validation
+from waza_engine.results.record import Validation
 from waza_engine.spec.expected import Expected
+from waza_engine.vocabulary import Check
 
 CONTAINS, NOT_CONTAINS, CONTAINS_ANY = "_output_contains", "_output_not_contains", "_output_contains_any"
 NAMES = (CONTAINS, NOT_CONTAINS, CONTAINS_ANY)

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from waza_engine.executors.base import Cancellation
 from waza_engine.graders.base import Grader, GraderError, GradingContext, Verdict
 from waza_engine.graders.registry import create
-from waza_engine.results.outcomes import Validation
+from waza_engine.results.record import Validation
 from waza_engine.runs.bounded import CancelledRunError, TooSlowError, call_bounded
 from waza_engine.runs.expectations import expectations
 from waza_engine.spec.expected import Expected

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlsplit
 
-from waza_engine.results.outcomes import RunHeader
+from waza_engine.results.record import RunHeader
 from waza_engine.runs.settings import RunSettings
 from waza_engine.runs.suite import Suite
 from waza_engine.spec.eval_config import EvalConfig, Provider

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from waza_engine.results.outcomes import MetricOutcome, TaskOutcome
+from waza_engine.results.record import MetricOutcome, TaskOutcome
 from waza_engine.scoring.composite import composite
 from waza_engine.scoring.statistics import mean
 from waza_engine.scoring.triggers import TriggerMetrics

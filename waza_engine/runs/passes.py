@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from waza_engine.results.outcomes import MetricOutcome, TaskOutcome, TriggerOutcome
+from waza_engine.results.record import MetricOutcome, TaskOutcome, TriggerOutcome
 from waza_engine.runs.agent import agent_setup
 from waza_engine.runs.backend import BackendFactory
 from waza_engine.runs.bounded import CancelledRunError

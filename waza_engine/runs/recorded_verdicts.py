@@ -7,12 +7,12 @@ need the agent's files, when these are gone.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import cast
 
-from waza_engine.graders.base import Check
 from waza_engine.graders.registry import known_type
-from waza_engine.results.json_values import Block, blocks_of, number
-from waza_engine.results.outcomes import Validation
+from waza_engine.results.json_values import Block, blocks_of
+from waza_engine.results.record import Validation
 from waza_engine.results.recordings import RecordedTrial, Recording
 from waza_engine.runs.grading import BuiltGrader
 
@@ -38,14 +38,14 @@ def needs_workspace(built: BuiltGrader) -> bool:
 
 def has_verdict(built: BuiltGrader, trial: RecordedTrial) -> bool:
     """Tell whether a grader of this name and type gave a verdict in the run."""
-    block = trial.validations.get(built.name)
-    return block is not None and _is_of_kind(block.get("type"), built.entry.type)
+    found = (trial.outcome.validations or {}).get(built.name)
+    return found is not None and _is_of_kind(found.type, built.entry.type)
 
 
 def recorded_verdict(built: BuiltGrader, trial: RecordedTrial) -> Validation:
     """Return what the grader said in the run, an error when it said nothing then."""
-    block = trial.validations.get(built.name)
-    if block is None or not _is_of_kind(block.get("type"), built.entry.type):
+    found = (trial.outcome.validations or {}).get(built.name)
+    if found is None or not _is_of_kind(found.type, built.entry.type):
         return Validation(
             name=built.name,
             type=built.entry.type,
@@ -55,20 +55,13 @@ def recorded_verdict(built: BuiltGrader, trial: RecordedTrial) -> Validation:
             weight=built.entry.weight,
             status="error",
         )
-    details = block.get("details")
-    status = block.get("status")
-    return Validation(
-        name=built.name,
+    return replace(
+        found,
         type=built.entry.type,
-        score=min(1.0, max(0.0, number(block.get("score")))),
-        passed=block.get("passed") is True,
-        # The Python era says ``message``.
-        feedback=str(block.get("feedback") or block.get("message") or ""),
+        score=min(1.0, max(0.0, found.score)),
         weight=built.entry.weight,
-        status="error" if status == "error" else "graded",
-        details={**(cast("Block", details) if isinstance(details, Mapping) else {}), ORIGIN: RECORDED},
-        checks=tuple(_checks(block.get("checks"))),
-        duration_ms=int(number(block.get("duration_ms"))),
+        status="error" if found.status == "error" else "graded",
+        details={**found.details, ORIGIN: RECORDED},
     )
 
 
@@ -103,17 +96,9 @@ def _ask_of(built: BuiltGrader) -> str:
     return _ASK
 
 
-def _is_of_kind(recorded: object, now: str) -> bool:
+def _is_of_kind(recorded: str, now: str) -> bool:
     """Tell whether a verdict is of that type of grader; judges, those of plug-ins too, are one kind."""
-    known = recorded if isinstance(recorded, str) else ""
-    recorded_type, type_now = known_type(known), known_type(now)
-    if known == now or type_now is None or not type_now.judged:
-        return known == now
+    recorded_type, type_now = known_type(recorded), known_type(now)
+    if recorded == now or type_now is None or not type_now.judged:
+        return recorded == now
     return recorded_type is None or recorded_type.judged
-
-
-def _checks(written: object) -> list[Check]:
-    return [
-        Check(tuple(block.get("path") or ()), block.get("passed") is True, str(block.get("message") or ""))
-        for block in blocks_of(written)
-    ]

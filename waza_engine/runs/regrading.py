@@ -24,9 +24,8 @@ from waza_engine.graders.judges import Judge
 from waza_engine.graders.patterns import current_workers, pattern_workers
 from waza_engine.graders.processes import ProcessScope, current_scope
 from waza_engine.graders.review import recorded_review, review_changes
-from waza_engine.results.json_values import block_of
-from waza_engine.results.outcomes import Validation
 from waza_engine.results.places import results_directory
+from waza_engine.results.record import TrialOutcome, Validation
 from waza_engine.results.recordings import RecordedTask, RecordedTrial, Recording, read_recording
 from waza_engine.runs.budget import Meter, MeteredExecutor
 from waza_engine.runs.grading import BuiltGrader, grade, grade_expected
@@ -168,17 +167,18 @@ class Regrading:
     ) -> dict[str, Validation] | None:
         if not trial.gradable:
             return None
-        workspace = self.request.workspace or _kept_workspace(trial)
+        found = trial.outcome
+        workspace = self.request.workspace or _kept_workspace(found)
         context = replace(
             base,
-            output=trial.output,
-            transcript=tuple(trial.transcript),
-            tool_calls=None if trial.tool_calls is None else tuple(trial.tool_calls),
-            skill_invocations=tuple(trial.skill_invocations),
-            usage=trial.usage,
-            duration_ms=trial.duration_ms,
+            output=found.output,
+            transcript=tuple(found.events),
+            tool_calls=None if found.tool_calls is None else tuple(found.tool_calls),
+            skill_invocations=tuple(found.skill_invocations),
+            usage=found.usage,
+            duration_ms=found.duration_ms,
             workspace=workspace,
-            baseline_output=recorded_baseline(self.recording, task.id, trial.number),
+            baseline_output=recorded_baseline(self.recording, task.id, found.number),
         )
         kept = {
             built.name: recorded_verdict(built, trial)
@@ -223,7 +223,7 @@ def prepare_regrading(request: RegradeRequest) -> Regrading:
         raise SuiteError(f"The workspace {workspace} is not a directory.")
     recording = read_recording(request.record)
     # A suite that leaves the choice to the command line says nothing of who answered.
-    answered = block_of(recording.document, "config").get("engine_type") or "replay"
+    answered = recording.header.executor or "replay"
     suite = load_suite(request.suite or _suite_of(recording), {"executor": answered})
     selected, found = select(suite, request.tasks, request.graders)
     pairs, unpaired = _joined(recording, selected)
@@ -273,9 +273,9 @@ def _suite_of(recording: Recording) -> Path:
         # Where an engine put the record, its suite may have been renamed since; elsewhere the name must fit.
         own = place.parent == results_directory(folder)
         for name in names:
-            if (folder / name).is_file() and (own or _is_named(folder / name, recording.eval_name)):
+            if (folder / name).is_file() and (own or _is_named(folder / name, recording.header.eval_name)):
                 return folder / name
-    known = f" `{recording.eval_name}`" if recording.eval_name else ""
+    known = f" `{recording.header.eval_name}`" if recording.header.eval_name else ""
     raise SuiteError(f"The suite{known} of {recording.path} is not above it; name it with `--suite`.")
 
 
@@ -313,11 +313,12 @@ def _with_review(verdict: Validation, trial: RecordedTrial) -> Validation:
     """Return what a person said of this very answer, when the grader asks for it again."""
     if verdict.status != "pending":
         return verdict
-    review = recorded_review(trial.validations.get(verdict.name, {}))
+    said = (trial.outcome.validations or {}).get(verdict.name)
+    review = said and recorded_review(said.score, said.details, passed=said.passed)
     return verdict if review is None else replace(verdict, **review_changes(verdict.details, review))
 
 
-def _kept_workspace(trial: RecordedTrial) -> Path | None:
+def _kept_workspace(trial: TrialOutcome) -> Path | None:
     if not trial.workspace or "\0" in trial.workspace:
         return None
     place = Path(trial.workspace)
@@ -336,7 +337,7 @@ def _without_workspace(built: BuiltGrader) -> BuiltGrader:
 
 def _programs_without_workspace(pairs: Sequence[tuple[RecordedTask, SelectedTask]]) -> Iterator[str]:
     for recorded, selected in pairs:
-        if selected.trial is None or any(_kept_workspace(trial) for trial in recorded.trials):
+        if selected.trial is None or any(_kept_workspace(trial.outcome) for trial in recorded.trials):
             continue
         for built in selected.trial.graders:
             if built.grader is not None and built.grader.runs_program:

@@ -20,7 +20,7 @@ from waza_engine.executors.base import (
     ExecutorError,
 )
 from waza_engine.graders.judges import AgentTool
-from waza_engine.results.outcomes import ResponderOutcome
+from waza_engine.results.record import ResponderOutcome
 from waza_engine.runs.budget import BudgetExceededError
 from waza_engine.runs.conversation import PartnerError, execute
 from waza_engine.spec import task_inputs

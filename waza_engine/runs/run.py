@@ -20,7 +20,7 @@ from waza_engine.graders.judges import limit_warning
 from waza_engine.graders.patterns import current_workers, pattern_workers
 from waza_engine.graders.processes import ProcessScope, current_scope
 from waza_engine.results.copies import write_copy
-from waza_engine.results.outcomes import RunOutcome, TaskOutcome
+from waza_engine.results.record import RunOutcome, TaskOutcome
 from waza_engine.results.recovery import recover_journals
 from waza_engine.results.session_log import SessionLog
 from waza_engine.results.store import ResultsError, ResultStore

@@ -6,7 +6,7 @@ import contextlib
 import time
 from collections.abc import Callable, Mapping
 
-from waza_engine.results.outcomes import RunHeader
+from waza_engine.results.record import RunHeader
 from waza_engine.results.session_log import SessionLog
 from waza_engine.results.store import ResultsError
 from waza_engine.runs.events import RunEvent

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-from waza_engine.results.outcomes import TaskOutcome, TrialOutcome
+from waza_engine.results.record import TaskOutcome, TrialOutcome
 from waza_engine.runs.attempts import InterruptedTrialError
 from waza_engine.runs.backend import TrialBackend
 from waza_engine.runs.bounded import CancelledRunError, start_call
@@ -235,12 +235,14 @@ class TaskRunner:
         complete = begun.handed_out == self._context.trials or begun.why or begun.broken
         if begun.running or not complete or self._context.cancellation.requested:
             return
+        try:
+            outcome = self._outcome(begun, begun.why)
+        except Exception as error:  # noqa: BLE001 - a defect of ours costs this task, not the run
+            begun.broken = begun.broken or _defect(error)
+            outcome = _broken(begun.selected, begun.broken)
         if begun.broken:
-            outcome = replace(_broken(begun.selected, begun.broken), trials=list(begun.trials))
-            self._finish(begun.position, outcome)
-            return
-        outcome = self._outcome(begun, begun.why)
-        if self._cache is None and not self._context.suite.spec.hooks.after_task:
+            self._finish(begun.position, self._broken_off(begun, begun.broken))
+        elif self._cache is None and not self._context.suite.spec.hooks.after_task:
             self._kept_as(begun, outcome, None)
         else:
             self._in_thread(
@@ -258,9 +260,10 @@ class TaskRunner:
     def _kept_as(self, begun: _Begun, outcome: TaskOutcome, found: Exception | None) -> None:
         for warning in begun.warnings:
             self._send("output", task=outcome.id, message=f"warning: {warning}")
-        if found is not None:
-            outcome = replace(_broken(begun.selected, _defect(found)), trials=list(begun.trials))
-        self._finish(begun.position, outcome)
+        self._finish(begun.position, outcome if found is None else self._broken_off(begun, _defect(found)))
+
+    def _broken_off(self, begun: _Begun, why: str) -> TaskOutcome:
+        return replace(_broken(begun.selected, why), trials=list(begun.trials))
 
     def _finish(self, position: int, outcome: TaskOutcome) -> None:
         begun = self._begun.get(position)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from waza_engine.executors.base import ExecutionRequest, Executor
 from waza_engine.graders.base import GradingContext
-from waza_engine.results.outcomes import CheckpointOutcome, TrialOutcome, Validation
+from waza_engine.results.record import CheckpointOutcome, TrialOutcome, Validation
 from waza_engine.runs.attempts import Attempt, InterruptedTrialError, attempted
 from waza_engine.runs.bounded import CancelledRunError
 from waza_engine.runs.budget import Tally

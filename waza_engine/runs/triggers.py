@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from waza_engine.executors.base import Cancellation, ExecutionResponse, Executor, ExecutorError
 from waza_engine.files import is_named
-from waza_engine.results.outcomes import TriggerOutcome
+from waza_engine.results.record import TriggerOutcome
 from waza_engine.runs.agent import AgentSetup
 from waza_engine.runs.bounded import CancelledRunError
 from waza_engine.runs.conversation import execute

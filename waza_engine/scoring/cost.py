@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from waza_engine.graders.base import ModelUsage, Usage
 from waza_engine.scoring.usage import input_tokens_of
+from waza_engine.vocabulary import ModelUsage, Usage
 
 
 @dataclass(frozen=True, slots=True)

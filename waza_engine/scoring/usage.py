@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from waza_engine.graders.base import ModelUsage, Usage
+from waza_engine.vocabulary import ModelUsage, Usage
 
 MIXED = "mixed"
 

@@ -12,7 +12,7 @@ import pytest
 
 from tests.engine.executors.agents import RESULT, answer, ask, executor_of, types
 from waza_engine.executors.base import ExecutorError
-from waza_engine.graders.base import ModelUsage, SkillInvocation, ToolCall, Usage
+from waza_engine.vocabulary import ModelUsage, SkillInvocation, ToolCall, Usage
 
 RESUME = {"flag": "--resume", "sessionIdPath": "$.session_id"}
 DONE = "say(type='result', content='done')"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from waza_engine.executors.copilot.events import TurnRecord, usage_of_models, usage_since
-from waza_engine.graders.base import ModelUsage, Usage
+from waza_engine.vocabulary import ModelUsage, Usage
 
 
 def test_a_sub_agent_says_nothing_to_the_user_but_its_calls_count() -> None:

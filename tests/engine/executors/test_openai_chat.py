@@ -16,8 +16,8 @@ from tests.scripted_model import Answer, Call, ModelRequest, Tokens, call
 from waza_engine.executors.base import ExecutionResponse, ExecutorError
 from waza_engine.executors.openai_chat import OpenAIExecutor
 from waza_engine.executors.registry import create_executor
-from waza_engine.graders.base import ModelUsage, SkillInvocation, ToolCall
 from waza_engine.graders.judges import AgentTool
+from waza_engine.vocabulary import ModelUsage, SkillInvocation, ToolCall
 
 
 @pytest.fixture(autouse=True)

@@ -15,8 +15,8 @@ from waza_engine.executors.adapter.checks import adapter_warnings
 from waza_engine.executors.adapter.command_line import arguments_of
 from waza_engine.executors.adapter.turn import LineSink, Turn
 from waza_engine.executors.base import ExecutionRequest
-from waza_engine.graders.base import SkillInvocation
 from waza_engine.spec.loading import load_adapter_file
+from waza_engine.vocabulary import SkillInvocation
 
 ADAPTERS = Path(__file__).parents[3] / "examples" / "adapters"
 NAMES = sorted(path.stem for path in ADAPTERS.glob("*.json"))

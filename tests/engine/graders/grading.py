@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from waza_engine.graders.base import GraderError, GradingContext, SkillInvocation, ToolCall, Usage, Verdict
+from waza_engine.graders.base import GraderError, GradingContext, Verdict
 from waza_engine.graders.registry import create
+from waza_engine.vocabulary import SkillInvocation, ToolCall, Usage
 
 
 def grade(type_name: str, config: dict[str, Any] | None, **context: Any) -> Verdict:

@@ -12,7 +12,8 @@ import pytest
 
 from tests.engine.graders.grading import failed_paths, grade, refused, result
 from waza_engine.assertions.evaluator import AssertionEvaluator
-from waza_engine.graders.base import ToolCall, Verdict
+from waza_engine.graders.base import Verdict
+from waza_engine.vocabulary import ToolCall
 
 MEMORY = ("it crashed Node.js or needs too much memory", "it needs more than the allowed memory")
 needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="Node.js is not installed")

@@ -15,9 +15,10 @@ import pytest
 
 from tests.engine.graders.grading import folder, grade, result
 from waza_engine.graders import launchers
-from waza_engine.graders.base import GradingContext, ToolCall, Verdict
+from waza_engine.graders.base import GradingContext, Verdict
 from waza_engine.graders.program_input import program_input, trajectory
 from waza_engine.graders.registry import create
+from waza_engine.vocabulary import ToolCall
 
 EXAMPLE = Path(__file__).resolve().parents[3] / "examples" / "inline-graders"
 needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="Node.js is not installed")

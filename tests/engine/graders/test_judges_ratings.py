@@ -10,7 +10,7 @@ import pytest
 from tests.conftest import StartModel
 from tests.engine.graders.grading import refused, result
 from tests.engine.graders.judging import judged
-from waza_engine.graders.base import ToolCall
+from waza_engine.vocabulary import ToolCall
 
 QUALITY = {"rubric": "Rate the correctness from 1 to 5."}
 

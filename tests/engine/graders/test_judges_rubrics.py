@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 from tests.conftest import StartModel
 from tests.engine.graders.grading import folder, refused, result
 from tests.engine.graders.judging import judged, passes, verdicts
-from waza_engine.graders.base import ToolCall
 from waza_engine.graders.judging.durations import seconds_of
 from waza_engine.graders.judging.ratings import scale_for
 from waza_engine.graders.judging.rubrics import built_in, built_in_names, load_rubric
 from waza_engine.graders.judging.scales import RatingError, linear, scale_of
 from waza_engine.graders.registry import create
+from waza_engine.vocabulary import ToolCall
 
 ROOT = Path(__file__).parents[3]
 VERDICT_RUBRICS = (

@@ -12,8 +12,9 @@ import pytest
 from tests.engine.graders.grading import folder
 from tests.shared_corpus import VERDICTS
 from waza_engine.assertions.evaluator import AssertionEvaluator
-from waza_engine.graders.base import GraderError, GradingContext, SkillInvocation, ToolCall, Usage
+from waza_engine.graders.base import GraderError, GradingContext
 from waza_engine.graders.registry import create
+from waza_engine.vocabulary import SkillInvocation, ToolCall, Usage
 
 Answer = tuple[float | None, bool, bool]
 """Score, passed, and whether there was an error instead of a score."""

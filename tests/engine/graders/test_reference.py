@@ -12,8 +12,9 @@ import yaml
 
 from tests.engine.graders.grading import only, skills
 from waza_engine.graders import reference
-from waza_engine.graders.base import Grader, GraderError, GradingContext, ToolCall, Usage
+from waza_engine.graders.base import Grader, GraderError, GradingContext
 from waza_engine.graders.registry import create, grader_types
+from waza_engine.vocabulary import ToolCall, Usage
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "graders.md"
 TYPES = list(grader_types().values())

@@ -12,8 +12,9 @@ import pytest
 
 from tests.engine.graders.grading import folder
 from tests.engine.graders.test_schema_parity import accepts, random_config
-from waza_engine.graders.base import GraderError, GradingContext, SkillInvocation, ToolCall, Usage
+from waza_engine.graders.base import GraderError, GradingContext
 from waza_engine.graders.registry import create, grader_types
+from waza_engine.vocabulary import SkillInvocation, ToolCall, Usage
 
 # Programs and assertions run processes; their own tests cover what they may meet.
 TYPES = [name for name in grader_types() if name not in {"code", "program", "script"}]

@@ -22,8 +22,9 @@ from tests.engine.graders.seed_documents import (
 )
 from waza_engine.assertions.evaluator import AssertionEvaluator
 from waza_engine.graders.answers import verdict_of_answer
-from waza_engine.graders.base import GraderError, GradingContext, SkillInvocation, ToolCall, Usage
+from waza_engine.graders.base import GraderError, GradingContext
 from waza_engine.graders.registry import create
+from waza_engine.vocabulary import SkillInvocation, ToolCall, Usage
 
 NO_CLASS = "a type of the author's own; its class in the document is for the first version's package"
 NO_OPTIONS = "the document leaves the options out to show the weight; there is nothing to check"

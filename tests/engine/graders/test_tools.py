@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.engine.graders.grading import calls, failed_paths, grade, refused, result, usage
-from waza_engine.graders.base import ToolCall
+from waza_engine.vocabulary import ToolCall
 
 
 def call(name: str, **arguments: Any) -> ToolCall:

@@ -134,7 +134,7 @@ def test_every_era_can_be_graded_again(tmp_path: Path, era: str) -> None:
 
 @pytest.mark.parametrize("era", ["0.9", "0.25", "0.38"])
 def test_tool_calls_and_usage_are_what_graders_get(tmp_path: Path, era: str) -> None:
-    trial = read_recording(written(tmp_path, era)).tasks[0].trials[0]
+    trial = read_recording(written(tmp_path, era)).tasks[0].trials[0].outcome
     assert trial.tool_calls is not None
     arguments = {"command": "ls", "cwd": "src"} if era == "0.38" else {"command": "ls"}
     assert [(call.name, call.arguments, call.success) for call in trial.tool_calls] == [
@@ -148,7 +148,7 @@ def test_tool_calls_and_usage_are_what_graders_get(tmp_path: Path, era: str) -> 
 
 
 def test_the_python_era_has_tokens_and_knows_no_tool_calls(tmp_path: Path) -> None:
-    trial = read_recording(written(tmp_path, "python")).tasks[0].trials[0]
+    trial = read_recording(written(tmp_path, "python")).tasks[0].trials[0].outcome
     assert trial.tool_calls is None
     assert trial.usage is not None
     assert (trial.usage.turns, trial.usage.input_tokens, trial.usage.output_tokens) == (2, 100, 50)

@@ -12,10 +12,11 @@ import pytest
 
 from tests.engine.suites import GREETS, run, task, write_suite
 from waza_engine.results import history
+from waza_engine.results.codec.runs import run_of
 from waza_engine.results.history import read_history
-from waza_engine.results.outcomes import RunHeader, TaskOutcome
 from waza_engine.results.places import results_directory
 from waza_engine.results.reading import latest_results
+from waza_engine.results.record import RunHeader, TaskOutcome
 from waza_engine.results.recovery import recover_journals
 from waza_engine.results.store import ResultsError, ResultStore, write_atomically
 
@@ -231,5 +232,5 @@ def test_a_run_that_is_entered_twice_is_one_entry_of_the_history(tmp_path: Path)
     results.mkdir(parents=True)
     (results / "r.json").write_text("{}")
     for _ in range(2):
-        history.append(results, "r.json", {"eval_name": "suite"})
+        history.append(results, "r.json", run_of({"eval_name": "suite"}))
     assert [entry.file for entry in read_history(tmp_path)] == ["r.json"]

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.engine.suites import GREETS, run, task, write_suite
-from waza_engine.results.outcomes import TaskOutcome
+from waza_engine.results.record import TaskOutcome
 from waza_engine.results.store import ResultsError
 from waza_engine.results.transcripts import file_stem, transcript_document, write_transcript
 

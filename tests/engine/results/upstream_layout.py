@@ -234,7 +234,7 @@ TRIAL = block(
         "tool_events": list_of(TOOL_EVENT),
         "snapshot_path": TEXT,
     },
-    {"judge_usage": USAGE, "other_usage": USAGE, "cost": COST},
+    {"judge_usage": USAGE, "other_usage": USAGE, "cost": COST, "stopped": SWITCH},
 )
 STATS = block(
     {

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from waza_engine.assertions.evaluator import AssertionEvaluator
 from waza_engine.executors.base import Cancellation, ExecutionRequest, ExecutionResponse
-from waza_engine.results.outcomes import TrialOutcome
+from waza_engine.results.record import TrialOutcome
 from waza_engine.runs.agent import agent_setup
 from waza_engine.runs.budget import Meter, MeteredExecutor
 from waza_engine.runs.cancellation import RunCancellation

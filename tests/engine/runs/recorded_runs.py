@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.shared_corpus import VERDICTS
-from waza_engine.results.outcomes import RunOutcome
+from waza_engine.results.record import RunOutcome
 from waza_engine.runs.cancellation import RunCancellation
 from waza_engine.runs.run import prepare
 from waza_engine.runs.settings import RunSettings

@@ -131,7 +131,7 @@ def test_judges_are_counted_apart_from_the_agent(scripted_model: StartModel, tmp
     assert spent.cost.usd == pytest.approx(trial.cost.usd)
     assert report.results_file is not None
     recorded = read_recording(report.results_file).tasks[0].trials[0]
-    assert recorded.usage == trial.usage
+    assert recorded.outcome.usage == trial.usage
 
 
 def test_what_failed_attempts_used_is_counted_too(scripted_model: StartModel, tmp_path: Path) -> None:

@@ -16,14 +16,14 @@ from tests.engine.suites import CONFIG, only_task, run, task, write_suite
 from tests.patience import ON_A_BUSY_MACHINE
 from tests.scripted_model import Answer, Held, ModelRequest, Reply, ScriptedModel, Tokens, call
 from waza_engine.executors.base import ExecutionRequest, ExecutionResponse, ExecutorError
-from waza_engine.graders.base import Usage
-from waza_engine.results.outcomes import RunOutcome
+from waza_engine.results.record import RunOutcome
 from waza_engine.results.recordings import read_recording
 from waza_engine.runs.cancellation import RunCancellation
 from waza_engine.runs.events import RunEvent
 from waza_engine.runs.run import prepare
 from waza_engine.runs.settings import RunSettings
 from waza_engine.runs.trial import InterruptedTrialError
+from waza_engine.vocabulary import Usage
 
 SAYS = "- {type: text, name: says, config: {contains: [fine]}}\n"
 FINE = Answer("fine", usage=Tokens(90, 10))
@@ -167,4 +167,4 @@ def test_values_without_end_in_an_answer_cost_no_results(tmp_path: Path) -> None
     assert report.outcome.status == "completed"
     assert report.results_file is not None
     (read,) = read_recording(report.results_file).tasks
-    assert read.trials[0].output == "fine"
+    assert read.trials[0].outcome.output == "fine"

@@ -19,7 +19,7 @@ from tests.patience import ON_A_BUSY_MACHINE
 from tests.scripted_model import Held, ModelRequest, ScriptedModel, Status
 from waza_engine.commands.grade import grade_command
 from waza_engine.commands.regraded import answer, document, graded
-from waza_engine.results.outcomes import Validation
+from waza_engine.results.record import Validation
 from waza_engine.runs.cancellation import RunCancellation
 from waza_engine.runs.regrading import RegradeRequest, prepare_regrading
 from waza_engine.runs.run import prepare

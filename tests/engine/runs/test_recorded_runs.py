@@ -14,7 +14,7 @@ import pytest
 
 from tests.engine.runs.recorded_runs import Replay, records, replay
 from tests.shared_corpus import needs_corpus, writable_suites
-from waza_engine.results.outcomes import TrialOutcome, Validation
+from waza_engine.results.record import TrialOutcome, Validation
 
 pytestmark = needs_corpus
 

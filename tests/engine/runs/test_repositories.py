@@ -13,7 +13,7 @@ from tests.engine.runs.agents import Agent, tried
 from tests.engine.suites import write_suite
 from tests.patience import ON_A_BUSY_MACHINE
 from waza_engine.executors.base import ExecutionRequest, ExecutionResponse
-from waza_engine.results.outcomes import TrialOutcome
+from waza_engine.results.record import TrialOutcome
 from waza_engine.runs.cancellation import RunCancellation
 from waza_engine.runs.run import prepare
 from waza_engine.runs.settings import RunSettings

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.engine.suites import CONFIG, GREETS, only_task, run, task, write_suite
-from waza_engine.results.outcomes import TrialOutcome
+from waza_engine.results.record import TrialOutcome
 from waza_engine.runs.backend import ThreadBackend
 from waza_engine.runs.cancellation import RunCancellation
 from waza_engine.runs.events import RunEvent

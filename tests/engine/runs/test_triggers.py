@@ -12,14 +12,14 @@ from tests.engine.runs.agents import Agent, Answer
 from tests.engine.suites import CONFIG, run, task, write_suite
 from tests.scripted_model import ModelRequest, Reply, call
 from waza_engine.executors.base import ExecutionRequest, ExecutionResponse, ExecutorError
-from waza_engine.graders.base import SkillInvocation
-from waza_engine.results.outcomes import TriggerOutcome
+from waza_engine.results.record import TriggerOutcome
 from waza_engine.runs.agent import agent_setup
 from waza_engine.runs.bounded import CancelledRunError
 from waza_engine.runs.cancellation import RunCancellation
 from waza_engine.runs.suite import load_suite
 from waza_engine.runs.triggers import TriggerRun, run_triggers, trigger_tests_of
 from waza_engine.scoring.triggers import trigger_metrics
+from waza_engine.vocabulary import SkillInvocation
 
 TESTS = """\
 skill: writer

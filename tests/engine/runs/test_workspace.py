@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.engine.suites import only_trial, run, task, verdicts, write_suite
-from waza_engine.results.outcomes import TrialOutcome
+from waza_engine.results.record import TrialOutcome
 
 EXISTS = "graders:\n- {{type: file, name: there, config: {{must_exist: [{0}]}}}}\n"
 

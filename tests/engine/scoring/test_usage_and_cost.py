@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from waza_engine.graders.base import ModelUsage, Usage
 from waza_engine.scoring.cost import Cost, cost_of, has_price, total_cost
 from waza_engine.scoring.usage import added, tokens_of, total
+from waza_engine.vocabulary import ModelUsage, Usage
 
 
 def test_usages_add_up_in_every_field() -> None:

@@ -13,8 +13,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from waza_engine.executors.adapter.events import Line, ToolState, Update, event_of, read_event
-from waza_engine.graders.base import SkillInvocation, ToolCall
 from waza_engine.spec.adapter import AdapterFile
+from waza_engine.vocabulary import SkillInvocation, ToolCall
 
 LONGEST_LINE_BYTES = 16_000_000
 MOST_BYTES = 64_000_000

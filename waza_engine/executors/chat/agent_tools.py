@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from waza_engine.graders.base import SkillInvocation
+from waza_engine.vocabulary import SkillInvocation
 
 
 class ToolError(Exception):

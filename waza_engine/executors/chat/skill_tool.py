@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from waza_engine.executors.chat.agent_tools import Tool, ToolError, ToolOutcome, parameters, text_argument
-from waza_engine.graders.base import SkillInvocation
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.skill_file import SkillFile, definition_in, load_skill_file, name_without_frontmatter
+from waza_engine.vocabulary import SkillInvocation
 
 
 def skill_tools(directories: Sequence[Path]) -> list[Tool]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
-from waza_engine.graders.base import ModelUsage, SkillInvocation, ToolCall, Usage
+from waza_engine.vocabulary import ModelUsage, SkillInvocation, ToolCall, Usage
 
 Json = Mapping[str, Any]
 

@@ -10,7 +10,8 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, cast
 
-from waza_engine.graders.base import GradingContext, SkillInvocation, ToolCall
+from waza_engine.graders.base import GradingContext
+from waza_engine.vocabulary import SkillInvocation, ToolCall
 
 _LONGEST = 60_000
 _LONGEST_VALUE = 4_000

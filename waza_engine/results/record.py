@@ -1,19 +1,31 @@
-"""What a run found out: trials with their grader verdicts, tasks with their figures, the whole suite."""
+"""The record of a run: its tasks, their trials, the verdicts of graders, typed.
+
+Journals, result files, reviews, comparisons, reports and the editor's hints are made from it or read into it;
+``codec/`` writes and reads it. Light, no models.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from waza_engine.graders.base import Check, SkillInvocation, ToolCall, Usage
 from waza_engine.scoring.composite import Graded, TrialStatus, composite
-from waza_engine.scoring.cost import Cost, Spending
-from waza_engine.scoring.impact import SkillImpact
-from waza_engine.scoring.recommendation import Recommendation
-from waza_engine.scoring.tasks import SuiteSummary, TaskStatistics, TaskStatus, TrialScore
-from waza_engine.scoring.triggers import TriggerAnswer, TriggerMetrics
+from waza_engine.scoring.tasks import TrialScore
+from waza_engine.scoring.triggers import TriggerAnswer
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from waza_engine.scoring.cost import Cost, Spending
+    from waza_engine.scoring.impact import SkillImpact
+    from waza_engine.scoring.recommendation import Recommendation
+    from waza_engine.scoring.tasks import SuiteSummary, TaskStatistics, TaskStatus
+    from waza_engine.scoring.triggers import TriggerMetrics
+    from waza_engine.vocabulary import Check, SkillInvocation, ToolCall, Usage
+
+VerdictStatus = Literal["graded", "pending", "error"]
+"""Whether a grader said something, waits for a person, or could not grade."""
 
 RunStatus = Literal["completed", "failed", "canceled", "error"]
 """How a run ended: all tasks passed, some did not, it was stopped, or it could not run (to its end)."""
@@ -29,7 +41,7 @@ class Validation:
     passed: bool
     feedback: str
     weight: float = 1.0
-    status: Literal["graded", "pending", "error"] = "graded"
+    status: VerdictStatus = "graded"
     details: Mapping[str, Any] = field(default_factory=dict[str, Any])
     checks: Sequence[Check] = ()
     duration_ms: int = 0
@@ -61,8 +73,9 @@ class ResponderOutcome:
 
 @dataclass(frozen=True, slots=True)
 class TrialOutcome:
-    """One trial. ``validations`` is None when nothing could be graded.
+    """One trial.
 
+    ``validations`` is None when nothing could be graded, ``tool_calls`` when no session is known.
     ``error`` says what broke the execution. ``usage`` is that of the agent alone, in the attempt that counts;
     ``judge_usage`` that of the graders' judges, ``other_usage`` that of earlier attempts and of a responder.
     ``cost`` is that of all three, None when nothing was spent. A trial is ``stopped`` when the run reached
@@ -76,7 +89,7 @@ class TrialOutcome:
     duration_ms: int = 0
     output: str = ""
     events: Sequence[Mapping[str, Any]] = ()
-    tool_calls: Sequence[ToolCall] = ()
+    tool_calls: Sequence[ToolCall] | None = ()
     skill_invocations: Sequence[SkillInvocation] = ()
     usage: Usage | None = None
     session: str = ""

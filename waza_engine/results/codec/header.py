@@ -1,0 +1,59 @@
+"""What a result file or journal says of its run before the first task. Light, no models."""
+
+from __future__ import annotations
+
+import waza_engine
+from waza_engine.results.json_values import Block, Json, block_of, given, moment, text_of, texts_of, whole
+from waza_engine.results.record import RunHeader
+
+SCHEMA_VERSION = "1.2"
+
+
+def header_document(header: RunHeader) -> Json:
+    """Return the part of the document that is known before the first task."""
+    engine = {
+        "name": "waza-engine",
+        "version": waza_engine.__version__,
+        "eval_file": header.eval_file,
+        **given(tasks=list(header.tasks), graders=list(header.graders), settings=dict(header.settings)),
+    }
+    return {
+        "schemaVersion": SCHEMA_VERSION,
+        "eval_id": header.run_id,
+        "skill": header.skill,
+        "eval_name": header.eval_name,
+        "timestamp": header.started.isoformat(),
+        "config": {
+            "runs_per_test": header.trials_per_task,
+            "model_id": header.model,
+            "engine_type": header.executor,
+            "timeout_sec": header.timeout_seconds,
+            **given(judge_model=header.judge_model),
+        },
+        "metadata": {"engine": engine},
+    }
+
+
+def header_of(document: Block) -> RunHeader:
+    """Return what a document says of its run before the first task, the earliest moment for none."""
+    config, engine = block_of(document, "config"), engine_block(document)
+    return RunHeader(
+        run_id=text_of(document.get("eval_id")),
+        started=moment(document.get("timestamp")),
+        eval_file=text_of(engine.get("eval_file")),
+        eval_name=text_of(document.get("eval_name")),
+        skill=text_of(document.get("skill")),
+        executor=text_of(config.get("engine_type")),
+        model=text_of(config.get("model_id")),
+        judge_model=text_of(config.get("judge_model")),
+        trials_per_task=whole(config.get("runs_per_test")),
+        timeout_seconds=whole(config.get("timeout_sec")),
+        tasks=texts_of(engine.get("tasks")),
+        graders=texts_of(engine.get("graders")),
+        settings=block_of(engine, "settings"),
+    )
+
+
+def engine_block(document: Block) -> Block:
+    """Return what this engine adds to a document."""
+    return block_of(block_of(document, "metadata"), "engine")

@@ -1,0 +1,195 @@
+"""A run as a result document in upstream's layout, so that its dashboard and ``compare`` read our files.
+
+What upstream does not know (checks per line, the status of a grader, costs, which file was run) stands under
+keys that its readers skip: ``checks`` and ``status`` beside ``details``, ``cost``, and ``metadata.engine``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from typing import cast
+
+from waza_engine.results.codec.header import engine_block, header_document, header_of
+from waza_engine.results.codec.tasks import task_document, task_of
+from waza_engine.results.codec.usage import cost_document, cost_of, usage_document, usage_of
+from waza_engine.results.figures import summary_figures
+from waza_engine.results.json_values import (
+    Block,
+    Json,
+    block_of,
+    blocks_of,
+    figures_of,
+    given,
+    number,
+    plain,
+    text_of,
+    whole,
+)
+from waza_engine.results.record import (
+    MetricOutcome,
+    RunOutcome,
+    RunStatus,
+    TaskOutcome,
+    TriggerOutcome,
+)
+from waza_engine.scoring.cost import Spending
+from waza_engine.scoring.recommendation import RankedModel, Recommendation
+from waza_engine.scoring.statistics import Interval
+from waza_engine.scoring.tasks import SuiteSummary
+from waza_engine.scoring.triggers import TriggerMetrics
+from waza_engine.vocabulary import Usage
+
+
+def run_document(outcome: RunOutcome) -> Json:
+    """Return the whole document (reference waza.md §7.1, waza_0_38.md §8.1)."""
+    document = header_document(outcome.header)
+    document["summary"] = {
+        **_summary(outcome.summary, outcome.usage),
+        **given(groups=_groups(outcome.tasks)),
+    }
+    if outcome.spending is not None and outcome.spending.tokens:
+        spent = outcome.spending
+        document["summary"]["cost"] = {"tokens": spent.tokens, **cost_document(spent.cost)}
+    document["metrics"] = {
+        metric.name: {
+            "identifier": metric.name,
+            "value": metric.value,
+            "threshold": metric.threshold,
+            "passed": metric.passed,
+            "weight": metric.weight,
+        }
+        for metric in outcome.metrics
+    }
+    document["tasks"] = [task_document(task) for task in outcome.tasks]
+    if outcome.trigger_metrics is not None:
+        figures = asdict(outcome.trigger_metrics)
+        document["trigger_metrics"] = {
+            key: value for key, value in figures.items() if key != "errors" or value
+        }
+        document["trigger_results"] = [_trigger(trigger) for trigger in outcome.triggers]
+    if outcome.baseline is not None:
+        document["is_baseline"] = True
+        document["baseline_outcome"] = run_document(outcome.baseline)
+    if outcome.recommendation is not None:
+        document["metadata"]["recommendation"] = _recommendation(outcome.recommendation)
+    document["metadata"]["engine"] |= {
+        "status": outcome.status,
+        **given(message=outcome.message, limit=outcome.limit),
+    }
+    return cast("Json", plain(document))
+
+
+def run_of(document: Block) -> RunOutcome:
+    """Return the run of a document in today's layout. Everything may be missing or null.
+
+    The figures of the suite are as written; those of tasks are counted again.
+    """
+    engine, summary = engine_block(document), block_of(document, "summary")
+    tasks = tuple(task_of(task) for task in blocks_of(document.get("tasks")))
+    cost, baseline = cost_of(summary.get("cost")), document.get("baseline_outcome")
+    triggers = document.get("trigger_metrics")
+    return RunOutcome(
+        header=header_of(document),
+        status=_status_of(engine, tasks),
+        tasks=tasks,
+        summary=_summary_of(summary),
+        usage=usage_of(summary.get("usage")),
+        metrics=tuple(_metrics_of(block_of(document, "metrics"))),
+        triggers=tuple(_trigger_of(trigger) for trigger in blocks_of(document.get("trigger_results"))),
+        trigger_metrics=figures_of(TriggerMetrics, cast("Block", triggers))
+        if isinstance(triggers, Mapping)
+        else None,
+        message=text_of(engine.get("message")),
+        spending=None if cost is None else Spending(whole(block_of(summary, "cost").get("tokens")), cost),
+        limit=text_of(engine.get("limit")),
+        baseline=run_of(cast("Block", baseline)) if isinstance(baseline, Mapping) else None,
+        recommendation=_recommendation_of(block_of(block_of(document, "metadata"), "recommendation")),
+    )
+
+
+def _recommendation(found: Recommendation) -> Json:
+    """Return ``metadata.recommendation``: the models, best first, with their points."""
+    return {
+        "recommended_model": found.winner.model,
+        "heuristic_score": found.winner.score,
+        "winner_margin_percent": round(found.margin_percent, 1),
+        "models": [asdict(model) for model in found.ranking],
+    }
+
+
+def _summary(summary: SuiteSummary, usage: Usage | None) -> Json:
+    """Return the ``summary`` of a run."""
+    return {**summary_figures(summary), **given(usage=usage_document(usage))}
+
+
+def _trigger(trigger: TriggerOutcome) -> Json:
+    return {
+        "prompt": trigger.prompt,
+        **given(confidence=trigger.confidence),
+        "should_trigger": trigger.should_trigger,
+        "did_trigger": trigger.did_trigger,
+        **given(error_msg=trigger.error, final_output=trigger.output),
+    }
+
+
+def _groups(tasks: Sequence[TaskOutcome]) -> list[Json]:
+    """Return the figures of each group, in the order in which the groups first occur."""
+    names = dict.fromkeys(task.group for task in tasks if task.group)
+    return [_group(name, [task for task in tasks if task.group == name]) for name in names]
+
+
+def _group(name: str, tasks: Sequence[TaskOutcome]) -> Json:
+    scores = [
+        task.statistics.avg_score if task.statistics else 0.0 for task in tasks if task.status != "skipped"
+    ]
+    return {
+        "name": name,
+        "passed": sum(task.status == "passed" for task in tasks),
+        "total": len(tasks),
+        "avg_score": sum(scores) / len(scores) if scores else 0.0,
+    }
+
+
+def _status_of(engine: Block, tasks: Sequence[TaskOutcome]) -> RunStatus:
+    """Return the status as written; upstream writes none, so that of the tasks counts."""
+    match engine.get("status"):
+        case "completed" | "failed" | "canceled" | "error" as known:
+            return known
+        case _:
+            well = all(task.status in ("passed", "skipped") for task in tasks)
+            return "completed" if well else "failed"
+
+
+def _summary_of(summary: Block) -> SuiteSummary:
+    interval = block_of(block_of(summary, "statistics"), "bootstrap_ci")
+    found = Interval(
+        number(interval.get("lower")),
+        number(interval.get("upper")),
+        number(interval.get("mean")),
+        whole(interval.get("num_bootstraps")),
+    )
+    return replace(figures_of(SuiteSummary, summary), interval=found if interval else None)
+
+
+def _metrics_of(metrics: Block) -> Iterator[MetricOutcome]:
+    for name, value in metrics.items():
+        if isinstance(value, Mapping):
+            metric = cast("Block", value)
+            yield replace(figures_of(MetricOutcome, metric), name=name)
+
+
+def _trigger_of(trigger: Block) -> TriggerOutcome:
+    return TriggerOutcome(
+        prompt=text_of(trigger.get("prompt")),
+        should_trigger=trigger.get("should_trigger") is True,
+        did_trigger=trigger.get("did_trigger") is True,
+        confidence=text_of(trigger.get("confidence")),
+        error=text_of(trigger.get("error_msg")),
+        output=text_of(trigger.get("final_output")),
+    )
+
+
+def _recommendation_of(found: Block) -> Recommendation | None:
+    models = tuple(figures_of(RankedModel, model) for model in blocks_of(found.get("models")))
+    return Recommendation(models, number(found.get("winner_margin_percent"))) if models else None

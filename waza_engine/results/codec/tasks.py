@@ -1,0 +1,72 @@
+"""A task as it stands in a result file or a journal, with its trials and figures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from typing import cast
+
+from waza_engine.results.codec.trials import trial_document, trial_of
+from waza_engine.results.codec.usage import cost_document
+from waza_engine.results.figures import statistics_document
+from waza_engine.results.json_values import Block, Json, blocks_of, figures_of, given, plain, text_of
+from waza_engine.results.record import TaskOutcome
+from waza_engine.scoring.composite import TrialStatus
+from waza_engine.scoring.cost import total_cost
+from waza_engine.scoring.impact import PairwiseImpact, SkillImpact
+from waza_engine.scoring.tasks import task_statistics
+
+_STATUSES: dict[str, TrialStatus] = {"passed": "passed", "failed": "failed", "skipped": "skipped"}
+
+
+def task_document(task: TaskOutcome) -> Json:
+    """Return an element of ``tasks``."""
+    costs = [trial.cost for trial in task.trials if trial.cost is not None]
+    return cast(
+        "Json",
+        plain(
+            {
+                "test_id": task.id,
+                "display_name": task.name,
+                **given(golden=task.golden, group=task.group),
+                "status": task.status,
+                "runs": [trial_document(trial) for trial in task.trials],
+                **({"stats": statistics_document(task.statistics)} if task.statistics else {}),
+                **({"skill_impact": _impact(task.impact)} if task.impact else {}),
+                **({"cost": cost_document(total_cost(costs))} if costs and not task.cached else {}),
+                **given(error_msg=task.error, file=task.file, cached=task.cached),
+            }
+        ),
+    )
+
+
+def task_of(document: Block) -> TaskOutcome:
+    """Return an element of ``tasks``. Its figures, where it has any, are counted again from its trials."""
+    trials = tuple(trial_of(run, position) for position, run in enumerate(blocks_of(document.get("runs")), 1))
+    scores = [trial.score for trial in trials if not trial.stopped]
+    return TaskOutcome(
+        id=text_of(document.get("test_id")),
+        name=text_of(document.get("display_name")),
+        status=_STATUSES.get(text_of(document.get("status")), "error"),
+        trials=trials,
+        statistics=task_statistics(scores) if isinstance(document.get("stats"), Mapping) else None,
+        golden=document.get("golden") is True,
+        file=text_of(document.get("file")),
+        error=text_of(document.get("error_msg")),
+        group=text_of(document.get("group")),
+        cached=document.get("cached") is True,
+        impact=_impact_of(document.get("skill_impact")),
+    )
+
+
+def _impact(impact: SkillImpact) -> Json:
+    return {key: value for key, value in asdict(impact).items() if value is not None}
+
+
+def _impact_of(value: object) -> SkillImpact | None:
+    if not isinstance(value, Mapping):
+        return None
+    impact = cast("Block", value)
+    pairwise = impact.get("pairwise")
+    found = figures_of(PairwiseImpact, cast("Block", pairwise)) if isinstance(pairwise, Mapping) else None
+    return replace(figures_of(SkillImpact, impact), pairwise=found)

@@ -1,0 +1,245 @@
+"""A trial as it stands in a result file: its verdicts, its session, and what it used."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from waza_engine.results.codec.usage import cost_document, cost_of, usage_document, usage_of
+from waza_engine.results.codec.verdicts import verdict_document, verdicts_of
+from waza_engine.results.failure_artifacts import failure_artifacts
+from waza_engine.results.json_values import Block, Json, block_of, blocks_of, given, plain, text_of, whole
+from waza_engine.results.record import CheckpointOutcome, ResponderOutcome, TrialOutcome, Validation
+from waza_engine.scoring.composite import TrialStatus, trial_status
+from waza_engine.vocabulary import KNOWN_ARGUMENTS, SkillInvocation, ToolCall
+
+_STATUSES: dict[str, TrialStatus] = {"passed": "passed", "failed": "failed", "skipped": "skipped"}
+
+
+def trial_document(trial: TrialOutcome) -> Json:
+    """Return an element of ``runs``."""
+    validations = trial.validations
+    return {
+        "run_number": trial.number,
+        "attempts": trial.attempts,
+        "status": trial.status,
+        "duration_ms": trial.duration_ms,
+        "validations": None
+        if validations is None
+        else {name: verdict_document(v) for name, v in validations.items()},
+        "session_digest": None if trial.tool_calls is None else _session_digest(trial, trial.tool_calls),
+        **given(transcript=[_event(event) for event in trial.events]),
+        "final_output": trial.output,
+        **given(
+            error_msg=trial.error,
+            skill_invocations=[
+                {"name": skill.name, **given(path=skill.path)} for skill in trial.skill_invocations
+            ],
+            usage=usage_document(trial.usage),
+            judge_usage=usage_document(trial.judge_usage),
+            other_usage=usage_document(trial.other_usage),
+            cost=None if trial.cost is None else cost_document(trial.cost),
+            failure_artifacts=failure_artifacts(trial),
+            workspace_dir=trial.workspace,
+            responder=None if trial.responder is None else _responder(trial.responder),
+            checkpoints=[_checkpoint(checkpoint) for checkpoint in trial.checkpoints],
+            tool_events=_tool_events(trial),
+            stopped=trial.stopped,
+        ),
+    }
+
+
+def trial_of(run: Block, position: int) -> TrialOutcome:
+    """Return an element of ``runs``, the one at a position from 1. Everything may be missing or null."""
+    digest = block_of(run, "session_digest")
+    events = tuple(blocks_of(run.get("transcript")))
+    verdicts, error = verdicts_of(run), text_of(run.get("error_msg"))
+    has_session = isinstance(run.get("session_digest"), Mapping) or bool(events)
+    return TrialOutcome(
+        number=whole(run.get("run_number")) or position,
+        status=_status_of(run, verdicts, error),
+        validations=verdicts if isinstance(run.get("validations"), Mapping) else None,
+        attempts=whole(run.get("attempts")) or 1,
+        duration_ms=whole(run.get("duration_ms")),
+        output=text_of(run.get("final_output")),
+        events=events,
+        tool_calls=_tool_calls(run, events) if has_session else None,
+        skill_invocations=tuple(
+            SkillInvocation(text_of(skill.get("name")), text_of(skill.get("path")))
+            for skill in blocks_of(run.get("skill_invocations"))
+        ),
+        usage=usage_of(run.get("usage") or digest.get("usage")),
+        session=text_of(digest.get("session_id")),
+        error=error,
+        workspace=text_of(run.get("workspace_dir")),
+        checkpoints=tuple(_checkpoint_of(found) for found in blocks_of(run.get("checkpoints"))),
+        responder=_responder_of(run.get("responder")),
+        judge_usage=usage_of(run.get("judge_usage")),
+        other_usage=usage_of(run.get("other_usage")),
+        cost=cost_of(run.get("cost")),
+        stopped=run.get("stopped") is True,
+    )
+
+
+def _responder(responder: ResponderOutcome) -> Json:
+    return {
+        "followups_sent": responder.followups_sent,
+        "outcome": responder.outcome,
+        **given(reason=responder.reason),
+    }
+
+
+def _checkpoint(checkpoint: CheckpointOutcome) -> Json:
+    return {
+        "after_turn": checkpoint.after_turn,
+        "status": checkpoint.status,
+        "validations": {name: verdict_document(v) for name, v in checkpoint.validations.items()},
+        **given(stopped=checkpoint.stopped),
+    }
+
+
+def _session_digest(trial: TrialOutcome, calls: Sequence[ToolCall]) -> Json:
+    return {
+        "tool_call_count": len(calls),
+        "tools_used": [call.name for call in calls],
+        **given(tool_calls=[_tool_call(call) for call in calls]),
+        "errors": [],
+        **given(usage=usage_document(trial.usage), session_id=trial.session),
+    }
+
+
+def _tool_call(call: ToolCall) -> Json:
+    return {
+        **given(id=call.id),
+        "name": call.name,
+        "arguments": {
+            **call.arguments,
+            **{key: text_of(call.arguments.get(key)) for key in KNOWN_ARGUMENTS},
+        },
+        **({} if call.result is None else {"result": _result(call.result)}),
+        "success": call.success,
+    }
+
+
+def _event(event: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return an event of the session; upstream reads the result of a tool only as an object."""
+    result = event.get("tool_result")
+    return event if result is None else {**event, "tool_result": _result(result)}
+
+
+def _result(result: object) -> object:
+    if isinstance(result, Mapping):
+        return cast("object", result)
+    return {"content": result if isinstance(result, str) else json.dumps(plain(result), ensure_ascii=False)}
+
+
+def _tool_events(trial: TrialOutcome) -> list[Json]:
+    """Return every call with its complete arguments and its turn, which grows with each assistant message."""
+    turns: dict[str, int] = {}
+    messages = 0
+    for event in trial.events:
+        if event.get("type") == "assistant.message":
+            messages += 1
+        elif event.get("type") == "tool.execution_start":
+            turns[str(event.get("tool_call_id", ""))] = max(1, messages)
+    return [
+        {
+            "turn": turns.get(call.id, 1),
+            "sequence": sequence,
+            **given(tool_call_id=call.id),
+            "tool_name": call.name,
+            **given(args=dict(call.arguments)),
+            **({} if call.result is None else {"result": call.result}),
+            "success": call.success,
+        }
+        for sequence, call in enumerate(trial.tool_calls or (), 1)
+    ]
+
+
+def _tool_calls(run: Block, events: Sequence[Block]) -> tuple[ToolCall, ...]:
+    """Return the calls with their complete arguments.
+
+    ``tool_events`` has them; the digest of upstream keeps five known ones, so the transcript is asked too.
+    """
+    recorded = blocks_of(run.get("tool_events"))
+    if recorded:
+        return tuple(
+            ToolCall(
+                name=text_of(event.get("tool_name")),
+                arguments=block_of(event, "args"),
+                id=text_of(event.get("tool_call_id")),
+                result=event.get("result"),
+                success=event.get("success") is True,
+            )
+            for event in recorded
+        )
+    started = {
+        text_of(event.get("tool_call_id")): event
+        for event in events
+        if event.get("type") == "tool.execution_start" and event.get("tool_name")
+    }
+    digested = blocks_of(block_of(run, "session_digest").get("tool_calls"))
+    if digested:
+        return tuple(_digested(call, started.get(text_of(call.get("id")), {})) for call in digested)
+    completed = {
+        text_of(event.get("tool_call_id")): event
+        for event in events
+        if event.get("type") == "tool.execution_complete"
+    }
+    return tuple(
+        ToolCall(
+            name=text_of(event.get("tool_name")),
+            arguments=block_of(event, "arguments"),
+            id=identifier,
+            result=completed.get(identifier, {}).get("tool_result"),
+            success=completed.get(identifier, {}).get("success") is True,
+        )
+        for identifier, event in started.items()
+    )
+
+
+def _digested(call: Block, started: Block) -> ToolCall:
+    """Return a call of the digest; known arguments that were not given are written there as ""."""
+    arguments = {
+        key: value
+        for key, value in block_of(call, "arguments").items()
+        if value != "" or key not in KNOWN_ARGUMENTS
+    }
+    return ToolCall(
+        name=text_of(call.get("name")),
+        arguments={**arguments, **block_of(started, "arguments")},
+        id=text_of(call.get("id")),
+        result=call.get("result"),
+        success=call.get("success") is True,
+    )
+
+
+def _responder_of(value: object) -> ResponderOutcome | None:
+    if not isinstance(value, Mapping):
+        return None
+    responder = cast("Block", value)
+    match responder.get("outcome"):
+        case "cap_exhausted" | "stopped" | "abstained" | "error" as outcome:
+            return ResponderOutcome(
+                whole(responder.get("followups_sent")), outcome, text_of(responder.get("reason"))
+            )
+        case _:
+            return None
+
+
+def _checkpoint_of(found: Block) -> CheckpointOutcome:
+    return CheckpointOutcome(
+        after_turn=whole(found.get("after_turn")),
+        status=_STATUSES.get(text_of(found.get("status")), "error"),
+        validations=verdicts_of(found),
+        stopped=found.get("stopped") is True,
+    )
+
+
+def _status_of(run: Block, verdicts: Mapping[str, Validation], error: str) -> TrialStatus:
+    """Return the status as written; where none is, the one that follows from the verdicts."""
+    written = text_of(run.get("status"))
+    if written:
+        return _STATUSES.get(written, "error")
+    return trial_status([verdict.graded for verdict in verdicts.values()], execution_error=bool(error))

@@ -1,0 +1,83 @@
+"""The verdicts of a trial as they stand in ``validations``, of every era. Light, no models."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+from waza_engine.results.json_values import Block, Json, block_of, blocks_of, given, number, text_of, whole
+from waza_engine.results.record import Validation, VerdictStatus
+from waza_engine.scoring.composite import effective_weight
+from waza_engine.vocabulary import Check
+
+_STEPS = (str, int)
+
+
+def verdict_blocks(trial: Block) -> dict[str, Block]:
+    """Return the verdicts of an element of ``runs``, or of a checkpoint, by their graders, as written."""
+    return {
+        name: cast("Block", verdict)
+        for name, verdict in block_of(trial, "validations").items()
+        if verdict.__class__ is dict or isinstance(verdict, Mapping)
+    }
+
+
+def verdicts_of(trial: Block) -> dict[str, Validation]:
+    """Return the verdicts of an element of ``runs``, or of a checkpoint, by their graders."""
+    return {name: verdict_of(name, verdict) for name, verdict in verdict_blocks(trial).items()}
+
+
+def verdict_of(name: str, verdict: Block) -> Validation:
+    """Return one verdict. Quick: an editor waits for those of dozens of files."""
+    found = verdict.get
+    details, checks = block_of(verdict, "details"), found("checks")
+    return Validation(
+        name,
+        text_of(found("type")),
+        number(found("score")),
+        found("passed") is True,
+        # The Python era says ``message``.
+        text_of(found("feedback")) or text_of(found("message")),
+        effective_weight(number(found("weight"))),
+        _status(found("status") or details.get("status")),
+        details,
+        tuple(map(_check, blocks_of(checks))) if checks else (),
+        whole(found("duration_ms")),
+    )
+
+
+def verdict_document(verdict: Validation) -> Json:
+    """Return a verdict as it stands under its name in ``validations``."""
+    checks = [
+        {"path": list(check.path), "passed": check.passed, **given(message=check.message)}
+        for check in verdict.checks
+    ]
+    return {
+        "identifier": verdict.name,
+        "type": verdict.type,
+        "score": verdict.score,
+        "weight": effective_weight(verdict.weight),
+        "passed": verdict.passed,
+        "feedback": verdict.feedback,
+        **given(details=dict(verdict.details), checks=checks),
+        **({"status": verdict.status} if verdict.status != "graded" else {}),
+        "duration_ms": verdict.duration_ms,
+    }
+
+
+def _status(written: object) -> VerdictStatus:
+    """Return the status; upstream writes none, and the Python era marks a review to come in ``details``."""
+    match written:
+        case "pending" | "calibration_pending":
+            return "pending"
+        case "error":
+            return "error"
+        case _:
+            return "graded"
+
+
+def _check(check: Block) -> Check:
+    path: object = check.get("path")
+    parts = cast("list[Any]", path) if isinstance(path, list) else []
+    steps = tuple([part for part in parts if part.__class__ in _STEPS])
+    return Check(steps, check.get("passed") is True, text_of(check.get("message")))

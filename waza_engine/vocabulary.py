@@ -1,0 +1,80 @@
+"""The words of a run that every room uses: what an agent called and used, and what a grader checked.
+
+Light: the readers of results load it without any models.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+KNOWN_ARGUMENTS = ("path", "file_text", "command", "description", "skill")
+"""The arguments of a tool call that upstream always writes, "" for those that were not given."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """One tool call of the agent, in start order."""
+
+    name: str
+    arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    id: str = ""
+    result: Any = None
+    success: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SkillInvocation:
+    """One skill that the agent invoked, in order."""
+
+    name: str
+    path: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelUsage:
+    """What one model was asked for. ``request_cost`` counts premium requests."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cache_read_tokens: int = 0
+    cache_write_tokens: int = 0
+    request_count: int = 0
+    request_cost: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Token counts of a session; turns are agent turns.
+
+    ``cost_usd`` is what the agent itself reports in US dollars, None when it reports none. ``model_metrics``
+    divides the counts by model; ``provider`` is ``custom`` when the tokens came from a provider of the user's
+    own, at ``provider_host``.
+    """
+
+    turns: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cache_read_tokens: int = 0
+    cache_write_tokens: int = 0
+    premium_requests: float = 0.0
+    model_metrics: Mapping[str, ModelUsage] = field(default_factory=dict[str, ModelUsage])
+    provider: str = ""
+    provider_host: str = ""
+    cost_usd: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One check inside a grader, and where its rule stands in the grader's ``config``.
+
+    ``path`` leads from the config block to the value that asks for it, e.g. ``("assertions", 2)`` or
+    ``("content_patterns", 0, "must_match", 1)``: the editor shows the outcome beside that line.
+    """
+
+    path: tuple[str | int, ...]
+    passed: bool
+    message: str = ""
