@@ -52,6 +52,10 @@ class Protocol(LanguageServerProtocol):
         error = {"code": code, "message": reason}
         self._send_data({"jsonrpc": "2.0", "id": identifier, "error": error})
 
+    def handle_instead(self, method: str, handler: Callable[[Any], Any]) -> None:
+        """Let a handler take the place of what ``pygls`` does itself with a message."""
+        self._features.add_builtin_feature(method, handler)
+
     def structure_message(self, data: Message) -> Any:
         """Return a message with parameters of their types; raises what ``pygls`` does, or ``ValueError``."""
         wanted = OWN_REQUESTS.get(str(data.get("method")))

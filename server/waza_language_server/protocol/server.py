@@ -12,7 +12,6 @@ import logging
 import sys
 from contextlib import suppress
 from functools import cached_property, partial
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 
 from lsprotocol import types
@@ -25,9 +24,10 @@ from pygls.lsp.server import LanguageServer
 
 from waza_engine import __version__
 from waza_language_server.protocol.capabilities import ClientAbilities
+from waza_language_server.protocol.client_options import ClientOptions
 from waza_language_server.protocol.dispatch import Dispatcher
+from waza_language_server.protocol.feature_table import COMMANDS, FEATURES, PULLED_DIAGNOSTICS
 from waza_language_server.protocol.leaving import Departure
-from waza_language_server.protocol.own_requests import RUNNABLES
 from waza_language_server.protocol.pygls_internals import Protocol
 from waza_language_server.protocol.wire import Inbox, Outbox, Wire, take_standard_streams
 
@@ -52,7 +52,7 @@ class WazaServer(LanguageServer):
     def __init__(self) -> None:
         cast("Any", super()).__init__("waza-language-server", __version__, protocol_cls=Protocol)
         self.abilities = ClientAbilities()
-        self.options: dict[str, Any] = {}
+        self.options = ClientOptions()
         self.told: set[str] = set()
         """What the user was told once and is not told again."""
         self.progress_bars: dict[types.ProgressToken, RunnableId] = {}
@@ -70,9 +70,8 @@ class WazaServer(LanguageServer):
 
     @property
     def trusted(self) -> bool:
-        """Whether code of this workspace may run; a client that knows no trust does not say, and it may."""
-        said = self.options.get("trusted")
-        return said is None or said is True
+        """Whether code of this workspace may run."""
+        return self.options.trusted
 
     @cached_property
     def session(self) -> Session:
@@ -99,11 +98,8 @@ class WazaServer(LanguageServer):
         from waza_language_server.engine.runs import Runs
         from waza_language_server.protocol.handlers.execute_command import show_run
 
-        interpreter = self.options.get("interpreter")
-        return Runs(
-            interpreter if interpreter and isinstance(interpreter, str) else sys.executable,
-            on_change=lambda run: show_run(self, run),
-        )
+        interpreter = self.options.interpreter or sys.executable
+        return Runs(interpreter, on_change=lambda run: show_run(self, run))
 
     def _meet_unknown_type(self) -> None:
         # Asked once: what the engine of this client does not know is a mistake of the author.
@@ -167,36 +163,27 @@ class WazaServer(LanguageServer):
 
     def register_pull_diagnostics(self) -> None:
         """Offer diagnostics on request: to clients that ask for them, which then get none pushed."""
-        if self.protocol.knows(types.TEXT_DOCUMENT_DIAGNOSTIC):
-            return
-        options = types.DiagnosticOptions(
-            inter_file_dependencies=True, workspace_diagnostics=False, identifier="waza"
-        )
-        self.feature(types.TEXT_DOCUMENT_DIAGNOSTIC, options)(_on_demand_async("diagnostics.pull"))
+        if not self.protocol.knows(PULLED_DIAGNOSTICS.method):
+            self.feature(PULLED_DIAGNOSTICS.method, PULLED_DIAGNOSTICS.options)(PULLED_DIAGNOSTICS.function)
 
 
 def create_server() -> WazaServer:
     """Return a server that knows its features and has loaded none of them."""
     server = WazaServer()
-    for method, place, options in _FEATURES:
-        server.feature(method, options)(_on_demand(place))
-    for method, place, options in _FEATURES_IN_SLICES:
-        server.feature(method, options)(_on_demand_async(place))
-    for command in ("waza.run", "waza.cancel", "waza.restartEngine"):
-        server.command(command)(_on_demand_async("execute_command.execute"))
-    features = cast("Any", server.protocol.fm)
-    for method, place in _DOCUMENT_SYNC:
-        features.add_builtin_feature(method, partial(_on_demand(place), server))
-    for method, place in _WAITING_FEATURES:
-        features.add_builtin_feature(method, partial(_on_demand_async(place), server))
-    features.add_builtin_feature(types.SHUTDOWN, server.shut_down)
-    execute = _on_demand_async("execute_command.execute")
-
-    async def execute_command(params: types.ExecuteCommandParams) -> Any:
-        return await execute(server, params)
-
-    features.add_builtin_feature(types.WORKSPACE_EXECUTE_COMMAND, execute_command)
+    for feature in FEATURES:
+        if feature.built_in:
+            server.protocol.handle_instead(feature.method, partial(feature.function, server))
+        else:
+            server.feature(feature.method, feature.options)(feature.function)
+    server.protocol.handle_instead(types.SHUTDOWN, server.shut_down)
+    for command in COMMANDS:
+        # Their names are told to the client; all of them come to the handler of the request.
+        server.command(command)(_by_request)
     return server
+
+
+def _by_request(_ls: WazaServer, *_: object) -> None:
+    """Stand for a command where ``pygls`` wants one."""
 
 
 def start(port: int | None = None) -> int:
@@ -252,66 +239,3 @@ async def _handle_all(inbox: Inbox, dispatcher: Dispatcher) -> None:
         if inbox.empty():
             # Lets the work that the messages started take a step before the next one is waited for.
             await asyncio.sleep(0)
-
-
-def _on_demand(place: str) -> Callable[..., Any]:
-    """Return a handler that is imported from ``protocol.handlers`` when it is called for the first time."""
-
-    def handle(ls: WazaServer, params: Any) -> Any:
-        return _load(place)(ls, params)
-
-    return handle
-
-
-def _on_demand_async(place: str) -> Callable[..., Any]:
-    """Return the same for a handler that waits for something."""
-
-    async def handle(ls: WazaServer, params: Any) -> Any:
-        return await _load(place)(ls, params)
-
-    return handle
-
-
-def _load(place: str) -> Callable[..., Any]:
-    module, _, function = place.rpartition(".")
-    return getattr(import_module(f"waza_language_server.protocol.handlers.{module}"), function)
-
-
-_DOCUMENT_SYNC = (
-    (types.TEXT_DOCUMENT_DID_OPEN, "documents.did_open"),
-    (types.TEXT_DOCUMENT_DID_CHANGE, "documents.did_change"),
-    (types.TEXT_DOCUMENT_DID_CLOSE, "documents.did_close"),
-)
-
-_FEATURES: tuple[tuple[str, str, Any], ...] = (
-    (types.INITIALIZE, "lifecycle.initialize", None),
-    (types.TEXT_DOCUMENT_DID_SAVE, "documents.did_save", types.SaveOptions(include_text=False)),
-    (types.WORKSPACE_DID_CHANGE_WATCHED_FILES, "watched_files.did_change", None),
-    (types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS, "watched_files.did_change_folders", None),
-    (types.WORKSPACE_DID_CHANGE_CONFIGURATION, "configuration.did_change", None),
-    (
-        types.TEXT_DOCUMENT_COMPLETION,
-        "completion.completion",
-        types.CompletionOptions(trigger_characters=[":", " ", "-", "/", '"', "'"], resolve_provider=False),
-    ),
-    (types.TEXT_DOCUMENT_HOVER, "hover.hover", None),
-    (types.TEXT_DOCUMENT_CODE_LENS, "code_lens.code_lens", types.CodeLensOptions()),
-    (types.TEXT_DOCUMENT_INLAY_HINT, "inlay_hint.inlay_hint", types.InlayHintOptions()),
-    (RUNNABLES, "runnables.runnables", None),
-)
-
-_FEATURES_IN_SLICES: tuple[tuple[str, str, Any], ...] = (
-    (
-        types.TEXT_DOCUMENT_CODE_ACTION,
-        "code_action.code_action",
-        types.CodeActionOptions(
-            code_action_kinds=[types.CodeActionKind.QuickFix, types.CodeActionKind.SourceFixAll],
-            resolve_provider=False,
-        ),
-    ),
-)
-
-_WAITING_FEATURES = (
-    (types.INITIALIZED, "lifecycle.initialized"),
-    (types.WINDOW_WORK_DONE_PROGRESS_CANCEL, "execute_command.progress_cancelled"),
-)

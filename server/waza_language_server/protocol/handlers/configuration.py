@@ -6,6 +6,7 @@ from the very workspace that is not trusted.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from waza_language_server.protocol.handlers.grader_types import forget_types
@@ -24,6 +25,6 @@ def did_change(ls: WazaServer, params: types.DidChangeConfigurationParams) -> No
         return
     interpreter: Any = cast("dict[str, Any]", section).get("interpreter")
     if isinstance(interpreter, str) and interpreter and ls.trusted:
-        ls.options["interpreter"] = interpreter
+        ls.options = replace(ls.options, interpreter=interpreter)
         ls.runs.use_interpreter(interpreter)
         forget_types(ls)

@@ -39,13 +39,13 @@ _running: set[asyncio.Task[None]] = set()
 
 
 async def _learn(ls: WazaServer) -> None:
-    interpreter = ls.options.get("interpreter")
+    interpreter = ls.options.interpreter
     try:
         answer: Any = await ls.runs.ask("grader.types", {"custom": True}, ANSWER_WITHIN_SECONDS)
     except EngineError as error:
         log.info("The engine was not asked for grader types of plug-ins: %s", error)
         return
-    if ls.options.get("interpreter") != interpreter:
+    if ls.options.interpreter != interpreter:
         return
     found = cast("Mapping[str, Any]", answer if isinstance(answer, Mapping) else {})
     for problem in _items(found, "problems"):

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
 from waza_language_server.protocol.capabilities import resolve_abilities
+from waza_language_server.protocol.client_options import client_options
 
 if TYPE_CHECKING:
     from waza_language_server.protocol.server import WazaServer
@@ -19,8 +20,7 @@ LOAD_AFTER_SECONDS = 0.5
 def initialize(ls: WazaServer, params: types.InitializeParams) -> None:
     """Learn what the client can do; nothing heavy is loaded before it has its answer."""
     ls.abilities = resolve_abilities(params.capabilities)
-    options: Any = params.initialization_options
-    ls.options = cast("dict[str, Any]", options) if isinstance(options, dict) else {}
+    ls.options = client_options(params.initialization_options)
     if ls.abilities.pulls_diagnostics:
         ls.register_pull_diagnostics()
     if params.process_id is not None:

@@ -1,0 +1,26 @@
+"""What a client says of itself with its introduction (``initializationOptions``)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import cast
+
+
+@dataclass(frozen=True, slots=True)
+class ClientOptions:
+    """``interpreter`` is the Python that runs suites, None for the server's own.
+
+    ``trusted`` tells whether code of this workspace may run; a client that knows no trust does not say, and
+    it may.
+    """
+
+    interpreter: str | None = None
+    trusted: bool = True
+
+
+def client_options(given: object) -> ClientOptions:
+    """Return what a client has given; what is not what it should be is passed over, and is no trust."""
+    options = cast("dict[str, object]", given) if isinstance(given, dict) else dict[str, object]()
+    interpreter, trusted = options.get("interpreter"), options.get("trusted")
+    known = interpreter if isinstance(interpreter, str) and interpreter else None
+    return ClientOptions(known, trusted is None or trusted is True)

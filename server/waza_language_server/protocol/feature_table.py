@@ -1,0 +1,106 @@
+"""Every message that is handled, and by what: a new feature is a handler and a row here.
+
+Architecture invariant: a handler is imported when its first message comes. Nothing but ``pygls`` is needed to
+answer the introduction.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Literal
+
+from lsprotocol import types
+
+from waza_language_server.protocol.own_requests import RUNNABLES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from waza_language_server.protocol.server import WazaServer
+
+
+@dataclass(frozen=True, slots=True)
+class Feature:
+    """A row of the table. ``handler`` is a function of a module in ``protocol.handlers``.
+
+    One that is called ``at once`` begins, and mostly answers, before the next message is taken; one that goes
+    ``in slices`` is awaited from its start. ``options`` are told to the client. ``built_in`` takes the place
+    of what ``pygls`` does itself with such a message.
+    """
+
+    method: str
+    handler: str
+    when: Literal["at once", "in slices"] = "at once"
+    options: Any = None
+    built_in: bool = False
+
+    @property
+    def function(self) -> Callable[[WazaServer, Any], Any]:
+        """What handles the message; the module of the handler is imported when it is called."""
+
+        def handle(ls: WazaServer, params: Any) -> Any:
+            return _load(self.handler)(ls, params)
+
+        async def handle_in_slices(ls: WazaServer, params: Any) -> Any:
+            return await _load(self.handler)(ls, params)
+
+        return handle if self.when == "at once" else handle_in_slices
+
+
+FEATURES = (
+    Feature(types.INITIALIZE, "lifecycle.initialize"),
+    Feature(types.INITIALIZED, "lifecycle.initialized", "in slices", built_in=True),
+    Feature(types.TEXT_DOCUMENT_DID_OPEN, "documents.did_open", built_in=True),
+    Feature(types.TEXT_DOCUMENT_DID_CHANGE, "documents.did_change", built_in=True),
+    Feature(types.TEXT_DOCUMENT_DID_CLOSE, "documents.did_close", built_in=True),
+    Feature(
+        types.TEXT_DOCUMENT_DID_SAVE, "documents.did_save", options=types.SaveOptions(include_text=False)
+    ),
+    Feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES, "watched_files.did_change"),
+    Feature(types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS, "watched_files.did_change_folders"),
+    Feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION, "configuration.did_change"),
+    Feature(
+        types.TEXT_DOCUMENT_COMPLETION,
+        "completion.completion",
+        options=types.CompletionOptions(
+            trigger_characters=[":", " ", "-", "/", '"', "'"], resolve_provider=False
+        ),
+    ),
+    Feature(types.TEXT_DOCUMENT_HOVER, "hover.hover"),
+    Feature(types.TEXT_DOCUMENT_CODE_LENS, "code_lens.code_lens", options=types.CodeLensOptions()),
+    Feature(types.TEXT_DOCUMENT_INLAY_HINT, "inlay_hint.inlay_hint", options=types.InlayHintOptions()),
+    Feature(RUNNABLES, "runnables.runnables"),
+    Feature(
+        types.TEXT_DOCUMENT_CODE_ACTION,
+        "code_action.code_action",
+        "in slices",
+        types.CodeActionOptions(
+            code_action_kinds=[types.CodeActionKind.QuickFix, types.CodeActionKind.SourceFixAll],
+            resolve_provider=False,
+        ),
+    ),
+    Feature(types.WORKSPACE_EXECUTE_COMMAND, "execute_command.execute", "in slices", built_in=True),
+    Feature(
+        types.WINDOW_WORK_DONE_PROGRESS_CANCEL,
+        "execute_command.progress_cancelled",
+        "in slices",
+        built_in=True,
+    ),
+)
+
+COMMANDS = ("waza.run", "waza.cancel", "waza.restartEngine")
+"""What ``workspace/executeCommand`` carries out."""
+
+PULLED_DIAGNOSTICS = Feature(
+    types.TEXT_DOCUMENT_DIAGNOSTIC,
+    "diagnostics.pull",
+    "in slices",
+    types.DiagnosticOptions(inter_file_dependencies=True, workspace_diagnostics=False, identifier="waza"),
+)
+"""Only for clients that ask for diagnostics themselves, which then get none pushed."""
+
+
+def _load(place: str) -> Callable[..., Any]:
+    module, _, function = place.rpartition(".")
+    return getattr(import_module(f"waza_language_server.protocol.handlers.{module}"), function)
