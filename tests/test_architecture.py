@@ -105,7 +105,9 @@ def test_only_the_protocol_package_speaks_lsp() -> None:
     assert wrong == []
 
 
-@pytest.mark.parametrize("room", ["text", "syntax", "schema", "project", "analysis", "features", "engine"])
+@pytest.mark.parametrize(
+    "room", ["text", "syntax", "schema", "embedded", "project", "analysis", "features", "engine"]
+)
 def test_the_core_does_not_know_the_protocol_package(room: str) -> None:
     wrong = [
         (file, module)
@@ -121,6 +123,7 @@ def test_the_core_does_not_know_the_protocol_package(room: str) -> None:
         ("text", ("schema", "project", "analysis", "features")),
         ("syntax", ("schema", "project", "analysis", "features")),
         ("schema", ("analysis", "features")),
+        ("embedded", ("text", "syntax", "schema", "project", "analysis", "features")),
         ("project", ("analysis", "features")),
     ],
 )
@@ -412,7 +415,7 @@ def test_the_answer_to_initialize_needs_the_protocol_library_alone() -> None:
     heavy = {"pydantic", "openai", "yaml", "ruamel", "jsonschema", "jsonschema_rs", "re2", "regex"}
     heavy |= {"typer", "rich", "psutil", "pylsp_jsonrpc", "importlib.metadata"}
     assert heavy & loaded == set()
-    rooms = {"text", "syntax", "schema", "project", "analysis", "features", "engine"}
+    rooms = {"text", "syntax", "schema", "embedded", "project", "analysis", "features", "engine"}
     assert {f"waza_language_server.{room}" for room in rooms} & loaded == set()
 
 

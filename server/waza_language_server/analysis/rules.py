@@ -5,7 +5,6 @@ What a code means, how grave it is and an example of it stand in ``codes/``.
 
 from __future__ import annotations
 
-from waza_language_server.analysis.assertion_rules.assertions import assertions, javascript_meant
 from waza_language_server.analysis.file_rules.eval_file import mock_servers, rows
 from waza_language_server.analysis.file_rules.grader_names import duplicate_names
 from waza_language_server.analysis.file_rules.syntax_problems import syntax
@@ -15,6 +14,7 @@ from waza_language_server.analysis.schema_rules.structure import structure_of_fi
 from waza_language_server.analysis.suite_rules.grader_names import names_taken_by_suite, unknown_names
 from waza_language_server.analysis.suite_rules.task_globs import task_globs
 from waza_language_server.analysis.suite_rules.tasks import duplicate_ids, relative_paths
+from waza_language_server.analysis.value_rules.assertions import assertions, javascript_meant
 from waza_language_server.analysis.value_rules.patterns import patterns_of_file, patterns_of_grader
 from waza_language_server.analysis.value_rules.tool_names import tool_names
 from waza_language_server.syntax.fault import FAULT_CODES

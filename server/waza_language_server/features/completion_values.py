@@ -7,8 +7,9 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from waza_engine.files import shown
+from waza_language_server.embedded.languages import LANGUAGES
+from waza_language_server.features.completion_embedded import embedded_items
 from waza_language_server.features.completion_item import Completion, CompletionKind, Place
-from waza_language_server.features.completion_python import python_items
 from waza_language_server.features.shape_text import value_text
 from waza_language_server.project.claim import CONFIG_NAMES, TRIGGER_NAMES
 from waza_language_server.project.disk import identity_of
@@ -22,8 +23,9 @@ MAX_FILES = 500
 
 def value_items(place: Place, shape: Shape, key: str) -> Iterator[Completion]:
     """Yield the values that a scalar of this shape may have under a key."""
-    if shape.kind == "python.assertion":
-        yield from python_items(place)
+    language = LANGUAGES.get(shape.kind or "")
+    if language is not None:
+        yield from embedded_items(place, language)
         return
     provide = _PROVIDERS.get(shape.kind or "")
     if shape.kind == "grader.name" and key == "graders":

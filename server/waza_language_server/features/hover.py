@@ -7,17 +7,17 @@ Architecture invariant: only the item under the cursor is read; scores are answe
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from waza_engine.assertions.names import DOCS
 from waza_engine.markdown import fenced
-from waza_language_server.analysis.assertion_rules.assertions import LONGEST_ASSERTION
+from waza_language_server.embedded.language import Language
+from waza_language_server.embedded.languages import LANGUAGES, LONGEST_VALUE
 from waza_language_server.features.score_text import score_story
 from waza_language_server.features.shape_text import notes, signature, type_words, value_text
+from waza_language_server.project.suite_file import GraderEntry, SuiteFile
 from waza_language_server.schema.locate import grader_type, shape_at
 from waza_language_server.text.scalar_map import ScalarMap
 from waza_language_server.text.scalar_writing import plain_or_quoted
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from waza_language_server.schema.catalog import Catalog
     from waza_language_server.schema.shape import Shape
     from waza_language_server.syntax.nodes import Entry, Node
-
-_NAME = re.compile(r"[A-Za-z_]\w*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +76,9 @@ def hover(
     kind = shape.kind
     if kind == "grader.type":
         return _of_type(pointed.node, catalog, page)
-    if kind == "python.assertion":
-        return _of_name(document.text, pointed.node, offset)
+    language = LANGUAGES.get(kind or "")
+    if language is not None:
+        return _of_embedded(document.text, pointed.node, offset, language)
     if kind == "grader.name" and entry is not None and entry.key.value == "name":
         return _of_grader(document, workspace.project, entry, now)
     if entry is not None and (shape.enum or ("boolean" in shape.types and "string" not in shape.types)):
@@ -162,27 +161,25 @@ def _of_type(node: Node, catalog: Catalog, page: str) -> Hover | None:
 
 
 def _of_grader(document: Document, project: Project, entry: Entry, now: datetime | None) -> Hover | None:
-    holder = entry.value.parent
-    score = project.scores.of_grader(document, project, holder) if holder is not None else None
+    grader = SuiteFile(document.tree).owner_of(entry.value.span.start)
+    named = grader.node.get("name") if isinstance(grader, GraderEntry) else None
+    if not isinstance(grader, GraderEntry) or named is None or named.span != entry.value.span:
+        return None
+    score = project.scores.of_grader(document, project, grader)
     return Hover(entry.value.span, score_story(score, now)) if score is not None else None
 
 
-def _of_name(source: str, node: Node, offset: int) -> Hover | None:
-    """Explain the name under the cursor inside an assertion that is not too long to be looked into."""
-    if len(node.value) > LONGEST_ASSERTION:
+def _of_embedded(source: str, node: Node, offset: int, language: Language) -> Hover | None:
+    """Explain what stands at an offset inside a value that is not too long to be looked into."""
+    if len(node.value) > LONGEST_VALUE:
         return None
     mapped = ScalarMap.of(source, node)
-    at = mapped.to_value(offset)
-    for match in _NAME.finditer(mapped.value):
-        if match.start() <= at <= match.end():
-            described = DOCS.get(match[0])
-            attribute = mapped.value[: match.start()].rstrip().endswith(".")
-            span = mapped.source_span(*match.span())
-            # The quote in front of a name, and the indentation, belong to no character of the value.
-            if described is None or attribute or not span.contains(offset):
-                return None
-            return Hover(span, f"**{match[0]}** {described}")
-    return None
+    found = language.explain(mapped.value, mapped.to_value(offset))
+    if found is None:
+        return None
+    span = mapped.source_span(found.start, found.end)
+    # The quote in front of a name, and the indentation, belong to no character of the value.
+    return Hover(span, found.text) if span.contains(offset) else None
 
 
 def _surrounding_grader(node: Node | None) -> str | None:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from waza_engine.markdown import fenced
 from waza_language_server.features.score_text import check_label, score_label, score_story
-from waza_language_server.project.outline import grader_lists
+from waza_language_server.project.suite_file import SuiteFile
 from waza_language_server.syntax.steps import Steps, finished
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from waza_engine.spec.scalars import Json
     from waza_language_server.project.document import Document
     from waza_language_server.project.scores import Outcome, Score
+    from waza_language_server.project.suite_file import GraderEntry
     from waza_language_server.project.workspace import Workspace
     from waza_language_server.syntax.nodes import Node
     from waza_language_server.text.span import Span
@@ -53,51 +54,27 @@ def inlay_hints_in_steps(
     document: Document, workspace: Workspace, span: Span | None = None, now: datetime | None = None
 ) -> Steps[tuple[InlayHint, ...]]:
     """Do the same with many pauses."""
-    root = document.tree.root
-    if root is None or document.kind not in {"eval", "task"}:
+    if document.kind not in {"eval", "task"}:
         return ()
     found: list[InlayHint] = []
     scores = yield from workspace.project.scores.of_document_in_steps(document, workspace.project)
     yield from scores.read_in_steps()
-    for entry in _entries(root, span):
+    for grader in SuiteFile(document.tree).graders(span):
         yield
-        score = scores.of_grader(entry)
+        score = scores.of_grader(grader)
         if score is not None:
-            found += _hints_of(document, entry, score, now)
+            found += _hints_of(document, grader, score, now)
     kept = [hint for hint in found if span is None or span.contains(hint.offset)]
     return tuple(sorted(kept, key=lambda hint: hint.offset))
 
 
-def _entries(root: Node, span: Span | None) -> Iterator[Node]:
-    yield from _graders_of(root, span)
-    for task in _within(root.get("tasks"), span):
-        if task.kind == "mapping":
-            yield from _graders_of(task, span)
-
-
-def _graders_of(holder: Node, span: Span | None) -> Iterator[Node]:
-    for list_of_graders in grader_lists(holder):
-        for entry in _within(list_of_graders, span):
-            if entry.target.kind == "mapping":
-                yield entry.target
-
-
-def _within(items: Node | None, span: Span | None) -> Iterator[Node]:
-    """Yield the items of a list that touch a span; the others are not even looked at."""
-    if items is None or items.kind != "sequence":
-        return
-    first, last = 0, len(items.green.children)
-    if span is not None:
-        first, last = max(0, items.children_before(span.start) - 1), items.children_before(span.end + 1)
-    for index in range(first, last):
-        item = items.get(index)
-        if item is not None:
-            yield item
-
-
-def _hints_of(document: Document, entry: Node, score: Score, now: datetime | None) -> Iterator[InlayHint]:
-    name = entry.get("name")
-    if name is None:
+def _hints_of(
+    document: Document, grader: GraderEntry, score: Score, now: datetime | None
+) -> Iterator[InlayHint]:
+    name, entry = grader.node.get("name"), grader.node
+    if name is None or grader.item.kind == "alias":
+        # The name stands elsewhere; its line may be that of another grader.
+        yield InlayHint(_end_of_line(document, grader.item), score_label(score), score_story(score, now))
         return
     yield InlayHint(_end_of_line(document, name), score_label(score), score_story(score, now))
     alone = len(score.outcomes) == 1

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from waza_language_server.project.runnable_id import RunnableId
+from waza_language_server.project.suite_file import SuiteFile, task_id, word
 from waza_language_server.project.uris import path_of
 from waza_language_server.syntax.steps import Steps, finished, in_steps
 from waza_language_server.text.span import Span
@@ -49,55 +50,47 @@ def runnables_in_steps(document: Document, workspace: Workspace) -> Steps[tuple[
     root = document.tree.root
     if path is None or root is None or root.kind != "mapping":
         return ()
+    entries = SuiteFile(document.tree)
     if document.kind == "eval":
-        inside = chain(_graders(root.get("graders"), path, None), _inline_tasks(root, path))
+        inside = chain(_tasks(entries, path), _graders(entries, path))
         found = yield from in_steps(inside)
-        return (*_suite(root, path), *sorted(found, key=lambda runnable: runnable.span))
+        return (
+            *_suite(root, path),
+            *sorted(found, key=lambda runnable: runnable.span),
+        )
     if document.kind == "task":
         suites = [suite.path for suite in workspace.project.suites_of(path)[:MAX_SUITES]]
-        return tuple((yield from in_steps(_of_task(root, path, suites))))
+        task = task_id(root, path)
+        graders = _graders(entries, suites[0], task) if suites else ()
+        return (*_whole_task(root, suites, task), *(yield from in_steps(graders)))
     return ()
 
 
 def _suite(root: Node, path: Path) -> Iterator[Runnable]:
     start = _first_line(root)
     if start is not None:
-        label = _word(root.get("name")) or path.parent.name or path.name
+        label = word(root.get("name")) or path.parent.name or path.name
         yield Runnable(RunnableId(path), start, label)
 
 
-def _inline_tasks(root: Node, path: Path) -> Iterator[Runnable]:
-    for item in _items(root.get("tasks")):
-        task = _word(item.get("id"))
-        if task is not None:
-            yield Runnable(RunnableId(path, task), _start(item), task)
-            yield from _graders(item.get("graders"), path, task)
+def _tasks(entries: SuiteFile, path: Path) -> Iterator[Runnable]:
+    for task in entries.tasks():
+        yield Runnable(RunnableId(path, task.id), _start(task.item), task.id)
 
 
-def _of_task(root: Node, path: Path, suites: Sequence[Path]) -> Iterator[Runnable]:
-    task = _word(root.get("id")) or path.stem
-    label = _word(root.get("name")) or task
+def _whole_task(root: Node, suites: Sequence[Path], task: str) -> Iterator[Runnable]:
     start = _first_line(root)
+    label = word(root.get("name")) or task
     for suite in suites:
         if start is not None:
             yield Runnable(RunnableId(suite, task), start, label)
-    for suite in suites[:1]:
-        yield from _graders(root.get("graders"), suite, task)
-        yield from _graders(root.get("expected", "graders"), suite, task)
 
 
-def _graders(node: Node | None, suite: Path, task: str | None) -> Iterator[Runnable]:
-    """Yield the graders of a list. One without a name has no key in the results and cannot be asked for."""
-    for item in _items(node):
-        name = _word(item.get("name"))
-        if name is not None:
-            yield Runnable(RunnableId(suite, task, name), _start(item), name)
-
-
-def _items(node: Node | None) -> Iterator[Node]:
-    for item in node.target.each_item() if node is not None else ():
-        if item.kind == "mapping":
-            yield item
+def _graders(entries: SuiteFile, suite: Path, own_task: str | None = None) -> Iterator[Runnable]:
+    for grader in entries.graders():
+        task = grader.task.id if grader.task is not None else own_task
+        if grader.has_results:
+            yield Runnable(RunnableId(suite, task, grader.name), _start(grader.item), grader.name)
 
 
 def _first_line(root: Node) -> Span | None:
@@ -108,10 +101,3 @@ def _first_line(root: Node) -> Span | None:
 def _start(item: Node) -> Span:
     key = item.at(item.span.start)
     return key.span if key.kind == "scalar" else Span(item.span.start, item.span.start)
-
-
-def _word(node: Node | None) -> str | None:
-    if node is None:
-        return None
-    node = node.target
-    return node.value.strip() or None if node.kind == "scalar" else None

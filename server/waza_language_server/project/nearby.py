@@ -39,10 +39,10 @@ class Nearby:
         """Return the graders that run for the document: of a task its own after those of its suites."""
         own = outline_of(self._document)
         if self._document.kind == "eval":
-            return _known(own.graders, complete=own.complete)
+            return _known(own.own_graders, complete=own.complete)
         if self._path is None:
             return Fact("unknown", own.graders, "the file is not saved yet")
-        graders = [grader for suite in self._suites for grader in suite.outline.graders]
+        graders = [grader for suite in self._suites for grader in suite.outline.own_graders]
         return _known((*graders, *own.graders), complete=own.complete and self._are_suites_complete)
 
     def grader_names(self) -> Fact[tuple[str, ...]]:
@@ -55,7 +55,7 @@ class Nearby:
         """Return the names of the eval-level graders alone: what ``expected.graders`` may refer to."""
         if self._document.kind == "eval":
             return self.grader_names()
-        graders = (grader for suite in self._suites for grader in suite.outline.graders)
+        graders = (grader for suite in self._suites for grader in suite.outline.own_graders)
         names = tuple(dict.fromkeys(grader.name for grader in graders if grader.name))
         return _known(names, complete=self._are_suites_complete)
 

@@ -12,6 +12,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
+from waza_language_server.project.suite_file import GraderEntry, SuiteFile, TaskEntry, word
 from waza_language_server.syntax.nodes import Green, Node, refers_elsewhere
 from waza_language_server.syntax.steps import Steps, finished, in_steps
 from waza_language_server.syntax.tree import Tree
@@ -22,10 +23,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class GraderOutline:
-    """One grader entry. Both words may be empty while it is being written."""
+    """One grader entry. Both words may be empty while it is being written.
+
+    ``task`` is the id of the task that is written inline around it, None for one of the file itself.
+    ``has_results`` tells whether results are found by its name.
+    """
 
     name: str
     type: str
+    task: str | None = None
+    has_results: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +41,7 @@ class Outline:
 
     ``id``, ``name`` and ``skill`` are None when the file does not say. ``patterns`` are the globs of
     ``tasks`` (also in the string and the ``task_files`` spelling), ``inline_tasks`` the ids of tasks
-    written inline there.
+    written inline there. ``graders`` are all of them, also those of inline tasks.
     """
 
     id: str | None = None
@@ -53,6 +60,11 @@ class Outline:
     unreadable: str = ""
     """Why the file has no content for us, in words."""
 
+    @property
+    def own_graders(self) -> tuple[GraderOutline, ...]:
+        """The graders of the file itself: those of an eval file grade every task."""
+        return tuple(grader for grader in self.graders if grader.task is None)
+
 
 EMPTY = Outline(complete=False)
 """Of a file that could not be read."""
@@ -70,7 +82,9 @@ class _Said:
 
 
 _said: WeakKeyDictionary[Green, _Said] = WeakKeyDictionary()
-"""What the grader entries say that an edit has left alone."""
+"""What the graders of the file itself say that an edit has left alone."""
+_said_inline: WeakKeyDictionary[Green, tuple[_Said, ...]] = WeakKeyDictionary()
+"""The same for all graders of an inline task."""
 
 _TOOL_LISTS = ("required_tools", "forbidden_tools", "reject_tools", "expect_tools", "required", "forbidden")
 
@@ -85,28 +99,26 @@ def outline_in_steps(tree: Tree) -> Steps[Outline]:
     root = tree.root
     if root is None or root.kind != "mapping":
         return Outline(complete=not tree.errors)
-    tasks = root.get("tasks")
-    said = yield from in_steps(map(_said_by, grader_entries(root)))
+    entries = SuiteFile(tree)
+    tasks = yield from in_steps(entries.tasks())
+    said = yield from in_steps(map(_said_by, entries.own_graders()))
+    said += chain.from_iterable((yield from in_steps(_said_in(task, entries) for task in tasks)))
     return Outline(
-        id=_word(root.get("id")),
-        name=_word(root.get("name")),
-        skill=_word(root.get("skill")),
+        id=word(root.get("id")),
+        name=word(root.get("name")),
+        skill=word(root.get("skill")),
         patterns=tuple(pattern_of(node) for node in pattern_nodes(root)),
-        inline_tasks=tuple(
-            word
-            for item in (tasks.target.each_item() if tasks else ())
-            if (word := _word(item.get("id")) or _word(item.get("name")))
-        ),
-        tasks_from=_word(root.get("tasks_from")),
+        inline_tasks=tuple(task.id for task in tasks),
+        tasks_from=word(root.get("tasks_from")),
         graders=tuple(one.grader for one in said),
-        model=_word(root.get("config", "model")),
+        model=word(root.get("config", "model")),
         models=_unique(chain(_models(root), *(one.models for one in said))),
         tools=_unique(chain(_tools(root), *(one.tools for one in said))),
         skill_directories=tuple(
             node.value
             for node in _scalars(root.get("config", "skill_directories") or root.get("skill_directories"))
         ),
-        context_dir=_word(root.get("context_dir")),
+        context_dir=word(root.get("context_dir")),
         complete=not tree.errors,
     )
 
@@ -148,35 +160,30 @@ def pattern_of(node: Node) -> str:
     return node.value.removeprefix("include:").strip()
 
 
-def grader_entries(root: Node) -> Iterator[Node]:
-    """Yield the grader entries of a file; also inline in ``expected.graders`` and in checkpoints."""
-    for list_of_graders in grader_lists(root):
-        yield from _mappings(list_of_graders)
-
-
-def grader_lists(root: Node) -> Iterator[Node]:
-    """Yield the lists in which graders stand, in a file or in a task that is written inline."""
-    places = [root.get("graders"), root.get("expected", "graders")]
-    places += [checkpoint.get("graders") for checkpoint in _mappings(root.get("checkpoints"))]
-    for place in places:
-        if place is not None:
-            yield place.target
-
-
 def _mappings(node: Node | None) -> Iterator[Node]:
     for item in node.target.each_item() if node else ():
         if item.target.kind == "mapping":
             yield item.target
 
 
-def _said_by(entry: Node) -> _Said:
-    known = _said.get(entry.green)
-    if known is None:
-        grader = GraderOutline(_word(entry.get("name")) or "", _word(entry.get("type")) or "")
-        model = _word(entry.get("config", "model")) or _word(entry.get("model")) or ""
-        known = _Said(grader, (model,), tuple(_tools_in(entry.get("config"))))
-        if not refers_elsewhere(entry.green):
+def _said_by(grader: GraderEntry) -> _Said:
+    known = _said.get(grader.node.green) if grader.task is None else None
+    if known is None or known.grader.has_results != grader.has_results:
+        entry, task = grader.node, grader.task.id if grader.task is not None else None
+        outlined = GraderOutline(grader.name, grader.type, task, grader.has_results)
+        model = word(entry.get("config", "model")) or word(entry.get("model")) or ""
+        known = _Said(outlined, (model,), tuple(_tools_in(entry.get("config"))))
+        if task is None and not refers_elsewhere(entry.green):
             _said[entry.green] = known
+    return known
+
+
+def _said_in(task: TaskEntry, entries: SuiteFile) -> tuple[_Said, ...]:
+    known = _said_inline.get(task.node.green)
+    if known is None or (known and known[0].grader.task != task.id):
+        known = tuple(map(_said_by, entries.graders_of(task)))
+        if not refers_elsewhere(task.node.green):
+            _said_inline[task.node.green] = known
     return known
 
 
@@ -187,7 +194,7 @@ def _models(root: Node) -> Iterator[str]:
         ("defaults", "model"),
         ("defaults", "judgeModel"),
     ):
-        yield _word(root.get(*path)) or ""
+        yield word(root.get(*path)) or ""
 
 
 def _tools(root: Node) -> Iterator[str]:
@@ -201,15 +208,15 @@ def _tools_in(place: Node | None) -> Iterator[str]:
     for key in _TOOL_LISTS:
         yield from _tool_list(place.target.get(key))
     for item in _mappings(place.target.get("expect")):
-        yield _word(item.get("tool")) or _word(item.get("name")) or ""
+        yield word(item.get("tool")) or word(item.get("name")) or ""
 
 
 def _tool_list(node: Node | None) -> Iterator[str]:
     for item in node.target.items if node else ():
-        word = _word(item) or _word(item.get("tool")) or _word(item.get("pattern")) or ""
+        name = word(item) or word(item.get("tool")) or word(item.get("pattern")) or ""
         # Lists of tools also take patterns; only plain names are worth offering again.
-        if word.replace("-", "").replace("_", "").replace(".", "").replace(":", "").isalnum():
-            yield word
+        if name.replace("-", "").replace("_", "").replace(".", "").replace(":", "").isalnum():
+            yield name
 
 
 def _scalars(node: Node | None) -> Iterator[Node]:
@@ -221,13 +228,6 @@ def _scalars(node: Node | None) -> Iterator[Node]:
     for item in node.items:
         if item.target.kind == "scalar" and item.target.value:
             yield item.target
-
-
-def _word(node: Node | None) -> str | None:
-    if node is None:
-        return None
-    node = node.target
-    return node.value.strip() if node.kind == "scalar" and node.value.strip() else None
 
 
 def _unique(words: Iterator[str]) -> tuple[str, ...]:

@@ -11,19 +11,19 @@ Architecture invariant: answered from memory. The disk is looked at again when t
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from waza_engine.files import FileError, read_text, shown
+from waza_engine.files import FileError, read_text
 from waza_engine.markdown import code
 from waza_engine.results.reading import GraderResult, RunResult, TaskResult, latest_results_in_steps
 from waza_engine.spec.scalars import Json
 from waza_language_server.project.disk import MAX_BYTES, stamp_of
 from waza_language_server.project.ended_runs import EndedRuns
-from waza_language_server.project.outline import grader_entries, outline_of
+from waza_language_server.project.suite_file import GraderEntry, SuiteFile, task_id
 from waza_language_server.project.uris import path_of
 from waza_language_server.syntax.steps import Steps, finished
 from waza_language_server.syntax.tree import parse
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from waza_language_server.project.index import Project
     from waza_language_server.project.runnable_id import RunnableId
     from waza_language_server.project.suites import Suite
-    from waza_language_server.syntax.nodes import Node
+    from waza_language_server.syntax.tree import Tree
 
 RECHECK_SECONDS = 2.0
 CLOCK_SLACK_SECONDS = 1.0
@@ -114,7 +114,7 @@ class Scores:
         """Do the same with a pause after each file that must be read."""
         path = path_of(document.uri)
         suites = project.suites_of(path) if path is not None else ()
-        task = (outline_of(document).id or shown(path.stem)) if path and document.kind == "task" else None
+        task = task_id(document.tree.root, path) if path and document.kind == "task" else None
         runs: list[tuple[Suite, RunResult]] = []
         for suite in suites:
             run = yield from self.results_in_steps(suite.path)
@@ -122,9 +122,9 @@ class Scores:
                 runs.append((suite, run))
         return DocumentScores(self, project, path, task, runs)
 
-    def of_grader(self, document: Document, project: Project, entry: Node) -> Score | None:
+    def of_grader(self, document: Document, project: Project, grader: GraderEntry) -> Score | None:
         """Return the score of one grader entry of this document, None when it was never graded."""
-        return self.of_document(document, project).of_grader(entry)
+        return self.of_document(document, project).of_grader(grader)
 
     def values_then(self, path: Path, moment: datetime) -> Values | None:
         """Return what the file said at a moment; None when it was written later and nobody looked before."""
@@ -134,10 +134,10 @@ class Scores:
             if not isinstance(stamp, tuple) or stamp[0] / 1e9 > moment.timestamp() + CLOCK_SLACK_SECONDS:
                 return None
             try:
-                root = parse(read_text(path, MAX_BYTES)).root
+                tree = parse(read_text(path, MAX_BYTES))
             except FileError:
                 return None
-            known = self._graded[path, moment] = _values(root) if root is not None else {}
+            known = self._graded[path, moment] = _values(tree)
         return known
 
 
@@ -164,27 +164,26 @@ class DocumentScores:
         for suite, _ in self._runs if self._task is None else ():
             yield from self._read_overriding(suite)
 
-    def of_grader(self, entry: Node) -> Score | None:
+    def of_grader(self, grader: GraderEntry) -> Score | None:
         """Return the score of a grader entry, None when it was never graded."""
-        name = entry.get("name") if self._runs else None
-        if self._path is None or name is None or not name.target.value.strip():
+        if self._path is None or not self._runs or not grader.has_results:
             return None
         found = [
             score
             for suite, run in self._runs
-            if (score := self._of_suite(self._path, suite, run, entry, name.target.value.strip()))
+            if (score := self._of_suite(self._path, suite, run, grader)) is not None
         ]
         return max(found, key=lambda score: score.outcomes[0].result.timestamp, default=None)
 
-    def _of_suite(self, path: Path, suite: Suite, run: RunResult, entry: Node, name: str) -> Score | None:
-        task_id = self._task if self._task is not None else _inline_task(entry)
-        if task_id is not None:
-            task = run.tasks.get(task_id)
+    def _of_suite(self, path: Path, suite: Suite, run: RunResult, grader: GraderEntry) -> Score | None:
+        name, place = grader.name, grader.task.id if grader.task is not None else ""
+        graded_task = self._task or place
+        if graded_task:
+            task = run.tasks.get(graded_task)
             tasks = [task] if task is not None else []
         else:
             tasks = [task for task in run.tasks.values() if task.id not in self._overriding(suite, name)]
-        place = _inline_task(entry) or ""
-        now = _Written(path, place, entry.to_python(), _inputs(entry), suite.outline.model)
+        now = _Written(path, place, grader.node.to_python(), _inputs(grader), suite.outline.model)
         outcomes = tuple(
             self._outcome(run, task, task.graders[name], now) for task in tasks if name in task.graders
         )
@@ -198,9 +197,13 @@ class DocumentScores:
 
     def _read_overriding(self, suite: Suite) -> Steps[None]:
         known: dict[str, set[str]] = {}
+        for grader in suite.outline.graders:
+            if grader.task is not None and grader.has_results:
+                known.setdefault(grader.name, set()).add(grader.task)
         for task in self._project.tasks_of(suite).value:
             for grader in task.outline.graders:
-                known.setdefault(grader.name, set()).add(task.id)
+                if grader.has_results:
+                    known.setdefault(grader.name, set()).add(task.id)
             yield
         self._own[suite.path] = known
 
@@ -234,36 +237,18 @@ def _found_in_steps(suite: Path) -> Steps[RunResult | None]:
     return latest_results_in_steps(suite.parent, eval_file=suite.name, longest_bytes=MAX_RESULT_BYTES)
 
 
-def _values(root: Node) -> Values:
+def _values(tree: Tree) -> Values:
     """Return the graders and inputs of a file by where they belong."""
     found: dict[str, Json] = {}
-    for entry in (*grader_entries(root), *_inline_graders(root)):
-        name = entry.get("name")
-        place = _inline_task(entry) or ""
-        if name is not None:
-            found[f"{place}::{name.target.value.strip()}"] = entry.to_python()
-        found.setdefault(place, _inputs(entry))
+    for grader in SuiteFile(tree).graders():
+        place = grader.task.id if grader.task is not None else ""
+        if grader.has_results:
+            found[f"{place}::{grader.name}"] = grader.node.to_python()
+        found.setdefault(place, _inputs(grader))
     return found
 
 
-def _inline_graders(root: Node) -> Iterator[Node]:
-    tasks = root.get("tasks")
-    for task in tasks.target.items if tasks is not None else ():
-        if task.kind == "mapping":
-            yield from grader_entries(task)
-
-
-def _inline_task(entry: Node) -> str | None:
-    """Return the id of the task that is written inline in an eval file around this grader, None elsewhere."""
-    if entry.path[:1] != ("tasks",):
-        return None
-    task = entry.root.get(*entry.path[:2])
-    node = task.get("id") if task is not None else None
-    return node.target.value if node is not None else ""
-
-
-def _inputs(entry: Node) -> Json:
+def _inputs(grader: GraderEntry) -> Json:
     """Return the ``inputs`` of the task around a grader entry."""
-    steps = entry.path[:2] if entry.path[:1] == ("tasks",) else ()
-    node = entry.root.get(*steps, "inputs")
+    node = (grader.task.node if grader.task is not None else grader.node.root).get("inputs")
     return node.to_python() if node is not None else None

@@ -6,7 +6,7 @@ import pytest
 
 from tests.server.analysis.assertion_expressions import CONTEXT, MEANINGS, MEASURED, MORE
 from tests.server.analysis.interpreters import Evaluated, evaluate, interpreters
-from waza_language_server.analysis.assertion_rules.findings import KNOWN_NAMES, Rewrite, assertion_findings
+from waza_language_server.embedded.python.findings import KNOWN_NAMES, Rewrite, assertion_findings
 
 FLAGGED = {"SyntaxError", "IndentationError", "NameError", "UnboundLocalError"}
 ALL = [*MEASURED, *MORE]

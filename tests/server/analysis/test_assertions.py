@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.server.analysis.drawing import TASK, drawn, fixed, problems
-from waza_language_server.analysis.assertion_rules.javascript import javascript_marks
+from waza_language_server.embedded.python.javascript import javascript_marks
 
 
 def grader(assertions: str, extra: str = "") -> str:

@@ -348,6 +348,20 @@ def test_fields_of_events_are_offered_for_the_transcript() -> None:
     assert labels(f'{CODE}"[e for e in transcript if e[\'<CURSOR>"\n') == ["type", "content", "message"]
 
 
+@pytest.mark.parametrize(
+    "written",
+    [
+        '"any(transcript[0][\\"<CURSOR>\\"])"',
+        "'any(transcript[0][''<CURSOR>''])'",
+        '"any(transcript[0][\\x22<CURSOR>\\x22])"',
+        "\"[e for e in transcript\n        if e['<CURSOR>']]\"",
+        "|\n          [e for e in transcript\n           if e['<CURSOR>']]",
+    ],
+)
+def test_an_assertion_is_completed_as_the_value_that_is_written(written: str) -> None:
+    assert labels(f"{CODE}{written}\n") == ["type", "content", "message"]
+
+
 def test_nothing_is_offered_inside_text_of_an_assertion() -> None:
     assert labels(f"{CODE}\"'out<CURSOR>' in output\"\n") == []
 
@@ -377,6 +391,7 @@ def test_a_rubric_is_one_of_ours_or_a_file(tmp_path: Path) -> None:
     assert "rubrics/tone.md" in labels(grader.format("rubrics/"), path=path)
 
 
-def test_a_long_assertion_is_not_read_from_every_place_in_it() -> None:
-    """It took minutes."""
-    assert "len" in labels(f"{CODE}'{'_' * 100_000} <CURSOR>'\n")
+def test_a_long_assertion_is_not_looked_into() -> None:
+    """Reading it from every place in it took minutes."""
+    assert "len" in labels(f"{CODE}'{'_' * 9_000} <CURSOR>'\n")
+    assert labels(f"{CODE}'{'_' * 100_000} <CURSOR>'\n") == []

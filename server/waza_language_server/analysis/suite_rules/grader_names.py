@@ -13,6 +13,7 @@ from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import Found, SuiteView
 from waza_language_server.analysis.spelling import listed, nearest
 from waza_language_server.project.nearby import Nearby
+from waza_language_server.project.suite_file import SuiteFile
 from waza_language_server.project.uris import path_of, uri_of
 from waza_language_server.schema.locate import outside_graders
 from waza_language_server.text.edit import Fix, Related
@@ -39,7 +40,7 @@ def names_taken_by_suite(view: SuiteView) -> Iterator[Problem]:
     text, own = view.document.text, {name for grader in view.graders if (name := name_of(grader)) is not None}
     taken: dict[str, _Elsewhere] = {}
     for suite in view.workspace.project.suites_of(path):
-        if own & {grader.name for grader in suite.outline.graders}:
+        if own & {grader.name for grader in suite.outline.own_graders}:
             taken |= _places_of_names(view.workspace.project, suite.path)
     for grader in view.graders:
         node = name_node(grader)
@@ -84,7 +85,6 @@ def unknown_names(view: SuiteView) -> Found:
 
 def _places_of_names(project: Project, path: Path) -> dict[str, _Elsewhere]:
     """Return where the graders of an eval file are named; only asked for when a name is taken."""
-    tree = project.tree(path)
-    graders = tree.root.get("graders") if tree.root is not None else None
-    nodes = (name_node(item.target) for item in (graders.target.items if graders is not None else ()))
+    graders = SuiteFile(project.tree(path)).graders()
+    nodes = (name_node(grader.node) for grader in graders if grader.task is None)
     return {node.value: _Elsewhere(uri_of(path), node.span) for node in nodes if node is not None}

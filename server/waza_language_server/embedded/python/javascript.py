@@ -11,7 +11,7 @@ import ast
 import re
 from dataclasses import dataclass
 
-from waza_language_server.analysis.assertion_rules.python_source import PythonSource, parse_python
+from waza_language_server.embedded.python.python_source import PythonSource, parse_python
 
 LITERALS = {"true": "True", "false": "False", "null": "None", "undefined": "None"}
 

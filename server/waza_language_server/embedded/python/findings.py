@@ -1,7 +1,6 @@
 """What is wrong with one assertion, and what could be written instead: text in, text out.
 
-Architecture invariant: no YAML here. Offsets count characters of the assertion; ``assertions.py`` brings them
-into the document.
+A finding makes the assertion fail whatever the agent does. Offsets count characters of the assertion.
 """
 
 from __future__ import annotations
@@ -10,21 +9,20 @@ import builtins
 import difflib
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import lru_cache
 from keyword import iskeyword
 
 from waza_engine.assertions.names import ALL_NAMES, CONTEXT_NAMES, FUNCTION_NAMES
-from waza_language_server.analysis.assertion_rules import statements
-from waza_language_server.analysis.assertion_rules.javascript import LITERALS, as_python, javascript_marks
-from waza_language_server.analysis.assertion_rules.python_source import (
+from waza_language_server.embedded.language import Finding, Rewrite
+from waza_language_server.embedded.python import statements
+from waza_language_server.embedded.python.javascript import LITERALS, as_python, javascript_marks
+from waza_language_server.embedded.python.python_source import (
     PythonFault,
     PythonSource,
     parse_python,
     tokens_of,
 )
-from waza_language_server.analysis.assertion_rules.scopes import NameUse, Resolution, resolve_names
-from waza_language_server.analysis.assertion_rules.visibility import make_visible
+from waza_language_server.embedded.python.scopes import NameUse, Resolution, resolve_names
+from waza_language_server.embedded.python.visibility import make_visible
 
 KNOWN_NAMES = frozenset(ALL_NAMES)
 
@@ -39,27 +37,6 @@ _CLOSERS = {"(": ")", "[": "]", "{": "}"}
 _COMPARISONS = frozenset({"==", "!=", "<", ">", "<=", ">=", "in", "is", "not", "and", "or"})
 
 
-@dataclass(frozen=True, slots=True)
-class Rewrite:
-    """Another text for the assertion: several expressions become several assertions, none deletes it."""
-
-    title: str
-    expressions: tuple[str, ...]
-    preferred: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One thing that makes an assertion fail whatever the agent does."""
-
-    code: str
-    start: int
-    end: int
-    message: str
-    rewrites: tuple[Rewrite, ...] = ()
-
-
-@lru_cache(maxsize=4096)
 def assertion_findings(
     text: str, known: frozenset[str] = KNOWN_NAMES
 ) -> tuple[tuple[Finding, ...], frozenset[str]]:

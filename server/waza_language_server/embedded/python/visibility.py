@@ -14,8 +14,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from waza_language_server.analysis.assertion_rules.python_source import PythonSource, parse_python
-from waza_language_server.analysis.assertion_rules.scopes import (
+from waza_language_server.embedded.python.python_source import PythonSource, parse_python
+from waza_language_server.embedded.python.scopes import (
     Comprehension,
     ScopeNode,
     parameters,

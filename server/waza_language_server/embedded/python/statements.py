@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from waza_language_server.analysis.assertion_rules.python_source import PythonSource, parse_python
-from waza_language_server.analysis.assertion_rules.scopes import Comprehension, parameters, targets
+from waza_language_server.embedded.python.python_source import PythonSource, parse_python
+from waza_language_server.embedded.python.scopes import Comprehension, parameters, targets
 
 _ATOMS = (ast.Name, ast.Constant, ast.Call, ast.Attribute, ast.Subscript, ast.List, ast.Dict, ast.Set)
 

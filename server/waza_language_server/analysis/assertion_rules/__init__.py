@@ -1,1 +1,0 @@
-"""Rules about the assertions of ``code`` graders: Python, read and never run."""

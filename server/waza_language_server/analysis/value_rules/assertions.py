@@ -1,0 +1,73 @@
+"""Assertions of `code` graders that fail whatever the agent does: marked at the very characters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+from waza_language_server.analysis.problem import Problem
+from waza_language_server.analysis.rule import Found, GraderView
+from waza_language_server.analysis.value_rules.inside_values import problem_inside
+from waza_language_server.embedded.languages import LONGEST_VALUE
+from waza_language_server.embedded.python.findings import (
+    KNOWN_NAMES,
+    assertion_findings,
+)
+from waza_language_server.embedded.python.python_source import PythonSource, parse_python
+from waza_language_server.syntax.edits import insert_entry, replace_scalar
+from waza_language_server.syntax.nodes import Node
+from waza_language_server.text.edit import Fix
+from waza_language_server.text.scalar_map import ScalarMap
+
+
+def assertions(view: GraderView) -> Found:
+    """Yield the problems of the assertions of a grader; later ones know a name bound with ``:=``."""
+    text = view.file.tree.text
+    known = KNOWN_NAMES
+    for node in _in_python(view):
+        if node.kind != "scalar" or len(node.value) > LONGEST_VALUE:
+            continue
+        yield None
+        findings, known = assertion_findings(node.value, known)
+        if findings:
+            scalar = ScalarMap.of(text, node)
+            for finding in findings:
+                yield problem_inside(text, node, scalar, finding)
+
+
+def javascript_meant(view: GraderView) -> Iterator[Problem]:
+    """Yield the advice to set ``language`` when all assertions of a grader are JavaScript."""
+    tree, entry, written = view.file.tree, view.entry, _in_python(view)
+    values = [node.value for node in written if node.kind == "scalar" and len(node.value) <= LONGEST_VALUE]
+    if len(values) < 2 or not all(_is_javascript_only(value) for value in values):
+        return
+    config = entry.get("config")
+    language = entry.get("config", "language")
+    if config is None or config.kind != "mapping":
+        return
+    if language is not None:
+        repair = partial(replace_scalar, tree, language, "javascript")
+    else:
+        repair = partial(insert_entry, tree, config, "language", "javascript")
+    message = (
+        "All assertions of this grader are JavaScript, and without `language: javascript` they run as Python."
+    )
+    span = written[0].parent.step if written[0].parent is not None else None
+    holder = config.entry(str(span)) if span is not None else None
+    place = holder.key.span if holder is not None else written[0].span
+    fix = Fix("Set `language: javascript`", repair, preferred=True)
+    yield Problem("javascript-grader", place, message, "information", (fix,))
+
+
+def _in_python(view: GraderView) -> list[Node]:
+    """Return the assertions of a grader, none when they are in another language."""
+    language = view.entry.get("config", "language")
+    if language is not None and language.target.value not in {"", "python"}:
+        return []
+    return [node for node, shape in view.located if shape.kind == "python.assertion"]
+
+
+def _is_javascript_only(value: str) -> bool:
+    if isinstance(parse_python(value), PythonSource):
+        return False
+    return any(finding.code == "assertion-javascript" for finding in assertion_findings(value)[0])

@@ -1,0 +1,1 @@
+"""Assertions of ``code`` graders: Python, read and never run."""

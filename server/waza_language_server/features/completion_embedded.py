@@ -1,0 +1,72 @@
+"""What can be written inside a string that is in a language of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from waza_language_server.embedded.language import Language, Word
+from waza_language_server.embedded.languages import LONGEST_VALUE
+from waza_language_server.features.completion_item import Completion, Place
+from waza_language_server.text.edit import Edit
+from waza_language_server.text.scalar_map import ScalarMap
+from waza_language_server.text.span import Span
+
+_LANGUAGES = {"", "python"}
+
+
+def embedded_items(place: Place, language: Language) -> Iterator[Completion]:
+    """Yield what can be written at the cursor, unless the grader says that it is in another language."""
+    before = _before(place) if _language(place) in _LANGUAGES else None
+    if before is not None:
+        for position, word in enumerate(language.words(before)):
+            yield _item(place, word, position)
+
+
+def _before(place: Place) -> str | None:
+    """Return the value up to the cursor, None when it is too long to be looked into."""
+    node, span = place.cursor.node, place.cursor.replace
+    if node is not None and node.kind == "scalar" and node.span.contains(place.offset):
+        if len(node.span) > LONGEST_VALUE:
+            return None
+        scalar = ScalarMap.of(place.text, node)
+        return scalar.value[: scalar.to_value(place.offset)]
+    # What cannot be read yet, as behind a quote that is still open.
+    written = place.text[span.start : place.offset]
+    return written.replace('\\"', '"') if place.quote == '"' else written.replace("''", "'")
+
+
+def _item(place: Place, word: Word, position: int) -> Completion:
+    end = place.offset
+    while end < len(place.text) and (place.text[end].isalnum() or place.text[end] == "_"):
+        end += 1
+    span = Span(place.offset - word.typed, end)
+    rank = "1" if word.kind == "variable" else "2"
+    text = word.text
+    if place.quote == "'":
+        text = text.replace("'", "''")
+    elif not place.quote and not place.cursor.prefix:
+        # An empty value: an expression is safest in double quotes.
+        text = f'"{text}"'
+    if place.text[span.start - 1 : span.start] in {":", "-"} and not place.quote and not word.typed:
+        text = f" {text}"
+    label = word.text.removesuffix("()")
+    return Completion(
+        label,
+        word.kind,
+        word.detail,
+        word.documentation,
+        f"{rank}{position:02}",
+        Edit(span, text),
+        filter_text=label,
+    )
+
+
+def _language(place: Place) -> str:
+    root = place.document.tree.root
+    path = place.cursor.container_path
+    for length in range(len(path), 0, -1):
+        holder = root.get(*path[:length]) if root is not None else None
+        language = holder.get("language") if holder is not None and holder.kind == "mapping" else None
+        if language is not None:
+            return language.target.value.strip()
+    return ""

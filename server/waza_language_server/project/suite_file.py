@@ -1,0 +1,210 @@
+"""The tasks and graders of a suite file: the one place that knows where they may stand.
+
+Outline, runnables, scores and the rules that ask other files are projections of this view. Aliases and merge
+keys are followed as a run follows them.
+
+Architecture invariant: read from syntax alone, and tolerantly. What is no mapping is passed over, and a
+half-typed file has what can be read of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import Literal
+from weakref import WeakKeyDictionary
+
+from waza_engine.files import shown
+from waza_engine.spec.scalars import MAX_ALIASED_NODES
+from waza_language_server.syntax.nodes import Green, Node, aliased_nodes, refers_elsewhere
+from waza_language_server.syntax.tree import Tree
+from waza_language_server.text.frozen import frozen
+from waza_language_server.text.span import Span
+
+GraderPlace = Literal["graders", "expected", "checkpoint"]
+
+
+@frozen()
+class TaskEntry:
+    """A task that is written inline in an eval file.
+
+    ``id`` is that of its results, also when none is written. ``node`` is the mapping that says it, ``item``
+    what stands in the list: the same, or an alias of it.
+    """
+
+    id: str
+    node: Node
+    item: Node
+
+
+@frozen()
+class GraderEntry:
+    """A grader of the file itself, or of a task that is written inline in it.
+
+    ``name`` and ``type`` are empty while they are being written. ``node`` is the mapping that says it,
+    ``item`` what stands in the list: the same, or an alias of it.
+    """
+
+    name: str
+    type: str
+    place: GraderPlace
+    task: TaskEntry | None
+    node: Node
+    item: Node
+
+    @property
+    def has_results(self) -> bool:
+        """Whether it can be run by its name and its results are found by it.
+
+        One without a name has no key; what is said at a checkpoint is no part of the trial's score.
+        """
+        return bool(self.name) and self.place != "checkpoint"
+
+
+class SuiteFile:
+    """The tasks and graders of an eval file, or of a task file, which is a task as a whole."""
+
+    def __init__(self, tree: Tree) -> None:
+        self._tree = tree
+        self._root = tree.root if tree.root is not None and tree.root.kind == "mapping" else None
+
+    def tasks(self, span: Span | None = None) -> Iterator[TaskEntry]:
+        """Yield the tasks that are written inline; with a span those that touch it."""
+        tasks = _value(self._root, "tasks")
+        for item in self._items(tasks, span) if tasks is not None else ():
+            task = self._mapping(item)
+            if task is not None and (written := _id_of(task)) is not None:
+                yield TaskEntry(written or f"task-{self._position(item)}", task, item)
+
+    def graders(self, span: Span | None = None) -> Iterator[GraderEntry]:
+        """Yield the graders of the file, then those of its inline tasks; with a span those that touch it."""
+        yield from self.own_graders(span)
+        # Behind an alias a grader may stand outside of its task.
+        for task in self.tasks(span if span is not None and not self._tree.anchored else None):
+            yield from self.graders_of(task, span)
+
+    def own_graders(self, span: Span | None = None) -> Iterator[GraderEntry]:
+        """Yield the graders of the file itself; with a span those that touch it."""
+        if self._root is not None:
+            yield from self._graders_in(self._root, None, span)
+
+    def graders_of(self, task: TaskEntry, span: Span | None = None) -> Iterator[GraderEntry]:
+        """Yield the graders of an inline task; with a span those that touch it."""
+        yield from self._graders_in(task.node, task, span)
+
+    def owner_of(self, offset: int) -> GraderEntry | TaskEntry | None:
+        """Return the grader that an offset stands in, or else the inline task; None outside of all."""
+        here = Span(offset, offset)
+        owners = (*self.graders(here), *self.tasks(here))
+        return next((owner for owner in owners if _touch(owner.item.span, here)), None)
+
+    def _graders_in(self, holder: Node, task: TaskEntry | None, span: Span | None) -> Iterator[GraderEntry]:
+        for place, graders in self._lists(holder):
+            for item in self._items(graders, span):
+                node = item if item.green.kind == "mapping" else self._mapping(item)
+                if node is not None:
+                    name, kind = _names.get(node.green) or _name_and_type(node)
+                    yield GraderEntry(name, kind, place, task, node, item)
+
+    def _lists(self, holder: Node) -> Iterator[tuple[GraderPlace, Node]]:
+        own = _value(holder, "graders")
+        if own is not None:
+            yield "graders", own
+        expected = _value(_value(holder, "expected"), "graders")
+        if expected is not None:
+            yield "expected", expected
+        checkpoints = _value(holder, "checkpoints")
+        for item in self._items(checkpoints) if checkpoints is not None else ():
+            graders = _value(self._mapping(item), "graders")
+            if graders is not None:
+                yield "checkpoint", graders
+
+    def _items(self, node: Node, span: Span | None = None) -> Iterator[Node]:
+        """Return the items of a list; with a span those that touch it, and the others are not looked at."""
+        items = node.target if node.kind != "alias" or self._follows_aliases else node
+        return items.each_item() if span is None else _touching(items, span)
+
+    def _mapping(self, item: Node) -> Node | None:
+        node = item.target if item.kind != "alias" or self._follows_aliases else item
+        return node if node.kind == "mapping" else None
+
+    def _position(self, item: Node) -> int:
+        """Return the number of a task by which a run calls one without an id."""
+        index = item.step if isinstance(item.step, int) else 0
+        return index + 1 + sum(count - 1 for at, count in self._patterns if at < index)
+
+    @cached_property
+    def _patterns(self) -> tuple[tuple[int, int], ...]:
+        """The items of ``tasks`` that stand for several globs: where, and for how many."""
+        tasks = _value(self._root, "tasks")
+        found = ((item.step, item.get("task_files")) for item in (self._items(tasks) if tasks else ()))
+        return tuple(
+            (index, max(1, len(globs.target.green.children)))
+            for index, globs in found
+            if isinstance(index, int) and globs is not None
+        )
+
+    @cached_property
+    def _follows_aliases(self) -> bool:
+        """Whether the aliases stand for no more than a run would read."""
+        return self._root is not None and aliased_nodes(self._root.green) <= MAX_ALIASED_NODES
+
+
+def task_id(root: Node | None, path: Path) -> str:
+    """Return the id of the task of a task file: the name of the file stands in for a missing one."""
+    return word(_value(root, "id")) or shown(path.stem)
+
+
+def word(node: Node | None) -> str | None:
+    """Return the text of a scalar, None when it is blank or no scalar."""
+    if node is None:
+        return None
+    node = node.target
+    return node.value.strip() or None if node.kind == "scalar" else None
+
+
+_names: WeakKeyDictionary[Green, tuple[str, str]] = WeakKeyDictionary()
+"""Names and types of the grader entries that an edit has left alone."""
+_ids: WeakKeyDictionary[Green, str | None] = WeakKeyDictionary()
+"""The same for the ids of inline tasks."""
+
+
+def _id_of(task: Node) -> str | None:
+    """Return the id of an inline task, "" without one, None for globs in the place of a task."""
+    if task.green in _ids:
+        return _ids[task.green]
+    found = None if task.entry("task_files") is not None else word(_value(task, "id")) or ""
+    if not refers_elsewhere(task.green):
+        _ids[task.green] = found
+    return found
+
+
+def _name_and_type(entry: Node) -> tuple[str, str]:
+    found = word(_value(entry, "name")) or "", word(_value(entry, "type")) or ""
+    if not refers_elsewhere(entry.green):
+        _names[entry.green] = found
+    return found
+
+
+def _value(node: Node | None, key: str) -> Node | None:
+    """Return what a mapping has at a key, also what a merge key (``<<``) brings in."""
+    found = node.get(key) if node is not None else None
+    merged = node.get("<<") if node is not None and found is None else None
+    if merged is None:
+        return found
+    sources = merged.target.items or (merged,)
+    return next((found for source in sources if (found := source.get(key)) is not None), None)
+
+
+def _touching(items: Node, span: Span) -> Iterator[Node]:
+    if items.kind == "sequence":
+        first, last = max(0, items.children_before(span.start) - 1), items.children_before(span.end + 1)
+        for index in range(first, last):
+            item = items.get(index)
+            if item is not None:
+                yield item
+
+
+def _touch(span: Span, other: Span) -> bool:
+    return span.start <= other.end and other.start <= span.end
