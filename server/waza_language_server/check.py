@@ -65,7 +65,7 @@ def check_paths(paths: Sequence[Path]) -> Iterator[Report]:
     """Yield a report for every suite file among and below the paths, and for files that cannot be checked."""
     workspace = workspace_of(paths)
     seen: set[Path] = set()
-    with workspace.project.held_still():
+    with workspace.project.disk.held_still():
         for path in paths:
             named = not path.is_dir()
             for file in [path] if named else files_below(path):

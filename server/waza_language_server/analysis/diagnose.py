@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from waza_language_server.project.document import Document
     from waza_language_server.project.workspace import Workspace
 
-_PROBLEMS_PER_PAUSE = 500
+PROBLEMS_PER_PAUSE = 500
 
 
 def diagnose(document: Document, workspace: Workspace) -> tuple[Problem, ...]:
@@ -48,7 +48,7 @@ def in_order(tree: Tree, found: Found) -> Generator[None, None, tuple[Problem, .
     """Return what rules have found in a text, each problem once, in the order of the text."""
     problems: dict[tuple[int, int, str, str], Problem] = {}
     for count, problem in enumerate(found):
-        if problem is None or not count % _PROBLEMS_PER_PAUSE:
+        if problem is None or not count % PROBLEMS_PER_PAUSE:
             yield
         if problem is not None and problem.span.end <= len(tree.text):
             key = (problem.span.start, problem.span.end, problem.code, problem.message)

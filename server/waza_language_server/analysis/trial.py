@@ -18,7 +18,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from waza_language_server.analysis.changed_places import Changes
-from waza_language_server.analysis.diagnose import diagnose_in_steps, in_order
+from waza_language_server.analysis.diagnose import PROBLEMS_PER_PAUSE, diagnose_in_steps, in_order
 from waza_language_server.analysis.excerpt import Excerpt, Excerpts
 from waza_language_server.analysis.file_rules.grader_names import name_of
 from waza_language_server.analysis.grader_problems import grader_problems
@@ -46,7 +46,6 @@ if TYPE_CHECKING:
 
 Chosen = tuple[Problem, Fix]
 
-_PROBLEMS_PER_PAUSE = 500
 _ADVICE = frozenset({"information", "hint"})
 _OF_UNKNOWN_KEYS = frozenset({"unknown-key", "misplaced-key"})
 _HIDING = STRUCTURAL_CODES | {"unknown-grader-type", "missing-grader-type"}
@@ -160,7 +159,7 @@ class Trials:
         taken: Counter[tuple[str, int, int, str]] = Counter()
         unknown: list[Problem] = []
         for count, problem in enumerate(after):
-            if not count % _PROBLEMS_PER_PAUSE:
+            if not count % PROBLEMS_PER_PAUSE:
                 yield
             span = changes.before(problem.span)
             key = (problem.code, span.start, span.end, problem.message) if span is not None else None

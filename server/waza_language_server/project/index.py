@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
@@ -89,10 +88,6 @@ class Project:
         """
         with self.disk.held_still():
             return self._claim(path, text)
-
-    def held_still(self) -> AbstractContextManager[None]:
-        """Look at each folder of the disk once meanwhile: for looking at many files in one go."""
-        return self.disk.held_still()
 
     def _claim(self, path: Path, text: str | None) -> DocumentKind | None:
         if path.suffix.lower() not in YAML_SUFFIXES:

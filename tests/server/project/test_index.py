@@ -237,7 +237,7 @@ def test_the_id_of_another_task_is_found_without_parsing_the_others(
     parsed.clear()
     assert [path for path in project.tasks_with_id(named, "same") if path] == [quoted]
     assert len(parsed) == 1
-    with project.held_still():
+    with project.disk.held_still():
         assert [path for path in project.tasks_with_id(named, "same") if path] == [quoted]
         assert [path for path in project.tasks_with_id(named, "other3") if path] == [
             tmp_path / "tasks" / "other3.yaml"
@@ -256,7 +256,7 @@ def test_looking_at_many_files_lists_each_folder_once(
 
     monkeypatch.setattr(disk, "stamp_of", counting_stamp)
     project = Project()
-    with project.held_still():
+    with project.disk.held_still():
         assert all(project.claim(file) is None for file in files)
     assert max(looked_at.values()) == 1
 
