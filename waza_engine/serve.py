@@ -1,6 +1,6 @@
 """The engine behind an editor: JSON-RPC 2.0 on standard input and output, one JSON object a line.
 
-Requests have upstream's names (reference waza.md §6.2); a run tells its events as ``run.event``
+Requests have upstream's names; a run tells its events as ``run.event``
 notifications. When the input ends, every run is cancelled and the process leaves within two seconds, with
 everything it started.
 

@@ -1,4 +1,4 @@
-"""The measured expressions of reference waza.md §5.3 through the real server: flagged, and repaired."""
+"""The measured expressions through the real server: flagged, and repaired."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ def graded(
 
 
 def answer(regrading: Regrading, reports: Sequence[TaskReport]) -> Answer:
-    """Return upstream's object (reference waza.md §6.1) and, per task, every grader with its checks.
+    """Return upstream's object and, per task, every grader with its checks.
 
     Scores are 0..1; ``recorded`` is what the grader said in the run, null when it was not asked then.
     ``origin`` is ``live``, or ``recorded`` for what was not graded again: a judge, files that are gone.

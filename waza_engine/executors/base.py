@@ -104,7 +104,7 @@ class ExecutionResponse:
     """What one turn left behind. ``error`` is set when the agent gave up; its output so far is kept.
 
     ``transient`` is true for an error that may go away by itself, as that of an ``ExecutorError``.
-    ``events`` are transcript entries as in reference waza.md §4.9. ``usage`` is None when the executor
+    ``events`` are transcript entries as upstream writes them. ``usage`` is None when the executor
     reports none. ``duration_ms`` is how long the agent took, None when the caller's clock is right.
     """
 

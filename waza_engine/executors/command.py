@@ -1,7 +1,7 @@
 """The executor ``command``: any agent with a command line, driven as an adapter file describes it.
 
 A program is started for every turn, without a shell, in the task's workspace. What it writes becomes the
-transcript while it runs (reference harness.md §4.5; ``docs/compatibility.md`` says what differs).
+transcript while it runs; ``docs/compatibility.md`` says what differs from the agent-eval-harness.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Where recorded answers come from: result files, transcript files, snapshots, or a directory of them.
 
 Result files are those of this engine and of upstream (``results/recordings.py``). A transcript file holds the
-last trial of one task (reference waza.md §4.9), a snapshot one trial (reference waza_0_38.md §8.3).
+last trial of one task, a snapshot one trial.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What grading programs print: two vocabularies of one JSON object, read into a verdict.
 
-``harness-json`` is ``{"pass", "score", "reasoning", "outcome"}`` (reference harness.md §1.2), ``waza-json``
-is ``{"score", "passed", "message" or "feedback", "details"}`` (reference waza.md §2.16). ``auto`` takes
+``harness-json`` is ``{"pass", "score", "reasoning", "outcome"}``, ``waza-json``
+is ``{"score", "passed", "message" or "feedback", "details"}``. ``auto`` takes
 either: a key ``pass`` makes it the first, anything else the second.
 """
 

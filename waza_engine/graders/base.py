@@ -170,7 +170,7 @@ class Grader(ABC, Generic[ConfigT]):
 
 
 def verdict_of_checks(checks: Sequence[Check], *, all_passed: str, **details: Any) -> Verdict:
-    """Score = passed checks / all checks, 1.0 without checks (reference waza.md §2.0, "check-style").
+    """Score = passed checks / all checks, 1.0 without checks.
 
     The feedback is the failed checks' messages joined by ``"; "``, else ``all_passed`` and the notes.
     """

@@ -124,7 +124,7 @@ def at_most(key: str, actual: int, limit: int, unit: str) -> Check:
 
 
 def tokens_check(tokens: int | None, limit: int) -> Check:
-    """Check the token limit; it cannot fail without reported usage (reference waza.md §2.12)."""
+    """Check the token limit; it cannot fail without reported usage."""
     if tokens is None:
         return Check(
             ("max_tokens",), True, "the executor reported no token usage, so the limit was not checked"

@@ -104,7 +104,7 @@ class CodeGrader(Grader[CodeConfig]):
 
 
 def assertion_context(context: GradingContext) -> dict[str, Any]:
-    """Return the names of reference waza.md §5.1.
+    """Return the names that an assertion may use.
 
     As upstream's, the arguments of a call are the known ones, "" when absent; others stand in the transcript.
     """

@@ -113,7 +113,7 @@ def ask(
 
 
 def limit_seconds() -> float:
-    """Return how long one answer of a judge may take (reference waza_0_38.md §5.7)."""
+    """Return how long one answer of a judge may take."""
     return seconds_of(os.environ.get(LIMIT_VARIABLE, "")) or _DEFAULT_LIMIT_SECONDS
 
 

@@ -1,7 +1,4 @@
-"""Argument matchers of `tool_calls` and `tool_constraint`: what one argument of a tool call must be.
-
-Rules: reference waza_0_38.md §5.4.
-"""
+"""Argument matchers of `tool_calls` and `tool_constraint`: what one argument of a tool call must be."""
 
 from __future__ import annotations
 

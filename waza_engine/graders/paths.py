@@ -1,6 +1,6 @@
 """Where the paths in a grader's options point: below the workspace, or beside the eval file.
 
-A path that leaves the workspace is an error of the suite (reference waza.md §2.5). A link in the workspace
+A path that leaves the workspace is an error of the suite. A link in the workspace
 that leads out of it is the agent's doing: nothing outside is read, and the check on it fails.
 """
 
@@ -51,7 +51,7 @@ def leads_outside(workspace: Path, place: Path) -> bool:
 
 
 def beside_suite(suite_directory: Path, written: str) -> Path:
-    """Return a path that is relative to the eval file's directory (reference waza.md D15)."""
+    """Return a path that is relative to the eval file's directory."""
     return suite_directory / written
 
 

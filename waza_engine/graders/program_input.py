@@ -1,8 +1,8 @@
 """What a grading program reads from standard input: one JSON object for programs of both worlds.
 
-The keys of the agent-eval-harness (``input``, ``output``, ``hint``, ``trajectory``, ``metadata``, ``cwd``;
-reference harness.md §1.1) stand beside those of waza's scripts (``task``, ``transcript``, ``tool_calls``,
-``errors``, ``outcome``, ``duration_ms``; reference waza.md §2.16). No key means two things, so a program
+The keys of the agent-eval-harness (``input``, ``output``, ``hint``, ``trajectory``, ``metadata``, ``cwd``)
+stand beside those of waza's scripts (``task``, ``transcript``, ``tool_calls``,
+``errors``, ``outcome``, ``duration_ms``). No key means two things, so a program
 written for either runs unchanged.
 """
 
@@ -45,7 +45,7 @@ def program_input(context: GradingContext) -> str:
 
 
 def trajectory(context: GradingContext) -> list[dict[str, Any]]:
-    """Return the steps of the session: messages, thoughts, tool calls (reference harness.md §2.3).
+    """Return the steps of the session: messages, thoughts, tool calls.
 
     Repeated calls of a tool stay separate steps. ``timestamp`` is in milliseconds since 1970, 0 when unknown.
     """

@@ -235,7 +235,7 @@ class PromptGrader(Grader[PromptConfig]):
         try:
             response = self._ask(prompt, context, box.tools, continue_session=self.config.continue_session)
         except JudgeError as error:
-            # What was said before the session broke holds (reference waza_0_38.md §5.7).
+            # What was said before the session broke holds.
             if not box.given:
                 raise GraderError(str(error)) from None
         details: dict[str, Any] = {"response": response, "prompt": prompt}

@@ -24,7 +24,7 @@ class Review:
 def review_changes(details: Mapping[str, Any], review: Review) -> dict[str, Any]:
     """Return what a reviewed verdict says anew: its score, verdict, feedback, details and status.
 
-    The words are those of the first version's review form (reference waza.md §2.11).
+    The words are those of the first version's review form.
     """
     word = "Passed" if review.passed else "Failed"
     by = f"{word} the review of {review.reviewer}" if review.reviewer else f"{word} the review"

@@ -20,7 +20,7 @@ class Agreement:
 
 
 def agreement(wanted: Sequence[str], actual: Sequence[str]) -> Agreement:
-    """Compare two sequences as multisets (reference waza.md §2.13)."""
+    """Compare two sequences as multisets."""
     hits = (Counter(wanted) & Counter(actual)).total()
     precision = hits / len(actual) if actual else 0.0
     recall = hits / len(wanted) if wanted else 0.0

@@ -1,4 +1,4 @@
-"""The words of a SKILL.md that say what the skill is for (reference waza.md §1.10 and §2.19)."""
+"""The words of a SKILL.md that say what the skill is for."""
 
 from __future__ import annotations
 

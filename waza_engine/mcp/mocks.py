@@ -1,6 +1,6 @@
 """MCP servers that answer from fixtures: read from ``mcp_mocks``, checked, and started by the agent.
 
-Reference waza_0_38.md §3.3. A broken mock is left out with a warning, as upstream does.
+A broken mock is left out with a warning, as upstream does.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The MCP servers of ``config.mcp_servers``, checked and ready to be handed to an agent.
 
 Secrets come from the environment: ``${NAME}`` in a text is replaced by the variable, and ``env`` may be a
-list of names. What cannot be used is left out with a warning (reference waza_0_38.md §3.2).
+list of names. What cannot be used is left out with a warning.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """How far a judge agrees with people: the labels of `human_calibration` graders beside the judge's verdicts.
 
 A label is a review of a `human_calibration` grader. It counts beside the verdict that the grader named by
-``calibrate_grader`` gave of the same trial. Positive means passed (reference harness.md §5.3).
+``calibrate_grader`` gave of the same trial. Positive means passed.
 
 Light, no models.
 """

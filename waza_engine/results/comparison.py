@@ -13,7 +13,7 @@ from waza_engine.results.tool_metrics import tool_metrics
 
 
 def comparison(recordings: Sequence[Recording]) -> Json:
-    """Return upstream's object of the runs, in the order given (reference waza.md §6.1).
+    """Return upstream's object of the runs, in the order given.
 
     Deltas are last minus first. What a file does not have is null (upstream writes NaN there and fails):
     a task that is missing has the status ``n/a``, and every figure of it is null.

@@ -1,7 +1,4 @@
-"""A second copy of the results, where ``paths.results`` of ``.waza.yaml`` wants one.
-
-Reference waza_0_38.md §8.1.
-"""
+"""A second copy of the results, where ``paths.results`` of ``.waza.yaml`` wants one."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """What a person needs first of a trial that did not pass: upstream's ``failure_artifacts``.
 
-The exit code is made up, as upstream's is: 1 for failed, 2 for error (reference waza_0_38.md §8.1).
+The exit code is made up, as upstream's is: 1 for failed, 2 for error.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The forms of result files: this engine's and upstream's documents, journals, and files of the Python era.
 
-Everything may be missing or null; a file that is no result is None, never an error (reference waza.md §7).
+Everything may be missing or null; a file that is no result is None, never an error.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from waza_engine.results.score_fields import score_fields
 from waza_engine.results.scores import CheckResult, GraderResult, RunResult, TaskResult
 from waza_engine.vocabulary import Check
 
-# The Python era's names and words, and today's (reference waza.md §7.2).
+# The Python era's names and words, and today's.
 _CONFIG_NAMES = {
     "trials_per_task": "runs_per_test",
     "model": "model_id",
@@ -166,7 +166,7 @@ def _tools_of(tasks: Iterable[Block]) -> dict[str, None]:
 
 
 def _modern(document: Block) -> Block:
-    """Return a document of the Python era in today's layout (reference waza.md §7.2)."""
+    """Return a document of the Python era in today's layout."""
     config, summary = block_of(document, "config"), block_of(document, "summary")
     return {
         **document,

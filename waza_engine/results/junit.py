@@ -18,7 +18,7 @@ _MILLISECONDS = 1000
 
 
 def junit_report(document: Block) -> bytes:
-    """Return the XML of a result document in today's layout (reference waza.md §6.1).
+    """Return the XML of a result document in today's layout.
 
     Times are seconds. A failure has a line for every grader that did not pass; what broke is an error.
     """

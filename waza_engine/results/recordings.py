@@ -1,7 +1,7 @@
 """A recorded run as graders need it again: what the agent of each trial said, did and used.
 
 Reads this engine's documents and journals, upstream's ``results.json``, and files of the Python era (which
-hold no tool calls beyond their transcript). Everything may be missing or null (reference waza.md §7.1).
+hold no tool calls beyond their transcript). Everything may be missing or null.
 """
 
 from __future__ import annotations

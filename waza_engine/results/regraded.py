@@ -1,8 +1,7 @@
 """The document of a run that was graded again: the record with new verdicts and new figures.
 
 Whatever was not graded again stays as it was written: other tasks, sessions, ``golden``, groups, triggers,
-metrics, the baseline, and keys that this engine does not know (upstream drops most of them: reference
-waza_0_38.md §8.2).
+metrics, the baseline, and keys that this engine does not know (upstream drops most of them).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A log of a run as it goes, one JSON object a line: what ``--session-log`` leaves behind.
 
-Its lines are upstream's (reference waza.md §4.9): ``timestamp``, ``type`` and ``data``.
+Its lines are upstream's: ``timestamp``, ``type`` and ``data``.
 """
 
 from __future__ import annotations

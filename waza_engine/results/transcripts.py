@@ -1,6 +1,6 @@
 """One file a task with everything that was said in it: what ``--transcript-dir`` leaves behind.
 
-The layout is upstream's (reference waza.md §4.9).
+The layout is upstream's.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Trying a trial again: at once when it failed, after a pause when its error may go away by itself.
 
-Upstream never tries an error again (reference waza_0_38.md §7.3); a rate limit is worth a second try.
+Upstream never tries an error again; a rate limit is worth a second try.
 """
 
 from __future__ import annotations

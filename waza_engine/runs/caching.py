@@ -1,7 +1,7 @@
 """Results of unchanged tasks, kept from earlier runs: one JSON file a task, named by all that decides it.
 
-The key covers everything that can change an answer or a verdict, the contents of files included (reference
-waza.md §4.7 says what upstream's lacks). What the key cannot cover, a person's review or a repository's
+The key covers everything that can change an answer or a verdict, the contents of files included,
+which that of upstream does not. What the key cannot cover, a person's review or a repository's
 branch, is not cached; nor is anything but tasks whose every trial passed or failed and was graded.
 """
 

@@ -1,7 +1,7 @@
 """Tasks from one file (``tasks_from`` and ``range``): the rows of a CSV file, or the lines of a JSONL file.
 
 In a CSV file the columns ``id``, ``name`` and ``prompt`` make the task; every column and every input of the
-suite is a value in the prompt (reference waza.md §1.12). A row without an id is called by its number in the
+suite is a value in the prompt. A row without an id is called by its number in the
 file, so it keeps its name when ``range`` changes. JSONL files are read in ``prompt_lines.py``.
 """
 

@@ -1,4 +1,4 @@
-"""The ``expected`` block of a task, graded like three more graders (reference waza_0_38.md §6)."""
+"""The ``expected`` block of a task, graded like three more graders."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ class BuiltGrader:
 def build_graders(entries: Sequence[GraderEntry]) -> tuple[tuple[BuiltGrader, ...], list[str]]:
     """Return the graders in order, and warnings: options without effect, names that occur twice.
 
-    Of two graders with one name the later one counts (reference waza.md §1.5); graders without a name are
+    Of two graders with one name the later one counts; graders without a name are
     called by their type, so none of them is lost.
     """
     built: dict[str, BuiltGrader] = {}

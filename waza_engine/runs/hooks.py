@@ -1,4 +1,4 @@
-"""Commands before and after a run and each task, started without a shell (reference waza.md §1.4)."""
+"""Commands before and after a run and each task, started without a shell."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """What an agent is told besides the prompt: the tested skill, the list of skills, instruction files.
 
-Reference waza_0_38.md §7.2; the words are ours.
+What they tell the agent is upstream's; the words are ours.
 """
 
 from __future__ import annotations

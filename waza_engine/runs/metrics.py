@@ -1,4 +1,4 @@
-"""The figures of a whole suite that ``metrics`` asks for (reference waza.md §3.5, §3.6, harness.md §5.3)."""
+"""The figures of a whole suite that ``metrics`` asks for."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def with_options(suite: Suite, settings: RunSettings, project: ProjectConfig) ->
 def without_skills(suite: Suite) -> Suite:
     """Return the suite for a baseline, or ``no_skills``: no skill of any kind, whoever names it.
 
-    Upstream leaves those of the working directory and of single tasks in (reference waza_0_38.md §7.5).
+    Upstream leaves those of the working directory and of single tasks in.
     """
     config = suite.spec.config.model_copy(
         update={

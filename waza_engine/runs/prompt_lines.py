@@ -1,4 +1,4 @@
-"""Tasks from ``prompts.jsonl``: one a line, in the agent-eval-harness's form (reference harness.md §2.1)."""
+"""Tasks from ``prompts.jsonl``: one a line, in the agent-eval-harness's form."""
 
 from __future__ import annotations
 

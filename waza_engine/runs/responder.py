@@ -1,7 +1,4 @@
-"""A model that plays the user: after every turn of the agent it replies, stops or abstains.
-
-Reference waza_0_38.md §7.4.
-"""
+"""A model that plays the user: after every turn of the agent it replies, stops or abstains."""
 
 from __future__ import annotations
 

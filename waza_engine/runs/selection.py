@@ -122,7 +122,7 @@ def _entries(
 ) -> tuple[list[GraderEntry], list[str]]:
     """Return the suite's graders, then the task's; and the names in ``expected.graders`` that no grader has.
 
-    A grader of the suite that a task names applies to every task anyway (reference waza.md D11).
+    A grader of the suite that a task names applies to every task anyway.
     """
     inline = [entry for entry in expected.graders if isinstance(entry, GraderEntry)]
     entries = [*suite.spec.graders, *own, *inline]

@@ -1,4 +1,4 @@
-"""The events of a run as the lines of its session log (reference waza.md §4.9)."""
+"""The events of a run as the lines of its session log."""
 
 from __future__ import annotations
 

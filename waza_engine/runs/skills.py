@@ -1,7 +1,7 @@
 """The skills that an agent is given: where they lie, what they are called, and whether all needed are there.
 
 A skill is a folder with a ``SKILL.md``, or with an ``.agent.md`` where there is none. A skill directory is a
-skill itself or holds skills one level below (reference waza_0_38.md §3.2, §7.2).
+skill itself or holds skills one level below.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Between the braces stands a value (a field, a text, a number, a function, a pipeline), a condition (``if``,
 ``with``, ``else``, ``end``) or a comment. ``{{-`` and ``-}}`` take the blanks beside them away. Loops,
-variables and templates of Go are a clear error: a row has nothing to loop over (reference waza.md §4.8).
+variables and templates of Go are a clear error: a row has nothing to loop over.
 """
 
 from __future__ import annotations

@@ -60,8 +60,8 @@ def trigger_workspace(
 ) -> Generator[Workspace]:
     """Make the workspace of a trigger prompt: a copy of the suite's fixtures, removed afterwards.
 
-    Hidden directories, ``node_modules``, ``vendor`` and files over one MiB are left out (reference
-    waza_0_38.md §7.5), and links. Raises ``WorkspaceError``.
+    Hidden directories, ``node_modules``, ``vendor`` and files over one MiB are left out, and links.
+    Raises ``WorkspaceError``.
     """
     fixtures = suite_directory / "fixtures"
     with _directory() as directory:
@@ -75,7 +75,7 @@ def fixture_directory(task: TaskFile, suite_directory: Path) -> Path:
     """Return where ``inputs.files`` are found: ``context_dir`` or ``fixtures`` beside the eval file.
 
     A relative ``context_dir`` is looked for beside the eval file, then in the working directory, then in the
-    directories above the suite: public suites write it from their repository's root (reference waza.md D15).
+    directories above the suite: public suites write it from their repository's root.
     """
     if not task.context_dir:
         return suite_directory / "fixtures"

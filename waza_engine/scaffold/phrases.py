@@ -1,6 +1,6 @@
 """What a skill's description says about when to use the skill and when not, as prompts a user could write.
 
-Authors label it (``USE FOR:``, ``DO NOT USE FOR:``; reference waza.md §1.10) or say it in a sentence ("Use
+Authors label it (``USE FOR:``, ``DO NOT USE FOR:``) or say it in a sentence ("Use
 when the user asks to …"). Quoted pieces are what users say; without quotes the list is taken apart.
 """
 

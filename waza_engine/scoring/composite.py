@@ -24,7 +24,7 @@ class Graded:
 
 @dataclass(frozen=True, slots=True)
 class Composite:
-    """The two means of a trial, both 0.0 when nothing was graded (reference waza.md §3.1)."""
+    """The two means of a trial, both 0.0 when nothing was graded."""
 
     score: float
     weighted_score: float

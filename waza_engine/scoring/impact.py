@@ -1,4 +1,4 @@
-"""What the skills add: a task with them beside the same task without (reference waza.md §3.8)."""
+"""What the skills add: a task with them beside the same task without."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which of several models to take (reference waza.md §3.9)."""
+"""Which of several models to take."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ def population_deviation(values: Sequence[float]) -> float:
 
 
 def bootstrap(values: Sequence[float], *, seed: int = 0, resamples: int = RESAMPLES) -> Interval:
-    """Return the percentile interval of the mean (reference waza.md §3.3).
+    """Return the percentile interval of the mean.
 
     The seed is fixed, unlike upstream's, so that the same scores always give the same interval.
     """
@@ -74,7 +74,7 @@ def flakiness_percent(passed: int, total: int) -> float:
 
 
 def pass_at_k(passed: int, total: int) -> float:
-    """Return the estimated chance that one of ``total`` new trials passes (reference harness.md §2.4).
+    """Return the estimated chance that one of ``total`` new trials passes.
 
     It takes the pass rate for the true one: 3 of 5 give 0.98976.
     """
@@ -91,7 +91,7 @@ def pass_exp_k(passed: int, total: int) -> float:
 
 
 def normalized_gain(before: float, after: float) -> float:
-    """Return which share of the possible improvement was reached (reference waza.md §3.3), 1.0 at best."""
+    """Return which share of the possible improvement was reached, 1.0 at best."""
     if abs(after - before) < 1e-12 or before >= 1:
         return 0.0
     return 1.0 if after >= 1 else (after - before) / (1 - before)

@@ -35,7 +35,7 @@ class TrialScore:
 class TaskStatistics:
     """The figures of a task.
 
-    Minimum, maximum and spread are those of the unweighted trial scores (reference §3.2). ``pass_at_k`` and
+    Minimum, maximum and spread are those of the unweighted trial scores. ``pass_at_k`` and
     ``pass_exp_k`` estimate whether one, or every one, of as many new trials would pass.
     """
 
@@ -94,7 +94,7 @@ def task_status(trials: Sequence[TrialStatus]) -> TaskStatus:
     """Return the status of a task: it passes when every trial that was not skipped passed.
 
     A task in which nothing failed but something broke is an ``error`` (upstream calls it failed and its error
-    count stays 0: reference waza.md §8.1-10).
+    count stays 0).
     """
     counted = [status for status in trials if status != "skipped"]
     if not counted:
@@ -139,7 +139,7 @@ def task_statistics(trials: Sequence[TrialScore], *, seed: int = 0) -> TaskStati
 def suite_summary(
     tasks: Sequence[TaskScore], *, duration_ms: int = 0, trials_per_task: int = 1, seed: int = 0
 ) -> SuiteSummary:
-    """Return the figures of a suite (reference waza.md §3.4).
+    """Return the figures of a suite.
 
     A task that broke before its first trial counts with score 0. Skipped tasks (stopped early, or waiting for
     a person) are counted as such and otherwise left out: nothing is known of them.

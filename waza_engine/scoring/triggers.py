@@ -35,7 +35,7 @@ class TriggerMetrics:
 
 
 def trigger_metrics(answers: Iterable[TriggerAnswer]) -> TriggerMetrics | None:
-    """Return the figures of all trigger prompts (reference waza.md §3.7), None without prompts.
+    """Return the figures of all trigger prompts, None without prompts.
 
     A prompt that could not be tried counts as answered wrongly, and in ``errors``.
     """

@@ -1,6 +1,6 @@
 """An adapter file: how to drive the command line of an agent (version 1 of the agent-eval-harness schema).
 
-The keys are those of reference harness.md §4.1, so one file serves both tools. What only this engine knows
+The keys are those of the agent-eval-harness, so one file serves both tools. What only this engine knows
 stands under ``x-waza``, and in a few keys of an event mapping (``when``; ``id``, ``input``, ``output`` and
 ``error`` of ``extract``), which the other tool leaves out.
 """

@@ -1,6 +1,6 @@
 """Older spellings of suite files in their newest form.
 
-Only rewritings with the same verdicts are made here (reference waza.md §8.2, rows "exact"); the others are
+Only rewritings with the same verdicts are made here; the others are
 quick fixes for the author to review.
 """
 

@@ -20,7 +20,7 @@ def grader_schema(grader: type[AnyGrader]) -> Schema:
     """Return the schema of a grader entry of this type; custom types have one too.
 
     An option that may stand beside ``type`` is enough there, so the rule that asks for it in ``config`` moves
-    up to the entry (reference waza.md D10).
+    up to the entry.
     """
     entry = tidied(GraderEntry.model_json_schema())
     config, lifted = _lift(tidied(grader.config_model.model_json_schema()), grader.entry_keys)

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 PROJECT_CONFIG_NAME = ".waza.yaml"
 LEFT_OUT = "-"
 _LEVELS = 10
-# Reference waza.md §1.3: the first version ran suites without these keys, upstream refuses them.
+# The first version ran suites without these keys, upstream refuses them.
 _ASSUMED = {"trials_per_task": 1, "timeout_seconds": 300}
 ModelT = TypeVar("ModelT", bound=GraderConfig)
 Warnings = tuple[SuiteFileWarning, ...]

@@ -1,7 +1,4 @@
-"""``SKILL.md``: the frontmatter that tells an agent when to use the skill, and the text it then follows.
-
-Rules: reference waza.md §1.10.
-"""
+"""``SKILL.md``: the frontmatter that tells an agent when to use the skill, and the text it then follows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Task globs, read with the rules of Go's ``filepath.Glob`` (reference waza.md §1.1).
+"""Task globs, read with the rules of Go's ``filepath.Glob``.
 
 ``*``, ``?`` and ``[…]`` stay within one directory level, so ``**`` is no more than ``*``; names that start
 with a dot match too; the paths of one pattern come sorted. A pattern is joined to the suite's directory, so

@@ -1,7 +1,7 @@
 """Regular expressions: invalid ones, and those that only Python understands.
 
 Upstream compiles patterns with RE2, so the engine asks RE2 first. A pattern that RE2 refuses and Python
-takes works here, but not there (reference waza.md §2.20).
+takes works here, but not there.
 
 Architecture invariant: RE2 alone compiles what a document says; what it refuses is only parsed.
 """

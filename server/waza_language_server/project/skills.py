@@ -1,4 +1,4 @@
-"""The name of a skill, from the front matter of its ``SKILL.md`` (reference waza.md §1.10)."""
+"""The name of a skill, from the front matter of its ``SKILL.md``."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Suites and tasks: which task files an eval runs, and which evals run a task.
 
-A suite is an eval file that we claim. Its folder is where its globs start (reference waza.md §1.1),
+A suite is an eval file that we claim. Its folder is where its globs start,
 whatever folder the editor has open.
 """
 

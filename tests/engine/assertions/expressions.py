@@ -1,4 +1,4 @@
-"""The expressions of the assertion language and what they give (facts: reference waza.md §5.3).
+"""The expressions of the assertion language and what they give.
 
 ``TRUE`` and ``FALSE`` are values that count as such; other outcomes are the words of the error. Where Python
 before 3.12 and from 3.12 on differ, both outcomes are given.

@@ -1,4 +1,4 @@
-"""Assertions over the answer and the session: `code`, with the worked examples of reference waza.md §2.1."""
+"""Assertions over the answer and the session: `code`, with the worked examples"""
 
 from __future__ import annotations
 

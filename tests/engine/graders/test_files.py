@@ -1,6 +1,6 @@
 """What the agent left on disk: `file`, `diff`.
 
-The tables hold the worked examples of reference waza.md §2.5 (`file`) and §2.6 (`diff`).
+The tables hold the worked examples of both.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Grader files: `inline` (the acceptance cases 1 to 11 of reference harness.md §6, and what goes beyond)."""
+"""Grader files: `inline` (the acceptance cases of the agent-eval-harness, and what goes beyond)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The answer as JSON: `json_schema`, with the worked examples of reference waza.md §2.7."""
+"""The answer as JSON: `json_schema`, with the worked examples"""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Programs that grade: `program`, `script`.
 
-They hold the worked examples of reference waza.md §2.15 (`program`) and §2.16 (`script`).
+They hold the worked examples of both.
 """
 
 from __future__ import annotations

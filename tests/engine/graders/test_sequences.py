@@ -1,7 +1,6 @@
 """Orders of tool calls and skills: `action_sequence`, `skill_invocation`.
 
-The tables hold the worked examples of reference waza.md §2.13 (`action_sequence`) and §2.14
-(`skill_invocation`), and those of reference waza_0_38.md §5.5 and §5.8.
+The tables hold the worked examples of both.
 """
 
 from __future__ import annotations

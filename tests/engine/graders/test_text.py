@@ -1,6 +1,6 @@
 """Substrings and patterns in the answer: `text`, and its ancestors `regex` and `keyword`.
 
-The tables hold the worked examples of reference waza.md §2.2 (`regex`), §2.3 (`keyword`) and §2.4 (`text`).
+The tables hold the worked examples of all three.
 """
 
 from __future__ import annotations

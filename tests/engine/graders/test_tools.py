@@ -1,7 +1,6 @@
 """What the agent did: `behavior`, `tool_calls`, `tool_constraint`.
 
-The tables hold the worked examples of reference waza.md §2.12 (`behavior`), §2.17 (`tool_constraint`) and
-§2.18 (`tool_calls`), and those of reference waza_0_38.md §5.3, §5.4, §5.6 and §5.8.
+The tables hold the worked examples of all three.
 """
 
 from __future__ import annotations

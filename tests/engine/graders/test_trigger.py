@@ -1,4 +1,4 @@
-"""Does the prompt sound like the skill's job: `trigger`, with the examples of reference waza.md §2.19."""
+"""Does the prompt sound like the skill's job: `trigger`, with the worked examples"""
 
 from __future__ import annotations
 

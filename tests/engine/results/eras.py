@@ -1,4 +1,4 @@
-"""Result files as each version of upstream writes them, small and by hand (reference waza.md §7, 0.38 §8.1).
+"""Result files as each version of upstream writes them, small and by hand.
 
 All of them tell of one suite with the tasks ``good``, ``shaky`` and ``broken``: the first passes, the second
 passes in one of two trials, the third never gets an answer.

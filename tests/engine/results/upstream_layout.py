@@ -1,6 +1,6 @@
 """Upstream's layout of a result file, written down once: which keys, of which types, and when absent.
 
-From the documented layout (reference waza.md §7.1 and §4.9, waza_0_38.md §8.1). A reader in a typed language
+From the documented layout. A reader in a typed language
 refuses the whole file for one value of a wrong type, so every value counts.
 """
 

@@ -14,7 +14,7 @@ from waza_engine.runs.backend import ThreadBackend
 from waza_engine.runs.cancellation import RunCancellation
 from waza_engine.runs.events import RunEvent
 from waza_engine.runs.run import prepare
-from waza_engine.runs.settings import RunSettings, setting_rows, settings_from
+from waza_engine.runs.settings import RunSettings
 from waza_engine.runs.trial_request import TrialRequest, request_from
 
 COUNTS = """\
@@ -172,18 +172,3 @@ def test_attempts_that_are_spent_are_not_made_again(tmp_path: Path) -> None:
     report = prepare(RunSettings(path), backend=Second).run(events.append, RunCancellation())
     assert only_task(report).trials[0].attempts == 3
     assert [event.kind for event in events].count("output") == 2
-
-
-def test_settings_are_the_same_when_written_and_read_again(tmp_path: Path) -> None:
-    values = {
-        "texts": ("a", "*b"),
-        "text": "name",
-        "number": 3,
-        "amount": 0.5,
-        "choice": False,
-        "flag": True,
-        "path": tmp_path,
-    }
-    settings = RunSettings(tmp_path, **{name: values[row.kind] for name, row in setting_rows().items()})  # type: ignore[arg-type]
-    assert settings_from(json.loads(json.dumps(settings.document()))) == settings
-    assert RunSettings(tmp_path).document() == {"path": str(tmp_path)}

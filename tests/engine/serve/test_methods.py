@@ -1,4 +1,4 @@
-"""The methods of upstream's table: their parameters, results and error codes (reference waza.md §6.2)."""
+"""The methods of upstream's table: their parameters, results and error codes."""
 
 from __future__ import annotations
 

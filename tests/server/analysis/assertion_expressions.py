@@ -1,4 +1,4 @@
-"""The measured expressions of reference waza.md §5.3, and more of the kind that people write.
+"""The measured expressions, and more of the kind that people write.
 
 ``MEASURED`` are evaluated one after another with one shared context, as the assertions of one grader are.
 """

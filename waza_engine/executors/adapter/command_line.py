@@ -1,4 +1,4 @@
-"""How a turn of a command-line agent is started: its arguments and files (reference harness.md §4.2)."""
+"""How a turn of a command-line agent is started: its arguments and files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a line of an agent's output means, by its adapter file (reference harness.md §4.4)."""
+"""What a line of an agent's output means, by its adapter file."""
 
 from __future__ import annotations
 

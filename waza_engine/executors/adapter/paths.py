@@ -1,4 +1,4 @@
-"""The small path language of adapter files (reference harness.md §4.3).
+"""The small path language of adapter files.
 
 ``$.a.b``, ``$.a[0]``, ``$.[0]``, ``$.a[*]``, or a word in single quotes, which stands for itself. ``[*]``
 ends the path: it gives the list, and what follows is left out. There are no filters, no slices and no

@@ -1,6 +1,6 @@
 """One turn of a command-line agent, put together from the lines that it writes.
 
-Events become transcript entries as they arrive (reference harness.md §5.3, waza.md §4.9): messages, thoughts
+Events become transcript entries as they arrive: messages, thoughts
 and plans, and tool calls, whose end is paired with its beginning by id, else by the tool's name. Calls of one
 tool are never merged.
 """

@@ -42,7 +42,7 @@ _TOLD = frozenset(
         "user.message",
     }
 )
-# A tool by which the agent says what it is about to do: it does nothing (reference waza.md §4.9).
+# A tool by which the agent says what it is about to do: it does nothing.
 _UNTOLD_TOOL = "report_intent"
 
 
@@ -177,7 +177,7 @@ class TurnRecord:
         self._usage = usage_of_models(by_model)
 
     def _entry(self, kind: str, data: Json, agent: str) -> Json:
-        """Return an event in upstream's form (reference waza.md §4.9)."""
+        """Return an event in upstream's form."""
         entry: dict[str, Any] = {"type": kind}
         for key in ("content", "message", "arguments"):
             if data.get(key) not in (None, ""):

@@ -44,7 +44,7 @@ def everything(context: GradingContext) -> str:
 def inputs(mapping: Mapping[str, str], context: GradingContext) -> tuple[str, list[str]]:
     """Return the sections of a rubric's ``input_mapping`` (input → source), and what is not known.
 
-    Both vocabularies of reference waza.md §1.11 are understood, ``session_transcript`` as well as
+    Both vocabularies that rubrics are written in are understood, ``session_transcript`` as well as
     ``context.output``; an unknown source is looked for under the name of the input.
     """
     parts: list[str] = []
@@ -102,7 +102,7 @@ def _conversation(context: GradingContext) -> str:
 
 
 def _event(event: Mapping[str, Any]) -> str:
-    """Return the line of an event of reference waza.md §4.9 that says something, "" for the others."""
+    """Return the line of a transcript entry that says something, "" for the others."""
     role = event.get("role")
     if role is not None and "type" not in event:
         # The Python era: one entry a message or call.

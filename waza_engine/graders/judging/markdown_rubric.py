@@ -1,6 +1,6 @@
 """Markdown rubrics: frontmatter that says what the rubric is, and a body that the judge reads.
 
-Rules: reference waza_0_38.md §3.7. A file without frontmatter is a rubric in plain words.
+A file without frontmatter is a rubric in plain words.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Comparing two answers: asked twice with swapped places, so that a judge's liking for a place shows.
 
-Rules: reference waza.md §2.8. In the first question A is the baseline (the answer without the skill) and B is
+In the first question A is the baseline (the answer without the skill) and B is
 the answer of the skill; in the second one they are swapped.
 """
 

@@ -1,6 +1,6 @@
 """Ratings: a judge answers with a number on the rubric's scale, and a threshold decides.
 
-Rules: reference waza.md §2.8 (b), §2.9, D4. A reply without a rating, or with one that is not on the scale,
+A reply without a rating, or with one that is not on the scale,
 is an error of the grader.
 """
 

@@ -2,7 +2,7 @@
 
 A JSON object may stand in prose or a code fence; with several, the last one that holds a rating counts. Which
 field wins: the one that the rubric names, ``overall_score``, ``score``, ``overall`` or ``rating``, a single
-``…_score``, else the mean of the numbers of all criteria (reference waza.md D4).
+``…_score``, else the mean of the numbers of all criteria.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Rubrics: what a judge looks for. A text, a file, or one that comes with the engine.
 
-Where a rubric is written (reference waza.md §1.11): a path ends in ``.md`` or ``.yaml``, starts with ``.``,
+Where a rubric is written: a path ends in ``.md`` or ``.yaml``, starts with ``.``,
 ``/`` or ``~``, or contains a separator; another single word is the name of a rubric of ours; everything else
 is the rubric itself.
 """
@@ -52,7 +52,7 @@ class Rubric:
 
     @property
     def details(self) -> dict[str, str]:
-        """What a result says of the rubric (reference waza_0_38.md §5.7)."""
+        """What a result says of the rubric."""
         return {
             "name": self.name,
             "version": self.version,

@@ -58,7 +58,7 @@ class VerdictBox:
         return bool(self._passes or self._fails)
 
     def verdict(self, **details: Any) -> Verdict:
-        """Return passes / all verdicts; it passes with a pass and no fail (reference waza.md §2.8)."""
+        """Return passes / all verdicts; it passes with a pass and no fail."""
         with self._lock:
             passes, fails = list(self._passes), list(self._fails)
         details = {**details, "passes": _joined(passes), "failures": _joined(fails)}

@@ -1,6 +1,6 @@
 """YAML rubrics: criteria, levels and how a rating becomes a score, in keys of their own.
 
-The shapes are those of the eight files of reference waza.md §1.11 (a): three of ``score_normalization``, two
+The shapes are those of the eight files that upstream brings: three of ``score_normalization``, two
 of ``rating_levels``, and an answer described by ``output_schema`` or ``output_format``. Keys with free
 content (``evaluation_criteria``, ``chain_of_thought``) may hold text, lists or blocks; the judge reads them
 as Markdown.

@@ -42,7 +42,7 @@ from waza_engine.vocabulary import Usage
 
 
 def run_document(outcome: RunOutcome) -> Json:
-    """Return the whole document (reference waza.md §7.1, waza_0_38.md §8.1)."""
+    """Return the whole document."""
     document = header_document(outcome.header)
     document["summary"] = {
         **_summary(outcome.summary, outcome.usage),

@@ -1,6 +1,6 @@
 """What only an eval file as a whole can show: rows that run backwards, mock servers of one name.
 
-Both stop a run while the file is read (reference waza.md §1.2, waza_0_38.md §3.3).
+Both stop a run while the file is read.
 """
 
 from __future__ import annotations

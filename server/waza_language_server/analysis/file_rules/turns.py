@@ -1,6 +1,6 @@
 """Turns of a conversation that never come, or that two checkpoints wait for.
 
-Source: reference waza_0_38.md §3.5. A turn that is no number is passed over: its type is told elsewhere.
+A turn that is no number is passed over: its type is told elsewhere.
 """
 
 from __future__ import annotations

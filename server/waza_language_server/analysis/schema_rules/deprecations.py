@@ -20,7 +20,7 @@ _EXACT: dict[str, tuple[str, dict[str, str]]] = {
         {"must_contain": "contains", "keywords": "contains", "must_not_contain": "not_contains"},
     ),
 }
-"""Older types with an exact counterpart (reference waza.md §8.2): the new type, the new names of options."""
+"""Older types with an exact counterpart: the new type, the new names of options."""
 
 
 def deprecated_type(subject: Subject, shape: Shape) -> Iterator[Problem]:

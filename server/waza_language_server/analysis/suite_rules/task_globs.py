@@ -1,6 +1,6 @@
 """What an eval file refers to and what is not there: globs of ``tasks`` that pick up nothing, or no text.
 
-A run fails only when all globs together find no task (reference waza.md §1.1), so that is an error; a
+A run fails only when all globs together find no task, so that is an error; a
 single glob that finds nothing beside others that do is a hint. Nothing is said when a folder cannot be
 read.
 """

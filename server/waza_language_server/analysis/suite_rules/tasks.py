@@ -1,6 +1,6 @@
 """What a task says and its suite makes wrong: paths in a prompt without files, an id that is taken.
 
-Sources of the rules: reference waza_0_38.md §3.5 and §3.6. Whether a value has the right type is not asked
+Whether a value has the right type is not asked
 here; a value that has not is passed over.
 """
 

@@ -1,6 +1,6 @@
 """Exact names of tools that no tool can have: a command line in place of a name.
 
-Names are compared as a whole (reference waza.md §8.3), so ``rm -rf`` in ``forbidden_tools`` forbids nothing.
+Names are compared as a whole, so ``rm -rf`` in ``forbidden_tools`` forbids nothing.
 """
 
 from __future__ import annotations

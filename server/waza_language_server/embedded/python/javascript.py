@@ -1,4 +1,4 @@
-"""JavaScript in a Python assertion: where it shows, and the same in Python (waza.md §5.4, class H).
+"""JavaScript in a Python assertion: where it shows, and the same in Python.
 
 Two steps. Operators and literals are swapped token by token, after which the text parses as Python; then
 methods and properties (``.length``, ``.includes(…)``, ``.some(t => …)``) are swapped in the syntax tree,

@@ -1,6 +1,6 @@
 """Which names of an assertion exist when it runs, and which ones vanish in a nested scope.
 
-Assertions are evaluated with empty globals and the context as locals (reference waza.md §5.2). A lambda or a
+Assertions are evaluated with empty globals and the context as locals. A lambda or a
 comprehension is a function of its own: it looks its free names up in the empty globals. Only its own
 variables and its first iterable, which is evaluated outside, work. Since Python 3.12 list, set and dict
 comprehensions are no functions any more; generator expressions and lambdas still are.

@@ -1,4 +1,4 @@
-"""Statements where an expression is asked for, and the same said as expressions (waza.md §5.4, class F)."""
+"""Statements where an expression is asked for, and the same said as expressions."""
 
 from __future__ import annotations
 

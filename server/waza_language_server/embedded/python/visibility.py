@@ -1,4 +1,4 @@
-"""Rewrites that bring a vanished name back into sight (reference waza.md §5.4, classes A, B and C).
+"""Rewrites that bring a vanished name back into sight.
 
 Three ways, all of them plain Python that means what the author meant:
 
