@@ -24,6 +24,7 @@ class LoudEchoExecutor:
     has_model = False
     costs = False
     reports_cost = False
+    library = ""
     warnings: tuple[str, ...] = ()
 
     def __init__(self, settings: ExecutorSettings) -> None:

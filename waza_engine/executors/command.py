@@ -52,6 +52,7 @@ class CommandExecutor:
     answers_triggers = False
     has_model = False
     costs = True
+    library = ""
 
     def __init__(self, settings: ExecutorSettings) -> None:
         written = settings.config.adapter

@@ -52,6 +52,7 @@ class CopilotExecutor:
     has_model = True
     costs = True
     reports_cost = False
+    library = "github-copilot-sdk"
     warnings: tuple[str, ...] = ()
 
     def __init__(self, settings: ExecutorSettings) -> None:

@@ -32,6 +32,7 @@ class MockExecutor:
     has_model = False
     costs = False
     reports_cost = False
+    library = ""
     warnings: tuple[str, ...] = ()
 
     def __init__(self, settings: ExecutorSettings | None = None) -> None:

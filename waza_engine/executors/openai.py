@@ -46,6 +46,7 @@ class OpenAIExecutor:
     has_model = True
     costs = True
     reports_cost = False
+    library = "openai"
     warnings: tuple[str, ...] = ()
 
     def __init__(self, settings: ExecutorSettings) -> None:

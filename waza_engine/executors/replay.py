@@ -45,6 +45,7 @@ class ReplayExecutor:
     has_model = False
     costs = False
     reports_cost = False
+    library = ""
 
     def __init__(self, settings: ExecutorSettings) -> None:
         directory = settings.suite_directory
