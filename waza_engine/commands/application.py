@@ -136,7 +136,7 @@ def grade(
     raise typer.Exit(grade_command(request, output, output_format.value))
 
 
-@application.command(short_help="Show results, or write them as JUnit, Markdown or JSON.")
+@application.command(short_help="Show results, or write them for a CI system or a pull request.")
 def report(
     results: Annotated[Path, recorded("RESULTS")] = Path(),
     output_format: Annotated[
@@ -144,10 +144,7 @@ def report(
         typer.Option(
             "-f",
             "--format",
-            help=(
-                "Text for people, the document in today's layout, "
-                "JUnit XML for a CI system, or Markdown for a pull request."
-            ),
+            help=f"{'; '.join(f'{kind}: {kind.purpose}' for kind in ReportKind)}.",
         ),
     ] = ReportKind.TEXT,
     output: Annotated[
@@ -160,7 +157,7 @@ def report(
     """
     from waza_engine.commands.reporting import report_command
 
-    raise typer.Exit(report_command(results, output_format.value, output))
+    raise typer.Exit(report_command(results, output_format, output))
 
 
 @application.command(short_help="List or record reviews by people.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, Self, TypeAlias
 
 import typer
 
@@ -23,12 +23,22 @@ class ComparisonFormat(StrEnum):
 
 
 class ReportKind(StrEnum):
-    """What a report is for."""
+    """What a report is for; ``purpose`` is what the help says of it."""
 
-    TEXT = "text"
-    JSON = "json"
-    JUNIT = "junit"
-    MARKDOWN = "markdown"
+    _value_: str
+    purpose: str
+
+    def __new__(cls, name: str, purpose: str) -> Self:
+        """Return the kind of this name."""
+        made = str.__new__(cls, name)
+        made._value_ = name
+        made.purpose = purpose
+        return made
+
+    TEXT = "text", "text for people"
+    JSON = "json", "the document in today's layout"
+    JUNIT = "junit", "JUnit XML for a CI system"
+    MARKDOWN = "markdown", "Markdown for a pull request"
 
 
 class OutputFormat(StrEnum):

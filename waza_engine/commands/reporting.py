@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from pathlib import Path
 
+from waza_engine.commands.options import ReportKind
 from waza_engine.commands.records import record_of
 from waza_engine.results.json_values import Block, plain
 from waza_engine.results.recordings import RecordingError, read_recording
@@ -14,7 +15,7 @@ from waza_engine.terminal import complain, say_document
 WRITTEN, NOT_WRITTEN = 0, 2
 
 
-def report_command(results: Path, output_format: str, output: Path | None) -> int:
+def report_command(results: Path, output_format: ReportKind, output: Path | None) -> int:
     """Write the report of a result file, or of a suite's newest one; return the exit code.
 
     It goes to a file, or to standard output.
@@ -27,7 +28,7 @@ def report_command(results: Path, output_format: str, output: Path | None) -> in
     except (RecordingError, ResultsError) as error:
         complain(str(error))
         return NOT_WRITTEN
-    if output_format == "text":
+    if output_format == ReportKind.TEXT:
         from waza_engine.commands.result_text import print_results
 
         print_results(document)
@@ -36,23 +37,25 @@ def report_command(results: Path, output_format: str, output: Path | None) -> in
     return WRITTEN
 
 
-def report_of(document: Block, output_format: str) -> bytes:
-    """Return the report of a result document; ``output_format`` is the value of a ``ReportKind``.
+def report_of(document: Block, output_format: ReportKind) -> bytes:
+    """Return the report of a result document.
 
     As JSON it is the document itself in today's layout.
     """
-    if output_format == "junit":
-        from waza_engine.results.junit import junit_report
+    match output_format:
+        case ReportKind.JSON:
+            return encoded(plain(document))
+        case ReportKind.JUNIT:
+            from waza_engine.results.junit import junit_report
 
-        return junit_report(document)
-    if output_format == "json":
-        return encoded(plain(document))
-    if output_format == "text":
-        from waza_engine.commands.result_text import print_results
+            return junit_report(document)
+        case ReportKind.MARKDOWN:
+            from waza_engine.results.markdown import markdown_report
 
-        told = io.StringIO()
-        print_results(document, told)
-        return told.getvalue().encode("utf-8", "replace")
-    from waza_engine.results.markdown import markdown_report
+            return markdown_report(document).encode("utf-8", "replace")
+        case ReportKind.TEXT:
+            from waza_engine.commands.result_text import print_results
 
-    return markdown_report(document).encode("utf-8", "replace")
+            told = io.StringIO()
+            print_results(document, told)
+            return told.getvalue().encode("utf-8", "replace")

@@ -13,6 +13,7 @@ from pathlib import Path
 from types import FrameType
 
 from waza_engine.commands.complaints import Complaints
+from waza_engine.commands.options import ReportKind
 from waza_engine.commands.output import StandardOutput
 from waza_engine.commands.printer import Printer
 from waza_engine.commands.report import TextReport
@@ -244,7 +245,7 @@ def _report_file(reporter: str) -> Path:
 
 def _reported(found: RunReport, file: Path) -> bool:
     try:
-        write_output(file, report_of(run_document(found.outcome), "junit"))
+        write_output(file, report_of(run_document(found.outcome), ReportKind.JUNIT))
     except ResultsError as error:
         complain(str(error))
         return False

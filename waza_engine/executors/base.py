@@ -126,6 +126,7 @@ class Executor(Protocol):
     rightly by definition. ``has_model`` is true when a model answers, which can judge and reply; it honours
     ``tools`` then. ``costs`` is true when its answers may cost money; where it is false, the usage that it
     reports was paid for another time. ``reports_cost`` is true when it says itself what its answers cost.
+    ``library`` is the package that does its work, whose version the results tell; "" without one.
     ``warnings`` says what in its files has no effect, one sentence each.
     """
 
@@ -134,6 +135,7 @@ class Executor(Protocol):
     has_model: bool
     costs: bool
     reports_cost: bool
+    library: str
     warnings: tuple[str, ...]
 
     def execute(self, request: ExecutionRequest, cancellation: Cancellation) -> ExecutionResponse:

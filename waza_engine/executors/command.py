@@ -33,6 +33,7 @@ from waza_engine.executors.base import (
     ExecutorError,
     ExecutorSettings,
 )
+from waza_engine.executors.registry import register
 from waza_engine.executors.secrets import hiding
 from waza_engine.graders.processes import ProcessScope
 from waza_engine.spec.loading import load_adapter_file
@@ -43,6 +44,7 @@ _UNNAMED = "command-session-"
 _SHOWN = 500
 
 
+@register
 class CommandExecutor:
     """Drives the command line of an agent. ``warnings`` name what has no effect in its adapter file."""
 
@@ -50,6 +52,7 @@ class CommandExecutor:
     answers_triggers = False
     has_model = False
     costs = True
+    library = ""
 
     def __init__(self, settings: ExecutorSettings) -> None:
         written = settings.config.adapter

@@ -28,6 +28,7 @@ from waza_engine.executors.copilot.events import TurnRecord, usage_since
 from waza_engine.executors.copilot.provider import CopilotProvider, find_provider
 from waza_engine.executors.copilot.runtime import Runtime, find_program
 from waza_engine.executors.copilot.sessions import OpenSession, Sessions
+from waza_engine.executors.registry import register
 from waza_engine.executors.secrets import hiding
 from waza_engine.mcp.event_loop import LoopThread
 from waza_engine.vocabulary import Usage
@@ -38,6 +39,7 @@ _GRACE_SECONDS = 1.0
 _DIED = "the Copilot agent ended in the middle of its work"
 
 
+@register
 class CopilotExecutor:
     """Carries out prompts with the Copilot agent.
 
@@ -50,6 +52,7 @@ class CopilotExecutor:
     has_model = True
     costs = True
     reports_cost = False
+    library = "github-copilot-sdk"
     warnings: tuple[str, ...] = ()
 
     def __init__(self, settings: ExecutorSettings) -> None:

@@ -17,11 +17,13 @@ from waza_engine.executors.base import (
     ExecutorSettings,
     WorkspaceFile,
 )
+from waza_engine.executors.registry import register
 from waza_engine.files import read_beginning
 
 _SHOWN_BYTES = 1024
 
 
+@register
 class MockExecutor:
     """Answers ``Mock response for: <prompt>`` and what it knows of the task."""
 
@@ -30,6 +32,7 @@ class MockExecutor:
     has_model = False
     costs = False
     reports_cost = False
+    library = ""
     warnings: tuple[str, ...] = ()
 
     def __init__(self, settings: ExecutorSettings | None = None) -> None:

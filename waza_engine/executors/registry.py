@@ -1,29 +1,37 @@
-"""The executors by name. Each is imported when it is asked for: an agent's library costs start-up time."""
+"""The executors by name. Each is imported when it is asked for: an agent's library costs start-up time.
+
+Which there are says ``EXECUTORS`` of ``spec/eval_config.py``; each stands in the file of its name.
+"""
 
 from __future__ import annotations
 
 import importlib
-from typing import cast
+from collections.abc import Callable
+from typing import TypeVar, cast
 
 from waza_engine.executors.base import Executor, ExecutorError, ExecutorSettings
+from waza_engine.spec.eval_config import EXECUTORS
 
-_CLASSES = {
-    "command": ("command", "CommandExecutor"),
-    "copilot-sdk": ("copilot_sdk", "CopilotExecutor"),
-    "mock": ("mock", "MockExecutor"),
-    "openai": ("openai_chat", "OpenAIExecutor"),
-    "replay": ("replay", "ReplayExecutor"),
-}
+ClassT = TypeVar("ClassT", bound=type[Executor])
+_registered: dict[str, Callable[[ExecutorSettings], Executor]] = {}
+
+
+def register(executor: ClassT) -> ClassT:
+    """Class decorator: make an executor known by its ``name``, one of ``EXECUTORS``.
+
+    It is made of its settings alone, and raises ``ExecutorError`` when it is not to be had here.
+    """
+    _registered[executor.name] = cast("Callable[[ExecutorSettings], Executor]", executor)
+    return executor
 
 
 def create_executor(name: str, settings: ExecutorSettings) -> Executor:
     """Return a new executor. Raises ``ExecutorError`` for a name that is unknown or not to be had here."""
-    if name not in _CLASSES:
-        known = ", ".join(f"`{known}`" for known in _CLASSES)
+    if name not in EXECUTORS:
+        known = ", ".join(f"`{known}`" for known in EXECUTORS)
         raise ExecutorError(f"`{name}` is not an executor; write one of {known}")
-    module, class_name = _CLASSES[name]
     try:
-        made = getattr(importlib.import_module(f"waza_engine.executors.{module}"), class_name)
+        importlib.import_module(f"waza_engine.executors.{name.replace('-', '_')}")
     except ImportError as error:
         raise ExecutorError(f"the executor `{name}` cannot be loaded: {error}") from None
-    return cast("Executor", made(settings))
+    return _registered[name](settings)

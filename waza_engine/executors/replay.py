@@ -23,6 +23,7 @@ from waza_engine.executors.base import (
     ExecutorSettings,
 )
 from waza_engine.executors.recorded_answers import load_answers, workspace_of
+from waza_engine.executors.registry import register
 from waza_engine.files import copy_file, is_named, special_names
 from waza_engine.results.record import TrialOutcome
 from waza_engine.spec.loading import load_trigger_tests
@@ -35,6 +36,7 @@ _CHECKPOINT = "the checkpoint after turn "
 _MOST_FILES = 20_000
 
 
+@register
 class ReplayExecutor:
     """Answers with what was recorded."""
 
@@ -43,6 +45,7 @@ class ReplayExecutor:
     has_model = False
     costs = False
     reports_cost = False
+    library = ""
 
     def __init__(self, settings: ExecutorSettings) -> None:
         directory = settings.suite_directory

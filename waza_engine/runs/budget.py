@@ -126,6 +126,7 @@ class _Wrapping:
         self.has_model = executor.has_model
         self.costs = executor.costs
         self.reports_cost = executor.reports_cost
+        self.library = executor.library
         self.warnings = executor.warnings
         self._executor = executor
 

@@ -16,11 +16,12 @@ from waza_engine.runs.suite import Suite
 from waza_engine.spec.eval_config import EvalConfig, Provider
 
 BOOTSTRAP_SEED = 0
-_PACKAGES = {"copilot-sdk": "github-copilot-sdk", "openai": "openai"}
 
 
-def run_header(suite: Suite, settings: RunSettings, *, judge_models: tuple[str, ...]) -> RunHeader:
-    """Return the header of a run that starts now."""
+def run_header(
+    suite: Suite, settings: RunSettings, *, library: str, judge_models: tuple[str, ...]
+) -> RunHeader:
+    """Return the header of a run that starts now; ``library`` is that of the executor, "" without one."""
     started = datetime.now(UTC)
     config = suite.spec.config
     return RunHeader(
@@ -52,7 +53,7 @@ def run_header(suite: Suite, settings: RunSettings, *, judge_models: tuple[str, 
                 "max_tokens": settings.budget.max_tokens,
                 "cache": bool(settings.cache),
                 **_executor_settings(config),
-                "versions": _versions(config.executor),
+                "versions": _versions(library),
             }
         )
         | {"inject_skill_body": config.inject_skill_body, "bootstrap_seed": BOOTSTRAP_SEED},
@@ -83,9 +84,9 @@ def _provider(provider: Provider) -> Mapping[str, Any]:
     }
 
 
-def _versions(executor: str) -> Mapping[str, str]:
+def _versions(library: str) -> Mapping[str, str]:
     found = {"python": platform.python_version(), "platform": platform.platform(terse=True)}
-    for package in ("genai-prices", _PACKAGES.get(executor, "")):
+    for package in ("genai-prices", library):
         if package:
             try:
                 found[package] = importlib.metadata.version(package)

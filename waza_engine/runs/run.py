@@ -198,7 +198,7 @@ class PreparedRun:
         self._copies = second_results(main.suite.directory, project)
         self.verbose = project.defaults.verbose
         models = judge_models(main.suite, main.tasks) if judges.has_model else ()
-        self.header = run_header(main.suite, settings, judge_models=models)
+        self.header = run_header(main.suite, settings, library=executor.library, judge_models=models)
 
     @property
     def task_ids(self) -> tuple[str, ...]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
@@ -31,7 +33,19 @@ _VARIABLE = matching(
     type=["string", "boolean"],
 )
 
-EXECUTORS = ("mock", "copilot-sdk", "openai", "command", "replay")
+EXECUTORS: Mapping[str, str] = MappingProxyType(
+    {
+        "mock": (
+            "no agent, no key, no cost. It answers `Mock response for: <prompt>` and calls no "
+            "tools; good for trying out a suite."
+        ),
+        "copilot-sdk": "the GitHub Copilot agent, with skills, tools and MCP servers.",
+        "openai": "any server that speaks OpenAI's chat completions; tools with `workspace_tools`.",
+        "command": "any agent with a command line, described by the file in `adapter`.",
+        "replay": "the answers of an earlier run, from the file in `recording`.",
+    }
+)
+"""Every executor and what it is, in the order in which they are offered."""
 
 
 class Provider(Block):
@@ -115,13 +129,8 @@ class EvalConfig(Block):
     executor: Annotated[Text, kind("executor"), severity("warning", enum=list(EXECUTORS))] = Field(
         description=(
             "Who answers the prompts.\n\n"
-            "- `mock`: no agent, no key, no cost. It answers `Mock response for: <prompt>` and calls no "
-            "tools; good for trying out a suite.\n"
-            "- `copilot-sdk`: the GitHub Copilot agent, with skills, tools and MCP servers.\n"
-            "- `openai`: any server that speaks OpenAI's chat completions; tools with `workspace_tools`.\n"
-            "- `command`: any agent with a command line, described by the file in `adapter`.\n"
-            "- `replay`: the answers of an earlier run, from the file in `recording`.\n\n"
-            "Upstream knows the first two."
+            + "".join(f"- `{name}`: {what}\n" for name, what in EXECUTORS.items())
+            + "\nUpstream knows the first two."
         ),
         examples=["mock", "copilot-sdk"],
     )

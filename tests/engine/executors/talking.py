@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from waza_engine.executors.base import ExecutionRequest, ExecutionResponse, ExecutorSettings
-from waza_engine.executors.openai_chat import OpenAIExecutor
+from waza_engine.executors.openai import OpenAIExecutor
 from waza_engine.runs.cancellation import RunCancellation
 from waza_engine.spec.eval_config import EvalConfig
 

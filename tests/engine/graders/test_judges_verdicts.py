@@ -265,6 +265,7 @@ def test_a_judge_works_in_the_workspace_or_in_an_empty_directory(tmp_path: Path)
     class Looks:
         name, answers_triggers, has_model, costs = "looks", False, True, False
         reports_cost = False
+        library = ""
         warnings: tuple[str, ...] = ()
 
         def execute(self, request: ExecutionRequest, cancellation: Any) -> ExecutionResponse:

@@ -11,6 +11,7 @@ import pytest
 from tests.command_line import Finished, engine
 from tests.engine.suites import run, task, write_suite
 from waza_engine.commands.methods import Methods
+from waza_engine.commands.options import ReportKind
 from waza_engine.commands.regraded import answer, graded
 from waza_engine.commands.reporting import report_of
 from waza_engine.results.calibration import agreement
@@ -196,7 +197,10 @@ def test_labels_tell_how_far_a_judge_agrees(tmp_path: Path) -> None:
     text = review(cwd=tmp_path).stdout
     said = "agrees with people on 1 of 3 (33%), wrongly passed 0%, wrongly failed 100%"
     assert f"labels: `judge` {said}" in text
-    assert "agrees with people on 1 of 3" in report_of(read_recording(results).document, "markdown").decode()
+    assert (
+        "agrees with people on 1 of 3"
+        in report_of(read_recording(results).document, ReportKind.MARKDOWN).decode()
+    )
 
 
 @pytest.mark.parametrize(

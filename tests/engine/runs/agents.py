@@ -40,6 +40,7 @@ class Agent:
     answers_triggers: bool = False
     costs: bool = False
     reports_cost: bool = False
+    library: str = ""
     warnings: tuple[str, ...] = ()
     requests: list[ExecutionRequest] = field(default_factory=list[ExecutionRequest])
     _lock: threading.Lock = field(default_factory=threading.Lock)

@@ -29,10 +29,12 @@ from waza_engine.executors.chat.skill_tool import skill_folders, skill_tools
 from waza_engine.executors.chat.turn import Brake, StoppedTurn, Turn
 from waza_engine.executors.chat.wire import Connection
 from waza_engine.executors.chat.workspace_tools import Surroundings, workspace_tools
+from waza_engine.executors.registry import register
 from waza_engine.executors.secrets import hiding
 from waza_engine.graders.judges import AgentTool
 
 
+@register
 class OpenAIExecutor:
     """Talks to a model; conversations are kept in memory until the executor is closed.
 
@@ -44,6 +46,7 @@ class OpenAIExecutor:
     has_model = True
     costs = True
     reports_cost = False
+    library = "openai"
     warnings: tuple[str, ...] = ()
 
     def __init__(self, settings: ExecutorSettings) -> None:

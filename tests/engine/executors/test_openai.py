@@ -14,7 +14,7 @@ from tests.conftest import StartModel
 from tests.engine.executors.talking import ask, kinds, openai_executor, result_of, settings, write_skill
 from tests.scripted_model import Answer, Call, ModelRequest, Tokens, call
 from waza_engine.executors.base import ExecutionResponse, ExecutorError
-from waza_engine.executors.openai_chat import OpenAIExecutor
+from waza_engine.executors.openai import OpenAIExecutor
 from waza_engine.executors.registry import create_executor
 from waza_engine.graders.judges import AgentTool
 from waza_engine.vocabulary import ModelUsage, SkillInvocation, ToolCall

@@ -1,0 +1,1 @@
+"""One small addition of each sort, written as CONTRIBUTING.md says how to add it."""

@@ -1,0 +1,40 @@
+"""A report: a function from a result document to text, its kind, and its case."""
+
+from __future__ import annotations
+
+from tests.extending.addition import Addition, Lines
+
+ONE_LINE = Addition(
+    files={
+        "waza_engine/results/one_line.py": '''\
+"""A run in one line, for a chat."""
+
+from __future__ import annotations
+
+from waza_engine.results.json_values import Block, block_of
+
+
+def one_line_report(document: Block) -> str:
+    """Return the line of a result document in today's layout."""
+    summary = block_of(document, "summary")
+    return f"{document.get('eval_name')}: {summary.get('succeeded')} of {summary.get('total_tests')}\\n"
+'''
+    },
+    lines=(
+        Lines(
+            "waza_engine/commands/options.py",
+            '    MARKDOWN = "markdown", "Markdown for a pull request"',
+            '    ONE_LINE = "one-line", "one line for a chat"\n',
+        ),
+        Lines(
+            "waza_engine/commands/reporting.py",
+            "    match output_format:",
+            """\
+        case ReportKind.ONE_LINE:
+            from waza_engine.results.one_line import one_line_report
+
+            return one_line_report(document).encode("utf-8", "replace")
+""",
+        ),
+    ),
+)

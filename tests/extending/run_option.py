@@ -1,0 +1,30 @@
+"""A run option: a field with its row, and what it does."""
+
+from __future__ import annotations
+
+from tests.extending.addition import Addition, Lines
+
+GREETING = Addition(
+    files={},
+    lines=(
+        Lines(
+            "waza_engine/runs/settings.py",
+            "    path: Path",
+            """\
+    greeting: Annotated[
+        str | None,
+        Setting("text", "Say this before every prompt.", "--greeting", "greeting", metavar="TEXT"),
+    ] = None
+""",
+        ),
+        Lines(
+            "waza_engine/runs/options.py",
+            "    changes: dict[str, Any] = {}",
+            """\
+    if settings.greeting is not None:
+        prompt = f"{settings.greeting} {task.task.inputs.prompt}"
+        changes["inputs"] = task.task.inputs.model_copy(update={"prompt": prompt})
+""",
+        ),
+    ),
+)
