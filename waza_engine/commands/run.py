@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import queue
 import signal
@@ -204,9 +205,7 @@ def _run(
     asked = 0.0
     while True:
         try:
-            found = reports.get(timeout=0.2)
-        except queue.Empty:
-            continue
+            found = _awaited(reports)
         except KeyboardInterrupt:
             if not cancellation.requested:
                 asked = time.monotonic()
@@ -217,6 +216,14 @@ def _run(
         if isinstance(found, Exception):
             raise found
         return found
+
+
+def _awaited(reports: queue.SimpleQueue[RunReport | Exception]) -> RunReport | Exception:
+    """Wait as long as it takes; on Windows only a wait that ends now and then can be interrupted."""
+    while True:
+        # An interrupt may come at any instruction here: whoever calls catches it.
+        with contextlib.suppress(queue.Empty):
+            return reports.get(timeout=0.2)
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
