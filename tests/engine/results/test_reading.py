@@ -229,7 +229,7 @@ ODD = st.one_of(
 )
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=100)
 @given(st.sampled_from(sorted(SAMPLES)), st.data())
 def test_what_is_skipped_makes_no_difference(era: str, data: st.DataObject) -> None:
     document: Any = json.loads(json.dumps(SAMPLES[era]()))

@@ -38,7 +38,9 @@ from waza_engine.scoring.triggers import TriggerMetrics
 from waza_engine.vocabulary import Check, ModelUsage, SkillInvocation, ToolCall, Usage
 
 # A busy machine says nothing about a record.
-patient = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+patient = settings(
+    deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+)
 
 texts = st.text(max_size=12)
 names = st.text(min_size=1, max_size=12)
