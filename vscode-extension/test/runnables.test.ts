@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { chosenIn, suiteOf, titleOf, type Runnable } from "../src/runnables";
 
-const suite = "/work/deploy/eval.yaml";
+const suite = "/suites/deploy/eval.yaml";
 
 function runnable(kind: Runnable["kind"], id: string, line: number, parent: string | null): Runnable {
     const start = { line, character: 0 };
