@@ -39,9 +39,7 @@ def with_reviews(document: Block, results: Path) -> Block:
 
     Figures are counted again for what changed. Without reviews it is the same document.
     """
-    reviews = reviews_for(results)
-    run = run_id(document, results)
-    mine = {key: review for key, review in reviews.items() if key.run == run} if reviews else {}
+    run, mine = run_id(document, results), _reviews_of(document, results)
     if not mine:
         return document
     tasks = [_task(task, run, mine) for task in blocks_of(document.get("tasks"))]
@@ -52,6 +50,11 @@ def with_reviews(document: Block, results: Path) -> Block:
         # A journal has no summary yet.
         del counted["summary"]
     return with_calibration(counted)
+
+
+def is_reviewed(document: Block, results: Path) -> bool:
+    """Tell whether there are reviews of this very run."""
+    return bool(_reviews_of(document, results))
 
 
 def review_items(document: Block, results: Path) -> Iterator[ReviewItem]:
@@ -73,6 +76,12 @@ def review_items(document: Block, results: Path) -> Iterator[ReviewItem]:
 def run_id(document: Block, results: Path) -> str:
     """Return what reviews call a run: its id, or the name of its file when it has none."""
     return text_of(document.get("eval_id")) or results.name
+
+
+def _reviews_of(document: Block, results: Path) -> Reviews:
+    reviews = reviews_for(results)
+    run = run_id(document, results)
+    return {key: review for key, review in reviews.items() if key.run == run} if reviews else {}
 
 
 def _task(task: Block, run: str, reviews: Reviews) -> tuple[Block, bool]:

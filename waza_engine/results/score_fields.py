@@ -117,17 +117,16 @@ class _Run(TypedDict, total=False):
 def score_fields(content: bytes) -> Block | None:
     """Return a result document or a line of a journal, less what no score needs; None when it is neither."""
     content = content.removeprefix(b"\xef\xbb\xbf")
-    decoder, errors = _decoder()
-    try:
-        return decoder.decode(content)
-    except errors:
-        pass
-    except RecursionError:
-        return None
-    try:
-        return decoder.decode(_SURROGATE.sub(rb"\\ufffd", content))
-    except errors:
-        return object_in(content) if len(content) <= LENIENT_BYTES else None
+    decoder, error = _decoder()
+    # Most files have no half pair, and looking for one takes longer than reading them.
+    for made_readable in (lambda: content, lambda: _SURROGATE.sub(rb"\\ufffd", content)):
+        try:
+            return decoder.decode(made_readable())
+        except error:
+            continue
+        except RecursionError:
+            return None
+    return object_in(content) if len(content) <= LENIENT_BYTES else None
 
 
 @functools.cache

@@ -16,7 +16,7 @@ _LANGUAGES = {"", "python"}
 
 def embedded_items(place: Place, language: Language) -> Iterator[Completion]:
     """Yield what can be written at the cursor, unless the grader says that it is in another language."""
-    before = _before(place) if _language(place) in _LANGUAGES else None
+    before = _before(place) if (place.around("language") or "").strip() in _LANGUAGES else None
     if before is not None:
         for position, word in enumerate(language.words(before)):
             yield _item(place, word, position)
@@ -59,14 +59,3 @@ def _item(place: Place, word: Word, position: int) -> Completion:
         Edit(span, text),
         filter_text=label,
     )
-
-
-def _language(place: Place) -> str:
-    root = place.document.tree.root
-    path = place.cursor.container_path
-    for length in range(len(path), 0, -1):
-        holder = root.get(*path[:length]) if root is not None else None
-        language = holder.get("language") if holder is not None and holder.kind == "mapping" else None
-        if language is not None:
-            return language.target.value.strip()
-    return ""

@@ -107,6 +107,17 @@ class Place:
         before = self.text[self._line_start(self.offset) : self.offset]
         return bool(rest) and not (rest.startswith("#") and before.strip())
 
+    def around(self, key: str) -> str | None:
+        """Return what a key is in the nearest mapping around the cursor that has it, None when none does."""
+        root = self.document.tree.root
+        path = self.cursor.container_path
+        for length in range(len(path), 0, -1):
+            holder = root.get(*path[:length]) if root is not None else None
+            found = holder.get(key) if holder is not None and holder.kind == "mapping" else None
+            if found is not None:
+                return found.target.value
+        return None
+
     @property
     def follows_colon(self) -> bool:
         """Whether a colon stands behind what is replaced: then only the key itself is written."""

@@ -64,7 +64,7 @@ def _listed(place: Place, shape: Shape) -> Iterator[Completion]:
 
 
 def _grader_names(place: Place) -> Iterator[Completion]:
-    own = _surrounding_name(place)
+    own = place.around("name")
     graders = place.nearby.graders().value
     for grader in dict.fromkeys(graders):
         if grader.name and grader.name != own:
@@ -138,17 +138,6 @@ def _skills(place: Place) -> Iterator[Completion]:
 
 def _known(place: Place, value: str, kind: CompletionKind, detail: str, rank: str = "1") -> Completion:
     return Completion(value, kind, detail, "", f"{rank}{value}", place.value(value), filter_text=value)
-
-
-def _surrounding_name(place: Place) -> str | None:
-    root = place.document.tree.root
-    path = place.cursor.container_path
-    for length in range(len(path), 0, -1):
-        entry = root.get(*path[:length]) if root is not None else None
-        name = entry.get("name") if entry is not None and entry.kind == "mapping" else None
-        if name is not None:
-            return name.target.value
-    return None
 
 
 def _yaml_files(place: Place, folder: Path, depth: int) -> Iterator[Path]:

@@ -183,6 +183,7 @@ def test_of_two_suites_in_one_directory_each_has_its_own(tmp_path: Path) -> None
         '{"tasks": 3}',
         '{"eval_name": "x", "tasks": [null, 3, {"runs": 3}]}',
         "[" * 100_000,
+        '{"eval_name": "\\ud83d", "x": ' + "[" * 100_000,
     ],
 )
 def test_a_file_that_is_no_result_never_raises(tmp_path: Path, text: str) -> None:
@@ -253,3 +254,14 @@ def holders_in(value: Any) -> list[Any]:
         return []
     inner: list[Any] = list(value.values()) if isinstance(value, dict) else value
     return [value, *(holder for each in inner for holder in holders_in(each))]
+
+
+def test_a_file_that_nobody_reviewed_is_not_read_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def whole(_path: Path) -> None:
+        raise AssertionError("read whole")
+
+    monkeypatch.setattr(formats, "read_document", whole)
+    (tmp_path / "reviews.jsonl").write_text("{}\n")
+    assert read(tmp_path, UPSTREAM) is not None
