@@ -10,7 +10,7 @@ from dataclasses import asdict
 from typing import cast
 
 from waza_engine.results.codec.verdicts import verdicts_of
-from waza_engine.results.json_values import Block, Json, block_of, blocks_of
+from waza_engine.results.json_values import Block, Json, block_of, blocks_of, text_of
 from waza_engine.scoring.composite import Graded, TrialStatus, composite, trial_status
 from waza_engine.scoring.statistics import CONFIDENCE, Interval, mean
 from waza_engine.scoring.tasks import (
@@ -32,7 +32,7 @@ def counted_run(run: Block, *, execution_error: bool) -> Json:
     """
     status: TrialStatus = trial_status(_graded(run), execution_error=execution_error)
     if status == "passed":
-        worst = {checkpoint.get("status") for checkpoint in blocks_of(run.get("checkpoints"))}
+        worst = {text_of(checkpoint.get("status")) for checkpoint in blocks_of(run.get("checkpoints"))}
         status = "error" if "error" in worst else "failed" if "failed" in worst else status
     return {**run, "status": status}
 

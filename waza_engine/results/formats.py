@@ -16,7 +16,7 @@ from waza_engine.results.codec.verdicts import verdicts_of
 from waza_engine.results.json_values import Block, block_of, blocks_of, number, object_in, text_of
 from waza_engine.results.places import JOURNAL_SUFFIX, LONGEST_BYTES
 from waza_engine.results.record import Validation
-from waza_engine.results.reviewed import is_reviewed, with_reviews
+from waza_engine.results.reviewed import with_reviews
 from waza_engine.results.score_fields import score_fields
 from waza_engine.results.scores import CheckResult, GraderResult, RunResult, TaskResult
 from waza_engine.vocabulary import Check
@@ -48,9 +48,6 @@ _STATUSES = {"partial": "failed", "timeout": "error"}
 def read_result(path: Path) -> RunResult | None:
     """Return what a result file or journal says, None when it is none or cannot be read."""
     document = _read(path, score_fields)
-    if document is not None and is_reviewed(document, path):
-        # Reviews change figures that are counted from more than is shown here.
-        document = read_document(path)
     if document is None:
         return None
     document = with_reviews(todays_layout(document), path)

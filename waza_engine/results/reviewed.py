@@ -52,11 +52,6 @@ def with_reviews(document: Block, results: Path) -> Block:
     return with_calibration(counted)
 
 
-def is_reviewed(document: Block, results: Path) -> bool:
-    """Tell whether there are reviews of this very run."""
-    return bool(_reviews_of(document, results))
-
-
 def review_items(document: Block, results: Path) -> Iterator[ReviewItem]:
     """Yield every verdict that is for a person, in the order of the document."""
     run = run_id(document, results)

@@ -1,4 +1,6 @@
-"""What scores need of a result file; answers and transcripts are skipped where they stand.
+"""What scores, and reviews that change them, need of a result file.
+
+Answers and transcripts are skipped where they stand.
 
 A suite keeps dozens of result files of megabytes, and an editor waits while one is read: this takes a sixth
 of the time that reading all of it takes, and hardly any memory.
@@ -47,16 +49,23 @@ class _Validation(TypedDict, total=False):
     checks: list[_Check | None] | None
 
 
+class _Checkpoint(TypedDict, total=False):
+    status: _Scalar
+
+
 class _Digest(TypedDict, total=False):
     tools_used: list[_Scalar] | None
 
 
 class _Trial(TypedDict, total=False):
+    run_number: _Scalar
+    trial_id: _Scalar
     status: _Scalar
     error_msg: _Scalar
     error: _Scalar
     validations: dict[str, _Validation | None] | None
     grader_results: dict[str, _Validation | None] | None
+    checkpoints: list[_Checkpoint | None] | None
     session_digest: _Digest | None
     transcript_summary: _Digest | None
 
@@ -96,6 +105,10 @@ class _Engine(TypedDict, total=False):
     status: _Scalar
 
 
+class _Metric(TypedDict, total=False):
+    passed: _Scalar
+
+
 class _Metadata(TypedDict, total=False):
     engine: _Engine | None
 
@@ -110,6 +123,7 @@ class _Run(TypedDict, total=False):
     config: _Config | None
     summary: _Summary | None
     metadata: _Metadata | None
+    metrics: dict[str, _Metric | _Scalar] | None
     tasks: list[_Task | None] | None
     task: _Task | None
 

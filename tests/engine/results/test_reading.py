@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from waza_engine.results import formats
 from waza_engine.results.formats import read_result
 from waza_engine.results.json_values import object_in
 from waza_engine.results.reading import RunResult, latest_results, results_of
+from waza_engine.results.reviews import REVIEWS_NAME
 from waza_engine.results.score_fields import LENIENT_BYTES
 
 GRADERS = """\
@@ -234,18 +236,62 @@ ODD = st.one_of(
 @given(st.sampled_from(sorted(SAMPLES)), st.data())
 def test_what_is_skipped_makes_no_difference(era: str, data: st.DataObject) -> None:
     document: Any = json.loads(json.dumps(SAMPLES[era]()))
+    make_odd(document, data)
+    assert_shallow_is_whole(document, "")
+
+
+@settings(deadline=None, max_examples=100)
+@given(st.sampled_from(sorted(SAMPLES)), st.data())
+def test_what_is_skipped_makes_no_difference_to_reviews(era: str, data: st.DataObject) -> None:
+    document: Any = json.loads(json.dumps(SAMPLES[era]()))
+    document["metrics"] = {"m": {"passed": data.draw(st.booleans())}}
+    document["metadata"] = {"engine": {"status": "failed"}}
+    lines: list[str] = []
+    for task_, number, trial in trials_of(document):
+        for name, verdict in verdicts_in(trial).items():
+            if not data.draw(st.booleans()):
+                continue
+            verdict["details"] = {"status": data.draw(st.sampled_from(["pending", "reviewed"]))}
+            trial["checkpoints"] = [{"status": data.draw(st.sampled_from(["passed", "failed", "error"]))}]
+            review = {"run": document["eval_id"], "task": task_, "trial": number, "grader": name}
+            lines.append(json.dumps({**review, "passed": data.draw(st.booleans())}))
+    make_odd(document, data)
+    assert_shallow_is_whole(document, "\n".join(lines))
+
+
+def make_odd(document: Any, data: st.DataObject) -> None:
+    """Put a wrong value in up to three places."""
     holders = [holder for holder in holders_in(document) if holder]
     for holder in data.draw(st.lists(st.sampled_from(holders), max_size=3)):
         places = list(holder) if isinstance(holder, dict) else list(range(len(holder)))
         holder[data.draw(st.sampled_from(places))] = data.draw(ODD)
-    content = json.dumps(document).encode()
+
+
+def assert_shallow_is_whole(document: Any, reviews: str) -> None:
+    """Compare what is read of a document with what is read when nothing is skipped."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "result.json"
-        path.write_bytes(content)
+        path.write_bytes(json.dumps(document).encode())
+        (path.parent / REVIEWS_NAME).write_text(reviews)
         found = read_result(path)
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(formats, "score_fields", object_in)
             assert found == read_result(path)
+
+
+def trials_of(document: Any) -> Iterator[tuple[str, int, Any]]:
+    """Yield the id of the task, a number and the element of each trial of a document of any era.
+
+    The numbers are given anew, and are not those of the positions.
+    """
+    for each in document["tasks"]:
+        for number, trial in enumerate(each.get("runs") or each.get("trials") or [], 7):
+            trial["run_number" if "runs" in each else "trial_id"] = number
+            yield each.get("test_id") or each["id"], number, trial
+
+
+def verdicts_in(trial: Any) -> dict[str, Any]:
+    return trial.get("validations") or trial.get("grader_results") or {}
 
 
 def holders_in(value: Any) -> list[Any]:
@@ -254,14 +300,3 @@ def holders_in(value: Any) -> list[Any]:
         return []
     inner: list[Any] = list(value.values()) if isinstance(value, dict) else value
     return [value, *(holder for each in inner for holder in holders_in(each))]
-
-
-def test_a_file_that_nobody_reviewed_is_not_read_whole(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def whole(_path: Path) -> None:
-        raise AssertionError("read whole")
-
-    monkeypatch.setattr(formats, "read_document", whole)
-    (tmp_path / "reviews.jsonl").write_text("{}\n")
-    assert read(tmp_path, UPSTREAM) is not None
