@@ -14,9 +14,9 @@ from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeVar
 
+from waza_engine.steps import finished
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.trial import Chosen, Trials
-from waza_language_server.syntax.steps import finished
 from waza_language_server.text.edit import Edit
 
 if TYPE_CHECKING:

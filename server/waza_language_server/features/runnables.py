@@ -15,10 +15,10 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from waza_engine.steps import Steps, finished, in_steps
 from waza_language_server.project.runnable_id import RunnableId
 from waza_language_server.project.suite_file import SuiteFile, task_id, word
 from waza_language_server.project.uris import path_of
-from waza_language_server.syntax.steps import Steps, finished, in_steps
 from waza_language_server.text.span import Span
 
 if TYPE_CHECKING:

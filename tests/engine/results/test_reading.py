@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -15,11 +16,13 @@ from hypothesis import strategies as st
 from tests.engine.results.eras import SAMPLES
 from tests.engine.suites import run, task, write_suite
 from waza_engine.results.json_values import object_in
-from waza_engine.results.reading import formats
-from waza_engine.results.reading.formats import read_result
+from waza_engine.results.reading import file_scores
+from waza_engine.results.reading.file_scores import scores_in_file
 from waza_engine.results.reading.newest_scores import RunResult, latest_results, results_of
-from waza_engine.results.reading.score_fields import LENIENT_BYTES
+from waza_engine.results.reading.score_fields import LENIENT_BYTES, MOST_OBJECTS, MOST_VALUES
+from waza_engine.results.reading.scores import MOST_SCORES
 from waza_engine.results.reviews.review_file import REVIEWS_NAME
+from waza_engine.steps import finished
 
 GRADERS = """\
 - {type: text, name: greets, config: {contains: [hello, goodbye]}}
@@ -202,6 +205,69 @@ def test_reading_is_light() -> None:
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b'{"eval_name": "x", "tasks": [' + b"{}," * MOST_OBJECTS + b"{}]}", "more values than a run leaves"),
+        (b'{"eval_name": "x", "y": [' + b"1," * MOST_VALUES + b"1]}", "more values than a run leaves"),
+    ],
+)
+def test_a_file_of_very_many_values_is_not_read_and_that_is_said(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, content: bytes, said: str
+) -> None:
+    path = tmp_path / "result.json"
+    path.write_bytes(content)
+    assert results_of(path) is None
+    assert said in caplog.text
+    assert str(path) in caplog.text
+
+
+def test_the_first_tasks_of_very_many_are_shown_and_that_is_said(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    document = {**UPSTREAM, "tasks": [{"test_id": f"t{number}"} for number in range(MOST_SCORES + 1)]}
+    found = read(tmp_path, document)
+    assert found is not None
+    assert len(found.tasks) == MOST_SCORES
+    assert "Only the first scores" in caplog.text
+
+
+def test_a_journal_of_very_many_lines_is_not_read(tmp_path: Path) -> None:
+    path = tmp_path / "run.partial.jsonl"
+    path.write_bytes(json.dumps({**UPSTREAM, "tasks": []}).encode() + b"\n" * (MOST_OBJECTS + 1))
+    assert results_of(path) is None
+
+
+def test_an_older_file_is_not_read_behind_very_many_scores(tmp_path: Path) -> None:
+    many = [{"test_id": f"t{number}"} for number in range(MOST_SCORES - 1)]
+    for name, tasks in (
+        ("old", UPSTREAM["tasks"]),
+        ("middle", [{"test_id": "m"}, {"test_id": "n"}]),
+        ("new", many),
+    ):
+        path = tmp_path / ".waza" / "results" / f"{name}.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps({**UPSTREAM, "tasks": tasks}))
+        age = ["new", "middle", "old"].index(name)
+        os.utime(path, (1_700_000_000 - age, 1_700_000_000 - age))
+    found = latest_results(tmp_path)
+    assert found is not None
+    assert {"t0", "m", "n"} <= set(found.tasks)
+    assert "a" not in found.tasks
+
+
+def test_a_score_beyond_all_measure_costs_nothing(tmp_path: Path) -> None:
+    document: dict[str, Any] = json.loads(json.dumps(UPSTREAM))
+    verdict = document["tasks"][0]["runs"][0]["validations"]["g"]
+    verdict |= {"score": 1e308, "details": {"status": "pending"}}
+    review = {"run": "run-1", "task": "a", "trial": 2, "grader": "g", "passed": True}
+    document["tasks"][0]["runs"][1]["validations"]["g"]["details"] = {"status": "pending"}
+    (tmp_path / REVIEWS_NAME).write_text(json.dumps(review))
+    found = read(tmp_path, document)
+    assert found is not None
+    assert found.tasks["a"].graders["g"].passed_trials == 2
+
+
 @pytest.mark.parametrize("cut_off", ["half a smiley \ud83d", "half a smiley \ud83d and more", "\ude0a"])
 def test_an_answer_that_was_cut_inside_a_character_costs_nothing(tmp_path: Path, cut_off: str) -> None:
     document: dict[str, Any] = json.loads(json.dumps(UPSTREAM))
@@ -274,10 +340,10 @@ def assert_shallow_is_whole(document: Any, reviews: str) -> None:
         path = Path(folder) / "result.json"
         path.write_bytes(json.dumps(document).encode())
         (path.parent / REVIEWS_NAME).write_text(reviews)
-        found = read_result(path)
+        found = finished(scores_in_file(path))
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(formats, "score_fields", object_in)
-            assert found == read_result(path)
+            patch.setattr(file_scores, "score_fields", object_in)
+            assert found == finished(scores_in_file(path))
 
 
 def trials_of(document: Any) -> Iterator[tuple[str, int, Any]]:

@@ -25,6 +25,10 @@ LENIENT_BYTES = 1_000_000
 # A half of a pair, as an answer that was cut off may end with: valid JSON that no text can hold.
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
 
+MOST_OBJECTS = 200_000
+"""A run of five thousand tasks leaves half as many in a file of 32 MB, those of transcripts included."""
+MOST_VALUES = 1_500_000
+
 _Scalar = str | int | float | bool | None
 
 
@@ -63,8 +67,8 @@ class _Trial(TypedDict, total=False):
     status: _Scalar
     error_msg: _Scalar
     error: _Scalar
-    validations: dict[str, _Validation | None] | None
-    grader_results: dict[str, _Validation | None] | None
+    validations: dict[str, _Validation] | None
+    grader_results: dict[str, _Validation] | None
     checkpoints: list[_Checkpoint | None] | None
     session_digest: _Digest | None
     transcript_summary: _Digest | None
@@ -123,9 +127,19 @@ class _Run(TypedDict, total=False):
     config: _Config | None
     summary: _Summary | None
     metadata: _Metadata | None
-    metrics: dict[str, _Metric | _Scalar] | None
+    metrics: dict[str, _Metric] | None
     tasks: list[_Task | None] | None
     task: _Task | None
+
+
+def holds_too_much(content: bytes, *, journal: bool) -> bool:
+    """Tell whether reading a result file could take far more memory or time than its bytes do.
+
+    No run leaves millions of tiny values or lines; each would become an object of this process. What stands
+    in text counts too, so this is quick.
+    """
+    objects = content.count(b"{") + (content.count(b"\n") if journal else 0)
+    return objects > MOST_OBJECTS or objects + content.count(b",") + content.count(b"[") > MOST_VALUES
 
 
 def score_fields(content: bytes) -> Block | None:

@@ -9,8 +9,8 @@ from typing import Any, cast
 from junitparser import Error, Failure, JUnitXml, Skipped, TestCase, TestSuite
 
 from waza_engine.results.json_values import Block, block_of, moment
-from waza_engine.results.reading.formats import task_result
 from waza_engine.results.reading.scores import GraderResult, TaskResult
+from waza_engine.results.reading.task_scores import task_result
 from waza_engine.results.reports.words import baseline_words, spending_words
 from waza_engine.terminal import harmless_lines
 

@@ -8,8 +8,8 @@ from typing import cast
 
 from waza_engine.markdown import cell, code
 from waza_engine.results.json_values import Block, block_of, moment
-from waza_engine.results.reading.formats import task_result
 from waza_engine.results.reading.scores import GraderResult, TaskResult
+from waza_engine.results.reading.task_scores import task_result
 from waza_engine.results.reports.words import baseline_words, spending_words
 from waza_engine.results.reviews.calibration import agreement_words, calibrations
 from waza_engine.terminal import harmless_lines, visible
