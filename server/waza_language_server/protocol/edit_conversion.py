@@ -34,6 +34,9 @@ class FileConverter:
 
     def location(self, place: FilePlace) -> types.Location:
         """Return a place; raises ``OutdatedError``."""
+        if place.span.end == 0:
+            # The start of a file, which need not be one that we read.
+            return types.Location(place.uri, types.Range(types.Position(0, 0), types.Position(0, 0)))
         return types.Location(place.uri, self._range(place.uri, place.text, place.span))
 
     def workspace_edit(self, edit: WorkspaceEdit) -> types.WorkspaceEdit:
