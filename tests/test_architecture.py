@@ -160,7 +160,7 @@ ROOMS_WITHIN = {
         "reviews": {"codec"},
         "reading": {"codec", "reviews"},
         "writing": {"codec", "reviews", "reading"},
-        "reports": {"reviews", "reading"},
+        "reports": {"codec", "reviews", "reading"},
     },
     "runs": {
         "loading": set[str](),
