@@ -21,10 +21,10 @@ from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared._httpx_utils import create_mcp_http_client
 
-from waza_engine.graders.processes import ProcessScope
 from waza_engine.mcp.event_loop import LoopThread
 from waza_engine.mcp.servers import shown_name
 from waza_engine.mcp.stdio import started_server
+from waza_engine.processes.scope import ProcessScope
 
 CONNECT_SECONDS = 30.0
 # The library's word for a server that is gone.
@@ -74,7 +74,6 @@ class McpTools:
         self._deadline = deadline
         self._found: dict[str, tuple[_Connected, mcp_types.Tool]] = {}
         self._serving: list[Future[None]] = []
-        self._leaving: list[asyncio.Event] = []
         stoppable(self.stop)
         try:
             waiting = {name: self._start(name, server, workspace) for name, server in servers.items()}

@@ -12,7 +12,7 @@ from pylsp_jsonrpc.exceptions import JsonRpcException
 
 from waza_engine.commands.application import application
 from waza_engine.commands.parameters import run_settings
-from waza_engine.runs.settings import RunSettings, setting_rows, settings_from
+from waza_engine.runs.settings.table import RunSettings, setting_rows, settings_from
 
 
 def test_settings_are_the_same_when_written_and_read_again(tmp_path: Path) -> None:
@@ -28,6 +28,14 @@ def test_settings_are_the_same_when_written_and_read_again(tmp_path: Path) -> No
     settings = RunSettings(tmp_path, **{name: values[row.kind] for name, row in setting_rows().items()})  # type: ignore[arg-type]
     assert settings_from(json.loads(json.dumps(settings.document()))) == settings
     assert RunSettings(tmp_path).document() == {"path": str(tmp_path)}
+
+
+def test_what_decides_the_numbers_is_told_in_the_results_as_it_was_asked_for(tmp_path: Path) -> None:
+    asked = {"tags": ["fast"], "judge_executor": "openai", "max_cost_usd": 0.5, "skip_graders": True}
+    settings = RunSettings(
+        tmp_path, tags=("fast",), judge_executor="openai", max_cost_usd=0.5, skip_graders=True
+    )
+    assert settings.told() == {**asked, "max_tokens": None, "cache": False}
 
 
 def test_every_setting_with_an_option_is_one_of_the_command() -> None:

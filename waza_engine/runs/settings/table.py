@@ -1,0 +1,323 @@
+"""The settings of a run: one table, from which the command line, JSON-RPC and written requests are made.
+
+A setting is a field of ``RunSettings`` with its row. Light: ``--help`` loads this and no models.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any, Literal, cast, get_type_hints
+
+SettingKind = Literal["texts", "text", "number", "amount", "choice", "flag", "path"]
+"""What a setting takes: a list of texts, a text, a whole number, a number, yes or no or as the suite says,
+yes or no, a path."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """The row of a setting.
+
+    ``option`` is its name on the command line, ``parameter`` that in JSON-RPC; "" where it cannot be given.
+    ``minimum`` holds for numbers. What is ``told`` decides the numbers of a run and stands in its results as
+    it was asked for; what a suite may say too is told there as it came out (``header.py``).
+    """
+
+    kind: SettingKind
+    help: str
+    option: str = ""
+    parameter: str = ""
+    metavar: str = ""
+    minimum: int = 0
+    told: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """The most that a run may spend: US dollars, and tokens in and out. None is no limit."""
+
+    max_cost_usd: float | None = None
+    max_tokens: int | None = None
+
+    @property
+    def limited(self) -> bool:
+        """Whether there is a limit at all."""
+        return self.max_cost_usd is not None or self.max_tokens is not None
+
+
+@dataclass(frozen=True, slots=True)
+class RunSettings:
+    """What the caller of a run asks for; an option outranks what the suite says.
+
+    What is None is as the suite, or ``.waza.yaml``, says. ``tasks`` are globs on ids and names, ``tags`` on
+    tags, ``graders`` exact names. ``timeout_seconds`` holds for every task. A ``session_directory`` wants a
+    log. ``judge_executor`` asks the judges when it is not to be the executor of the agent.
+    """
+
+    path: Path
+    tasks: Annotated[
+        tuple[str, ...],
+        Setting(
+            "texts",
+            "Only tasks whose id or name matches this pattern; repeatable.",
+            "--task",
+            "tasks",
+            metavar="PATTERN",
+        ),
+    ] = ()
+    tags: Annotated[
+        tuple[str, ...],
+        Setting(
+            "texts",
+            "Only tasks with a tag that matches this pattern; repeatable.",
+            "--tags",
+            "tags",
+            metavar="PATTERN",
+            told=True,
+        ),
+    ] = ()
+    graders: Annotated[
+        tuple[str, ...],
+        Setting("texts", "Only the graders of this name; repeatable.", "--grader", "graders", metavar="NAME"),
+    ] = ()
+    executor: Annotated[
+        str | None,
+        Setting(
+            "text",
+            "Who answers the prompts, instead of the suite's.",
+            "--executor",
+            "executor",
+            metavar="NAME",
+        ),
+    ] = None
+    # The command takes several models and makes a run of each.
+    model: Annotated[
+        str | None, Setting("text", "The agent's model, instead of the suite's.", "", "model")
+    ] = None
+    judge_model: Annotated[
+        str | None,
+        Setting(
+            "text", "The model of judges that name none.", "--judge-model", "judge_model", metavar="NAME"
+        ),
+    ] = None
+    judge_executor: Annotated[
+        str | None,
+        Setting(
+            "text",
+            "Who asks the judges, when not the agent's executor.",
+            "--judge-executor",
+            "judge_executor",
+            metavar="NAME",
+            told=True,
+        ),
+    ] = None
+    trials: Annotated[
+        int | None,
+        Setting(
+            "number",
+            "Trials of each task, instead of the suite's.",
+            "--trials",
+            "trials",
+            metavar="NUMBER",
+            minimum=1,
+        ),
+    ] = None
+    workers: Annotated[
+        int | None,
+        Setting(
+            "number",
+            "How many trials run at the same time.",
+            "--workers",
+            "workers",
+            metavar="NUMBER",
+            minimum=1,
+        ),
+    ] = None
+    parallel: Annotated[
+        bool | None,
+        Setting("choice", "Run trials at the same time, or not.", "--parallel/--no-parallel", "parallel"),
+    ] = None
+    timeout_seconds: Annotated[
+        int | None,
+        Setting(
+            "number",
+            "Time limit of one agent call, in any task.",
+            "--timeout",
+            "timeout",
+            metavar="SECONDS",
+            minimum=1,
+        ),
+    ] = None
+    fail_fast: Annotated[
+        bool | None,
+        Setting(
+            "choice",
+            "Stop after the first task that does not pass.",
+            "--fail-fast/--no-fail-fast",
+            "fail_fast",
+        ),
+    ] = None
+    max_cost_usd: Annotated[
+        float | None,
+        Setting(
+            "amount",
+            "Stop when agent and judges have cost this many US dollars.",
+            "--max-cost",
+            "max_cost",
+            metavar="USD",
+            told=True,
+        ),
+    ] = None
+    max_tokens: Annotated[
+        int | None,
+        Setting(
+            "number",
+            "Stop when this many tokens went in and out.",
+            "--max-tokens",
+            "max_tokens",
+            metavar="NUMBER",
+            told=True,
+        ),
+    ] = None
+    baseline: Annotated[
+        bool | None,
+        Setting(
+            "choice",
+            "Run all a second time without skills, and compare.",
+            "--baseline/--no-baseline",
+            "baseline",
+        ),
+    ] = None
+    cache: Annotated[
+        bool | None,
+        Setting(
+            "choice",
+            "Take the results of unchanged tasks from earlier runs.",
+            "--cache/--no-cache",
+            "cache",
+            told=True,
+        ),
+    ] = None
+    cache_directory: Annotated[
+        Path | None,
+        Setting(
+            "path",
+            "Where they are kept, instead of .waza-cache beside .waza.yaml.",
+            "--cache-dir",
+            "cache_dir",
+            metavar="DIR",
+        ),
+    ] = None
+    context_directory: Annotated[
+        Path | None,
+        Setting(
+            "path",
+            "Where fixtures are found, for tasks that name no directory.",
+            "--context-dir",
+            "context_dir",
+            metavar="DIR",
+        ),
+    ] = None
+    skip_graders: Annotated[
+        bool,
+        Setting(
+            "flag",
+            "Record answers only; grade them later with `grade`.",
+            "--skip-graders",
+            "skip_graders",
+            told=True,
+        ),
+    ] = False
+    keep_workspace: Annotated[
+        bool,
+        Setting(
+            "flag",
+            "Leave the workspaces; the results say where they are.",
+            "--keep-workspace",
+            "keep_workspace",
+        ),
+    ] = False
+    transcript_directory: Annotated[
+        Path | None,
+        Setting(
+            "path",
+            "Write everything that was said in a task to a file there.",
+            "--transcript-dir",
+            metavar="DIR",
+        ),
+    ] = None
+    session_log: Annotated[
+        bool | None,
+        Setting(
+            "choice",
+            "Log the run, one JSON object a line, in .waza/sessions.",
+            "--session-log/--no-session-log",
+        ),
+    ] = None
+    session_directory: Annotated[
+        Path | None, Setting("path", "Log the run to a file there instead.", "--session-dir", metavar="DIR")
+    ] = None
+    no_skills: Annotated[
+        bool,
+        Setting("flag", "Load no skills: what can the agent do without them?", "--no-skills", "no_skills"),
+    ] = False
+
+    @property
+    def budget(self) -> Budget:
+        """The most that the run may spend."""
+        return Budget(self.max_cost_usd, self.max_tokens)
+
+    @property
+    def limited(self) -> bool:
+        """Whether only a part of the suite is asked for."""
+        return bool(self.tasks or self.graders or self.tags)
+
+    def told(self) -> dict[str, Any]:
+        """Return what the results tell of the settings, by name; what was not asked for is false or None."""
+        return {
+            name: bool(value) if row.kind in ("choice", "flag") else _written(value)
+            for name, row in setting_rows().items()
+            if row.told
+            for value in (getattr(self, name),)
+        }
+
+    def document(self) -> dict[str, Any]:
+        """Return the settings as JSON, without those that are as the suite says."""
+        given = {part.name: getattr(self, part.name) for part in fields(self)}
+        defaults = {part.name: part.default for part in fields(self)}
+        return {name: _written(value) for name, value in given.items() if value != defaults[name]}
+
+
+@cache
+def setting_rows() -> Mapping[str, Setting]:
+    """Return the rows of the table by the name of their field, in order."""
+    types = get_type_hints(RunSettings, include_extras=True)
+    return {name: row for name, found in types.items() for row in getattr(found, "__metadata__", ())}
+
+
+def settings_from(document: Mapping[str, Any]) -> RunSettings:
+    """Return the settings that a document was made of. Raises ``KeyError`` and ``TypeError`` for another."""
+    given = {name: _read(name, value) for name, value in document.items() if name != "path"}
+    return RunSettings(Path(document["path"]), **given)
+
+
+def _written(value: object) -> object:
+    match value:
+        case Path():
+            return str(value)
+        case tuple():
+            return list(cast("tuple[object, ...]", value))
+        case _:
+            return value
+
+
+def _read(name: str, value: Any) -> Any:
+    match setting_rows()[name].kind:
+        case "path":
+            return Path(value)
+        case "texts":
+            return tuple(value)
+        case _:
+            return value
