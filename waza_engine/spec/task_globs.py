@@ -95,6 +95,11 @@ def split_pattern(pattern: str) -> list[str]:
     return segments
 
 
+def is_literal(segment: str) -> bool:
+    """Return whether a directory level names itself alone."""
+    return not _SPECIAL.search(segment)
+
+
 @lru_cache(maxsize=512)
 def segment_matcher(segment: str) -> Callable[[str], bool]:
     """Return a test for one directory level, of linear time for each star. Raises ``GlobError``."""
@@ -105,7 +110,7 @@ def segment_matcher(segment: str) -> Callable[[str], bool]:
 def _step(place: Path, segment: str, listing: Listing | None, *, last: bool) -> list[Path]:
     if segment == "..":
         return [place.parent]
-    if not _SPECIAL.search(segment):
+    if is_literal(segment):
         found = place / segment
         return [found] if not last or _exists(found, listing) else []
     names = (listing or _on_disk)(place)
