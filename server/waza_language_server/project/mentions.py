@@ -37,6 +37,10 @@ MEANT: Mapping[str, SymbolKind] = {
 }
 
 
+_MOST_OCCURRENCES = 1_000
+"""Of a word that stands in more places the whole file is looked at."""
+
+
 @dataclass(frozen=True, slots=True)
 class Mention:
     """A name in a file.
@@ -89,6 +93,53 @@ def mentions(file: SuiteSource, tree: Tree, catalog: Catalog) -> Iterator[Mentio
             continue
         task = _around(tasks, node.span.start)
         yield _mention(kind, tree.text, node, defines=kind == "task", shape=shape, task=task)
+
+
+def mentions_of(file: SuiteSource, tree: Tree, catalog: Catalog, name: str) -> Iterator[Mention | None]:
+    """Yield the mentions of a grader, task or skill of one name, and None wherever a pause is welcome.
+
+    Where the name can only stand as it is read, what stands elsewhere is not looked at.
+    """
+    places = _occurrences(tree.text, name) if not tree.anchored else None
+    if tree.root is None or places is None or file.kind == "skill":
+        yield from (each for each in mentions(file, tree, catalog) if each is None or each.name == name)
+        return
+    for offset in places:
+        yield None
+        node = tree.root.at(offset)
+        shape = shape_at(file.kind, node.path, tree.root, catalog) if node.step is not None else None
+        kind = _kind_of(node, shape) if shape is not None else None
+        if kind is not None and kind != "file" and node.value.strip() == name:
+            yield _at(tree, node, kind, shape)
+
+
+def _occurrences(text: str, name: str) -> list[int] | None:
+    """Return where a word stands in a text by itself, None when it may also be written in another way."""
+    if "\\" in text or not name or name.split() != [name] or "'" in name:
+        return None
+    found: list[int] = []
+    at = text.find(name)
+    while at >= 0 and len(found) <= _MOST_OCCURRENCES:
+        around = text[at - 1 : at], text[at + len(name) : at + len(name) + 1]
+        if not any(char.isalnum() or char == "_" for char in around):
+            found.append(at)
+        at = text.find(name, at + len(name))
+    return found if len(found) <= _MOST_OCCURRENCES else None
+
+
+def _at(tree: Tree, node: Node, kind: SymbolKind, shape: Shape | None) -> Mention:
+    """Return the mention of a scalar that stands in no list behind an alias."""
+    entries, here = SuiteFile(tree), node.span
+    task = next(
+        (task.node.span.start for task in entries.tasks(here) if task.node.span.contains(here.start)), None
+    )
+    if kind != "grader" or node.step != "name":
+        return _mention(kind, tree.text, node, defines=kind == "task", shape=shape, task=task)
+    graders = entries.graders(here)
+    own = next((each for each in graders if each.node.span.contains(here.start)), None)
+    above = own.item.parent if own is not None and own.place == "checkpoint" else None
+    checkpoint = above.span.start if above is not None else None
+    return _mention(kind, tree.text, node, defines=True, shape=shape, task=task, checkpoint=checkpoint)
 
 
 def anchors(tree: Tree) -> Iterator[Mention | None]:

@@ -16,7 +16,14 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from waza_language_server.project.mentions import Mention, SymbolKind, anchors, mention_at, mentions
+from waza_language_server.project.mentions import (
+    Mention,
+    SymbolKind,
+    anchors,
+    mention_at,
+    mentions,
+    mentions_of,
+)
 from waza_language_server.project.named_paths import PathsIn
 from waza_language_server.project.suite_files import SuiteSource, files_of_suite, files_of_workspace
 from waza_language_server.syntax.steps import Steps
@@ -29,6 +36,7 @@ if TYPE_CHECKING:
     from waza_language_server.project.index import Project
     from waza_language_server.project.suites import Suite
     from waza_language_server.project.workspace import Workspace
+    from waza_language_server.syntax.tree import Tree
 
 Scope = tuple[str, int | None, int | None]
 """Where a grader is known: the URI of a file, and the inline task and the checkpoint in it."""
@@ -276,10 +284,13 @@ def _named(
     found: list[Reference] = []
     for file in files:
         yield
-        for each in mentions_in(workspace, file, name) if file is not None else ():
+        if file is None or not _may_say(workspace.project, file, name):
+            continue
+        tree = yield from _tree(workspace.project, file)
+        for each in mentions_of(file, tree, workspace.catalog, name):
             yield
-            if each is not None and each.mention.kind == kind and each.mention.name == name:
-                found.append(each)
+            if each is not None and each.kind == kind:
+                found.append(Reference(FilePlace(file.uri, tree.text, each.span), each))
     return found
 
 
@@ -290,19 +301,22 @@ def mentions_in(workspace: Workspace, file: SuiteSource, *words: str) -> Iterato
     """
     if words and not any(_may_say(workspace.project, file, word) for word in words):
         return
-    if file.document is not None:
-        yield from file.document.read_in_steps()
-        tree = file.document.tree
-    else:
-        tree = yield from parse_in_steps(_text(workspace.project, file))
+    tree = yield from _tree(workspace.project, file)
     for mention in mentions(file, tree, workspace.catalog):
         yield Reference(FilePlace(file.uri, tree.text, mention.span), mention) if mention else None
 
 
+def _tree(project: Project, file: SuiteSource) -> Steps[Tree]:
+    if file.document is None:
+        return (yield from parse_in_steps(_text(project, file)))
+    yield from file.document.read_in_steps()
+    return file.document.tree
+
+
 def _may_say(project: Project, file: SuiteSource, word: str) -> bool:
     text = _text(project, file)
-    # A backslash may hide it.
-    return word in text or "\\" in text
+    # A backslash may hide a word, a quote be doubled, a blank be a line break.
+    return "\\" in text or all(part in text for part in word.replace("'", " ").split())
 
 
 def _text(project: Project, file: SuiteSource) -> str:
