@@ -23,6 +23,7 @@ from waza_engine.graders.processes import run_bounded
 from waza_engine.graders.program_input import program_input
 from waza_engine.graders.programs import AnswerWords, TimeLimit, grader_environment, time_limit
 from waza_engine.graders.registry import register
+from waza_engine.spec.suite_files import DISK, SuiteFiles
 
 
 class InlineConfig(GraderConfig):
@@ -90,8 +91,9 @@ class InlineGrader(Grader[InlineConfig]):
     grader: graders/contains_hint.py
 """
 
-    def notices(self, suite_directory: Path) -> tuple[str, ...]:
+    def notices(self, suite_directory: Path, files: SuiteFiles = DISK) -> tuple[str, ...]:
         """Say before a run that the file cannot be started; a hook may still make it."""
+        del files  # what is started lies on the disk
         try:
             command_of(_place(suite_directory, self.config.grader))
         except UnusableAnswerError as error:
