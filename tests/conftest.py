@@ -48,7 +48,7 @@ def signals_as_in_a_terminal() -> None:
 def pattern_workers_end() -> Iterator[None]:
     """End the workers of graders that were tried outside of a run; else they end with the process."""
     yield
-    patterns = sys.modules.get("waza_engine.graders.patterns")
+    patterns = sys.modules.get("waza_engine.graders.matching.patterns")
     if patterns is not None:
         patterns._outside_runs.close()
 

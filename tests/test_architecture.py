@@ -6,7 +6,7 @@ import ast
 import json
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -32,8 +32,9 @@ ENGINE_MODULES_FOR_THE_SERVER = {
     "waza_engine.spec.task_globs",
     "waza_engine.assertions.names",
     "waza_engine.processes.trees",
-    "waza_engine.results.reading",
+    "waza_engine.results.reading.newest_scores",
 }
+ENDS_PROCESSES = (".kill", ".killpg", ".terminate", ".send_signal")
 RUNS_CODE = {
     "eval",
     "exec",
@@ -136,28 +137,123 @@ def test_a_room_uses_only_the_rooms_below_it(room: str, above: tuple[str, ...]) 
     assert wrong == []
 
 
-@pytest.mark.parametrize(
-    ("room", "above"),
-    [
-        ("processes", ("spec", "graders", "assertions", "scoring", "mcp", "results", "executors", "runs")),
-        ("spec", ("scoring", "mcp", "results", "executors", "runs", "scaffold", "commands")),
-        ("graders", ("scoring", "mcp", "results", "executors", "runs", "scaffold", "commands")),
-        ("assertions", ("scoring", "mcp", "results", "executors", "runs", "scaffold", "commands")),
-        ("scoring", ("mcp", "results", "executors", "runs", "scaffold", "commands")),
-        ("mcp", ("scoring", "results", "executors", "runs", "scaffold", "commands")),
-        ("results", ("mcp", "executors", "runs", "scaffold", "commands")),
-        ("executors", ("runs", "scaffold", "commands")),
-        ("runs", ("scaffold", "commands")),
-        ("scaffold", ("executors", "commands")),
-    ],
-)
-def test_a_room_of_the_engine_uses_only_the_rooms_below_it(room: str, above: tuple[str, ...]) -> None:
+ROOMS_OF_THE_ENGINE = {
+    "processes": set[str](),
+    "spec": set[str](),
+    "assertions": {"processes"},
+    "graders": {"processes", "spec", "assertions"},
+    "schemas": {"spec", "graders"},
+    "scoring": set[str](),
+    "mcp": {"processes", "spec", "graders"},
+    "results": {"spec", "graders", "scoring"},
+    "executors": {"processes", "spec", "graders", "mcp", "results"},
+    "runs": {"processes", "spec", "assertions", "graders", "scoring", "mcp", "results", "executors"},
+    "scaffold": {"spec", "graders", "results", "runs"},
+    "commands": {"spec", "graders", "schemas", "scoring", "results", "executors", "runs", "scaffold"},
+}
+"""What each room uses, the lowest first: whoever comes later may use those before it, and no other."""
+ROOMS_WITHIN = {
+    "graders": {"matching": set[str](), "programs": set[str](), "judging": set[str]()},
+    "results": {
+        "codec": set[str](),
+        "reviews": {"codec"},
+        "reading": {"codec", "reviews"},
+        "writing": {"codec", "reviews", "reading"},
+        "reports": {"reviews", "reading"},
+    },
+    "runs": {
+        "loading": set[str](),
+        "settings": {"loading"},
+        "limits": {"settings"},
+        "events": set[str](),
+        "agent": {"loading"},
+        "grading": {"limits"},
+        "trials": {"loading", "settings", "limits", "events", "agent", "grading"},
+        "passes": {"loading", "settings", "limits", "events", "agent", "trials"},
+    },
+}
+# Files beside the inner rooms that these may use; the others beside them use the rooms.
+SHARED_WITHIN = {
+    "graders": {"__init__", "base", "config", "paths", "registry"},
+    "results": {"__init__", "record", "json_values", "places"},
+    "runs": {"__init__"},
+}
+
+
+@pytest.mark.parametrize("rooms", [ROOMS_OF_THE_ENGINE, *ROOMS_WITHIN.values()])
+def test_the_order_of_the_rooms_of_the_engine_has_no_circle(rooms: Mapping[str, set[str]]) -> None:
+    earlier: set[str] = set()
+    for room, used in rooms.items():
+        assert used <= earlier, room
+        earlier.add(room)
+
+
+def test_every_room_of_the_engine_has_its_place_in_the_order() -> None:
+    assert {place.parent.name for place in ENGINE.glob("*/__init__.py")} == set(ROOMS_OF_THE_ENGINE)
+    for room, inner in ROOMS_WITHIN.items():
+        assert {place.parent.name for place in (ENGINE / room).glob("*/__init__.py")} == set(inner)
+
+
+@pytest.mark.parametrize("room", ROOMS_OF_THE_ENGINE)
+def test_a_room_of_the_engine_uses_only_the_rooms_below_it(room: str) -> None:
+    others = ROOMS_OF_THE_ENGINE.keys() - ROOMS_OF_THE_ENGINE[room] - {room}
     wrong = [
         (file, module)
         for file, module in imports_below(ENGINE / room)
-        if is_from(module, *(f"waza_engine.{name}" for name in above))
+        if is_from(module, *(f"waza_engine.{name}" for name in others))
     ]
     assert wrong == []
+
+
+@pytest.mark.parametrize(
+    ("outer", "room"), [(outer, room) for outer in ROOMS_WITHIN for room in ROOMS_WITHIN[outer]]
+)
+def test_a_room_within_a_room_uses_only_those_below_it(outer: str, room: str) -> None:
+    """Neither a room above it, nor what stands beside the rooms because it uses them."""
+    allowed = {*ROOMS_WITHIN[outer][room], room, *SHARED_WITHIN[outer]}
+    wrong = [
+        (file, module)
+        for file, module in imports_below(ENGINE / outer / room)
+        if is_from(module, f"waza_engine.{outer}") and module.split(".")[2] not in allowed
+    ]
+    assert wrong == []
+
+
+@pytest.mark.parametrize("outer", ROOMS_WITHIN)
+def test_what_rooms_within_a_room_share_uses_none_of_them(outer: str) -> None:
+    wrong = [
+        (name, module)
+        for name in sorted(SHARED_WITHIN[outer])
+        for module in imports_of(ENGINE / outer / f"{name}.py")
+        if is_from(module, *(f"waza_engine.{outer}.{room}" for room in ROOMS_WITHIN[outer]))
+    ]
+    assert wrong == []
+
+
+def test_the_folder_of_the_graders_lists_the_grader_types() -> None:
+    files = {path.stem for path in (ENGINE / "graders").glob("*.py")}
+    assert files - SHARED_WITHIN["graders"] == set(BUILT_IN_TYPES)
+
+
+def test_one_room_ends_processes() -> None:
+    """Whoever starts a program lets it be ended there: all the ways are known by which it may escape."""
+    wrong = [
+        (path.relative_to(ROOT).as_posix(), ast.unparse(node.func))
+        for path in sorted(ENGINE.rglob("*.py"))
+        if path.parent != ENGINE / "processes"
+        for node in ast.walk(tree_of(path))
+        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(ENDS_PROCESSES)
+    ]
+    assert wrong == [("waza_engine/executors/copilot_sdk.py", "runtime.kill")], "it lets that room do it"
+
+
+def test_every_room_within_a_room_says_in_one_line_what_it_is_for() -> None:
+    said = {
+        f"{outer}/{room}": ast.get_docstring(tree_of(ENGINE / outer / room / "__init__.py")) or ""
+        for outer in ROOMS_WITHIN
+        for room in ROOMS_WITHIN[outer]
+    }
+    assert [room for room, words in said.items() if not words or "\n" in words] == []
 
 
 def test_what_is_special_about_a_grader_type_stands_on_its_class() -> None:
@@ -206,8 +302,7 @@ def test_every_room_is_on_the_map() -> None:
     house = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
     rooms = [
         place.parent.name
-        for package in (ENGINE, SERVER)
-        for place in package.glob("*/__init__.py")
+        for place in (*ENGINE.rglob("*/__init__.py"), *SERVER.glob("*/__init__.py"))
         if f"`{place.parent.name}/`" not in house
     ]
     assert rooms == []
@@ -356,11 +451,11 @@ READS_OTHERWISE = {
     "waza_engine/assertions/worker.py": "the null device",
     "server/waza_language_server/protocol/wire.py": "the null device",
     "waza_engine/processes/supervisor.py": "the kernel's table of processes, and the null device",
-    "waza_engine/results/store.py": "new files of names nobody else has, and what a person named for output",
-    "waza_engine/results/session_log.py": "a new file, made or refused in one step",
+    "waza_engine/results/writing/store.py": "new files of names nobody else has, and what a person named",
+    "waza_engine/results/writing/session_log.py": "a new file, made or refused in one step",
     "waza_engine/executors/command.py": "a new file in a fresh temporary folder",
     "waza_engine/mcp/mocks.py": "a new file in a fresh temporary folder",
-    "waza_engine/spec/json_schema.py": "writes the schemas of this project",
+    "waza_engine/schemas/documents.py": "writes the schemas of this project",
     "server/waza_language_server/diagnostics_page.py": "writes the examples of the documentation",
     "server/waza_language_server/schema/catalog.py": "data of the package",
     "server/waza_language_server/protocol/quick_start.py": "its own cache, before anything is imported",

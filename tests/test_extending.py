@@ -181,7 +181,7 @@ def test_a_run_option_is_an_option_of_the_command_and_a_parameter_of_the_method(
         "-c",
         "from pathlib import Path\n"
         "from waza_engine.commands.parameters import Params, run_settings\n"
-        "from waza_engine.runs.settings import settings_from\n"
+        "from waza_engine.runs.settings.table import settings_from\n"
         "given = run_settings({'path': 'eval.yaml', 'greeting': 'please'}, lambda *_: Path('eval.yaml'))\n"
         "print(settings_from(given.document() | {'path': 'eval.yaml'}).greeting)\n",
     )

@@ -23,8 +23,8 @@ from tests.patience import ON_A_BUSY_MACHINE, staying
 from tests.scripted_model import Answer, Held, ModelRequest, Reply, Status, Tokens, call
 from waza_engine.executors.base import ExecutionRequest, ExecutionResponse, ExecutorError
 from waza_engine.executors.copilot_sdk import CopilotExecutor
-from waza_engine.graders.judges import AgentTool
-from waza_engine.runs.cancellation import RunCancellation
+from waza_engine.graders.judging.judges import AgentTool
+from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.vocabulary import ModelUsage, SkillInvocation
 
 MARK = "WAZA_AGENT_RUN"
@@ -333,7 +333,7 @@ import sys
 from pathlib import Path
 from waza_engine.executors.base import ExecutionRequest, ExecutorSettings
 from waza_engine.executors.copilot_sdk import CopilotExecutor
-from waza_engine.runs.cancellation import RunCancellation
+from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.spec.eval_config import EvalConfig
 config = EvalConfig.model_validate({
     "trials_per_task": 1, "timeout_seconds": 60, "executor": "copilot-sdk",

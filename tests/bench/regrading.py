@@ -13,7 +13,7 @@ from pathlib import Path
 
 from tests.engine.suites import run, write_suite
 from waza_engine.commands.regraded import answer, graded
-from waza_engine.runs.cancellation import RunCancellation
+from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.runs.regrading import RegradeRequest, prepare_regrading
 
 GRADERS = """\

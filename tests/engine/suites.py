@@ -7,10 +7,10 @@ from pathlib import Path
 from textwrap import dedent
 
 from waza_engine.results.record import TaskOutcome, TrialOutcome, Validation
-from waza_engine.runs.cancellation import RunCancellation
-from waza_engine.runs.events import RunEvent
+from waza_engine.runs.events.stream import RunEvent
+from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.runs.run import RunReport, prepare
-from waza_engine.runs.settings import RunSettings
+from waza_engine.runs.settings.table import RunSettings
 
 CONFIG = "config: {trials_per_task: 1, timeout_seconds: 20, executor: mock}\n"
 GREETS = "- {type: text, name: greets, config: {contains: [hello]}}\n"

@@ -12,7 +12,7 @@ from typing import Any, get_args
 import pytest
 
 from waza_engine.executors.base import ExecutionRequest
-from waza_engine.runs.events import EventKind
+from waza_engine.runs.events.stream import EventKind
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "engine.md").read_text("utf-8")

@@ -17,7 +17,7 @@ from pydantic import Field
 
 from waza_engine.graders.base import Grader, GradingContext, Verdict
 from waza_engine.graders.config import GraderConfig
-from waza_engine.graders.fields import WholeNumber
+from waza_engine.spec.fields import WholeNumber
 from waza_engine.graders.registry import register
 
 

@@ -6,7 +6,7 @@ from tests.extending.addition import Addition, Lines
 
 ONE_LINE = Addition(
     files={
-        "waza_engine/results/one_line.py": '''\
+        "waza_engine/results/reports/one_line.py": '''\
 """A run in one line, for a chat."""
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def one_line_report(document: Block) -> str:
             "    match output_format:",
             """\
         case ReportKind.ONE_LINE:
-            from waza_engine.results.one_line import one_line_report
+            from waza_engine.results.reports.one_line import one_line_report
 
             return one_line_report(document).encode("utf-8", "replace")
 """,

@@ -8,7 +8,7 @@ GREETING = Addition(
     files={},
     lines=(
         Lines(
-            "waza_engine/runs/settings.py",
+            "waza_engine/runs/settings/table.py",
             "    path: Path",
             """\
     greeting: Annotated[
@@ -18,7 +18,7 @@ GREETING = Addition(
 """,
         ),
         Lines(
-            "waza_engine/runs/options.py",
+            "waza_engine/runs/settings/options.py",
             "    changes: dict[str, Any] = {}",
             """\
     if settings.greeting is not None:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Self
 
 from waza_engine.assertions.workers import JAVASCRIPT, MEMORY_BYTES, PYTHON, AssertionOutcome, Language
-from waza_engine.graders.workers import WorkerLostError, WorkerPool, WorkersClosedError
+from waza_engine.processes.workers import WorkerLostError, WorkerPool, WorkersClosedError
 
 __all__ = ["DEADLINE_SECONDS", "MEMORY_BYTES", "AssertionEvaluator", "AssertionOutcome"]
 

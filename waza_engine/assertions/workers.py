@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from waza_engine.assertions.names import ALLOWED_DUNDER_ATTRIBUTES, INTERNAL_ATTRIBUTES, INTERNAL_PREFIXES
-from waza_engine.graders.workers import WorkerProgram
+from waza_engine.processes.workers import WorkerProgram
 
 MEMORY_BYTES = 1_000_000_000
 _HERE = Path(__file__).parent

@@ -25,7 +25,7 @@ from waza_engine.commands.options import (
     recorded,
 )
 from waza_engine.commands.run_options import with_run_settings
-from waza_engine.runs.settings import RunSettings
+from waza_engine.runs.settings.table import RunSettings
 from waza_engine.terminal import complain, say, say_json
 
 application = typer.Typer(
@@ -241,7 +241,7 @@ def schema(
 
     Exit code 0: written. 2: they cannot be.
     """
-    from waza_engine.spec.json_schema import schemas, write_schemas
+    from waza_engine.schemas.documents import schemas, write_schemas
 
     if out is None:
         say_json(schemas(custom=custom))

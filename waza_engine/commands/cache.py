@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from waza_engine.runs.caching import CacheError, clear_cache, configured_directory
+from waza_engine.runs.passes.caching import CacheError, clear_cache, configured_directory
 from waza_engine.spec.loading import load_project_config
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.terminal import complain, say

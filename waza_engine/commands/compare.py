@@ -10,9 +10,9 @@ from rich import box
 from rich.table import Table
 
 from waza_engine.commands.printer import Part, Printer
-from waza_engine.results.comparison import comparison
 from waza_engine.results.json_values import plain
-from waza_engine.results.recordings import RecordingError, read_recording
+from waza_engine.results.reading.recordings import RecordingError, read_recording
+from waza_engine.results.reports.comparison import comparison
 from waza_engine.terminal import complain, say_json
 
 COMPARED, NOT_COMPARED = 0, 2

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from waza_engine.runs.events import RunEvent
+from waza_engine.runs.events.stream import RunEvent
 
 _BEGINNINGS = ("warning: ", "error: ")
 

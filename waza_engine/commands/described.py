@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, cast
 
-from waza_engine.runs.suite import Suite, SuiteTask
+from waza_engine.runs.loading.suite import Suite, SuiteTask
 from waza_engine.spec.grader_entry import GraderEntry
 from waza_engine.spec.task_file import TaskFile
 

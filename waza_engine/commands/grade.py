@@ -13,16 +13,16 @@ from waza_engine.commands.report import MARKS, feedback_part
 from waza_engine.commands.run import INTERRUPTED, NOT_RUN, PASSED, SOME_FAILED
 from waza_engine.executors.base import Cancellation
 from waza_engine.results.json_values import plain
-from waza_engine.results.recordings import RecordingError
-from waza_engine.results.scores import GraderResult
-from waza_engine.results.store import ResultsError, encoded, write_output
-from waza_engine.runs.bounded import CancelledRunError
-from waza_engine.runs.budget import dollars
-from waza_engine.runs.cancellation import RunCancellation
-from waza_engine.runs.discovery import eval_file_of
-from waza_engine.runs.recorded_verdicts import is_recorded, kept_for_files
+from waza_engine.results.reading.recordings import RecordingError
+from waza_engine.results.reading.scores import GraderResult
+from waza_engine.results.writing.store import ResultsError, encoded, write_output
+from waza_engine.runs.grading.recorded_verdicts import is_recorded, kept_for_files
+from waza_engine.runs.limits.bounded import CancelledRunError
+from waza_engine.runs.limits.budget import dollars
+from waza_engine.runs.limits.cancellation import RunCancellation
+from waza_engine.runs.loading.discovery import eval_file_of
+from waza_engine.runs.loading.suite import SuiteError
 from waza_engine.runs.regrading import RegradeRequest, Regrading, prepare_regrading
-from waza_engine.runs.suite import SuiteError
 from waza_engine.scoring.statistics import mean
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.terminal import complain, say_json

@@ -6,7 +6,7 @@ import inspect
 from typing import Any
 
 from waza_engine.graders.registry import BUILT_IN_TYPES, custom_types, grader_types, plugin_problems
-from waza_engine.spec.grader_schema import grader_schema
+from waza_engine.schemas.grader_entries import grader_schema
 
 
 def grader_catalog(*, custom_only: bool) -> dict[str, Any]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from waza_engine.runs.discovery import eval_files
-from waza_engine.runs.suite import SuiteError, load_suite
+from waza_engine.runs.loading.discovery import eval_files
+from waza_engine.runs.loading.suite import SuiteError, load_suite
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.terminal import complain, say, say_json
 

@@ -29,15 +29,15 @@ from waza_engine.commands.parameters import (
 from waza_engine.commands.records import record_of
 from waza_engine.commands.regraded import answer, graded
 from waza_engine.files import is_named
-from waza_engine.results.recordings import RecordingError
-from waza_engine.runs.cancellation import RunCancellation
-from waza_engine.runs.discovery import eval_file_of, eval_files
-from waza_engine.runs.events import RunEvent
+from waza_engine.results.reading.recordings import RecordingError
+from waza_engine.runs.events.stream import RunEvent
+from waza_engine.runs.limits.cancellation import RunCancellation
+from waza_engine.runs.loading.discovery import eval_file_of, eval_files
+from waza_engine.runs.loading.suite import Suite, SuiteError, load_suite
 from waza_engine.runs.regrading import RegradeRequest, prepare_regrading
 from waza_engine.runs.run import PreparedRun, prepare
-from waza_engine.runs.selection import select
-from waza_engine.runs.suite import Suite, SuiteError, load_suite
-from waza_engine.runs.triggers import trigger_tests_of
+from waza_engine.runs.trials.selection import select
+from waza_engine.runs.trials.triggers import trigger_tests_of
 from waza_engine.spec.problems import SuiteFileError
 
 log = logging.getLogger(__name__)

@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from pylsp_jsonrpc.exceptions import JsonRpcException
 
-from waza_engine.runs.settings import RunSettings, Setting, setting_rows
+from waza_engine.runs.settings.table import RunSettings, Setting, setting_rows
 
 INVALID_PARAMS, INTERNAL_ERROR, EVAL_NOT_FOUND, VALIDATION_FAILED = -32602, -32603, -32000, -32001
 

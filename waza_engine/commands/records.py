@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from waza_engine.results.reading import latest_results
-from waza_engine.results.recordings import RecordingError
+from waza_engine.results.reading.newest_scores import latest_results
+from waza_engine.results.reading.recordings import RecordingError
 
 _EVAL_SUFFIXES = (".yaml", ".yml")
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from waza_engine.executors.base import Cancellation
-from waza_engine.results.formats import task_result
-from waza_engine.results.regraded import regraded_document, regraded_task, task_figures
-from waza_engine.results.scores import GraderResult, TaskResult
-from waza_engine.runs.recorded_verdicts import is_recorded
+from waza_engine.results.reading.formats import task_result
+from waza_engine.results.reading.scores import GraderResult, TaskResult
+from waza_engine.results.writing.regraded import regraded_document, regraded_task, task_figures
+from waza_engine.runs.grading.recorded_verdicts import is_recorded
 from waza_engine.runs.regrading import RegradedTask, Regrading
 from waza_engine.scoring.statistics import mean
 

@@ -12,8 +12,8 @@ from waza_engine.commands.complaints import Complaints, is_complaint
 from waza_engine.commands.printer import Part, Printer
 from waza_engine.results.codec.runs import run_document
 from waza_engine.results.record import TaskOutcome, TrialOutcome, Validation
-from waza_engine.results.words import baseline_words, impact_words, spending_words
-from waza_engine.runs.events import RunEvent
+from waza_engine.results.reports.words import baseline_words, impact_words, spending_words
+from waza_engine.runs.events.stream import RunEvent
 from waza_engine.runs.run import PreparedRun, RunReport
 from waza_engine.terminal import visible
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from waza_engine.commands.options import ReportKind
 from waza_engine.commands.records import record_of
 from waza_engine.results.json_values import Block, plain
-from waza_engine.results.recordings import RecordingError, read_recording
-from waza_engine.results.store import ResultsError, encoded, write_output
+from waza_engine.results.reading.recordings import RecordingError, read_recording
+from waza_engine.results.writing.store import ResultsError, encoded, write_output
 from waza_engine.terminal import complain, say_document
 
 WRITTEN, NOT_WRITTEN = 0, 2
@@ -46,11 +46,11 @@ def report_of(document: Block, output_format: ReportKind) -> bytes:
         case ReportKind.JSON:
             return encoded(plain(document))
         case ReportKind.JUNIT:
-            from waza_engine.results.junit import junit_report
+            from waza_engine.results.reports.junit import junit_report
 
             return junit_report(document)
         case ReportKind.MARKDOWN:
-            from waza_engine.results.markdown import markdown_report
+            from waza_engine.results.reports.markdown import markdown_report
 
             return markdown_report(document).encode("utf-8", "replace")
         case ReportKind.TEXT:

@@ -7,9 +7,9 @@ from typing import IO
 
 from waza_engine.commands.printer import Part, Printer
 from waza_engine.commands.report import MARKS, feedback_part
-from waza_engine.results.formats import task_result
 from waza_engine.results.json_values import Block, block_of, blocks_of, moment, number
-from waza_engine.results.scores import GraderResult, TaskResult
+from waza_engine.results.reading.formats import task_result
+from waza_engine.results.reading.scores import GraderResult, TaskResult
 
 _SHOWN_CHARACTERS = 300
 

@@ -12,15 +12,15 @@ from typing import Any, cast
 
 from waza_engine.commands.printer import Printer
 from waza_engine.commands.report import MARKS
-from waza_engine.graders.review import Review
-from waza_engine.results.calibration import agreement_words, calibrations
-from waza_engine.results.formats import read_document, todays_layout
 from waza_engine.results.json_values import Block, block_of, plain
-from waza_engine.results.reading import result_files
-from waza_engine.results.reviewed import ReviewItem, review_items, with_reviews
-from waza_engine.results.reviews import add_review, broken_lines, review_file
-from waza_engine.runs.discovery import eval_file_of
-from waza_engine.runs.suite import SuiteError
+from waza_engine.results.reading.formats import read_document, todays_layout
+from waza_engine.results.reading.newest_scores import result_files
+from waza_engine.results.reviews.calibration import agreement_words, calibrations
+from waza_engine.results.reviews.review import Review
+from waza_engine.results.reviews.review_file import add_review, broken_lines, review_file
+from waza_engine.results.reviews.reviewed import ReviewItem, review_items, with_reviews
+from waza_engine.runs.loading.discovery import eval_file_of
+from waza_engine.runs.loading.suite import SuiteError
 from waza_engine.terminal import complain, say, say_json
 
 DONE, NOT_DONE = 0, 2

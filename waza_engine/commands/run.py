@@ -22,14 +22,20 @@ from waza_engine.commands.reporting import report_of
 from waza_engine.results.codec.runs import run_document
 from waza_engine.results.json_values import plain
 from waza_engine.results.places import file_segment
-from waza_engine.results.store import ResultsError, check_writable, encoded, write_atomically, write_output
-from waza_engine.runs.budget import Meter
-from waza_engine.runs.cancellation import RunCancellation
-from waza_engine.runs.discovery import eval_file_of
-from waza_engine.runs.events import RunEvent
+from waza_engine.results.writing.store import (
+    ResultsError,
+    check_writable,
+    encoded,
+    write_atomically,
+    write_output,
+)
+from waza_engine.runs.events.stream import RunEvent
+from waza_engine.runs.limits.budget import Meter
+from waza_engine.runs.limits.cancellation import RunCancellation
+from waza_engine.runs.loading.discovery import eval_file_of
+from waza_engine.runs.loading.suite import SuiteError
 from waza_engine.runs.run import PreparedRun, RunReport, prepare
-from waza_engine.runs.settings import RunSettings
-from waza_engine.runs.suite import SuiteError
+from waza_engine.runs.settings.table import RunSettings
 from waza_engine.scoring.recommendation import ModelFigures, Recommendation
 from waza_engine.scoring.recommendation import recommend as recommend_model
 from waza_engine.spec.problems import SuiteFileError

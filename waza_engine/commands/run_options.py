@@ -10,7 +10,7 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
-from waza_engine.runs.settings import Setting, SettingKind, setting_rows
+from waza_engine.runs.settings.table import Setting, SettingKind, setting_rows
 
 _TYPES: dict[SettingKind, Any] = {
     "texts": list[str] | None,

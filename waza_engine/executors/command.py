@@ -35,7 +35,7 @@ from waza_engine.executors.base import (
 )
 from waza_engine.executors.registry import register
 from waza_engine.executors.secrets import hiding
-from waza_engine.graders.processes import ProcessScope
+from waza_engine.processes.scope import ProcessScope
 from waza_engine.spec.loading import load_adapter_file
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.vocabulary import ModelUsage, Usage

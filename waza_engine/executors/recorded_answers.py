@@ -1,7 +1,7 @@
 """Where recorded answers come from: result files, transcript files, snapshots, or a directory of them.
 
-Result files are those of this engine and of upstream (``results/recordings.py``). A transcript file holds the
-last trial of one task, a snapshot one trial.
+Result files are those of this engine and of upstream (``results/reading/recordings.py``). A transcript
+file holds the last trial of one task, a snapshot one trial.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from typing import Any, cast
 from waza_engine.executors.adapter.paths import find
 from waza_engine.executors.base import ExecutorError
 from waza_engine.results.codec.trials import trial_of
-from waza_engine.results.formats import read_document
 from waza_engine.results.json_values import Block, block_of, moment
 from waza_engine.results.places import results_directory
+from waza_engine.results.reading.formats import read_document
+from waza_engine.results.reading.recordings import RecordingError, read_recording
 from waza_engine.results.record import TrialOutcome
-from waza_engine.results.recordings import RecordingError, read_recording
 from waza_engine.vocabulary import SkillInvocation
 
 _MOST_FILES = 200

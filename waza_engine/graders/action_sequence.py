@@ -8,9 +8,9 @@ from pydantic import Field
 
 from waza_engine.graders.base import Grader, GradingContext, Verdict
 from waza_engine.graders.config import GraderConfig
-from waza_engine.graders.fields import ListOf, Text
+from waza_engine.graders.matching.sequences import Order, agreement, follows, why_not
 from waza_engine.graders.registry import register
-from waza_engine.graders.sequences import Order, agreement, follows, why_not
+from waza_engine.spec.fields import ListOf, Text
 from waza_engine.vocabulary import Check
 
 _ORDERS: dict[str, Order] = {

@@ -11,9 +11,10 @@ from waza_engine.assertions.evaluator import AssertionEvaluator, AssertionOutcom
 from waza_engine.assertions.workers import MissingInterpreterError
 from waza_engine.graders.base import Grader, GraderError, GradingContext, Verdict, verdict_of_checks
 from waza_engine.graders.config import GraderConfig
-from waza_engine.graders.fields import AssertionList
+from waza_engine.graders.programs.assertion_context import assertion_context
 from waza_engine.graders.registry import register
-from waza_engine.vocabulary import KNOWN_ARGUMENTS, Check, ToolCall
+from waza_engine.spec.fields import AssertionList
+from waza_engine.vocabulary import Check
 
 _QUOTED_CHARACTERS = 300
 
@@ -101,35 +102,6 @@ class CodeGrader(Grader[CodeConfig]):
             total_assertions=len(checks),
             passed_assertions=sum(check.passed for check in checks),
         )
-
-
-def assertion_context(context: GradingContext) -> dict[str, Any]:
-    """Return the names that an assertion may use.
-
-    As upstream's, the arguments of a call are the known ones, "" when absent; others stand in the transcript.
-    """
-    return {
-        "output": context.output,
-        "outcome": {},
-        "transcript": [dict(event) for event in context.transcript],
-        "tool_calls": [_tool_call(call) for call in context.tool_calls or ()],
-        "errors": [dict(event) for event in context.transcript if _is_error(event)],
-        "duration_ms": context.duration_ms,
-    }
-
-
-def _tool_call(call: ToolCall) -> dict[str, Any]:
-    arguments = {name: call.arguments.get(name) or "" for name in KNOWN_ARGUMENTS}
-    data: dict[str, Any] = {"name": call.name, "arguments": arguments, "success": call.success}
-    if call.id:
-        data["id"] = call.id
-    if call.result is not None:
-        data["result"] = call.result
-    return data
-
-
-def _is_error(event: Mapping[str, Any]) -> bool:
-    return "error" in str(event.get("type", "")) or "error" in str(event.get("content") or "")
 
 
 def _evaluate(

@@ -9,11 +9,12 @@ from pydantic import Field
 
 from waza_engine.files import write_bytes
 from waza_engine.graders.base import Grader, GradingContext, Verdict, verdict_of_checks
-from waza_engine.graders.config import Given, GraderConfig
-from waza_engine.graders.fields import ListOf, PlainText, Switch, TextList
+from waza_engine.graders.config import GraderConfig
 from waza_engine.graders.file import LARGEST_FILE_BYTES, read_workspace_file
 from waza_engine.graders.paths import from_working_directory, leads_outside, workspace_path
 from waza_engine.graders.registry import register
+from waza_engine.spec.block import Given
+from waza_engine.spec.fields import ListOf, PlainText, Switch, TextList
 from waza_engine.vocabulary import Check
 
 

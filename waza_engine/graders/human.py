@@ -8,8 +8,8 @@ from pydantic import Field
 
 from waza_engine.graders.base import Grader, GradingContext, Verdict
 from waza_engine.graders.config import GraderConfig
-from waza_engine.graders.fields import PlainText, TextList
 from waza_engine.graders.registry import register
+from waza_engine.spec.fields import PlainText, TextList
 
 _PREVIEW_CHARACTERS = 500
 

@@ -8,8 +8,8 @@ from pydantic import Field
 
 from waza_engine.graders.base import Grader, GradingContext, Verdict
 from waza_engine.graders.config import GraderConfig
-from waza_engine.graders.fields import PlainText
 from waza_engine.graders.registry import register
+from waza_engine.spec.fields import PlainText
 
 
 class HumanCalibrationConfig(GraderConfig):

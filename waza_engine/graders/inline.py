@@ -8,21 +8,21 @@ from typing import Any, ClassVar, cast
 
 from pydantic import Field
 
-from waza_engine.graders.answers import (
+from waza_engine.graders.base import Grader, GradingContext, Verdict
+from waza_engine.graders.config import GraderConfig
+from waza_engine.graders.paths import is_there
+from waza_engine.graders.programs.answers import (
     UnusableAnswerError,
     answer_of,
     verdict_of_answer,
     verdict_without_answer,
 )
-from waza_engine.graders.base import Grader, GradingContext, Verdict
-from waza_engine.graders.config import GraderConfig
-from waza_engine.graders.fields import PlainText
-from waza_engine.graders.launchers import command_of, is_module
-from waza_engine.graders.paths import is_there
-from waza_engine.graders.processes import run_bounded
-from waza_engine.graders.program_input import program_input
-from waza_engine.graders.programs import AnswerWords, TimeLimit, grader_environment, time_limit
+from waza_engine.graders.programs.input import program_input
+from waza_engine.graders.programs.launchers import command_of, is_module
+from waza_engine.graders.programs.options import AnswerWords, TimeLimit, grader_environment, time_limit
 from waza_engine.graders.registry import register
+from waza_engine.processes.programs import run_bounded
+from waza_engine.spec.fields import PlainText
 from waza_engine.spec.suite_files import DISK, SuiteFiles
 
 

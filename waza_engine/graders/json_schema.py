@@ -10,11 +10,12 @@ from typing import Any, ClassVar, NoReturn
 from pydantic import ConfigDict, Field
 
 from waza_engine.graders.base import Grader, GraderError, GradingContext, Verdict
-from waza_engine.graders.config import Given, GraderConfig
-from waza_engine.graders.fields import PlainText, Switch
-from waza_engine.graders.json_schemas import CompiledSchema, SchemaError, compile_schema, read_schema
+from waza_engine.graders.config import GraderConfig
+from waza_engine.graders.matching.json_schemas import CompiledSchema, SchemaError, compile_schema, read_schema
 from waza_engine.graders.paths import beside_suite
 from waza_engine.graders.registry import register
+from waza_engine.spec.block import Given
+from waza_engine.spec.fields import PlainText, Switch
 from waza_engine.vocabulary import Check
 
 _SHOWN = 40

@@ -7,10 +7,11 @@ from typing import ClassVar
 from pydantic import Field
 
 from waza_engine.graders.base import Grader, GradingContext, Verdict, verdict_of_checks
-from waza_engine.graders.config import Given, GraderConfig
-from waza_engine.graders.fields import TextList
-from waza_engine.graders.letter_case import lowered
+from waza_engine.graders.config import GraderConfig
+from waza_engine.graders.matching.letter_case import lowered
 from waza_engine.graders.registry import register
+from waza_engine.spec.block import Given
+from waza_engine.spec.fields import TextList
 from waza_engine.vocabulary import Check
 
 

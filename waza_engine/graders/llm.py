@@ -8,11 +8,11 @@ from typing import ClassVar
 from pydantic import Field
 
 from waza_engine.graders.base import Grader, GraderError, GradingContext, Verdict
-from waza_engine.graders.fields import Number, PlainText
-from waza_engine.graders.judges import JudgedConfig, limit_seconds
+from waza_engine.graders.judging.judges import JudgedConfig, limit_seconds
 from waza_engine.graders.judging.ratings import DEFAULT_THRESHOLD, Rating, rate
 from waza_engine.graders.judging.rubrics import Rubric, RubricError, load_rubric
 from waza_engine.graders.registry import register
+from waza_engine.spec.fields import Number, PlainText
 from waza_engine.spec.suite_files import DISK, SuiteFiles
 
 _USUAL = Rubric(

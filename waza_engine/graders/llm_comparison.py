@@ -7,13 +7,13 @@ from typing import ClassVar
 from pydantic import Field
 
 from waza_engine.graders.base import Grader, GradingContext, Verdict
-from waza_engine.graders.fields import PlainText
-from waza_engine.graders.judges import JudgedConfig, limit_seconds
 from waza_engine.graders.judging.evidence import section, task_and_answer
+from waza_engine.graders.judging.judges import JudgedConfig, limit_seconds
 from waza_engine.graders.judging.ratings import DEFAULT_THRESHOLD, Rating, asked, rating_details
 from waza_engine.graders.judging.rubrics import Rubric
 from waza_engine.graders.judging.scales import linear
 from waza_engine.graders.registry import register
+from waza_engine.spec.fields import PlainText
 
 _QUESTION = """\
 Compare the answer of an agent with a reference: an answer that is known to be good, or a description of one.

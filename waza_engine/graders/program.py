@@ -8,20 +8,20 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from waza_engine.graders.answers import (
+from waza_engine.graders.base import Grader, GradingContext, Verdict
+from waza_engine.graders.config import GraderConfig
+from waza_engine.graders.programs.answers import (
     UnusableAnswerError,
     answer_of,
     shortened,
     verdict_of_answer,
     verdict_without_answer,
 )
-from waza_engine.graders.base import Grader, GradingContext, Verdict
-from waza_engine.graders.config import GraderConfig
-from waza_engine.graders.fields import PlainText, TextList
-from waza_engine.graders.processes import Finished, run_bounded
-from waza_engine.graders.program_input import program_input
-from waza_engine.graders.programs import TimeLimit, grader_environment, starting_directory, time_limit
+from waza_engine.graders.programs.input import program_input
+from waza_engine.graders.programs.options import TimeLimit, grader_environment, starting_directory, time_limit
 from waza_engine.graders.registry import register
+from waza_engine.processes.programs import Finished, run_bounded
+from waza_engine.spec.fields import PlainText, TextList
 from waza_engine.vocabulary import Check
 
 

@@ -10,15 +10,15 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field
 
 from waza_engine.graders.base import Grader, GraderError, GradingContext, Verdict
-from waza_engine.graders.config import Discouraged, Given
-from waza_engine.graders.fields import Number, PlainText, Switch
-from waza_engine.graders.judges import AgentTool, JudgedConfig, JudgeError, ask, limit_seconds
 from waza_engine.graders.judging.evidence import task_and_answer
+from waza_engine.graders.judging.judges import AgentTool, JudgedConfig, JudgeError, ask, limit_seconds
 from waza_engine.graders.judging.pairwise import ChoiceBox, compared, question
 from waza_engine.graders.judging.ratings import DEFAULT_THRESHOLD, Rating, evidence_for, rate
 from waza_engine.graders.judging.rubrics import Rubric, RubricError, built_in_names, load_rubric
 from waza_engine.graders.judging.verdicts import HOW_TO_ANSWER, VerdictBox, names_tools
 from waza_engine.graders.registry import register
+from waza_engine.spec.block import Discouraged, Given
+from waza_engine.spec.fields import Number, PlainText, Switch
 from waza_engine.spec.suite_files import DISK, SuiteFiles
 
 _RATING_KEYS = ("threshold", "score_type", "response_format")

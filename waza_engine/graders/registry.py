@@ -16,7 +16,7 @@ from typing import Any, TypeVar, cast
 from pydantic import ValidationError
 
 from waza_engine.graders.base import Grader, GraderConfig, GraderError
-from waza_engine.graders.config import one_of
+from waza_engine.spec.block import one_of
 from waza_engine.spec.explain import location_of, sentence
 
 BUILT_IN_TYPES = (

@@ -8,20 +8,20 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from waza_engine.graders.answers import (
+from waza_engine.graders.base import Grader, GradingContext, Verdict
+from waza_engine.graders.config import GraderConfig
+from waza_engine.graders.paths import from_working_directory, is_there
+from waza_engine.graders.programs.answers import (
     UnusableAnswerError,
     answer_of,
     verdict_of_answer,
     verdict_without_answer,
 )
-from waza_engine.graders.base import Grader, GradingContext, Verdict
-from waza_engine.graders.config import GraderConfig
-from waza_engine.graders.fields import PlainText
-from waza_engine.graders.paths import from_working_directory, is_there
-from waza_engine.graders.processes import run_bounded
-from waza_engine.graders.program_input import program_input
-from waza_engine.graders.programs import AnswerWords, grader_environment, starting_directory
+from waza_engine.graders.programs.input import program_input
+from waza_engine.graders.programs.options import AnswerWords, grader_environment, starting_directory
 from waza_engine.graders.registry import register
+from waza_engine.processes.programs import run_bounded
+from waza_engine.spec.fields import PlainText
 from waza_engine.spec.suite_files import DISK, SuiteFiles
 
 

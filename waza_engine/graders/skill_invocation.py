@@ -8,10 +8,11 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from waza_engine.graders.base import Grader, GradingContext, Verdict
-from waza_engine.graders.config import Given, GraderConfig
-from waza_engine.graders.fields import SkillNameList, Switch
+from waza_engine.graders.config import GraderConfig
+from waza_engine.graders.matching.sequences import Agreement, Order, agreement, follows, why_not
 from waza_engine.graders.registry import register
-from waza_engine.graders.sequences import Agreement, Order, agreement, follows, why_not
+from waza_engine.spec.block import Given
+from waza_engine.spec.fields import SkillNameList, Switch
 from waza_engine.vocabulary import Check
 
 _ORDERS: dict[str, Order] = {"exact_match": "exact", "in_order": "in_order", "any_order": "any_order"}

@@ -10,8 +10,12 @@ from pydantic import Discriminator, Field, Tag
 
 from waza_engine.graders.base import Grader, GraderError, GradingContext, Verdict, verdict_of_checks
 from waza_engine.graders.behavior import at_most, tool_name_checks
-from waza_engine.graders.config import Conflict, Given, GraderConfig
-from waza_engine.graders.fields import (
+from waza_engine.graders.config import GraderConfig
+from waza_engine.graders.matching.matchers import ArgumentMatcher, given_arguments, matches
+from waza_engine.graders.matching.patterns import PatternError, check_syntax, found
+from waza_engine.graders.registry import register
+from waza_engine.spec.block import Conflict, Given
+from waza_engine.spec.fields import (
     Alternatives,
     Limit,
     ListOf,
@@ -19,9 +23,6 @@ from waza_engine.graders.fields import (
     ToolNameList,
     text_or_block,
 )
-from waza_engine.graders.matchers import ArgumentMatcher, given_arguments, matches
-from waza_engine.graders.patterns import PatternError, check_syntax, found
-from waza_engine.graders.registry import register
 from waza_engine.vocabulary import Check, ToolCall
 
 

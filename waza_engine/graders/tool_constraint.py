@@ -9,8 +9,13 @@ from pydantic import Discriminator, Field, Tag
 
 from waza_engine.graders.base import Grader, GradingContext, Verdict, verdict_of_checks
 from waza_engine.graders.behavior import at_most, tokens_check
-from waza_engine.graders.config import Given, GraderConfig
-from waza_engine.graders.fields import (
+from waza_engine.graders.config import GraderConfig
+from waza_engine.graders.matching.matchers import matches
+from waza_engine.graders.matching.patterns import PatternError, found
+from waza_engine.graders.registry import register
+from waza_engine.graders.tool_calls import ExpectedCall, check_call, check_pattern
+from waza_engine.spec.block import Given
+from waza_engine.spec.fields import (
     Alternatives,
     Limit,
     ListOf,
@@ -18,10 +23,6 @@ from waza_engine.graders.fields import (
     ToolNameList,
     text_or_block,
 )
-from waza_engine.graders.matchers import matches
-from waza_engine.graders.patterns import PatternError, found
-from waza_engine.graders.registry import register
-from waza_engine.graders.tool_calls import ExpectedCall, check_call, check_pattern
 from waza_engine.vocabulary import Check, ToolCall
 
 _PATTERNS = {"command_pattern": "command", "skill_pattern": "skill", "path_pattern": "path"}

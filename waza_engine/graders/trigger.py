@@ -10,10 +10,10 @@ from pydantic import BeforeValidator, Field
 
 from waza_engine.graders.base import Grader, GraderError, GradingContext, Verdict
 from waza_engine.graders.config import GraderConfig
-from waza_engine.graders.fields import Number, PlainText
+from waza_engine.graders.matching.skill_words import SkillWords, skill_words, words
 from waza_engine.graders.paths import from_working_directory, is_folder
 from waza_engine.graders.registry import register
-from waza_engine.graders.skill_words import SkillWords, skill_words, words
+from waza_engine.spec.fields import Number, PlainText
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.skill_file import load_skill_file
 from waza_engine.vocabulary import Check

@@ -21,10 +21,10 @@ from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared._httpx_utils import create_mcp_http_client
 
-from waza_engine.graders.processes import ProcessScope
 from waza_engine.mcp.event_loop import LoopThread
 from waza_engine.mcp.servers import shown_name
 from waza_engine.mcp.stdio import started_server
+from waza_engine.processes.scope import ProcessScope
 
 CONNECT_SECONDS = 30.0
 # The library's word for a server that is gone.

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any, cast
 
 from waza_engine.files import FileError, read_text
-from waza_engine.graders.json_schemas import SchemaError, compile_schema
-from waza_engine.graders.matchers import equal, text_of
-from waza_engine.graders.patterns import PatternError, check_syntax, found
+from waza_engine.graders.matching.json_schemas import SchemaError, compile_schema
+from waza_engine.graders.matching.matchers import equal, text_of
+from waza_engine.graders.matching.patterns import PatternError, check_syntax, found
 from waza_engine.mcp import MOCK_COMMAND
 from waza_engine.mcp.servers import Server
 from waza_engine.spec.json_reader import json_fault

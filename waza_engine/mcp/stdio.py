@@ -19,7 +19,9 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 from mcp.client.stdio import get_default_environment
 from mcp.shared.message import SessionMessage
 
-from waza_engine.graders.processes import ProcessScope, kill_tree, start_marked
+from waza_engine.processes.programs import start_marked
+from waza_engine.processes.scope import ProcessScope
+from waza_engine.processes.trees import kill_tree
 
 _LEAVE_SECONDS = 0.5
 _Incoming = MemoryObjectReceiveStream[SessionMessage | Exception]

@@ -1,1 +1,1 @@
-"""How all that the engine starts ends with it, however it ends. Light."""
+"""Programs: how they are started, bounded in time, and ended with all they started."""

@@ -1,1 +1,1 @@
-"""Result documents in upstream's layout, written atomically, and their history."""
+"""The record of runs: typed, as it stands in files, reviewed, and reported."""

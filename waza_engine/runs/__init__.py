@@ -1,1 +1,1 @@
-"""From a suite on disk to a finished run: loading, workspaces, trials, events and cancelling."""
+"""From a suite on disk to a finished run: ``run.py`` is where to start reading."""

@@ -20,17 +20,17 @@ from waza_engine.assertions.evaluator import AssertionEvaluator
 from waza_engine.executors.base import Cancellation, Executor, ExecutorError, ExecutorSettings
 from waza_engine.executors.registry import create_executor
 from waza_engine.graders.base import GradingContext
-from waza_engine.graders.judges import Judge
-from waza_engine.graders.patterns import current_workers, pattern_workers
-from waza_engine.graders.processes import ProcessScope, current_scope
-from waza_engine.graders.review import recorded_review, review_changes
+from waza_engine.graders.judging.judges import Judge
+from waza_engine.graders.matching.patterns import current_workers, pattern_workers
+from waza_engine.processes.scope import ProcessScope, current_scope
 from waza_engine.results.places import results_directory
+from waza_engine.results.reading.recordings import RecordedTask, RecordedTrial, Recording, read_recording
 from waza_engine.results.record import TrialOutcome, Validation
-from waza_engine.results.recordings import RecordedTask, RecordedTrial, Recording, read_recording
-from waza_engine.runs.budget import Meter, MeteredExecutor
-from waza_engine.runs.grading import BuiltGrader, grade, grade_expected
-from waza_engine.runs.judging import ExecutorJudge
-from waza_engine.runs.recorded_verdicts import (
+from waza_engine.results.reviews.review import recorded_review, review_changes
+from waza_engine.runs.agent.workspace import WorkspaceError, fixture_directory, prompt_of
+from waza_engine.runs.grading.graders import BuiltGrader, grade, grade_expected
+from waza_engine.runs.grading.judging import ExecutorJudge
+from waza_engine.runs.grading.recorded_verdicts import (
     asks_judge,
     continues_session,
     has_verdict,
@@ -38,11 +38,11 @@ from waza_engine.runs.recorded_verdicts import (
     recorded_baseline,
     recorded_verdict,
 )
-from waza_engine.runs.selection import SelectedTask, select
-from waza_engine.runs.settings import Budget
-from waza_engine.runs.suite import Suite, SuiteError, load_suite
-from waza_engine.runs.trial import TrialTask
-from waza_engine.runs.workspace import WorkspaceError, fixture_directory, prompt_of
+from waza_engine.runs.limits.budget import Meter, MeteredExecutor
+from waza_engine.runs.loading.suite import Suite, SuiteError, load_suite
+from waza_engine.runs.settings.table import Budget
+from waza_engine.runs.trials.selection import SelectedTask, select
+from waza_engine.runs.trials.trial import TrialTask
 from waza_engine.spec.file_names import EVAL_NAMES
 from waza_engine.spec.loading import load_eval_file, load_project_config
 from waza_engine.spec.problems import SuiteFileError

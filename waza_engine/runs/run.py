@@ -16,39 +16,39 @@ from pathlib import Path
 from waza_engine.assertions.evaluator import AssertionEvaluator
 from waza_engine.executors.base import Executor, ExecutorError, ExecutorSettings
 from waza_engine.executors.registry import create_executor
-from waza_engine.graders.judges import limit_warning
-from waza_engine.graders.patterns import current_workers, pattern_workers
-from waza_engine.graders.processes import ProcessScope, current_scope
-from waza_engine.results.copies import write_copy
+from waza_engine.graders.judging.judges import limit_warning
+from waza_engine.graders.matching.patterns import current_workers, pattern_workers
+from waza_engine.processes.scope import ProcessScope, current_scope
 from waza_engine.results.record import RunOutcome, TaskOutcome
-from waza_engine.results.recovery import recover_journals
-from waza_engine.results.session_log import SessionLog
-from waza_engine.results.store import ResultsError, ResultStore
-from waza_engine.results.transcripts import write_transcript
-from waza_engine.runs.agent import AgentSetup
-from waza_engine.runs.backend import BackendFactory, ThreadBackend
-from waza_engine.runs.bounded import CancelledRunError
-from waza_engine.runs.budget import Meter, MeteredExecutor
-from waza_engine.runs.caching import TaskCache, cache_directory
-from waza_engine.runs.cancellation import RunCancellation, all_at_once
-from waza_engine.runs.context import RunContext
-from waza_engine.runs.ending import Ending, run_outcome
-from waza_engine.runs.events import EventStream, RunEvent
-from waza_engine.runs.grading import BuiltGrader
-from waza_engine.runs.header import run_header
-from waza_engine.runs.hooks import HookError
-from waza_engine.runs.judging import judge_executor
-from waza_engine.runs.metrics import unknown_metrics
-from waza_engine.runs.options import given_settings, with_options
-from waza_engine.runs.passes import Findings, Handling, Pass, outputs_of, run_pass
-from waza_engine.runs.places import second_results, session_logs
-from waza_engine.runs.planning import baseline_pass, check_prices, judge_models
-from waza_engine.runs.progress import Progress
-from waza_engine.runs.selection import SelectedTask, compares, select, ungraded
-from waza_engine.runs.session_log import SessionListener
-from waza_engine.runs.settings import RunSettings
-from waza_engine.runs.suite import Suite, SuiteError, load_suite
-from waza_engine.runs.workspace import WorkspaceError, prompt_of
+from waza_engine.results.writing.copies import write_copy
+from waza_engine.results.writing.recovery import recover_journals
+from waza_engine.results.writing.session_log import SessionLog
+from waza_engine.results.writing.store import ResultsError, ResultStore
+from waza_engine.results.writing.transcripts import write_transcript
+from waza_engine.runs.agent.setup import AgentSetup
+from waza_engine.runs.agent.workspace import WorkspaceError, prompt_of
+from waza_engine.runs.events.progress import Progress
+from waza_engine.runs.events.session_log import SessionListener
+from waza_engine.runs.events.stream import EventStream, RunEvent
+from waza_engine.runs.grading.graders import BuiltGrader
+from waza_engine.runs.grading.judging import judge_executor
+from waza_engine.runs.limits.bounded import CancelledRunError
+from waza_engine.runs.limits.budget import Meter, MeteredExecutor
+from waza_engine.runs.limits.cancellation import RunCancellation, all_at_once
+from waza_engine.runs.loading.suite import Suite, SuiteError, load_suite
+from waza_engine.runs.passes.caching import TaskCache, cache_directory
+from waza_engine.runs.passes.ending import Ending, run_outcome
+from waza_engine.runs.passes.hooks import HookError
+from waza_engine.runs.passes.metrics import unknown_metrics
+from waza_engine.runs.passes.planning import baseline_pass, check_prices, judge_models
+from waza_engine.runs.passes.suite_pass import Findings, Handling, Pass, outputs_of, run_pass
+from waza_engine.runs.settings.header import run_header
+from waza_engine.runs.settings.options import given_settings, with_options
+from waza_engine.runs.settings.places import second_results, session_logs
+from waza_engine.runs.settings.table import RunSettings
+from waza_engine.runs.trials.backend import BackendFactory, ThreadBackend
+from waza_engine.runs.trials.context import RunContext
+from waza_engine.runs.trials.selection import SelectedTask, compares, select, ungraded
 from waza_engine.spec.loading import load_project_config
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.project_config import ProjectConfig

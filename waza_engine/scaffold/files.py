@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from waza_engine.files import read_beginning
-from waza_engine.results.store import ResultsError, write_atomically
+from waza_engine.results.writing.store import ResultsError, write_atomically
 from waza_engine.scaffold.problems import ScaffoldError
 from waza_engine.spec.yaml_reader import read_text
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from waza_engine.graders.base import GraderError
 from waza_engine.graders.registry import create, grader_type
-from waza_engine.runs.discovery import eval_file_of
-from waza_engine.runs.suite import SuiteError
+from waza_engine.runs.loading.discovery import eval_file_of
+from waza_engine.runs.loading.suite import SuiteError
 from waza_engine.scaffold.files import original_text, restored
 from waza_engine.scaffold.problems import ScaffoldError
 from waza_engine.scaffold.text import scalar

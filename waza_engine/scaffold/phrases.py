@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from waza_engine.graders.skill_words import words
+from waza_engine.graders.matching.skill_words import words
 
 MOST_PROMPTS = 6
 _SHORTEST, _LONGEST = 3, 160

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from waza_engine.graders.skill_words import words
+from waza_engine.graders.matching.skill_words import words
 from waza_engine.scaffold.phrases import Prompt, TriggerPrompts, printable, summary, trigger_prompts
 from waza_engine.scaffold.problems import ScaffoldError
 from waza_engine.scaffold.text import scalar, slug

@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from waza_engine.runs.discovery import eval_file_of
-from waza_engine.runs.suite import SuiteError, load_suite
+from waza_engine.runs.loading.discovery import eval_file_of
+from waza_engine.runs.loading.suite import SuiteError, load_suite
 from waza_engine.scaffold.problems import ScaffoldError
 from waza_engine.scaffold.text import scalar, slug
 from waza_engine.spec.eval_file import EvalFile

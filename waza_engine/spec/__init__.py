@@ -1,1 +1,1 @@
-"""What authors write: one pydantic model file per document kind, and the JSON Schemas made from them."""
+"""What authors write: one pydantic model file per document kind, and how files become them."""

@@ -11,7 +11,6 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from waza_engine.graders.fields import ListOf, Number, PlainText
 from waza_engine.spec.adapter_parts import (
     WRITTEN,
     EventMapping,
@@ -30,6 +29,7 @@ from waza_engine.spec.adapter_parts import (
     exclusive,
 )
 from waza_engine.spec.block import Block
+from waza_engine.spec.fields import ListOf, Number, PlainText
 from waza_engine.spec.values import Shown, severity
 
 _NO_EVENTS = '`output` and `result` are needed, unless `x-waza` has `"output_mode": "text"`'

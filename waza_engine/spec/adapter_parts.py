@@ -6,8 +6,8 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from waza_engine.graders.fields import ListOf, PlainText
 from waza_engine.spec.block import Block
+from waza_engine.spec.fields import ListOf, PlainText
 from waza_engine.spec.values import Shown, matching
 
 Emitted = Literal["thought", "tool_call", "message", "plan"]

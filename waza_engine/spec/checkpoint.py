@@ -6,8 +6,8 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from waza_engine.graders.fields import WholeNumber
 from waza_engine.spec.block import Block
+from waza_engine.spec.fields import WholeNumber
 from waza_engine.spec.grader_entry import GraderEntry
 from waza_engine.spec.values import ListOfBlocks, Positive
 

@@ -8,8 +8,8 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from waza_engine.graders.fields import ListOf, SkillNameList, Switch, Text, WholeNumber
 from waza_engine.spec.block import Block
+from waza_engine.spec.fields import ListOf, SkillNameList, Switch, Text, WholeNumber
 from waza_engine.spec.values import (
     AnyMap,
     FixtureList,

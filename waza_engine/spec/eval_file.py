@@ -7,8 +7,9 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag, model_validator
 
-from waza_engine.graders.config import Given
-from waza_engine.graders.fields import (
+from waza_engine.spec.block import Block, Given
+from waza_engine.spec.eval_config import EvalConfig
+from waza_engine.spec.fields import (
     Alternatives,
     ListOf,
     Switch,
@@ -17,8 +18,6 @@ from waza_engine.graders.fields import (
     plain_text,
     text_or_block,
 )
-from waza_engine.spec.block import Block
-from waza_engine.spec.eval_config import EvalConfig
 from waza_engine.spec.grader_entry import GraderEntry
 from waza_engine.spec.suite_parts import Adversarial, Hooks, McpMock, Metric, without_duplicates
 from waza_engine.spec.task_file import TaskElement

@@ -6,7 +6,8 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Discriminator, Field, JsonValue, Tag
 
-from waza_engine.graders.fields import (
+from waza_engine.spec.block import Block
+from waza_engine.spec.fields import (
     Alternatives,
     ListOf,
     Switch,
@@ -16,7 +17,6 @@ from waza_engine.graders.fields import (
     WholeNumber,
     text_or_block,
 )
-from waza_engine.spec.block import Block
 from waza_engine.spec.grader_entry import GraderEntry
 from waza_engine.spec.values import AnyMap, ListOfBlocks, severity
 

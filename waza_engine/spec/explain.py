@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-from waza_engine.graders.config import one_of
+from waza_engine.spec.block import one_of
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails

@@ -10,8 +10,8 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
-from waza_engine.graders.fields import Number, Text
 from waza_engine.spec.block import Block
+from waza_engine.spec.fields import Number, Text
 from waza_engine.spec.values import AnyMap, kind, severity
 
 NAME_DESCRIPTION = (

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args
 from pydantic import ValidationError
 
 from waza_engine.files import Boundary
-from waza_engine.graders.config import GraderConfig
+from waza_engine.spec.block import Block
 from waza_engine.spec.boundary import suite_boundary
 from waza_engine.spec.dialects import canonical_eval, canonical_task
 from waza_engine.spec.eval_file import EvalFile
@@ -38,7 +38,7 @@ LEFT_OUT = "-"
 _LEVELS = 10
 # The first version ran suites without these keys, upstream refuses them.
 _ASSUMED = {"trials_per_task": 1, "timeout_seconds": 300}
-ModelT = TypeVar("ModelT", bound=GraderConfig)
+ModelT = TypeVar("ModelT", bound=Block)
 Warnings = tuple[SuiteFileWarning, ...]
 
 
@@ -186,25 +186,25 @@ def _delete(value: Any, location: Location) -> None:
     cast("dict[Any, Any]", value).pop(location[-1], None)
 
 
-def _meant(model: type[GraderConfig], location: Location) -> str | None:
+def _meant(model: type[Block], location: Location) -> str | None:
     """Return the known spelling of a misspelt key."""
     block: Any = model
     for part in location[:-1]:
         block = block if isinstance(part, int) else _block_below(block, str(part))
         if block is None:
             return None
-    return cast("type[GraderConfig]", block).misspellings.get(str(location[-1]))
+    return cast("type[Block]", block).misspellings.get(str(location[-1]))
 
 
-def _block_below(model: type[GraderConfig], key: str) -> type[GraderConfig] | None:
+def _block_below(model: type[Block], key: str) -> type[Block] | None:
     for name, field in model.model_fields.items():
         if (field.alias or name) == key:
             return next(_blocks_in(field.annotation), None)
     return None
 
 
-def _blocks_in(annotation: Any) -> Iterator[type[GraderConfig]]:
-    if inspect.isclass(annotation) and issubclass(annotation, GraderConfig):
+def _blocks_in(annotation: Any) -> Iterator[type[Block]]:
+    if inspect.isclass(annotation) and issubclass(annotation, Block):
         yield annotation
     for argument in get_args(annotation):
         yield from _blocks_in(argument)

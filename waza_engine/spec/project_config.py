@@ -9,8 +9,8 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from waza_engine.graders.fields import PlainText, Switch, Text, WholeNumber
 from waza_engine.spec.block import Block
+from waza_engine.spec.fields import PlainText, Switch, Text, WholeNumber
 from waza_engine.spec.values import NotNegative, Positive, Shown, kind, matching
 
 _FILE_NAME = matching(r"^(?!\s*\.{1,2}\s*$)(?=.*\S)[^/\\]+$", "must be a file name without a directory")

@@ -6,8 +6,8 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
-from waza_engine.graders.fields import Number, PlainText
 from waza_engine.spec.block import Block
+from waza_engine.spec.fields import Number, PlainText
 from waza_engine.spec.values import AnyMap, Shown, kind, severity
 
 Turns = Annotated[

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from waza_engine.files import is_named
-from waza_engine.graders.fields import plain_text
+from waza_engine.spec.fields import plain_text
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.yaml_reader import YamlFile, parse_yaml, read_text
 

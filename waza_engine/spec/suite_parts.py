@@ -7,9 +7,8 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, Field
 
-from waza_engine.graders.config import Given
-from waza_engine.graders.fields import ListOf, Number, PlainText, Switch, Text, TextList, WholeNumber
-from waza_engine.spec.block import Block
+from waza_engine.spec.block import Block, Given
+from waza_engine.spec.fields import ListOf, Number, PlainText, Switch, Text, TextList, WholeNumber
 from waza_engine.spec.values import AnyMap, ListOfBlocks, RequiredText, Shown, kind, severity
 
 

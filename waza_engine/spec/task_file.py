@@ -6,11 +6,10 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field, model_validator
 
-from waza_engine.graders.config import Conflict, Given
-from waza_engine.graders.fields import ListOf, Switch, Text, TextList, WholeNumber
-from waza_engine.spec.block import Block
+from waza_engine.spec.block import Block, Conflict, Given
 from waza_engine.spec.checkpoint import Checkpoint
 from waza_engine.spec.expected import Expected
+from waza_engine.spec.fields import ListOf, Switch, Text, TextList, WholeNumber
 from waza_engine.spec.grader_entry import GraderEntry
 from waza_engine.spec.task_inputs import TaskInputs
 from waza_engine.spec.values import AnyMap, FixtureList, ListOfBlocks, NotNegative, PathList, Positive, kind

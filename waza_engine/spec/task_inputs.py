@@ -6,9 +6,8 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
-from waza_engine.graders.config import Given
-from waza_engine.graders.fields import Alternatives, ListOf, Text, WholeNumber, text_or_block
-from waza_engine.spec.block import Block
+from waza_engine.spec.block import Block, Given
+from waza_engine.spec.fields import Alternatives, ListOf, Text, WholeNumber, text_or_block
 from waza_engine.spec.values import (
     AnyMap,
     InsidePath,

@@ -6,9 +6,8 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from waza_engine.graders.config import Given
-from waza_engine.graders.fields import Switch, Text
-from waza_engine.spec.block import Block
+from waza_engine.spec.block import Block, Given
+from waza_engine.spec.fields import Switch, Text
 from waza_engine.spec.values import ListOfBlocks, RequiredText, kind
 
 

@@ -11,7 +11,7 @@ from annotated_types import Ge
 from pydantic import BeforeValidator
 from pydantic_core import core_schema
 
-from waza_engine.graders.fields import ListOf, Text, plain_text
+from waza_engine.spec.fields import ListOf, Text, plain_text
 
 if TYPE_CHECKING:
     from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler

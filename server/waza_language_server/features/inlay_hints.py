@@ -21,7 +21,7 @@ from waza_language_server.project.suite_file import SuiteFile
 from waza_language_server.syntax.steps import Steps, finished
 
 if TYPE_CHECKING:
-    from waza_engine.results.reading import CheckResult
+    from waza_engine.results.reading.newest_scores import CheckResult
     from waza_engine.spec.scalars import Json
     from waza_language_server.project.document import Document
     from waza_language_server.project.scores import Outcome, Score

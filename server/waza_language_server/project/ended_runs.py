@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from waza_engine.results.reading import RunResult, TaskResult, results_of
+from waza_engine.results.reading.newest_scores import RunResult, TaskResult, results_of
 from waza_language_server.project.disk import stamp_of
 
 if TYPE_CHECKING:

@@ -19,7 +19,12 @@ from typing import TYPE_CHECKING
 
 from waza_engine.files import FileError, read_text
 from waza_engine.markdown import code
-from waza_engine.results.reading import GraderResult, RunResult, TaskResult, latest_results_in_steps
+from waza_engine.results.reading.newest_scores import (
+    GraderResult,
+    RunResult,
+    TaskResult,
+    latest_results_in_steps,
+)
 from waza_engine.spec.scalars import Json
 from waza_language_server.project.disk import MAX_BYTES, stamp_of
 from waza_language_server.project.ended_runs import EndedRuns

@@ -15,7 +15,7 @@ from tests.command_line import engine, engine_process
 from tests.engine.cli.terminal import shown_on_terminal
 from tests.engine.suites import GREETS, HANGS, task, write_suite
 from tests.patience import ON_A_BUSY_MACHINE, staying
-from waza_engine.results.reading import latest_results
+from waza_engine.results.reading.newest_scores import latest_results
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "code-explainer"
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from waza_engine.executors.base import ExecutionRequest, ExecutionResponse, ExecutorSettings
 from waza_engine.executors.command import CommandExecutor
-from waza_engine.runs.cancellation import RunCancellation
+from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.spec.eval_config import EvalConfig
 
 PRELUDE = """

@@ -13,7 +13,7 @@ from tests.engine.executors.agents import answer, ask, executor_of
 from tests.patience import ON_A_BUSY_MACHINE, ends
 from waza_engine.executors.adapter.turn import LONGEST_LINE_BYTES, MOST_BYTES
 from waza_engine.executors.base import ExecutionRequest, ExecutionResponse, ExecutorError
-from waza_engine.runs.cancellation import RunCancellation
+from waza_engine.runs.limits.cancellation import RunCancellation
 
 SLEEPS = "say(type='text', text='partial')\ntime.sleep(60)"
 # The child says who it is, ignores requests to end, and outlives its parent.

@@ -14,7 +14,7 @@ from copilot._cli_version import get_runtime_platform
 from waza_engine.executors.base import ExecutionRequest, ExecutorError, ExecutorSettings
 from waza_engine.executors.copilot.runtime import Program, find_program
 from waza_engine.executors.copilot_sdk import CopilotExecutor
-from waza_engine.runs.cancellation import RunCancellation
+from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.spec.eval_config import EvalConfig
 
 

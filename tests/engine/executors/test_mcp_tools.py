@@ -15,7 +15,7 @@ from tests.patience import ON_A_BUSY_MACHINE
 from tests.scripted_model import ModelRequest, Reply, call
 from waza_engine.executors.base import ExecutorError
 from waza_engine.mcp.mocks import MockResponse, MockServer, MockTool, server_of
-from waza_engine.runs.cancellation import RunCancellation
+from waza_engine.runs.limits.cancellation import RunCancellation
 
 
 def test_the_model_calls_the_tools_of_mcp_servers(tmp_path: Path, scripted_model: StartModel) -> None:

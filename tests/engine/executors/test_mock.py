@@ -4,7 +4,7 @@ from pathlib import Path
 
 from waza_engine.executors.base import ExecutionRequest, WorkspaceFile
 from waza_engine.executors.mock import MockExecutor
-from waza_engine.runs.cancellation import RunCancellation
+from waza_engine.runs.limits.cancellation import RunCancellation
 
 
 def answer(request: ExecutionRequest) -> str:

@@ -30,7 +30,7 @@ from tests.scripted_model import (
 )
 from waza_engine.executors.base import ExecutionResponse, ExecutorError
 from waza_engine.executors.openai import OpenAIExecutor
-from waza_engine.runs.cancellation import RunCancellation
+from waza_engine.runs.limits.cancellation import RunCancellation
 
 LOCAL = {"base_url": "http://127.0.0.1:9/v1"}
 

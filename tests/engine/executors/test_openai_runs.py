@@ -15,9 +15,9 @@ from tests.engine.results.upstream_layout import complaints
 from tests.engine.suites import only_trial, run, task, write_suite
 from tests.patience import ON_A_BUSY_MACHINE
 from tests.scripted_model import Answer, Held, ModelRequest, Reply, Status, Tokens, call
-from waza_engine.runs.cancellation import RunCancellation
+from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.runs.run import prepare
-from waza_engine.runs.settings import RunSettings
+from waza_engine.runs.settings.table import RunSettings
 
 GRADERS = r"""
 - {type: skill_invocation, name: loads, config: {required_skills: [writer], mode: exact_match}}

@@ -12,7 +12,7 @@ import pytest
 
 from waza_engine.executors.base import ExecutionRequest, ExecutionResponse, ExecutorError, ExecutorSettings
 from waza_engine.executors.replay import ReplayExecutor
-from waza_engine.runs.cancellation import RunCancellation
+from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.spec.eval_config import EvalConfig
 from waza_engine.vocabulary import SkillInvocation
 

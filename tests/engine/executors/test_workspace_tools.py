@@ -16,7 +16,7 @@ from tests.engine.executors.talking import ask, openai_executor
 from tests.patience import ON_A_BUSY_MACHINE
 from waza_engine.executors.chat.agent_tools import ToolError, ToolOutcome
 from waza_engine.executors.chat.workspace_tools import Surroundings, workspace_tools
-from waza_engine.graders.processes import ProcessScope
+from waza_engine.processes.scope import ProcessScope
 
 ALL = ("read", "write", "list", "run")
 posix = pytest.mark.skipif(os.name == "nt", reason="POSIX alone has this")

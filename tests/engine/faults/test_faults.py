@@ -19,8 +19,8 @@ import pytest
 from tests.engine.faults.runs import FaultyRun, faulty_run, marked_processes, tree
 from tests.engine.suites import GREETS, task, write_suite
 from tests.patience import ON_A_BUSY_MACHINE, staying
-from waza_engine.results.history import read_history
-from waza_engine.results.reading import latest_results
+from waza_engine.results.reading.newest_scores import latest_results
+from waza_engine.results.writing.history import read_history
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="signals, links and groups are POSIX")
 MEGABYTE = 2**20

@@ -12,8 +12,8 @@ from tests.scripted_model import Answer, Call, ScriptedModel, call
 from waza_engine.executors.base import Executor, ExecutorSettings
 from waza_engine.executors.openai import OpenAIExecutor
 from waza_engine.graders.base import Verdict
-from waza_engine.runs.cancellation import RunCancellation
-from waza_engine.runs.judging import ExecutorJudge
+from waza_engine.runs.grading.judging import ExecutorJudge
+from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.spec.eval_config import EvalConfig, Provider
 
 

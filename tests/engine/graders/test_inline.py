@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from tests.engine.graders.grading import folder, grade, result
-from waza_engine.graders import launchers
 from waza_engine.graders.base import GradingContext, Verdict
-from waza_engine.graders.program_input import program_input, trajectory
+from waza_engine.graders.programs import launchers
+from waza_engine.graders.programs.input import program_input, trajectory
 from waza_engine.graders.registry import create
 from waza_engine.vocabulary import ToolCall
 

@@ -27,8 +27,8 @@ from tests.scripted_model import (
 )
 from waza_engine.graders.base import GradingContext
 from waza_engine.graders.registry import create
-from waza_engine.runs.bounded import CancelledRunError
-from waza_engine.runs.cancellation import RunCancellation
+from waza_engine.runs.limits.bounded import CancelledRunError
+from waza_engine.runs.limits.cancellation import RunCancellation
 
 ASK = {"prompt": "Is it good? Call set_waza_grade_pass or set_waza_grade_fail."}
 
@@ -258,7 +258,7 @@ def test_the_deadline_of_the_grader_leaves_the_judge_its_time(monkeypatch: pytes
 
 def test_a_judge_works_in_the_workspace_or_in_an_empty_directory(tmp_path: Path) -> None:
     from waza_engine.executors.base import ExecutionRequest, ExecutionResponse
-    from waza_engine.runs.judging import ExecutorJudge
+    from waza_engine.runs.grading.judging import ExecutorJudge
 
     places: list[Path] = []
 

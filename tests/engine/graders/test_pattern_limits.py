@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from waza_engine.graders.patterns import PatternError, check_syntax, found
+from waza_engine.graders.matching.patterns import PatternError, check_syntax, found
 from waza_engine.spec.pattern_syntax import LARGEST_SIZE, PatternSyntaxError, dialect_of, size_of
 from waza_language_server.embedded.regex import pattern_fault
 

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from tests.engine.graders.grading import only, skills
-from waza_engine.graders import reference
+from waza_engine.commands import grader_reference as reference
 from waza_engine.graders.base import Grader, GraderError, GradingContext
 from waza_engine.graders.registry import create, grader_types
 from waza_engine.vocabulary import ToolCall, Usage

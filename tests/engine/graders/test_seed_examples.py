@@ -21,8 +21,8 @@ from tests.engine.graders.seed_documents import (
     json_blocks,
 )
 from waza_engine.assertions.evaluator import AssertionEvaluator
-from waza_engine.graders.answers import verdict_of_answer
 from waza_engine.graders.base import GraderError, GradingContext
+from waza_engine.graders.programs.answers import verdict_of_answer
 from waza_engine.graders.registry import create
 from waza_engine.vocabulary import SkillInvocation, ToolCall, Usage
 

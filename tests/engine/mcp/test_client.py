@@ -16,10 +16,10 @@ import uvicorn
 from mcp.server import MCPServer
 
 from tests.patience import ON_A_BUSY_MACHINE
-from waza_engine.graders.processes import ProcessScope
 from waza_engine.mcp.client import McpError, McpTools
 from waza_engine.mcp.mocks import MockResponse, MockServer, MockTool, server_of
 from waza_engine.mcp.servers import agent_servers
+from waza_engine.processes.scope import ProcessScope
 
 HANGS = "import sys, time\nprint('[]', flush=True)\ntime.sleep(60)\n"
 

@@ -12,8 +12,8 @@ from tests.command_line import engine
 from tests.engine.results.eras import HELLO, SAMPLES, go_march, go_newest, python_era
 from tests.engine.suites import task, write_suite
 from tests.shared_corpus import SUITES, needs_corpus
-from waza_engine.results.reading import latest_results, results_of
-from waza_engine.results.recordings import read_recording
+from waza_engine.results.reading.newest_scores import latest_results, results_of
+from waza_engine.results.reading.recordings import read_recording
 
 every_era = pytest.mark.parametrize("era", SAMPLES)
 eras_with_trials = pytest.mark.parametrize("era", [name for name in SAMPLES if name != "sparse"])

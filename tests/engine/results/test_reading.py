@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from tests.engine.results.eras import SAMPLES
 from tests.engine.suites import run, task, write_suite
-from waza_engine.results import formats
-from waza_engine.results.formats import read_result
 from waza_engine.results.json_values import object_in
-from waza_engine.results.reading import RunResult, latest_results, results_of
-from waza_engine.results.score_fields import LENIENT_BYTES
+from waza_engine.results.reading import formats
+from waza_engine.results.reading.formats import read_result
+from waza_engine.results.reading.newest_scores import RunResult, latest_results, results_of
+from waza_engine.results.reading.score_fields import LENIENT_BYTES
 
 GRADERS = """\
 - {type: text, name: greets, config: {contains: [hello, goodbye]}}
@@ -195,7 +195,8 @@ def test_a_file_that_is_no_result_never_raises(tmp_path: Path, text: str) -> Non
 
 def test_reading_is_light() -> None:
     heavy = "('pydantic', 'yaml', 'psutil')"
-    code = f"import sys, waza_engine.results.reading; sys.exit(any(m in sys.modules for m in {heavy}))"
+    reading = "waza_engine.results.reading.newest_scores"
+    code = f"import sys, {reading}; sys.exit(any(m in sys.modules for m in {heavy}))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 

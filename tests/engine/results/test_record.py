@@ -14,8 +14,8 @@ from tests.engine.results.eras import SAMPLES
 from waza_engine.results.codec.runs import run_document, run_of
 from waza_engine.results.codec.tasks import task_document, task_of
 from waza_engine.results.codec.verdicts import verdict_document, verdict_of
-from waza_engine.results.formats import todays_layout
 from waza_engine.results.json_values import blocks_of
+from waza_engine.results.reading.formats import todays_layout
 from waza_engine.results.record import (
     CheckpointOutcome,
     MetricOutcome,

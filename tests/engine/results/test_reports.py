@@ -10,8 +10,8 @@ from xml.etree import ElementTree
 import pytest
 
 from tests.hostile_text import HOSTILE, hidden_in, outside_of_code, replaced
-from waza_engine.results.junit import junit_report
-from waza_engine.results.markdown import LONGEST_CHARACTERS, markdown_report
+from waza_engine.results.reports.junit import junit_report
+from waza_engine.results.reports.markdown import LONGEST_CHARACTERS, markdown_report
 
 
 def verdict(*, passed: bool, feedback: str = "", status: str = "") -> dict[str, Any]:

@@ -14,11 +14,11 @@ from waza_engine.commands.methods import Methods
 from waza_engine.commands.options import ReportKind
 from waza_engine.commands.regraded import answer, graded
 from waza_engine.commands.reporting import report_of
-from waza_engine.results.calibration import agreement
-from waza_engine.results.reading import latest_results
-from waza_engine.results.recordings import read_recording
-from waza_engine.results.reviews import REVIEWS_NAME, broken_lines, reviews_for
-from waza_engine.runs.cancellation import RunCancellation
+from waza_engine.results.reading.newest_scores import latest_results
+from waza_engine.results.reading.recordings import read_recording
+from waza_engine.results.reviews.calibration import agreement
+from waza_engine.results.reviews.review_file import REVIEWS_NAME, broken_lines, reviews_for
+from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.runs.regrading import RegradeRequest, prepare_regrading
 
 HUMAN = """\

@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 
 from tests.engine.suites import GREETS, run, task, write_suite
-from waza_engine.results import history
 from waza_engine.results.codec.runs import run_of
-from waza_engine.results.history import read_history
 from waza_engine.results.places import results_directory
-from waza_engine.results.reading import latest_results
+from waza_engine.results.reading.newest_scores import latest_results
 from waza_engine.results.record import RunHeader, TaskOutcome
-from waza_engine.results.recovery import recover_journals
-from waza_engine.results.store import ResultsError, ResultStore, write_atomically
+from waza_engine.results.writing import history
+from waza_engine.results.writing.history import read_history
+from waza_engine.results.writing.recovery import recover_journals
+from waza_engine.results.writing.store import ResultsError, ResultStore, write_atomically
 
 
 def header() -> RunHeader:

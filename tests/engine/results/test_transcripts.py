@@ -11,8 +11,8 @@ import pytest
 
 from tests.engine.suites import GREETS, run, task, write_suite
 from waza_engine.results.record import TaskOutcome
-from waza_engine.results.store import ResultsError
-from waza_engine.results.transcripts import file_stem, transcript_document, write_transcript
+from waza_engine.results.writing.store import ResultsError
+from waza_engine.results.writing.transcripts import file_stem, transcript_document, write_transcript
 
 STARTED = datetime(2026, 7, 1, 12, 0, 5, tzinfo=UTC)
 

@@ -10,17 +10,17 @@ from pathlib import Path
 from waza_engine.assertions.evaluator import AssertionEvaluator
 from waza_engine.executors.base import Cancellation, ExecutionRequest, ExecutionResponse
 from waza_engine.results.record import TrialOutcome
-from waza_engine.runs.agent import agent_setup
-from waza_engine.runs.budget import Meter, MeteredExecutor
-from waza_engine.runs.cancellation import RunCancellation
-from waza_engine.runs.context import RunContext
-from waza_engine.runs.events import EventStream
-from waza_engine.runs.progress import Progress
-from waza_engine.runs.selection import select
-from waza_engine.runs.settings import Budget, RunSettings
-from waza_engine.runs.suite import load_suite
-from waza_engine.runs.trial import run_trial
-from waza_engine.runs.trial_request import TrialRequest
+from waza_engine.runs.agent.setup import agent_setup
+from waza_engine.runs.events.progress import Progress
+from waza_engine.runs.events.stream import EventStream
+from waza_engine.runs.limits.budget import Meter, MeteredExecutor
+from waza_engine.runs.limits.cancellation import RunCancellation
+from waza_engine.runs.loading.suite import load_suite
+from waza_engine.runs.settings.table import Budget, RunSettings
+from waza_engine.runs.trials.context import RunContext
+from waza_engine.runs.trials.request import TrialRequest
+from waza_engine.runs.trials.selection import select
+from waza_engine.runs.trials.trial import run_trial
 
 Answer = Callable[[ExecutionRequest], ExecutionResponse]
 

@@ -10,10 +10,10 @@ from typing import Any
 
 from tests.shared_corpus import VERDICTS
 from waza_engine.results.record import RunOutcome
-from waza_engine.runs.cancellation import RunCancellation
+from waza_engine.runs.limits.cancellation import RunCancellation
+from waza_engine.runs.loading.suite import SuiteError
 from waza_engine.runs.run import prepare
-from waza_engine.runs.settings import RunSettings
-from waza_engine.runs.suite import SuiteError
+from waza_engine.runs.settings.table import RunSettings
 from waza_engine.spec.problems import SuiteFileError
 
 

@@ -11,7 +11,7 @@ from tests.conftest import StartModel
 from tests.engine.executors.talking import write_skill
 from tests.engine.suites import CONFIG, run, task, write_suite
 from tests.scripted_model import ModelRequest, Reply, call
-from waza_engine.results.markdown import markdown_report
+from waza_engine.results.reports.markdown import markdown_report
 
 SAYS = "- {type: text, name: says, config: {contains: [fine]}}\n"
 

@@ -10,10 +10,10 @@ import pytest
 from tests.conftest import StartModel
 from tests.engine.suites import CONFIG, run, task, write_suite
 from tests.scripted_model import Answer, Held, ModelRequest, Reply, Status, Tokens, call
-from waza_engine.results.recordings import read_recording
+from waza_engine.results.reading.recordings import read_recording
+from waza_engine.runs.loading.suite import SuiteError
 from waza_engine.runs.run import prepare
-from waza_engine.runs.settings import RunSettings
-from waza_engine.runs.suite import SuiteError
+from waza_engine.runs.settings.table import RunSettings
 
 SAYS = "- {type: text, name: says, config: {contains: [fine]}}\n"
 JUDGED = "- {type: prompt, name: judged, config: {prompt: Is it good?}}\n"

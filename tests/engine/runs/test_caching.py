@@ -11,7 +11,7 @@ from tests.conftest import StartModel
 from tests.engine.executors.talking import write_skill
 from tests.engine.suites import CONFIG, run, task, write_suite
 from tests.scripted_model import Answer, Status, Tokens
-from waza_engine.runs.caching import CacheError, clear_cache
+from waza_engine.runs.passes.caching import CacheError, clear_cache
 
 SAYS = "- {type: text, name: says, config: {contains: [hello]}}\n"
 READS = "inputs: {prompt: Say hello, files: [notes.txt]}\n"

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from waza_engine.runs.cancellation import all_at_once
+from waza_engine.runs.limits.cancellation import all_at_once
 
 
 def test_what_a_run_has_started_is_ended_at_the_same_time() -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.engine.suites import CONFIG, run
-from waza_engine.runs.suite import Suite, SuiteTask, load_suite
-from waza_engine.runs.templates import TemplateData, TemplateError, render
+from waza_engine.runs.loading.suite import Suite, SuiteTask, load_suite
+from waza_engine.runs.loading.templates import TemplateData, TemplateError, render
 from waza_engine.spec.problems import SuiteFileError
 
 DATA = TemplateData(

@@ -16,13 +16,13 @@ from tests.engine.suites import CONFIG, only_task, run, task, write_suite
 from tests.patience import ON_A_BUSY_MACHINE
 from tests.scripted_model import Answer, Held, ModelRequest, Reply, ScriptedModel, Tokens, call
 from waza_engine.executors.base import ExecutionRequest, ExecutionResponse, ExecutorError
+from waza_engine.results.reading.recordings import read_recording
 from waza_engine.results.record import RunOutcome
-from waza_engine.results.recordings import read_recording
-from waza_engine.runs.cancellation import RunCancellation
-from waza_engine.runs.events import RunEvent
+from waza_engine.runs.events.stream import RunEvent
+from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.runs.run import prepare
-from waza_engine.runs.settings import RunSettings
-from waza_engine.runs.trial import InterruptedTrialError
+from waza_engine.runs.settings.table import RunSettings
+from waza_engine.runs.trials.trial import InterruptedTrialError
 from waza_engine.vocabulary import Usage
 
 SAYS = "- {type: text, name: says, config: {contains: [fine]}}\n"

@@ -20,11 +20,11 @@ from tests.scripted_model import Held, ModelRequest, ScriptedModel, Status
 from waza_engine.commands.grade import grade_command
 from waza_engine.commands.regraded import answer, document, graded
 from waza_engine.results.record import Validation
-from waza_engine.runs.cancellation import RunCancellation
+from waza_engine.runs.limits.cancellation import RunCancellation
+from waza_engine.runs.loading.suite import SuiteError
 from waza_engine.runs.regrading import RegradeRequest, prepare_regrading
 from waza_engine.runs.run import prepare
-from waza_engine.runs.settings import RunSettings
-from waza_engine.runs.suite import SuiteError
+from waza_engine.runs.settings.table import RunSettings
 
 JUDGE = "- {type: prompt, name: judge, config: {prompt: 'Call set_waza_grade_pass if it is good.'}}\n"
 TEXT = "- {type: text, name: says, config: {contains: [hello]}}\n"

@@ -7,7 +7,7 @@ import pytest
 
 from tests.engine.suites import run, task, write_suite
 from waza_engine.results.record import MetricOutcome, TaskOutcome, TrialOutcome, Validation
-from waza_engine.runs.metrics import suite_metrics, unknown_metrics
+from waza_engine.runs.passes.metrics import suite_metrics, unknown_metrics
 from waza_engine.scoring.composite import TrialStatus
 from waza_engine.scoring.tasks import TrialScore, task_statistics, task_status
 from waza_engine.spec.suite_parts import Metric

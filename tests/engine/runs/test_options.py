@@ -11,11 +11,11 @@ from tests.conftest import StartModel
 from tests.engine.suites import CONFIG, only_task, only_trial, run, task, write_suite
 from tests.scripted_model import Answer, Slow
 from waza_engine.commands.regraded import document, graded
-from waza_engine.runs.cancellation import RunCancellation
+from waza_engine.runs.limits.cancellation import RunCancellation
+from waza_engine.runs.loading.suite import SuiteError
 from waza_engine.runs.regrading import RegradeRequest, prepare_regrading
 from waza_engine.runs.run import prepare
-from waza_engine.runs.settings import RunSettings
-from waza_engine.runs.suite import SuiteError
+from waza_engine.runs.settings.table import RunSettings
 from waza_engine.spec.problems import SuiteFileError
 
 SAYS = "- {type: text, name: says, config: {contains: [hello]}}\n"

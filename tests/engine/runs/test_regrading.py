@@ -14,10 +14,10 @@ from waza_engine.commands.regraded import answer, document, graded
 from waza_engine.graders import registry
 from waza_engine.graders.base import Grader, GradingContext, Verdict
 from waza_engine.graders.config import GraderConfig
-from waza_engine.results.recordings import RecordingError
-from waza_engine.runs.cancellation import RunCancellation
+from waza_engine.results.reading.recordings import RecordingError
+from waza_engine.runs.limits.cancellation import RunCancellation
+from waza_engine.runs.loading.suite import SuiteError
 from waza_engine.runs.regrading import RegradeRequest, prepare_regrading
-from waza_engine.runs.suite import SuiteError
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "code-explainer"
 SAYS = "- {type: text, name: says, config: {contains: [nothing of the kind]}}\n"

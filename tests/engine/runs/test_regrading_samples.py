@@ -11,11 +11,11 @@ import pytest
 from tests.engine.runs.recorded_runs import records, rewritten
 from tests.shared_corpus import needs_corpus, writable_suites
 from waza_engine.commands.regraded import TaskReport, graded
-from waza_engine.runs.cancellation import RunCancellation
+from waza_engine.runs.limits.cancellation import RunCancellation
+from waza_engine.runs.loading.suite import SuiteError
 from waza_engine.runs.regrading import RegradeRequest, prepare_regrading
 from waza_engine.runs.run import prepare
-from waza_engine.runs.settings import RunSettings
-from waza_engine.runs.suite import SuiteError
+from waza_engine.runs.settings.table import RunSettings
 from waza_engine.spec.problems import SuiteFileError
 
 pytestmark = needs_corpus

@@ -14,9 +14,9 @@ from tests.engine.suites import write_suite
 from tests.patience import ON_A_BUSY_MACHINE
 from waza_engine.executors.base import ExecutionRequest, ExecutionResponse
 from waza_engine.results.record import TrialOutcome
-from waza_engine.runs.cancellation import RunCancellation
+from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.runs.run import prepare
-from waza_engine.runs.settings import RunSettings
+from waza_engine.runs.settings.table import RunSettings
 
 
 def git(at: Path, *arguments: str) -> str:

@@ -12,13 +12,13 @@ import pytest
 
 from tests.engine.suites import CONFIG, GREETS, HANGS, only_task, only_trial, run, task, verdicts, write_suite
 from tests.patience import ON_A_BUSY_MACHINE
-from waza_engine.results.reading import latest_results
-from waza_engine.runs.bounded import call_bounded
-from waza_engine.runs.cancellation import RunCancellation
-from waza_engine.runs.events import RunEvent
+from waza_engine.results.reading.newest_scores import latest_results
+from waza_engine.runs.events.stream import RunEvent
+from waza_engine.runs.limits.bounded import call_bounded
+from waza_engine.runs.limits.cancellation import RunCancellation
+from waza_engine.runs.loading.suite import SuiteError
 from waza_engine.runs.run import prepare
-from waza_engine.runs.settings import RunSettings
-from waza_engine.runs.suite import SuiteError
+from waza_engine.runs.settings.table import RunSettings
 
 FAILS = "- {type: text, name: fails, config: {contains: [goodbye]}}\n"
 

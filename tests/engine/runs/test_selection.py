@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.engine.suites import task, write_suite
-from waza_engine.runs.selection import select
-from waza_engine.runs.suite import load_suite
+from waza_engine.runs.loading.suite import load_suite
+from waza_engine.runs.trials.selection import select
 
 GRADERS = """\
 - {type: text, name: a, config: {contains: [x]}}

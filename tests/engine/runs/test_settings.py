@@ -12,7 +12,7 @@ from pylsp_jsonrpc.exceptions import JsonRpcException
 
 from waza_engine.commands.application import application
 from waza_engine.commands.parameters import run_settings
-from waza_engine.runs.settings import RunSettings, setting_rows, settings_from
+from waza_engine.runs.settings.table import RunSettings, setting_rows, settings_from
 
 
 def test_settings_are_the_same_when_written_and_read_again(tmp_path: Path) -> None:

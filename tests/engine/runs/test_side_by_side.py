@@ -10,12 +10,12 @@ import pytest
 
 from tests.engine.suites import CONFIG, GREETS, only_task, run, task, write_suite
 from waza_engine.results.record import TrialOutcome
-from waza_engine.runs.backend import ThreadBackend
-from waza_engine.runs.cancellation import RunCancellation
-from waza_engine.runs.events import RunEvent
+from waza_engine.runs.events.stream import RunEvent
+from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.runs.run import prepare
-from waza_engine.runs.settings import RunSettings
-from waza_engine.runs.trial_request import TrialRequest, request_from
+from waza_engine.runs.settings.table import RunSettings
+from waza_engine.runs.trials.backend import ThreadBackend
+from waza_engine.runs.trials.request import TrialRequest, request_from
 
 COUNTS = """\
 import os, sys, time

@@ -8,7 +8,7 @@ import pytest
 from tests.engine.runs.agents import Agent, only, tried
 from tests.engine.suites import CONFIG, run, task, write_suite
 from waza_engine.executors.base import ExecutionRequest
-from waza_engine.runs.suite import SuiteError
+from waza_engine.runs.loading.suite import SuiteError
 
 
 def config(text: str) -> str:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.engine.suites import CONFIG, task, write_suite
-from waza_engine.runs.suite import SuiteError, load_suite
+from waza_engine.runs.loading.suite import SuiteError, load_suite
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.task_globs import GlobError, expand, name_matches
 

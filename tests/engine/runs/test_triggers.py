@@ -13,11 +13,11 @@ from tests.engine.suites import CONFIG, run, task, write_suite
 from tests.scripted_model import ModelRequest, Reply, call
 from waza_engine.executors.base import ExecutionRequest, ExecutionResponse, ExecutorError
 from waza_engine.results.record import TriggerOutcome
-from waza_engine.runs.agent import agent_setup
-from waza_engine.runs.bounded import CancelledRunError
-from waza_engine.runs.cancellation import RunCancellation
-from waza_engine.runs.suite import load_suite
-from waza_engine.runs.triggers import TriggerRun, run_triggers, trigger_tests_of
+from waza_engine.runs.agent.setup import agent_setup
+from waza_engine.runs.limits.bounded import CancelledRunError
+from waza_engine.runs.limits.cancellation import RunCancellation
+from waza_engine.runs.loading.suite import load_suite
+from waza_engine.runs.trials.triggers import TriggerRun, run_triggers, trigger_tests_of
 from waza_engine.scoring.triggers import trigger_metrics
 from waza_engine.vocabulary import SkillInvocation
 

@@ -12,7 +12,7 @@ from tests.engine.serve.client import Engine
 from tests.engine.suites import GREETS, HANGS, task, write_suite
 from tests.patience import ON_A_BUSY_MACHINE, staying
 from waza_engine import serve
-from waza_engine.results.reading import latest_results
+from waza_engine.results.reading.newest_scores import latest_results
 
 HANGING = f"graders:\n{HANGS}"
 PARENT = """\

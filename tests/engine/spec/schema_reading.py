@@ -8,7 +8,7 @@ from typing import Any
 
 import jsonschema_rs
 
-from waza_engine.spec.json_schema import schemas
+from waza_engine.schemas.documents import schemas
 
 Schema = dict[str, Any]
 RULES_WITH_SEVERITY = (

@@ -17,7 +17,9 @@ from pathlib import Path
 from typing import IO, Literal, Protocol
 
 from waza_engine.executors.base import Cancellation
-from waza_engine.graders.processes import ProcessScope, end_trees, start_program
+from waza_engine.processes.programs import start_program
+from waza_engine.processes.scope import ProcessScope
+from waza_engine.processes.trees import end_trees
 
 ENDING_SECONDS = 1.2
 _LINGERING_SECONDS = 2.0

@@ -15,7 +15,7 @@ from waza_engine.executors.chat.agent_tools import Tool, ToolError, ToolOutcome
 from waza_engine.executors.chat.answer import Answer, RequestedCall, Spent
 from waza_engine.executors.chat.clean_text import clean, clean_escapes
 from waza_engine.executors.chat.wire import Connection, Limits, TooLateError
-from waza_engine.graders.processes import ProcessScope
+from waza_engine.processes.scope import ProcessScope
 from waza_engine.vocabulary import ModelUsage, SkillInvocation, ToolCall, Usage
 
 MOST_ROUNDS = 100

@@ -24,7 +24,8 @@ from waza_engine.executors.chat.agent_tools import (
     text_argument,
 )
 from waza_engine.files import FileError, read_bytes, write_bytes
-from waza_engine.graders.processes import ProcessScope, current_scope, run_bounded
+from waza_engine.processes.programs import run_bounded
+from waza_engine.processes.scope import ProcessScope, current_scope
 
 _MOST_BYTES = 1_000_000
 _MOST_SHOWN = 30_000

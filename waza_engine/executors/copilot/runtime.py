@@ -24,13 +24,13 @@ from copilot import CopilotClient, RuntimeConnection
 from waza_engine.executors.base import ExecutorError
 from waza_engine.executors.copilot.provider import PREFIX, CopilotProvider
 from waza_engine.executors.provider import is_this_machine, nothing_answers
-from waza_engine.graders.processes import program_begins, program_ended, run_bounded
+from waza_engine.processes.programs import run_bounded
+from waza_engine.processes.trees import is_marked, kill_marked, program_begins, program_ended
 
 PATH_VARIABLE = "COPILOT_CLI_PATH"
 # Everything that the agent starts inherits it, also what cuts itself off from its parents.
 _MARK = "WAZA_AGENT_RUN"
 _STOP_SECONDS = 0.8
-_LOOK_AGAIN = 3
 _VERSION_SECONDS = 20.0
 _CONNECT_SECONDS = 2.0
 # A signal to the engine's process group must not reach the agent: killed itself, it leaves its shells behind;
@@ -119,14 +119,7 @@ class Runtime:
 
     def kill(self) -> None:
         """End the process and everything that was started by it, directly or not; can be called twice."""
-        for _ in range(_LOOK_AGAIN):
-            members = list(self._members())
-            if not members:
-                break
-            for member in members:
-                with contextlib.suppress(psutil.Error):
-                    member.kill()
-            psutil.wait_procs(members, timeout=0.2)
+        kill_marked(_MARK, self._token)
         program_ended(self)
 
     def _new_client(self) -> CopilotClient:
@@ -173,21 +166,7 @@ class Runtime:
         threading.Thread(target=wait, name="copilot runtime", daemon=True).start()
 
     def _children(self) -> Iterator[psutil.Process]:
-        return (child for child in psutil.Process().children() if self._is_ours(child))
-
-    def _members(self) -> Iterator[psutil.Process]:
-        """Find the processes by what they inherited, and by their parents where that cannot be read."""
-        found = {process.pid: process for process in psutil.process_iter() if self._is_ours(process)}
-        for process in list(found.values()):
-            with contextlib.suppress(psutil.Error):
-                found |= {child.pid: child for child in process.children(recursive=True)}
-        yield from (process for process in found.values() if _is_alive(process))
-
-    def _is_ours(self, process: psutil.Process) -> bool:
-        try:
-            return process.environ().get(_MARK) == self._token
-        except (psutil.Error, OSError):
-            return False
+        return (child for child in psutil.Process().children() if is_marked(child, _MARK, self._token))
 
 
 def _command(program: str) -> tuple[str, tuple[str, ...]]:
@@ -246,13 +225,6 @@ def _check_is_copilot(path: str) -> None:
         raise ExecutorError(
             f"`{path}` is not the GitHub Copilot agent; set `{PATH_VARIABLE}` to the right program"
         )
-
-
-def _is_alive(process: psutil.Process) -> bool:
-    try:
-        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
-    except psutil.Error:
-        return False
 
 
 def _one_line(error: BaseException) -> str:

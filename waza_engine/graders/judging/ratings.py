@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from waza_engine.graders.base import GraderError, GradingContext, Verdict
-from waza_engine.graders.judges import JudgeError, ask
 from waza_engine.graders.judging.evidence import everything, inputs
+from waza_engine.graders.judging.judges import JudgeError, ask
 from waza_engine.graders.judging.replies import Reply, read_reply
 from waza_engine.graders.judging.rubrics import Rubric
 from waza_engine.graders.judging.scales import RatingError, Scale, linear, scales_in

@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import cast
 
+from waza_engine.results.codec.figures import summary_figures
 from waza_engine.results.codec.header import engine_block, header_document, header_of
 from waza_engine.results.codec.tasks import task_document, task_of
 from waza_engine.results.codec.usage import cost_document, cost_of, usage_document, usage_of
-from waza_engine.results.figures import summary_figures
 from waza_engine.results.json_values import (
     Block,
     Json,

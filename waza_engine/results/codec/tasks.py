@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, replace
 from typing import cast
 
+from waza_engine.results.codec.figures import statistics_document
 from waza_engine.results.codec.trials import trial_document, trial_of
 from waza_engine.results.codec.usage import cost_document
-from waza_engine.results.figures import statistics_document
 from waza_engine.results.json_values import Block, Json, blocks_of, figures_of, given, plain, text_of
 from waza_engine.results.record import TaskOutcome
 from waza_engine.scoring.composite import TrialStatus

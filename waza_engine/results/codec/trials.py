@@ -6,9 +6,9 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
+from waza_engine.results.codec.failure_artifacts import failure_artifacts
 from waza_engine.results.codec.usage import cost_document, cost_of, usage_document, usage_of
 from waza_engine.results.codec.verdicts import verdict_document, verdicts_of
-from waza_engine.results.failure_artifacts import failure_artifacts
 from waza_engine.results.json_values import Block, Json, block_of, blocks_of, given, plain, text_of, whole
 from waza_engine.results.record import CheckpointOutcome, ResponderOutcome, TrialOutcome, Validation
 from waza_engine.scoring.composite import TrialStatus, trial_status

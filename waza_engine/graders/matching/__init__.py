@@ -1,0 +1,1 @@
+"""What answers are compared with: texts, patterns, sequences, arguments, JSON Schemas."""

@@ -1,0 +1,187 @@
+"""JSON Schemas that authors write: compiled without ever touching the network, patterns bounded in time.
+
+Architecture invariant: a remote ``$ref`` is refused, never fetched; a ``$ref`` to a file must lie beside the
+eval file.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, cast
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
+
+import jsonschema
+import jsonschema.validators
+import referencing
+import referencing.exceptions
+import referencing.jsonschema
+
+from waza_engine.files import FileError
+from waza_engine.graders.matching.json_schema_keywords import (
+    FORMAT_CHECKER,
+    PATTERN_CHECKER,
+    SchemaError,
+    adapted,
+    bounded_check,
+)
+from waza_engine.spec.json_reader import json_fault
+from waza_engine.spec.suite_files import DISK, SuiteFiles
+from waza_engine.spec.yaml_reader import MAX_BYTES
+
+_ASSERTING_FORMATS = frozenset(
+    [
+        jsonschema.Draft3Validator,
+        jsonschema.Draft4Validator,
+        jsonschema.Draft6Validator,
+        jsonschema.Draft7Validator,
+    ]
+)
+LARGEST_CHARACTERS = 1_000_000
+_KEPT_CHARACTERS = 50_000
+# Of such schemas the other files count, too, as they are in one grading.
+_ELSEWHERE = re.compile(r'[rR]ef": "(?!#)')
+_TOO_DEEP = "the schema is nested too deeply"
+_UNRESOLVED = "the schema refers to `{}`, which is not in it and is never fetched"
+
+
+class CompiledSchema:
+    """A checked schema. Thread-safe."""
+
+    def __init__(self, validator: Any) -> None:
+        self._validator = validator
+
+    def problems(self, value: object) -> list[str]:
+        """Return what does not fit, each with its place; empty when the value satisfies the schema.
+
+        Raises ``SchemaError`` when that cannot be found out, or only with too much time and memory.
+        """
+        try:
+            with bounded_check():
+                errors = sorted(
+                    self._validator.iter_errors(value), key=lambda error: [str(part) for part in error.path]
+                )
+        except (referencing.exceptions.Unresolvable, referencing.exceptions.NoSuchResource) as error:
+            raise SchemaError(_UNRESOLVED.format(error.ref)) from None
+        except RecursionError:
+            raise SchemaError("the schema refers to itself without end") from None
+        return [f"{error.json_path}: {error.message}" for error in errors]
+
+    def is_valid(self, value: object) -> bool:
+        """Tell whether the value satisfies the schema."""
+        return not self.problems(value)
+
+
+def compile_schema(
+    schema: Mapping[str, Any] | bool, *, base: Path | None = None, files: SuiteFiles = DISK
+) -> CompiledSchema:
+    """Check a schema and prepare it. Raises ``SchemaError``, also for a reference that leads nowhere.
+
+    ``base`` is the file that relative references start from; what they lead to is read through ``files``.
+    Draft 2020-12 unless ``$schema`` names another; formats are asserted by draft 7 and older ones, as these
+    specify.
+    """
+    try:
+        text = json.dumps(schema, default=str)
+    except RecursionError:
+        raise SchemaError(_TOO_DEEP) from None
+    if len(text) > LARGEST_CHARACTERS:
+        raise SchemaError(f"the schema is larger than {LARGEST_CHARACTERS} characters")
+    if base is None or not _ELSEWHERE.search(text):
+        files = DISK
+    return (_kept_text if len(text) <= _KEPT_CHARACTERS else _compiled_text)(text, base, files)
+
+
+@functools.lru_cache(maxsize=64)
+def _kept_text(text: str, base: Path | None, files: SuiteFiles) -> CompiledSchema:
+    return _compiled_text(text, base, files)
+
+
+def _compiled_text(text: str, base: Path | None, files: SuiteFiles) -> CompiledSchema:
+    return _compiled(json.loads(text), base, files)
+
+
+def _compiled(schema: Mapping[str, Any] | bool, base: Path | None, files: SuiteFiles) -> CompiledSchema:
+    default = jsonschema.Draft202012Validator
+    dialect = cast("Any", jsonschema.validators.validator_for(schema, default=default))
+    named = schema.get("$schema") if isinstance(schema, Mapping) else None
+    if (
+        named is not None
+        and (not isinstance(named, str) or dialect is default)
+        and not _is_default_dialect(named)
+    ):
+        raise SchemaError(f"`$schema: {named}` is not a known JSON Schema dialect")
+    upstream_like = adapted(dialect)
+    meta_validator = upstream_like(dialect.META_SCHEMA, format_checker=PATTERN_CHECKER)
+    try:
+        with bounded_check():
+            error = next(meta_validator.iter_errors(schema), None)
+    except RecursionError:
+        raise SchemaError(_TOO_DEEP) from None
+    if error is not None:
+        raise SchemaError(f"the schema is invalid at {error.json_path}: {error.message}")
+    registry: Any = referencing.Registry(retrieve=_retrieve_beside(base, files))  # pyright: ignore
+    contents: Any = schema
+    if base is not None and isinstance(schema, Mapping) and "$id" not in schema:
+        contents = {"$id": base.resolve().as_uri(), **schema}
+    specification = referencing.jsonschema.specification_with(dialect.META_SCHEMA["$schema"])
+    _check_references(contents, specification, registry)
+    formats = FORMAT_CHECKER if dialect in _ASSERTING_FORMATS else None
+    return CompiledSchema(upstream_like(contents, registry=registry, format_checker=formats))
+
+
+def _check_references(contents: Any, specification: Any, registry: Any) -> None:
+    """Raise ``SchemaError`` for a ``$ref`` that leads nowhere, whether a value ever meets it or not."""
+    root = specification.create_resource(contents)
+    waiting = [(root, registry.resolver_with_root(root))]
+    while waiting:
+        resource, resolver = waiting.pop()
+        contents = resource.contents
+        reference = cast("Mapping[str, Any]", contents).get("$ref") if isinstance(contents, Mapping) else None
+        if isinstance(reference, str):
+            try:
+                resolver.lookup(reference)
+            except referencing.exceptions.Unresolvable:
+                raise SchemaError(_UNRESOLVED.format(reference)) from None
+        waiting += [(below, resolver.in_subresource(below)) for below in resource.subresources()]
+
+
+def read_schema(path: Path, files: SuiteFiles = DISK) -> Mapping[str, Any] | bool:
+    """Read a schema file. Raises ``SchemaError``."""
+    try:
+        text = files.read_text(path, MAX_BYTES)
+    except FileError as error:
+        raise SchemaError(f"the schema file {path} cannot be read: {error.why}") from None
+    try:
+        content = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise SchemaError(f"{path}, line {error.lineno}: {json_fault(error, text)}") from None
+    except (ValueError, RecursionError):
+        raise SchemaError(f"the schema file {path} cannot be read: it is nested too deeply") from None
+    if not isinstance(content, dict | bool):
+        raise SchemaError(f"the schema file {path} must contain a JSON object")
+    return cast("dict[str, Any] | bool", content)
+
+
+def _is_default_dialect(named: object) -> bool:
+    return isinstance(named, str) and named.rstrip("#") == "https://json-schema.org/draft/2020-12/schema"
+
+
+def _retrieve_beside(base: Path | None, files: SuiteFiles) -> Callable[[str], Any]:
+    def retrieve(uri: str) -> Any:
+        parts = urlsplit(uri)
+        if base is None or parts.scheme != "file":
+            raise referencing.exceptions.NoSuchResource(ref=uri)
+        path = Path(url2pathname(parts.path)).resolve()
+        if not path.is_relative_to(base.resolve().parent):
+            raise referencing.exceptions.NoSuchResource(ref=uri)
+        resource = cast("Any", referencing.Resource)
+        return resource.from_contents(
+            read_schema(path, files), default_specification=referencing.jsonschema.DRAFT202012
+        )
+
+    return retrieve

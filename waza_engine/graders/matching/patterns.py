@@ -1,0 +1,142 @@
+"""Regular expressions of graders: upstream's dialect first, and no pattern can hang or bloat a run.
+
+RE2 runs in linear time and is the dialect of upstream. What it refuses but Python accepts (look-around,
+back-references), and what needs more memory than RE2 gets here, is compiled and searched in a worker process
+with a limit of memory and a deadline. What neither accepts is invalid.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import sys
+from collections.abc import Sequence
+from contextvars import ContextVar
+from pathlib import Path
+from typing import Any, Protocol, cast
+
+from waza_engine.processes.workers import WorkerLostError, WorkerPool, WorkerProgram, WorkersClosedError
+from waza_engine.spec.pattern_syntax import Dialect, PatternSyntaxError, dialect_of, searcher
+
+TIMEOUT_SECONDS = 2.0
+LARGE_TIMEOUT_SECONDS = 10.0
+"""RE2 searches in linear time, but takes its time to compile what is large."""
+MEMORY_BYTES = 500_000_000
+WORKERS = 2
+KEPT_PATTERNS = 128
+"""Compiled patterns that are kept; each may take some megabytes when hostile texts are searched."""
+_LARGE_RE2_BYTES = 64_000_000
+_KEPT_CHARACTERS = 1_000
+_TOO_BIG = f"needs more than {MEMORY_BYTES // 1_000_000} MB of memory"
+_REFUSALS = {"python": "Python cannot compile it", "large re2": "it is too large for RE2"}
+
+
+class PatternError(ValueError):
+    """The pattern is invalid, too large or took too long; the text says which, in one sentence."""
+
+
+class _Compiled(Protocol):
+    def search(self, text: str) -> object: ...
+
+
+def found(pattern: str, text: str, *, ignore_case: bool = False) -> bool:
+    """Tell whether the pattern occurs anywhere in the text. Raises ``PatternError``."""
+    dialect = check_syntax(pattern)
+    if dialect == "python":
+        return _found_by_worker(dialect, pattern, text, ignore_case=ignore_case)
+    compiled = _compiled(pattern, ignore_case=ignore_case) if dialect == "re2" else None
+    if compiled is None:
+        return _found_by_worker("large re2", pattern, _encodable(text), ignore_case=ignore_case)
+    try:
+        return compiled.search(text) is not None
+    except UnicodeEncodeError:
+        return compiled.search(_encodable(text)) is not None
+
+
+def check_syntax(pattern: str) -> Dialect:
+    """Return the pattern's dialect. Raises ``PatternError`` when it is invalid in all, or too large."""
+    dialect, complaint = _kept_outcome(pattern) if len(pattern) <= _KEPT_CHARACTERS else _outcome(pattern)
+    if dialect is None:
+        raise PatternError(f"invalid pattern `{_shortened(pattern)}`: {complaint}")
+    return dialect
+
+
+def pattern_workers() -> WorkerPool:
+    """Return workers for the patterns of a run, to be made its ``current_workers``, and to be closed."""
+    return WorkerPool(deadline_seconds=LARGE_TIMEOUT_SECONDS, workers=WORKERS, memory_bytes=MEMORY_BYTES)
+
+
+current_workers: ContextVar[WorkerPool | None] = ContextVar("current_workers", default=None)
+# They end with the process.
+_outside_runs = pattern_workers()
+
+
+def _outcome(pattern: str) -> tuple[Dialect | None, str]:
+    """Return the dialect, or what is wrong. An exception would keep what it has seen."""
+    try:
+        return dialect_of(pattern), ""
+    except PatternSyntaxError as error:
+        at = "" if error.position is None else f" (character {error.position + 1})"
+        return None, f"{error}{at}"
+
+
+def _compiled(pattern: str, *, ignore_case: bool) -> _Compiled | None:
+    """Return the pattern compiled by RE2; None when it gets too large, as it may when case is ignored."""
+    kept = _kept_searcher if len(pattern) <= _KEPT_CHARACTERS else searcher
+    return cast("_Compiled | None", kept(pattern, ignore_case=ignore_case))
+
+
+_kept_outcome = functools.lru_cache(maxsize=4096)(_outcome)
+_kept_searcher = functools.lru_cache(maxsize=KEPT_PATTERNS)(searcher)
+
+
+def _encodable(text: str) -> str:
+    """Return text for RE2, which needs UTF-8; that has no form for half an emoji in an agent's output."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _found_by_worker(dialect: Dialect, pattern: str, text: str, *, ignore_case: bool) -> bool:
+    workers = current_workers.get() or _outside_runs
+    seconds = TIMEOUT_SECONDS if dialect == "python" else LARGE_TIMEOUT_SECONDS
+    request = {"pattern": pattern, "ignore_case": ignore_case, "dialect": dialect, "text": text}
+    shown = f"pattern `{_shortened(pattern)}`"
+    try:
+        with workers.turn(), workers.borrowed(_program()) as worker:
+            (answer,) = worker.ask(request, 1, deadline_seconds=seconds)
+            if answer.get("error") == "memory":
+                raise WorkerLostError("memory")
+    except WorkerLostError as lost:
+        why = f"took longer than {seconds:g} seconds" if lost.why == "slow" else _TOO_BIG
+        raise PatternError(f"{shown} {why}") from None
+    except WorkersClosedError:
+        raise PatternError(f"{shown} was not searched: the run has ended") from None
+    except OSError as error:
+        raise PatternError(f"{shown} was not searched: no worker can be started: {error.strerror}") from None
+    if "error" in answer:
+        raise PatternError(f"invalid {shown}: {_REFUSALS[dialect]}")
+    return answer["found"]
+
+
+@functools.cache
+def _program() -> WorkerProgram:
+    def command(memory_bytes: int) -> Sequence[str]:
+        del memory_bytes  # the worker limits itself
+        return (sys.executable, "-I", "-S", str(Path(__file__).with_name("pattern_worker.py")))
+
+    return WorkerProgram(
+        name="patterns",
+        command=command,
+        settings={
+            "re2_memory_bytes": _LARGE_RE2_BYTES,
+            "folders": sorted({_folder_of("re2"), _folder_of("regex")}),
+        },
+    )
+
+
+def _folder_of(library: str) -> str:
+    origin = cast("Any", importlib.util.find_spec(library)).origin
+    return str(Path(origin).parents[1])
+
+
+def _shortened(pattern: str) -> str:
+    return pattern if len(pattern) <= 200 else pattern[:200] + "…"

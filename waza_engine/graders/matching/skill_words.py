@@ -1,0 +1,78 @@
+"""The words of a SKILL.md that say what the skill is for."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from waza_engine.graders.matching.letter_case import lowered, uppered
+from waza_engine.spec.skill_file import SkillFile
+
+# fmt: off
+_STOP_WORDS = frozenset([
+    "the", "and", "for", "with", "this", "that", "from", "into", "your", "you", "are", "was", "were",
+    "what", "where", "how", "why", "not", "can", "should", "using", "about", "have", "has", "had", "but",
+    "all", "any", "too", "out", "get", "let",
+])
+# fmt: on
+_USE_FOR, _NOT_FOR = "USE FOR:", "DO NOT USE FOR:"
+_LABELS = (_NOT_FOR, _USE_FOR, "INVOKES:", "FOR SINGLE OPERATIONS:")
+_NOTE = re.compile(r"\s*\([^)]*\)\s*$")
+_QUOTED = re.compile(r'"([^"]+)"')
+
+
+@dataclass(frozen=True, slots=True)
+class SkillWords:
+    """Distinct keywords, and the phrases after ``USE FOR:``."""
+
+    keywords: frozenset[str]
+    phrases: tuple[str, ...]
+
+    def best_phrase(self, prompt: str) -> float:
+        """Return 1.0 when a phrase occurs in the prompt, else the best fraction of a phrase's words in it."""
+        present, asked = words(prompt), lowered(prompt)
+        best = 0.0
+        for phrase in self.phrases:
+            if lowered(phrase) in asked:
+                return 1.0
+            parts = words(phrase)
+            if parts:
+                best = max(best, len(parts & present) / len(parts))
+        return best
+
+
+def words(text: str) -> frozenset[str]:
+    """Return the distinct words that count: lower case, at least three bytes, no common word."""
+    tokens = "".join(char if char.isalnum() else " " for char in lowered(text)).split()
+    return frozenset(
+        token for token in tokens if len(token.encode("utf-8", "replace")) >= 3 and token not in _STOP_WORDS
+    )
+
+
+def skill_words(skill: SkillFile) -> SkillWords:
+    """Return the words of a skill; what its description says after ``DO NOT USE FOR:`` does not count."""
+    phrases = use_for_phrases(skill.description)
+    about = skill.description[: _position(skill.description, _NOT_FOR)]
+    return SkillWords(words(" ".join((skill.name, about, skill.body, *phrases))), phrases)
+
+
+def use_for_phrases(description: str) -> tuple[str, ...]:
+    """Return the phrases after ``USE FOR:``; when some are quoted, only the quoted ones count."""
+    flat = description.replace("\r", " ").replace("\n", " ")
+    upper = uppered(flat)
+    phrases: list[str] = []
+    start = 0
+    while (found := upper.find(_USE_FOR, start)) >= 0:
+        start = found + len(_USE_FOR)
+        if "NOT " in upper[max(0, found - 11) : found]:
+            continue
+        ends = [end for label in _LABELS if (end := upper.find(label, start)) >= 0]
+        section = flat[start : min(ends, default=len(flat))].strip().rstrip(".").strip()
+        quoted = [match.strip() for match in _QUOTED.findall(section)]
+        phrases += quoted or [_NOTE.sub("", part).strip().rstrip(".") for part in section.split(",")]
+    return tuple(phrase for phrase in phrases if phrase)
+
+
+def _position(text: str, label: str) -> int:
+    found = uppered(text).find(label)
+    return found if found >= 0 else len(text)

@@ -1,0 +1,185 @@
+"""What grading programs print: two vocabularies of one JSON object, read into a verdict.
+
+``harness-json`` is ``{"pass", "score", "reasoning", "outcome"}``, ``waza-json``
+is ``{"score", "passed", "message" or "feedback", "details"}``. ``auto`` takes
+either: a key ``pass`` makes it the first, anything else the second.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Any, Literal, NoReturn, cast
+
+from waza_engine.graders.base import Verdict
+from waza_engine.processes.programs import Finished
+from waza_engine.vocabulary import Check
+
+Vocabulary = Literal["harness-json", "waza-json", "auto"]
+_SHOWN_OF_NO_JSON = 100
+_STDERR_TAIL = 2000
+_LONGEST_FEEDBACK = 4000
+_HARNESS_KEYS = frozenset({"pass", "score", "reasoning", "outcome"})
+_WAZA_KEYS = frozenset({"score", "passed", "message", "feedback", "reasoning", "details", "outcome"})
+
+
+class UnusableAnswerError(Exception):
+    """A grading program said nothing that can be used; the text is for people.
+
+    ``kind`` is a word for programs, e.g. ``not_json``; ``details`` go into the result beside it.
+    """
+
+    def __init__(self, kind: str, text: str, details: Mapping[str, Any] | None = None) -> None:
+        super().__init__(text)
+        self.kind = kind
+        self.details = dict(details or {})
+
+
+def answer_of(finished: Finished, *, timeout_seconds: float) -> object:
+    """Return the JSON value that a program printed. Raises ``UnusableAnswerError`` for the first fault."""
+    tail = {"stderr_tail": finished.stderr[-_STDERR_TAIL:]} if finished.stderr.strip() else {}
+    if finished.timed_out:
+        raise UnusableAnswerError(
+            "timeout", f"Grader was killed after {timeout_seconds:g} seconds", {"exit_code": None, **tail}
+        )
+    code = exit_code(finished)
+    if code != 0:
+        said = finished.stderr.strip() or "No error output"
+        raise UnusableAnswerError(
+            "exit", f"Grader exited with code {code}: {said}", {"exit_code": code, **tail}
+        )
+    printed = finished.stdout.strip()
+    if not printed:
+        raise UnusableAnswerError("no_output", "Grader produced no output", {"exit_code": code, **tail})
+    try:
+        return json.loads(printed, parse_constant=_no_constant)
+    except (ValueError, RecursionError):
+        shown = printed[:_SHOWN_OF_NO_JSON]
+        raise UnusableAnswerError(
+            "not_json", f"Grader output is not valid JSON: {shown}", {"exit_code": code, **tail}
+        ) from None
+
+
+def exit_code(finished: Finished) -> int:
+    """Return the exit code as shells tell it: 128 and the signal for a program that a signal ended."""
+    code = finished.exit_code or 0
+    return 128 - code if code < 0 else code
+
+
+def verdict_of_answer(
+    answer: object, vocabulary: Vocabulary, check: str, *, lenient: bool = False
+) -> Verdict:
+    """Return the verdict of a printed value; ``check`` is the option that named the program.
+
+    ``lenient`` is the older rule of scripts: what is left out counts as 0 and failed. Raises
+    ``UnusableAnswerError``.
+    """
+    if not isinstance(answer, Mapping):
+        _invalid(["it must be one JSON object"])
+    block = cast("Mapping[str, Any]", answer)
+    harness = vocabulary == "harness-json" or (vocabulary == "auto" and "pass" in block)
+    verdict = _harness_verdict(block) if harness else _waza_verdict(block, lenient=lenient)
+    feedback = shortened(verdict.feedback)
+    passed = verdict.passed
+    return Verdict(
+        score=verdict.score,
+        passed=passed,
+        feedback=feedback,
+        details=verdict.details,
+        checks=(Check((check,), passed, "" if passed else feedback),),
+    )
+
+
+def verdict_without_answer(error: UnusableAnswerError, check: str) -> Verdict:
+    """Return the verdict of a program that could not grade: an error of this grader, with score 0."""
+    feedback = shortened(str(error))
+    return Verdict(
+        score=0.0,
+        passed=False,
+        feedback=feedback,
+        details={"error": {"kind": error.kind, **error.details}},
+        checks=(Check((check,), False, feedback),),
+        status="error",
+    )
+
+
+def shortened(feedback: str) -> str:
+    """Return at most four thousand characters of what a program said."""
+    return feedback if len(feedback) <= _LONGEST_FEEDBACK else feedback[:_LONGEST_FEEDBACK] + "…"
+
+
+def _harness_verdict(answer: Mapping[str, Any]) -> Verdict:
+    issues = [*_verdict_issues(answer, "pass"), *_score_issues(answer)]
+    reasoning = answer.get("reasoning", "")
+    if not isinstance(reasoning, str):
+        issues.append("`reasoning` must be text")
+    outcome = answer.get("outcome", {})
+    if not isinstance(outcome, Mapping):
+        issues.append("`outcome` must be an object")
+    if issues:
+        _invalid(issues)
+    passed = answer["pass"] is True
+    details: dict[str, Any] = {"outcome": outcome} if outcome else {}
+    return Verdict(
+        float(answer["score"]),
+        passed,
+        cast("str", reasoning) or _plain_word(passed),
+        {**details, **_extra(answer, _HARNESS_KEYS)},
+    )
+
+
+def _waza_verdict(answer: Mapping[str, Any], *, lenient: bool) -> Verdict:
+    if lenient:
+        answer = {"score": 0.0, "passed": False, **answer}
+        issues = _score_issues(answer)
+        passed = bool(answer["passed"])
+    else:
+        issues = [*_verdict_issues(answer, "passed"), *_score_issues(answer)]
+        passed = answer.get("passed") is True
+    if issues:
+        _invalid(issues)
+    said = answer.get("feedback") or answer.get("message") or answer.get("reasoning")
+    written = answer.get("details")
+    details = dict(cast("Mapping[str, Any]", written)) if isinstance(written, Mapping) else {}
+    if isinstance(answer.get("outcome"), Mapping):
+        details["outcome"] = answer["outcome"]
+    return Verdict(
+        float(answer["score"]),
+        passed,
+        str(said) if said else _plain_word(passed),
+        {**details, **_extra(answer, _WAZA_KEYS)},
+    )
+
+
+def _verdict_issues(answer: Mapping[str, Any], key: str) -> list[str]:
+    if key not in answer:
+        other = "; print `pass` or `passed`" if key == "passed" else ""
+        return [f"`{key}` is missing{other}"]
+    return [] if isinstance(answer[key], bool) else [f"`{key}` must be true or false"]
+
+
+def _score_issues(answer: Mapping[str, Any]) -> list[str]:
+    if "score" not in answer:
+        return ["`score` is missing"]
+    score = answer["score"]
+    if isinstance(score, bool) or not isinstance(score, int | float) or not math.isfinite(score):
+        return ["`score` must be a number"]
+    return [] if 0 <= score <= 1 else [f"`score` is {score:g}, it must lie between 0 and 1"]
+
+
+def _extra(answer: Mapping[str, Any], known: frozenset[str]) -> dict[str, Any]:
+    extra = {key: value for key, value in answer.items() if key not in known}
+    return {"extra": extra} if extra else {}
+
+
+def _plain_word(passed: bool) -> str:
+    return "passed" if passed else "failed"
+
+
+def _invalid(issues: list[str]) -> NoReturn:
+    raise UnusableAnswerError("invalid", f"Invalid grader result: {', '.join(issues)}", {"exit_code": 0})
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(name)

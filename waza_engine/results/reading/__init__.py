@@ -1,0 +1,1 @@
+"""Result files of every make and version, read: scores, recordings, documents."""

@@ -1,0 +1,95 @@
+"""A recorded run as graders need it again: what the agent of each trial said, did and used.
+
+Reads this engine's documents and journals, upstream's ``results.json``, and files of the Python era (which
+hold no tool calls beyond their transcript). Everything may be missing or null.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from waza_engine.files import FileError, is_named, read_beginning
+from waza_engine.results.codec.header import header_of
+from waza_engine.results.codec.trials import trial_of
+from waza_engine.results.json_values import Block, blocks_of, text_of
+from waza_engine.results.reading.formats import read_document, todays_layout
+from waza_engine.results.record import RunHeader, TrialOutcome
+from waza_engine.results.reviews.reviewed import with_reviews
+
+_MAJOR_VERSION = "1"
+
+
+class RecordingError(Exception):
+    """The file is no record of a run; the text is for the user."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedTrial:
+    """One trial as recorded; ``document`` is the element of ``runs`` itself, which may say more."""
+
+    document: Block
+    outcome: TrialOutcome
+
+    @property
+    def gradable(self) -> bool:
+        """Whether there is an answer to grade: a trial that broke before it was graded has none."""
+        found = self.outcome
+        return bool(found.validations) or not (found.error or found.status == "error")
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedTask:
+    """One task as recorded; ``document`` is the element of ``tasks`` itself."""
+
+    document: Block
+    id: str
+    trials: Sequence[RecordedTrial]
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """A recorded run; ``document`` is what its file says, in today's layout and with its reviews."""
+
+    path: Path
+    document: Block
+    header: RunHeader
+    tasks: Sequence[RecordedTask]
+
+    @property
+    def eval_file(self) -> str:
+        """The name of its eval file, "" when the record does not say."""
+        # The name alone: a record must not lead to a file elsewhere.
+        return Path(self.header.eval_file).name
+
+
+def read_recording(path: Path) -> Recording:
+    """Return the run of a result file or journal. Raises ``RecordingError``."""
+    if not is_named(path):
+        raise RecordingError(f"There is no result file {path}.")
+    try:
+        read_beginning(path, 1)
+    except FileError as error:
+        raise RecordingError(f"The result file {path} cannot be read: {error.why}.") from None
+    found = read_document(path)
+    if found is None or not isinstance(found.get("tasks"), list):
+        raise RecordingError(f"{path} is not a result file: it has no list `tasks`.")
+    version = text_of(found.get("schemaVersion"))
+    if version and version.partition(".")[0] != _MAJOR_VERSION:
+        raise RecordingError(f"{path} has the format version {version}; only version 1 can be read.")
+    document = with_reviews(todays_layout(found), path)
+    tasks = [recorded_task(task) for task in blocks_of(document.get("tasks"))]
+    if not tasks:
+        raise RecordingError(f"{path} holds no task.")
+    return Recording(path, document, header_of(document), tasks)
+
+
+def recorded_task(task: Block) -> RecordedTask:
+    """Return an element of ``tasks``."""
+    runs = blocks_of(task.get("runs"))
+    return RecordedTask(
+        document=task,
+        id=text_of(task.get("test_id")),
+        trials=[RecordedTrial(run, trial_of(run, position)) for position, run in enumerate(runs, 1)],
+    )

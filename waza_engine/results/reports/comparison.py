@@ -1,0 +1,75 @@
+"""Runs beside each other: which tasks got better or worse from the first to the last."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from waza_engine.results.json_values import Json, block_of
+from waza_engine.results.reading.formats import task_result
+from waza_engine.results.reading.recordings import Recording
+from waza_engine.results.reading.scores import TaskResult
+from waza_engine.results.reports.tool_metrics import tool_metrics
+
+
+def comparison(recordings: Sequence[Recording]) -> Json:
+    """Return upstream's object of the runs, in the order given.
+
+    Deltas are last minus first. What a file does not have is null (upstream writes NaN there and fails):
+    a task that is missing has the status ``n/a``, and every figure of it is null.
+    """
+    documents = [recording.document for recording in recordings]
+    summaries = [block_of(document, "summary") for document in documents]
+    scores = [_number(s.get("aggregate_score")) for s in summaries]
+    rates = [_number(s.get("success_rate")) for s in summaries]
+    durations = [_number(s.get("duration_ms")) for s in summaries]
+    by_run = [_tasks(recording) for recording in recordings]
+    identifiers = dict.fromkeys(identifier for tasks in by_run for identifier in tasks)
+    return {
+        "files": [str(recording.path) for recording in recordings],
+        "models": [recording.header.model for recording in recordings],
+        "aggregate_scores": scores,
+        "success_rates": rates,
+        "aggregate_score_delta": _delta(scores),
+        "success_rate_delta": _delta(rates),
+        "task_deltas": [
+            _task(identifier, [tasks.get(identifier) for tasks in by_run]) for identifier in identifiers
+        ],
+        "total_tests": [len(recording.tasks) for recording in recordings],
+        "durations_ms": durations,
+        "duration_delta_ms": _delta(durations),
+        "tool_metrics": [tool_metrics(recording.tasks) for recording in recordings],
+    }
+
+
+def _tasks(recording: Recording) -> dict[str, tuple[TaskResult, float | None]]:
+    found: dict[str, tuple[TaskResult, float | None]] = {}
+    for task in recording.tasks:
+        rate = _number(block_of(task.document, "stats").get("pass_rate"))
+        found.setdefault(task.id, (task_result(task.document, recording.header.started), rate))
+    return found
+
+
+def _task(identifier: str, found: Sequence[tuple[TaskResult, float | None] | None]) -> Json:
+    scores = [None if each is None or each[1] is None else each[0].score for each in found]
+    rates = [None if each is None else each[1] for each in found]
+    return {
+        "task_id": identifier,
+        "display_name": next((each[0].name for each in found if each is not None), ""),
+        "scores": scores,
+        "pass_rates": rates,
+        "statuses": ["n/a" if each is None else each[0].status for each in found],
+        "score_delta": _delta(scores),
+        "pass_rate_delta": _delta(rates),
+    }
+
+
+def _delta(values: Sequence[float | None]) -> float | None:
+    first, last = values[0], values[-1]
+    return None if first is None or last is None else last - first
+
+
+def _number(value: object) -> float | None:
+    if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):
+        return None
+    return value

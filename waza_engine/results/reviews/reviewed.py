@@ -1,0 +1,121 @@
+"""A result document with its reviews: verdicts of people, the figures that follow, and what still waits.
+
+Light, no models.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from waza_engine.results.codec.figures import counted_document, counted_run, counted_task
+from waza_engine.results.codec.verdicts import verdict_blocks, verdict_of
+from waza_engine.results.json_values import Block, block_of, blocks_of, text_of
+from waza_engine.results.reviews.calibration import with_calibration
+from waza_engine.results.reviews.review import review_changes
+from waza_engine.results.reviews.review_file import ReviewKey, Reviews, reviews_for
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewItem:
+    """A verdict for a person: still pending, or reviewed already. ``output`` is the whole answer."""
+
+    key: ReviewKey
+    task_name: str
+    type: str
+    verdict: Block
+    output: str
+
+    @property
+    def pending(self) -> bool:
+        """Whether nobody has reviewed it yet."""
+        return verdict_of(self.key.grader, self.verdict).status == "pending"
+
+
+def with_reviews(document: Block, results: Path) -> Block:
+    """Return a document of today's layout with the reviews of its suite laid over it.
+
+    Figures are counted again for what changed. Without reviews it is the same document.
+    """
+    run, mine = run_id(document, results), _reviews_of(document, results)
+    if not mine:
+        return document
+    tasks = [_task(task, run, mine) for task in blocks_of(document.get("tasks"))]
+    if not any(changed for _, changed in tasks):
+        return document
+    counted = counted_document(document, [task for task, _ in tasks])
+    if "summary" not in document:
+        # A journal has no summary yet.
+        del counted["summary"]
+    return with_calibration(counted)
+
+
+def is_reviewed(document: Block, results: Path) -> bool:
+    """Tell whether there are reviews of this very run."""
+    return bool(_reviews_of(document, results))
+
+
+def review_items(document: Block, results: Path) -> Iterator[ReviewItem]:
+    """Yield every verdict that is for a person, in the order of the document."""
+    run = run_id(document, results)
+    for task in blocks_of(document.get("tasks")):
+        for position, trial in enumerate(blocks_of(task.get("runs")), 1):
+            for name, verdict in verdict_blocks(trial).items():
+                if _is_for_people(verdict):
+                    yield ReviewItem(
+                        key=ReviewKey(run, text_of(task.get("test_id")), _number(trial, position), name),
+                        task_name=text_of(task.get("display_name")),
+                        type=text_of(verdict.get("type")),
+                        verdict=verdict,
+                        output=text_of(trial.get("final_output")),
+                    )
+
+
+def run_id(document: Block, results: Path) -> str:
+    """Return what reviews call a run: its id, or the name of its file when it has none."""
+    return text_of(document.get("eval_id")) or results.name
+
+
+def _reviews_of(document: Block, results: Path) -> Reviews:
+    reviews = reviews_for(results)
+    run = run_id(document, results)
+    return {key: review for key, review in reviews.items() if key.run == run} if reviews else {}
+
+
+def _task(task: Block, run: str, reviews: Reviews) -> tuple[Block, bool]:
+    """Return a task with its reviews, and whether there are any."""
+    identifier = text_of(task.get("test_id"))
+    trials: list[Block] = []
+    changed = False
+    for position, trial in enumerate(blocks_of(task.get("runs")), 1):
+        number = _number(trial, position)
+        said = {
+            name: _reviewed(verdict, reviews[key])
+            for name, verdict in verdict_blocks(trial).items()
+            if (key := ReviewKey(run, identifier, number, name)) in reviews and _is_for_people(verdict)
+        }
+        changed = changed or bool(said)
+        trials.append(_counted({**trial, "validations": {**trial["validations"], **said}}) if said else trial)
+    return (counted_task(task, trials), True) if changed else (task, False)
+
+
+def _counted(trial: Block) -> Block:
+    return counted_run(trial, execution_error=bool(text_of(trial.get("error_msg"))))
+
+
+def _reviewed(verdict: Block, review: Any) -> Block:
+    changed = {**verdict, **review_changes(block_of(verdict, "details"), review)}
+    del changed["status"]
+    return changed
+
+
+def _is_for_people(verdict: Block) -> bool:
+    """Tell whether a verdict is a person's, in words that every era wrote; types were written later."""
+    return block_of(verdict, "details").get("status") in ("pending", "calibration_pending", "reviewed")
+
+
+def _number(trial: Block, position: int) -> int:
+    number = trial.get("run_number")
+    return number if isinstance(number, int) and not isinstance(number, bool) and number > 0 else position

@@ -1,0 +1,24 @@
+"""A second copy of the results, where ``paths.results`` of ``.waza.yaml`` wants one."""
+
+from __future__ import annotations
+
+from datetime import UTC
+from pathlib import Path
+
+from waza_engine.results.codec.runs import run_document
+from waza_engine.results.places import file_segment
+from waza_engine.results.record import RunOutcome
+from waza_engine.results.writing.store import encoded, write_atomically
+
+
+def write_copy(directory: Path, outcome: RunOutcome) -> Path:
+    """Write the results as upstream's ``--output-dir`` does, ``<UTC time>/<model>.json``; return the path.
+
+    Raises ``ResultsError``.
+    """
+    header = outcome.header
+    started = header.started.astimezone(UTC)
+    folder = directory / f"{started:%Y-%m-%dT%H%M%S}.{started.microsecond // 1000:03}"
+    path = folder / f"{file_segment(header.model or header.executor)}.json"
+    write_atomically(path, encoded(run_document(outcome)))
+    return path

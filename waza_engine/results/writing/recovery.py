@@ -1,0 +1,109 @@
+"""Journals of runs that were killed become result documents, so that every reader sees what was finished."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+import psutil
+
+from waza_engine.results.codec.runs import run_of
+from waza_engine.results.json_values import Json, block_of, number
+from waza_engine.results.places import JOURNAL_SUFFIX, results_directory, workspace_prefix
+from waza_engine.results.reading.formats import read_document
+from waza_engine.results.writing import history
+from waza_engine.results.writing.store import encoded, write_atomically
+from waza_engine.scoring.tasks import TaskScore, suite_summary
+from waza_engine.spec.boundary import suite_boundary
+
+
+def recover_journals(suite_directory: Path) -> list[Path]:
+    """Write the document of every journal whose process is gone, and remove its workspaces; return the paths.
+
+    Raises ``ResultsError``.
+    """
+    directory = results_directory(suite_directory)
+    recovered: list[Path] = []
+    if not suite_boundary(suite_directory).holds(directory):
+        # A link leads out of the suite: neither are these its journals, nor may they be removed.
+        return recovered
+    for journal in sorted(directory.glob(f"*{JOURNAL_SUFFIX}")):
+        entry = read_document(journal)
+        # What cannot be read is left alone: it may be a journal that another run is about to start.
+        if entry is None or _is_running(entry):
+            continue
+        path = directory / f"{journal.name.removesuffix(JOURNAL_SUFFIX)}.json"
+        tasks = [
+            cast("Mapping[str, Any]", task)
+            for task in cast("list[object]", entry["tasks"])
+            if isinstance(task, Mapping)
+        ]
+        if tasks and not path.exists():
+            document = _document(entry, tasks)
+            write_atomically(path, encoded(document))
+            with contextlib.suppress(OSError):
+                history.append(directory, path.name, run_of(document))
+            recovered.append(path)
+        _remove_workspaces(entry)
+        with contextlib.suppress(OSError):
+            journal.unlink(missing_ok=True)
+    return recovered
+
+
+def _is_running(entry: Mapping[str, Any]) -> bool:
+    process: Any = entry.get("process")
+    if not isinstance(process, Mapping):
+        return False
+    owner = cast("Mapping[str, Any]", process)
+    try:
+        return abs(psutil.Process(int(owner["pid"])).create_time() - float(owner["started"])) < 2
+    except (psutil.Error, KeyError, ValueError, TypeError):
+        return False
+
+
+def _remove_workspaces(entry: Mapping[str, Any]) -> None:
+    """Remove the workspaces that a killed process has left; not when its number is somebody else's now."""
+    process: object = block_of(entry, "process").get("pid")
+    if not isinstance(process, int) or psutil.pid_exists(process):
+        return
+    for place in Path(tempfile.gettempdir()).glob(f"{workspace_prefix(process)}*"):
+        if place.is_dir() and not place.is_symlink():
+            shutil.rmtree(place, ignore_errors=True)
+
+
+def _document(entry: Mapping[str, Any], tasks: Sequence[Mapping[str, Any]]) -> Json:
+    """Return the document of an interrupted run, from the tasks that were finished."""
+    statuses = [TaskScore(task.get("status", "error")) for task in tasks]
+    counts = suite_summary(statuses)
+    scores = [_figure(task, "avg_score") for task in tasks]
+    weighted = [_figure(task, "avg_weighted_score") for task in tasks]
+    metadata = block_of(entry, "metadata")
+    engine = {**block_of(metadata, "engine"), "status": "error", "message": "the run was interrupted"}
+    return {
+        **{key: value for key, value in entry.items() if key not in ("process", "tasks", "metadata")},
+        "summary": {
+            "total_tests": counts.total_tests,
+            "succeeded": counts.succeeded,
+            "failed": counts.failed,
+            "errors": counts.errors,
+            "skipped": counts.skipped,
+            "success_rate": counts.success_rate,
+            "aggregate_score": sum(scores) / len(scores),
+            "weighted_score": sum(weighted) / len(weighted),
+            "min_score": min(scores),
+            "max_score": max(scores),
+            "std_dev": 0.0,
+            "duration_ms": 0,
+        },
+        "metrics": {},
+        "tasks": tasks,
+        "metadata": {**metadata, "engine": engine},
+    }
+
+
+def _figure(task: Mapping[str, Any], key: str) -> float:
+    return number(block_of(task, "stats").get(key))

@@ -1,0 +1,80 @@
+"""The document of a run that was graded again: the record with new verdicts and new figures.
+
+Whatever was not graded again stays as it was written: other tasks, sessions, ``golden``, groups, triggers,
+metrics, the baseline, and keys that this engine does not know (upstream drops most of them).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import cast
+
+import waza_engine
+from waza_engine.results.codec.figures import (
+    counted_document,
+    counted_run,
+    counted_task,
+    task_figures,
+    trial_score,
+)
+from waza_engine.results.codec.verdicts import verdict_blocks, verdict_document
+from waza_engine.results.json_values import Block, Json, block_of, plain
+from waza_engine.results.reading.recordings import RecordedTrial, Recording
+from waza_engine.results.record import Validation
+from waza_engine.results.reviews.calibration import with_calibration
+
+__all__ = ["regraded_document", "regraded_task", "task_figures", "trial_score"]
+
+# What describes the verdicts of then.
+_STALE_IN_A_TRIAL = ("failure_artifacts",)
+_STALE_IN_A_TASK = ("skill_impact", "error_msg")
+
+
+def regraded_task(
+    document: Block,
+    trials: Sequence[tuple[RecordedTrial, Mapping[str, Validation] | None]],
+    *,
+    error: str = "",
+    kept: bool = False,
+) -> Json:
+    """Return a task with the new verdicts of its trials, None for a trial that had nothing to grade.
+
+    ``error`` says why the task cannot be graded; its trials stay as recorded then. With ``kept`` the verdicts
+    of graders that were not asked stay and count.
+    """
+    if error:
+        return {**document, "status": "error", "error_msg": error}
+    runs = [_trial(trial, validations, kept=kept) for trial, validations in trials]
+    if not runs:
+        return dict(document)
+    rest = {key: value for key, value in document.items() if key not in _STALE_IN_A_TASK}
+    return cast("Json", plain(counted_task(rest, runs)))
+
+
+def regraded_document(
+    recording: Recording, tasks: Sequence[Json], *, task_patterns: Sequence[str], graders: Sequence[str]
+) -> Json:
+    """Return the whole document with these tasks, in the order of the record, and the figures over them."""
+    before = {key: value for key, value in recording.document.items() if key != "calibration"}
+    document = dict(with_calibration(counted_document(before, tasks)))
+    metadata = block_of(document, "metadata")
+    engine = dict(block_of(metadata, "engine"))
+    engine["regraded"] = {
+        "version": waza_engine.__version__,
+        "timestamp": datetime.now(UTC).isoformat(),
+        "record": recording.path.name,
+        **({"tasks": list(task_patterns)} if task_patterns else {}),
+        **({"graders": list(graders)} if graders else {}),
+    }
+    document["metadata"] = {**metadata, "engine": engine}
+    return cast("Json", plain(document))
+
+
+def _trial(trial: RecordedTrial, validations: Mapping[str, Validation] | None, *, kept: bool) -> Json:
+    if validations is None:
+        return dict(trial.document)
+    written = {name: plain(verdict_document(verdict)) for name, verdict in validations.items()}
+    run = {key: value for key, value in trial.document.items() if key not in _STALE_IN_A_TRIAL}
+    run["validations"] = {**verdict_blocks(trial.document), **written} if kept else written
+    return counted_run(run, execution_error=bool(trial.outcome.error))

@@ -1,0 +1,55 @@
+"""A log of a run as it goes, one JSON object a line: what ``--session-log`` leaves behind.
+
+Its lines are upstream's: ``timestamp``, ``type`` and ``data``.
+"""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import IO
+
+from waza_engine.results.writing.store import clear_errors
+
+
+class SessionLog:
+    """Opens the file with its first line, writes every line at once, and replaces no other log.
+
+    Every method that writes raises ``ResultsError``.
+    """
+
+    def __init__(self, directory: Path, started: datetime) -> None:
+        self._directory = directory
+        self._stem = f"{started.astimezone(UTC):%Y%m%dT%H%M%SZ}-session"
+        self._file: IO[str] | None = None
+
+    def write(self, kind: str, data: dict[str, object]) -> None:
+        """Add a line; what is None in the data is left out."""
+        line = {
+            "timestamp": datetime.now(UTC).isoformat(),
+            "type": kind,
+            "data": {key: value for key, value in data.items() if value is not None},
+        }
+        with clear_errors(self._directory):
+            if self._file is None:
+                self._file = self._opened()
+            self._file.write(json.dumps(line, ensure_ascii=False) + "\n")
+            self._file.flush()
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._file is not None:
+            with clear_errors(self._directory):
+                self._file.close()
+            self._file = None
+
+    def _opened(self) -> IO[str]:
+        self._directory.mkdir(parents=True, exist_ok=True)
+        number = 1
+        while True:
+            name = f"{self._stem}.jsonl" if number == 1 else f"{self._stem}-{number}.jsonl"
+            try:
+                return (self._directory / name).open("x", encoding="utf-8", errors="replace")
+            except FileExistsError:
+                number += 1

@@ -1,0 +1,224 @@
+"""Where results lie on disk, and how they get there without a half-written file ever showing.
+
+While a run goes on, every finished task is appended to a journal (``….partial.jsonl``) and flushed to the
+disk, so nothing finished is lost when the machine or the process dies. At the end the whole document is
+written beside it and takes its final name in one step; then the journal goes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import secrets
+from collections.abc import Generator
+from pathlib import Path
+from typing import IO
+
+import psutil
+
+from waza_engine.results.codec.header import header_document
+from waza_engine.results.codec.runs import run_document
+from waza_engine.results.codec.tasks import task_document
+from waza_engine.results.json_values import Json
+from waza_engine.results.places import JOURNAL_SUFFIX, results_directory
+from waza_engine.results.record import RunHeader, RunOutcome, TaskOutcome
+from waza_engine.results.writing import history
+from waza_engine.spec.boundary import suite_boundary
+from waza_engine.terminal import json_text
+
+
+class ResultsError(Exception):
+    """Results cannot be written; the text says where and why."""
+
+
+class ResultStore:
+    """The results of one run. Methods may be called from several threads, one at a time."""
+
+    def __init__(self, suite_directory: Path, header: RunHeader) -> None:
+        self._directory = results_directory(suite_directory)
+        self._header = header
+        self._stem = f"{header.started:%Y%m%dT%H%M%SZ}-{secrets.token_hex(3)}"
+        self._journal: IO[bytes] | None = None
+
+    @property
+    def path(self) -> Path:
+        """The file that will hold the results."""
+        return self._directory / f"{self._stem}.json"
+
+    @property
+    def journal_path(self) -> Path:
+        """The file that holds the finished tasks of a run that has not ended."""
+        return self._directory / f"{self._stem}{JOURNAL_SUFFIX}"
+
+    def open(self) -> None:
+        """Start the journal. Raises ``ResultsError``."""
+        with clear_errors(self._directory):
+            self._check_place()
+            self._directory.mkdir(parents=True, exist_ok=True)
+            keep_out_of_git(self._directory.parent)
+        with clear_errors(self.journal_path):
+            self._journal = self.journal_path.open("xb", buffering=0)
+        process = {"pid": os.getpid(), "started": psutil.Process().create_time()}
+        self._append({**header_document(self._header), "process": process})
+
+    def add(self, task: TaskOutcome, *, baseline: bool = False) -> None:
+        """Keep a finished task. Raises ``ResultsError``; the tasks before it stay readable."""
+        if self._journal is not None:
+            self._append({"baseline_task" if baseline else "task": task_document(task)})
+
+    def finish(self, outcome: RunOutcome) -> Path:
+        """Write the document, enter it into the history, drop the journal; return its path.
+
+        Raises ``ResultsError``.
+        """
+        document = run_document(outcome)
+        try:
+            with clear_errors(self.path):
+                self._check_place()
+            write_atomically(self.path, encoded(document))
+        except ResultsError:
+            self._close()
+            raise
+        self._close()
+        with contextlib.suppress(OSError):
+            self.journal_path.unlink(missing_ok=True)
+        # The history can be made again from the documents, so it is not worth an error.
+        with contextlib.suppress(OSError):
+            history.append(self._directory, self.path.name, outcome)
+        return self.path
+
+    def _check_place(self) -> None:
+        """Raise ``OSError`` when links lead out of the suite: what lies there is not ours to write to."""
+        suite_boundary(self._directory.parents[1]).resolved(self._directory)
+
+    def _append(self, entry: Json) -> None:
+        assert self._journal is not None
+        line = json_text(entry).encode() + b"\n"
+        try:
+            with clear_errors(self.journal_path):
+                if self._journal.write(line) != len(line):
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+                os.fsync(self._journal.fileno())
+        except ResultsError:
+            # A torn last line is skipped by readers; another line after it would be lost with it.
+            self._close()
+            raise
+
+    def _close(self) -> None:
+        if self._journal is not None:
+            with contextlib.suppress(OSError):
+                self._journal.close()
+            self._journal = None
+
+
+def encoded(document: Json | list[Json]) -> bytes:
+    """Return the document, or several, as upstream writes it: two spaces of indentation, UTF-8."""
+    return json_text(document, indent=2).encode() + b"\n"
+
+
+def write_output(path: Path, content: bytes) -> None:
+    """Write to a path that a person has named: a terminal or a pipe is written into, a file is replaced.
+
+    Waits for the reader of a pipe. Raises ``ResultsError``.
+    """
+    with clear_errors(path):
+        target = path.resolve()
+        if _is_device(target):
+            target.write_bytes(content)
+            return
+    write_atomically(path, content)
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Replace or create a file in one step: a reader sees the old content or the new one, never a part.
+
+    Raises ``ResultsError``; the old content is untouched then.
+    """
+    with clear_errors(path):
+        # A link keeps leading to its file.
+        target = path.resolve()
+        if _is_device(target):
+            raise OSError(errno.EINVAL, "a pipe or a device has this name")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        temporary = _temporary_beside(target)
+        try:
+            with temporary.open("xb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            temporary.replace(target)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise
+        _sync_directory(target.parent)
+
+
+def write_new(path: Path, content: bytes) -> bool:
+    """Create a file; return False, and touch nothing, when the name is taken.
+
+    The name is taken first, so that two writers never share one: killed between the two steps it stays empty.
+    Raises ``ResultsError``.
+    """
+    with clear_errors(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            path.open("xb").close()
+        except FileExistsError:
+            return False
+    try:
+        write_atomically(path, content)
+    except ResultsError:
+        with contextlib.suppress(OSError):
+            path.unlink(missing_ok=True)
+        raise
+    return True
+
+
+def check_writable(path: Path) -> None:
+    """Find out before a long run whether ``write_output`` can write there. Raises ``ResultsError``."""
+    with clear_errors(path):
+        target = path.resolve()
+        if target.is_dir():
+            raise IsADirectoryError(errno.EISDIR, "it is a directory; name a file")
+        if _is_device(target):
+            return
+        target.parent.mkdir(parents=True, exist_ok=True)
+        temporary = _temporary_beside(target)
+        temporary.open("xb").close()
+        temporary.unlink()
+
+
+@contextlib.contextmanager
+def clear_errors(path: Path) -> Generator[None]:
+    """Raise ``ResultsError`` for what the disk refuses; it names the path."""
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise ResultsError(f"Results cannot be written to {path}: {reason}.") from error
+
+
+def keep_out_of_git(folder: Path) -> None:
+    """Make the folder ignore itself: every run makes results anew, so they are no part of a commit."""
+    with contextlib.suppress(FileExistsError), (folder / ".gitignore").open("xb") as ignore:
+        ignore.write(b"*\n")
+
+
+def _temporary_beside(path: Path) -> Path:
+    return path.with_name(f".{secrets.token_hex(8)}.tmp")
+
+
+def _is_device(path: Path) -> bool:
+    """Whether it is a terminal, a pipe or the like: something to write into, never to replace."""
+    return path.exists() and not path.is_file() and not path.is_dir()
+
+
+def _sync_directory(directory: Path) -> None:
+    """Make the new name survive a crash too, where the file system can promise that."""
+    with contextlib.suppress(OSError):
+        descriptor = os.open(directory, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

@@ -1,0 +1,1 @@
+"""What the agent is given besides the prompt: workspace, repositories, skills, instructions, servers."""

@@ -1,0 +1,56 @@
+"""What an agent is told besides the prompt: the tested skill, the list of skills, instruction files.
+
+What they tell the agent is upstream's; the words are ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from waza_engine.executors.base import WorkspaceFile
+from waza_engine.runs.agent.skills import Skill, SkillSet
+from waza_engine.runs.agent.workspace import WorkspaceError
+from waza_engine.spec.problems import SuiteFileError
+from waza_engine.spec.yaml_reader import read_text
+
+
+def instructions_of(
+    skills: SkillSet, instruction_files: Sequence[WorkspaceFile], *, tested: str = "", with_body: bool = True
+) -> str:
+    """Return the text, empty when there is nothing to add.
+
+    ``tested`` is the skill whose whole definition is added, unless ``with_body`` is false. Raises
+    ``WorkspaceError`` for an instruction file that cannot be read.
+    """
+    parts: list[str] = []
+    skill = skills.named(tested) if tested and with_body else None
+    if skill is not None and skill.text.strip():
+        parts.append(_body(skill))
+    if skills.skills:
+        parts.append(_list(skills.skills))
+    parts += [_file(file) for file in instruction_files]
+    return "\n\n".join(parts)
+
+
+def _body(skill: Skill) -> str:
+    return (
+        f'<skill name="{skill.name}" directory="{skill.path.parent}">\n'
+        f"{skill.text.strip()}\n"
+        "</skill>\n"
+        "Follow this skill where it applies; paths in it start at its directory."
+    )
+
+
+def _list(skills: Sequence[Skill]) -> str:
+    lines = dict.fromkeys(
+        f"- {skill.name}: {skill.description}" if skill.description else f"- {skill.name}" for skill in skills
+    )
+    return "Skills at hand:\n" + "\n".join(lines)
+
+
+def _file(file: WorkspaceFile) -> str:
+    try:
+        text = read_text(file.place)
+    except SuiteFileError as error:
+        raise WorkspaceError(f"`instruction_files`: {file.path}: {error.message}") from None
+    return f'<instructions file="{file.path}">\n{text.strip()}\n</instructions>'

@@ -1,0 +1,128 @@
+"""Local git repositories in a workspace (``inputs.repos``), made without touching what they come from.
+
+Upstream adds a worktree to the source, which writes into it and lets the agent move its branches. Here the
+workspace gets a clone that borrows the objects: detached at the commit, with all branches and tags, without a
+remote. Nothing is fetched over a network, no hook and no filter of the source runs.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+from waza_engine.processes.programs import run_bounded
+from waza_engine.spec.task_inputs import Repository
+
+GIT_SECONDS = 120.0
+_URL = re.compile(r"^(?:[A-Za-z][A-Za-z0-9+.-]+://|[^/\\]+@[^/\\]+:)")
+_QUOTED_CHARACTERS = 300
+# Variables of a git command that started this run would point every git below it at that repository.
+_FOREIGN = (
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_INDEX_FILE",
+    "GIT_COMMON_DIR",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_NAMESPACE",
+    "GIT_PREFIX",
+    "GIT_CONFIG_PARAMETERS",
+    "GIT_CONFIG_COUNT",
+    "GIT_TEMPLATE_DIR",
+    "GIT_TRACE",
+)
+_QUIET = {
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_ASKPASS": "",
+    "SSH_ASKPASS": "",
+    "GIT_ALLOW_PROTOCOL": "file",
+    "GIT_LFS_SKIP_SMUDGE": "1",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "LC_ALL": "C",
+}
+
+
+class RepositoryError(Exception):
+    """A repository that cannot be put into the workspace; the text is for the author of the task."""
+
+
+def check_out(repository: Repository, target: Path, suite_directory: Path) -> None:
+    """Put a repository at ``target``, which must not exist or be empty. Raises ``RepositoryError``.
+
+    A relative source is looked for beside the eval file, then in the working directory, then in the
+    directories above the suite.
+    """
+    source = _source(repository.source, suite_directory)
+    commit = repository.commit.strip() or "HEAD"
+    found = _try("rev-parse", "--verify", "--quiet", "--end-of-options", f"{commit}^{{commit}}", at=source)
+    if found is None:
+        raise RepositoryError(f"`inputs.repos`: the repository {source} has no commit `{commit}`")
+    if target.exists() and (not target.is_dir() or any(target.iterdir())):
+        raise RepositoryError(f"`inputs.repos`: `dest: {repository.dest}` is taken; give each its own `dest`")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    quiet = ("-c", "core.hooksPath=", "-c", "advice.detachedHead=false", "-c", "protocol.file.allow=always")
+    clone = (*quiet, "clone", "--quiet", "--shared", "--no-checkout", "--template=")
+    _run(*clone, "--", str(source), str(target), at=target.parent)
+    _run("update-ref", "--no-deref", "HEAD", found, at=target)
+    _run(*quiet, "fetch", "--quiet", "--tags", "origin", "+refs/heads/*:refs/heads/*", at=target)
+    _run("remote", "remove", "origin", at=target)
+    _run(*quiet, "reset", "--quiet", "--hard", found, at=target)
+
+
+def _source(written: str, suite_directory: Path) -> Path:
+    """Return the top of the repository that a source names."""
+    if _URL.match(written):
+        raise RepositoryError(
+            f"`inputs.repos`: the source `{written}` must be a local repository; clone it first"
+        )
+    if shutil.which("git") is None:
+        raise RepositoryError("`inputs.repos` needs `git`, which is not installed")
+    path = Path(written).expanduser()
+    places = [suite_directory / path, Path.cwd() / path, *(above / path for above in suite_directory.parents)]
+    complaint = ""
+    for place in dict.fromkeys(places):
+        if place.is_dir():
+            try:
+                top = _run("rev-parse", "--show-toplevel", at=place)
+                return Path(top or _run("rev-parse", "--absolute-git-dir", at=place))
+            except RepositoryError as error:
+                complaint = complaint or str(error)
+    if complaint:
+        raise RepositoryError(complaint)
+    raise RepositoryError(f"`inputs.repos`: there is no directory {places[0]}")
+
+
+def _try(*arguments: str, at: Path) -> str | None:
+    try:
+        return _run(*arguments, at=at)
+    except RepositoryError:
+        return None
+
+
+def _run(*arguments: str, at: Path) -> str:
+    verb = next(argument for argument in arguments if not argument.startswith("-") and "=" not in argument)
+    try:
+        finished = run_bounded(
+            ("git", *arguments),
+            stdin="",
+            timeout_seconds=GIT_SECONDS,
+            cwd=at,
+            environment=_QUIET,
+            without=_FOREIGN,
+        )
+    except OSError as error:
+        raise RepositoryError(f"`inputs.repos`: git cannot be started: {error.strerror or error}") from None
+    if finished.timed_out:
+        raise RepositoryError(f"`inputs.repos`: `git {verb}` took longer than {GIT_SECONDS:g} seconds")
+    if finished.exit_code != 0:
+        said = _last_line(finished.stderr) or f"exit code {finished.exit_code}"
+        raise RepositoryError(f"`inputs.repos`: `git {verb}` failed at {at}: {said}")
+    return finished.stdout.strip()
+
+
+def _last_line(text: str) -> str:
+    lines: Sequence[str] = [line.strip() for line in text.splitlines() if line.strip()]
+    return (lines[0] if lines else "").removeprefix("fatal: ")[:_QUOTED_CHARACTERS]

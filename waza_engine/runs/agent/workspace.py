@@ -1,0 +1,279 @@
+"""A fresh directory for every trial, with the files that the task asks for, gone when the trial is graded."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import tempfile
+from collections import deque
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath, PureWindowsPath
+
+from waza_engine.executors.base import WorkspaceFile
+from waza_engine.files import copy_file, write_bytes
+from waza_engine.results.places import workspace_prefix
+from waza_engine.runs.agent.repositories import RepositoryError, check_out
+from waza_engine.spec.problems import SuiteFileError
+from waza_engine.spec.suite_files import DISK, SuiteFiles
+from waza_engine.spec.task_file import TaskFile
+from waza_engine.spec.task_inputs import InputFile
+from waza_engine.spec.yaml_reader import read_text
+
+_MANY_FILES = 20_000
+_LARGE_BYTES = 1024 * 1024
+_FOREIGN_FOLDERS = frozenset({"node_modules", "vendor"})
+
+
+class WorkspaceError(Exception):
+    """A workspace that cannot be made as the task asks; the text is for its author."""
+
+
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    """A trial's directory. ``files`` is what was put there, ``instruction_files`` what the agent is told.
+
+    ``warnings`` name what was asked for and not found.
+    """
+
+    directory: Path
+    files: Sequence[WorkspaceFile] = ()
+    instruction_files: Sequence[WorkspaceFile] = ()
+    warnings: Sequence[str] = ()
+
+
+@contextlib.contextmanager
+def fresh_workspace(
+    task: TaskFile, suite_directory: Path, instruction_files: Sequence[str] = (), *, keep: bool = False
+) -> Generator[Workspace]:
+    """Make the workspace of one trial and remove it afterwards, unless it is to be kept.
+
+    Raises ``WorkspaceError`` for paths that lead out of the fixture directory or the workspace.
+    """
+    with _directory(keep=keep) as directory:
+        yield _filled(directory, task, suite_directory, instruction_files)
+
+
+@contextlib.contextmanager
+def trigger_workspace(
+    suite_directory: Path, instruction_files: Sequence[str], *, files: bool = True
+) -> Generator[Workspace]:
+    """Make the workspace of a trigger prompt: a copy of the suite's fixtures, removed afterwards.
+
+    Hidden directories, ``node_modules``, ``vendor`` and files over one MiB are left out, and links.
+    Raises ``WorkspaceError``.
+    """
+    fixtures = suite_directory / "fixtures"
+    with _directory() as directory:
+        for file in _files_below(fixtures, _not_for_triggers) if files and fixtures.is_dir() else ():
+            _copy(file, directory / file.relative_to(fixtures))
+        instructions = _copied_instructions(directory, fixtures, instruction_files)
+        yield Workspace(directory, instruction_files=instructions)
+
+
+def fixture_directory(task: TaskFile, suite_directory: Path) -> Path:
+    """Return where ``inputs.files`` are found: ``context_dir`` or ``fixtures`` beside the eval file.
+
+    A relative ``context_dir`` is looked for beside the eval file, then in the working directory, then in the
+    directories above the suite: public suites write it from their repository's root.
+    """
+    if not task.context_dir:
+        return suite_directory / "fixtures"
+    written = Path(task.context_dir).expanduser()
+    places = [
+        suite_directory / written,
+        Path.cwd() / written,
+        *(above / written for above in suite_directory.parents),
+    ]
+    return next((place for place in places if place.is_dir()), places[0])
+
+
+def prompt_of(task: TaskFile, task_path: Path, files: SuiteFiles = DISK) -> str:
+    """Return the first prompt: ``prompt``, or the text of ``prompt_file`` beside the task file.
+
+    Raises ``WorkspaceError``.
+    """
+    if task.inputs.prompt_file is None:
+        return task.inputs.prompt
+    where = "the task file's directory"
+    place = _inside(task_path.parent, task.inputs.prompt_file, "inputs.prompt_file", where)
+    try:
+        return read_text(place, files=files)
+    except SuiteFileError as error:
+        raise WorkspaceError(f"`inputs.prompt_file` {place}: {error.message}") from None
+
+
+@contextlib.contextmanager
+def _directory(*, keep: bool = False) -> Generator[Path]:
+    # What a killed process leaves is found by its number; what is to be kept is never taken for that.
+    prefix = "waza-kept-" if keep else workspace_prefix(os.getpid())
+    try:
+        directory = Path(tempfile.mkdtemp(prefix=prefix)).resolve()
+    except OSError as error:
+        raise WorkspaceError(f"the workspace cannot be made: {error.strerror or error}") from None
+    try:
+        yield directory
+    finally:
+        if not keep:
+            shutil.rmtree(directory, onerror=_remove_anyway)
+
+
+def _remove_anyway(remove: Callable[[str], object], path: str, _: object) -> None:
+    """Remove what may not be written to: git's objects on Windows, folders that a script closed elsewhere."""
+    with contextlib.suppress(OSError):
+        Path(path).parent.chmod(0o700)
+        Path(path).chmod(0o700)
+        remove(path)
+
+
+def _not_for_triggers(entry: Path) -> bool:
+    if entry.is_dir():
+        return entry.name.startswith(".") or entry.name in _FOREIGN_FOLDERS
+    try:
+        return entry.stat().st_size > _LARGE_BYTES
+    except OSError:
+        return True
+
+
+def _filled(
+    directory: Path, task: TaskFile, suite_directory: Path, instruction_files: Sequence[str]
+) -> Workspace:
+    for repository in task.inputs.repos:
+        target = _inside(directory, repository.dest, "inputs.repos", "the workspace")
+        try:
+            check_out(repository, target, suite_directory)
+        except RepositoryError as error:
+            raise WorkspaceError(str(error)) from None
+    fixtures = fixture_directory(task, suite_directory)
+    files: list[WorkspaceFile] = []
+    warnings: list[str] = []
+    for entry in task.inputs.files:
+        file = entry if isinstance(entry, InputFile) else InputFile(path=entry)
+        if file.content:
+            target = _inside(directory, file.path, "inputs.files", "the workspace")
+            _write(target, file.content.encode("utf-8", "surrogatepass"))
+        else:
+            source = _inside(fixtures, file.path, "inputs.files", "the fixture directory")
+            target = _inside(directory, file.path, "inputs.files", "the workspace")
+            if not source.is_file():
+                warnings.append(f"`inputs.files`: there is no file {source}")
+                continue
+            _copy(source, target)
+        files.append(WorkspaceFile(file.path, target))
+    if "fixture" in task.inputs.context:
+        files += _copied_fixture(directory, task.inputs.context["fixture"], suite_directory)
+    instructions = _copied_instructions(directory, fixtures, (*instruction_files, *task.instruction_files))
+    if task.inputs.workdir:
+        _make_workdir(directory, task.inputs.workdir)
+    return Workspace(directory, files, instructions, warnings)
+
+
+def _copied_instructions(directory: Path, fixtures: Path, written: Sequence[str]) -> list[WorkspaceFile]:
+    key = "instruction_files"
+    copied: list[WorkspaceFile] = []
+    for path in dict.fromkeys(written):
+        source = _inside(fixtures, path, key, "the fixture directory")
+        if not source.is_file():
+            raise WorkspaceError(f"`{key}`: there is no file {source}")
+        target = _inside(directory, path, key, "the workspace")
+        _copy(source, target)
+        copied.append(WorkspaceFile(path, target))
+    return copied
+
+
+def _make_workdir(directory: Path, written: str) -> None:
+    """Make the directory in which the agent starts, where the files of the task have not."""
+    place = _inside(directory, written, "inputs.workdir", "the workspace")
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        raise WorkspaceError(
+            f"`inputs.workdir`: `{written}` is a file in the workspace; name a directory"
+        ) from None
+
+
+def _copied_fixture(directory: Path, written: object, suite_directory: Path) -> list[WorkspaceFile]:
+    """Copy a file, or the contents of a directory, into the workspace root; links are left out."""
+    key = "inputs.context.fixture"
+    if not isinstance(written, str) or not written.strip() or PurePosixPath(written) == PurePosixPath():
+        raise WorkspaceError(f"`{key}` must name a file or directory below the suite's directory")
+    source = _inside(suite_directory, written, key, "the suite's directory")
+    if not source.exists():
+        raise WorkspaceError(f"`{key}`: there is nothing at {source}")
+    copied: list[WorkspaceFile] = []
+    for file in _files_below(source):
+        relative = (file.relative_to(source) if source.is_dir() else Path(source.name)).as_posix()
+        target = _inside(directory, relative, key, "the workspace")
+        _copy(file, target)
+        copied.append(WorkspaceFile(relative, target))
+    return copied
+
+
+def _files_below(source: Path, left_out: Callable[[Path], bool] = lambda _: False) -> Iterator[Path]:
+    """Yield the files below a directory, or the file itself; links are left out and never followed."""
+    if source.is_file():
+        yield source
+        return
+    pending, count = deque([source]), 0
+    while pending:
+        for entry in _entries(pending.popleft()):
+            if entry.is_symlink() or left_out(entry):
+                continue
+            if entry.is_dir():
+                pending.append(entry)
+            elif entry.is_file():
+                count += 1
+                if count > _MANY_FILES:
+                    raise WorkspaceError(f"{source} has more than {_MANY_FILES} files, too many to copy")
+                yield entry
+
+
+def _entries(folder: Path) -> list[Path]:
+    try:
+        return sorted(folder.iterdir())
+    except OSError as error:
+        raise WorkspaceError(f"{folder} cannot be read: {error.strerror or error}") from None
+
+
+def _inside(root: Path, written: str, key: str, where: str) -> Path:
+    """Return the place of a relative path, links followed, which must lie below the root."""
+    parts = PurePosixPath(written.replace("\\", "/")).parts
+    if not parts or "\0" in written or ".." in parts or _is_absolute(written):
+        raise WorkspaceError(f"`{key}`: `{written}` must be a path below {where}, relative and without `..`")
+    place = root.joinpath(*parts) if "\\" in written and not (root / written).exists() else root / written
+    try:
+        outside = not place.resolve().is_relative_to(root.resolve())
+    except (OSError, RuntimeError, ValueError):
+        outside = True
+    if outside:
+        raise WorkspaceError(f"`{key}`: `{written}` leads out of {where} through a link")
+    return place
+
+
+def _is_absolute(written: str) -> bool:
+    return (
+        written.startswith("/")
+        or PureWindowsPath(written).is_absolute()
+        or bool(PureWindowsPath(written).drive)
+    )
+
+
+def _copy(source: Path, target: Path) -> None:
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        copy_file(source, target)
+    except OSError as error:
+        raise WorkspaceError(
+            f"{source} cannot be copied into the workspace: {error.strerror or error}"
+        ) from None
+
+
+def _write(target: Path, content: bytes) -> None:
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        write_bytes(target, content)
+    except OSError as error:
+        raise WorkspaceError(
+            f"{target.name} cannot be written into the workspace: {error.strerror or error}"
+        ) from None

@@ -1,0 +1,128 @@
+"""The events of a run as the lines of its session log."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Mapping
+
+from waza_engine.results.record import RunHeader
+from waza_engine.results.writing.session_log import SessionLog
+from waza_engine.results.writing.store import ResultsError
+from waza_engine.runs.events.stream import RunEvent
+
+_RESULTS = {"errored": "error"}
+_ERROR = "error: "
+
+
+class SessionListener:
+    """Passes every event on, and writes the log.
+
+    ``tasks`` are the names of the tasks by id, in order; ``grader_types`` are by task and grader. A log that
+    cannot be written ends there; ``failure`` says why.
+    """
+
+    def __init__(
+        self,
+        listener: Callable[[RunEvent], None],
+        log: SessionLog,
+        header: RunHeader,
+        *,
+        eval_file: str,
+        tasks: Mapping[str, str],
+        grader_types: Mapping[tuple[str, str], str],
+    ) -> None:
+        self.failure = ""
+        self._listener = listener
+        self._log = log
+        self._header = header
+        self._eval_file = eval_file
+        self._names = tasks
+        self._grader_types = grader_types
+        self._started = time.monotonic()
+        self._tasks: dict[tuple[str, bool], float] = {}
+        self._ended: list[str] = []
+
+    def tell(self, event: RunEvent) -> None:
+        """Write what the log has a line for, then pass the event on."""
+        if not self.failure:
+            try:
+                self._write(event)
+            except ResultsError as error:
+                self.failure = str(error)
+                with contextlib.suppress(ResultsError):
+                    self._log.close()
+        self._listener(event)
+
+    def _write(self, event: RunEvent) -> None:
+        name = self._names.get(event.task or "", event.task)
+        match event.kind:
+            case "run_started":
+                header = self._header
+                data = {"spec_path": self._eval_file, "model": header.model, "engine": header.executor}
+                self._log.write("session_start", {**data, "task_count": len(self._names)})
+            case "started":
+                self._start(event, name)
+            case "graded":
+                self._add(
+                    "grader_result",
+                    event,
+                    task_name=name,
+                    trial=event.trial,
+                    grader_name=event.grader,
+                    grader_type=self._grader_types.get((event.task or "", event.grader or ""), "expected"),
+                    passed=event.passed,
+                    score=event.score,
+                    feedback=event.message,
+                )
+            case "passed" | "failed" | "errored" | "skipped" | "pending":
+                self._end(event, name)
+            case "output" if event.message and event.message.startswith(_ERROR):
+                self._add("error", event, task_name=name, message=event.message.removeprefix(_ERROR))
+            case "ended":
+                self._finish(event)
+            case _:
+                pass
+
+    def _start(self, event: RunEvent, name: str | None) -> None:
+        key = (event.task or "", bool(event.baseline))
+        if key not in self._tasks:
+            self._tasks[key] = time.monotonic()
+            number = 1 + list(self._names).index(key[0]) if key[0] in self._names else None
+            self._add("task_start", event, task_name=name, task_num=number, total_tasks=len(self._names))
+
+    def _end(self, event: RunEvent, name: str | None) -> None:
+        if event.kind == "errored" and event.message:
+            self._add("error", event, task_name=name, trial=event.trial, message=event.message)
+        if event.trial is not None:
+            return
+        status = _RESULTS.get(event.kind, event.kind)
+        if not event.baseline:
+            self._ended.append(status)
+        started = self._tasks.get((event.task or "", bool(event.baseline)))
+        took = None if started is None else _milliseconds_since(started)
+        self._add("task_complete", event, task_name=name, status=status, score=event.score, duration_ms=took)
+
+    def _finish(self, event: RunEvent) -> None:
+        if event.message:
+            self._add("error", event, message=event.message)
+        counts = {key: self._ended.count(key) for key in ("passed", "failed", "error", "skipped", "pending")}
+        self._add(
+            "session_complete",
+            event,
+            passed=counts["passed"],
+            failed=counts["failed"],
+            errors=counts["error"],
+            skipped=counts["skipped"] + counts["pending"],
+            status=event.status,
+            results_file=event.results_file,
+            duration_ms=_milliseconds_since(self._started),
+        )
+        self._log.close()
+
+    def _add(self, kind: str, event: RunEvent, **data: object) -> None:
+        self._log.write(kind, {**data, "baseline": event.baseline})
+
+
+def _milliseconds_since(start: float) -> int:
+    return round((time.monotonic() - start) * 1000)

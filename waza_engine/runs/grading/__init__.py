@@ -1,0 +1,1 @@
+"""The grading of a trial: graders, expectations, judges, and verdicts that were recorded before."""

@@ -1,0 +1,134 @@
+"""Grading a trial: every grader by itself and with a deadline, so a broken one spoils only its own score."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from waza_engine.executors.base import Cancellation
+from waza_engine.graders.base import Grader, GraderError, GradingContext, Verdict
+from waza_engine.graders.registry import create
+from waza_engine.results.record import Validation
+from waza_engine.runs.grading.expectations import expectations
+from waza_engine.runs.limits.bounded import CancelledRunError, TooSlowError, call_bounded
+from waza_engine.spec.expected import Expected
+from waza_engine.spec.grader_entry import GraderEntry
+
+GRADER_SECONDS = 120.0
+_OWN_LIMIT_GRACE_SECONDS = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltGrader:
+    """A grader entry, ready to grade; ``grader`` is None when it cannot be built, and ``error`` says why.
+
+    ``name`` is the key in the results: that of the entry, or its type when it has none.
+    """
+
+    name: str
+    entry: GraderEntry
+    grader: Grader[Any] | None
+    error: str = ""
+
+    @property
+    def deadline_seconds(self) -> float:
+        """The longest that one grading may take: longer than a limit of the entry or of the grader."""
+        own = self.entry.config.get("timeout")
+        limit = float(own) if isinstance(own, int | float) and not isinstance(own, bool) else 0.0
+        limit = max(limit, 0.0 if self.grader is None else self.grader.longest_seconds)
+        return max(GRADER_SECONDS, limit + _OWN_LIMIT_GRACE_SECONDS)
+
+
+def build_graders(
+    entries: Sequence[GraderEntry], build: Callable[[GraderEntry], Grader[Any]] = create
+) -> tuple[tuple[BuiltGrader, ...], list[str]]:
+    """Return the graders in order, and warnings: options without effect, names that occur twice.
+
+    Of two graders with one name the later one counts; graders without a name are
+    called by their type, so none of them is lost. ``build`` makes the grader of an entry, or remembers it.
+    """
+    built: dict[str, BuiltGrader] = {}
+    warnings: list[str] = []
+    for entry in entries:
+        name = entry.name or _free_name(entry.type or "grader", built)
+        if name in built:
+            warnings.append(f"two graders are called `{name}`; only the later one counts")
+            del built[name]
+        try:
+            grader = build(entry)
+            warnings += [f"grader `{name}`: {warning}" for warning in grader.warnings]
+            built[name] = BuiltGrader(name, entry, grader)
+        except GraderError as error:
+            built[name] = BuiltGrader(name, entry, None, str(error))
+        except Exception as error:  # noqa: BLE001 - a grader type of somebody else must not end the run
+            built[name] = BuiltGrader(name, entry, None, f"the grader cannot be built: {error!r}")
+    return tuple(built.values()), warnings
+
+
+def grade(
+    graders: Sequence[BuiltGrader], context: GradingContext, cancellation: Cancellation
+) -> Iterator[Validation]:
+    """Yield the verdict of each grader in order. Raises ``CancelledRunError``."""
+    for built in graders:
+        yield _grade_one(built, context, cancellation)
+
+
+def grade_expected(
+    expected: Expected, context: GradingContext, names: Sequence[str] = ()
+) -> Iterator[Validation]:
+    """Yield the verdicts of the ``expected`` block, only those of some names when names are given."""
+    for validation in expectations(expected, context.output):
+        if not names or validation.name in names:
+            yield validation
+
+
+def _grade_one(built: BuiltGrader, context: GradingContext, cancellation: Cancellation) -> Validation:
+    started = time.monotonic()
+    grader = built.grader
+    if grader is None:
+        return _validation(built, _broken(built.error), "error", started)
+    try:
+        verdict = call_bounded(lambda: grader.grade(context), built.deadline_seconds, cancellation)
+    except CancelledRunError:
+        raise
+    except TooSlowError:
+        return _validation(
+            built, _broken(f"it took longer than {built.deadline_seconds:g} seconds"), "error", started
+        )
+    except GraderError as error:
+        return _validation(built, _broken(str(error)), "error", started)
+    except Exception as error:  # noqa: BLE001 - one grader's defect must not cost the others their verdict
+        return _validation(built, _broken(f"{type(error).__name__}: {error}"), "error", started)
+    status = verdict.status if verdict.status in ("graded", "pending") else "error"
+    return _validation(built, verdict, status, started)
+
+
+def _broken(why: str) -> Verdict:
+    return Verdict(score=0.0, passed=False, feedback=f"The grader could not grade: {why}")
+
+
+def _validation(
+    built: BuiltGrader, verdict: Verdict, status: Literal["graded", "pending", "error"], started: float
+) -> Validation:
+    return Validation(
+        name=built.name,
+        type=built.entry.type,
+        score=min(1.0, max(0.0, verdict.score)),
+        passed=verdict.passed,
+        feedback=verdict.feedback,
+        weight=built.entry.weight,
+        status=status,
+        details=verdict.details,
+        checks=tuple(verdict.checks),
+        duration_ms=round((time.monotonic() - started) * 1000),
+    )
+
+
+def _free_name(wanted: str, taken: dict[str, BuiltGrader]) -> str:
+    number, name = 1, wanted
+    while name in taken:
+        number += 1
+        name = f"{wanted}-{number}"
+    return name

@@ -1,0 +1,125 @@
+"""The judge of a run: a model asked through an executor, in a session of its own or in the agent's.
+
+Every call goes through the executor that it is given, so what judges spend is counted like everything else.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+
+from waza_engine.executors.base import (
+    Cancellation,
+    ExecutionRequest,
+    Executor,
+    ExecutorError,
+    ExecutorSettings,
+)
+from waza_engine.executors.registry import create_executor
+from waza_engine.graders.judging.judges import JudgeError, JudgeQuestion
+from waza_engine.runs.limits.bounded import TooSlowError, call_bounded
+from waza_engine.runs.limits.cancellation import RunCancellation
+
+_GRACE_SECONDS = 2.0
+_NO_MODEL = (
+    "the executor `{}` has no model that could judge; name one that has with `--judge-executor`, "
+    "for example `--judge-executor openai`"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutorJudge:
+    """A judge behind an executor. ``model`` is asked when the grader names none.
+
+    ``shared`` is true when the executor is the agent's, whose sessions can be continued.
+    """
+
+    executor: Executor
+    model: str
+    cancellation: Cancellation
+    shared: bool = True
+
+    def ask(self, question: JudgeQuestion) -> str:
+        """Return the text of the answer.
+
+        Raises:
+            JudgeError: when there is none, also when it takes too long.
+            CancelledRunError: when the run is cancelled, at once.
+
+        """
+        if not self.executor.has_model:
+            raise JudgeError(_NO_MODEL.format(self.executor.name))
+        if question.session and not self.shared:
+            raise JudgeError(
+                f"`continue_session` needs the executor of the agent, and `--judge-executor "
+                f"{self.executor.name}` is another one; leave out one of the two"
+            )
+        with _place(question.workspace) as workspace:
+            return self._ask(question, workspace)
+
+    def _ask(self, question: JudgeQuestion, workspace: Path) -> str:
+        request = ExecutionRequest(
+            prompt=question.prompt,
+            workspace=workspace,
+            model=question.model or self.model,
+            tools=tuple(question.tools),
+            session=question.session or None,
+            ephemeral=True,
+            reasoning_effort=question.reasoning_effort,
+            timeout_seconds=question.timeout_seconds,
+        )
+        seconds = question.timeout_seconds
+        # The call is ended with the run, and also when its own time is over.
+        ending = RunCancellation()
+        withdraw = self.cancellation.on_request(ending.request)
+        try:
+            response = call_bounded(
+                lambda: self.executor.execute(request, ending), seconds + _GRACE_SECONDS, self.cancellation
+            )
+        except TooSlowError:
+            raise JudgeError(f"the judge did not answer within {seconds:g} seconds") from None
+        except ExecutorError as error:
+            raise JudgeError(f"the judge gave no answer: {error}") from None
+        finally:
+            withdraw()
+            ending.request()
+        if response.error:
+            raise JudgeError(f"the judge gave up: {response.error}")
+        return response.output
+
+
+def judge_executor(
+    name: str | None, agent: Executor, settings: ExecutorSettings, wrapped: Callable[[Executor], Executor]
+) -> Executor:
+    """Return the executor of the judges: that of the agent unless another one is named.
+
+    ``wrapped`` puts a new executor behind the run's meter. Raises ``ExecutorError`` for one that cannot be
+    made, or has no model.
+    """
+    found = agent if name in (None, agent.name) else wrapped(create_executor(name or "", settings))
+    if name is not None and not found.has_model:
+        raise ExecutorError(f"`--judge-executor {name}` has no model, so it cannot judge; `openai` can")
+    return found
+
+
+def _place(workspace: Path | None) -> AbstractContextManager[Path]:
+    """Return where the judge works: a directory of its own when nothing was kept of the trial."""
+    if workspace is not None:
+        return nullcontext(workspace)
+    return _EmptyDirectory()
+
+
+class _EmptyDirectory(AbstractContextManager[Path]):
+    """A temporary directory as a path; what a judge leaves open in it must not break the grader."""
+
+    def __init__(self) -> None:
+        self._directory = tempfile.TemporaryDirectory(prefix="waza-judge-", ignore_cleanup_errors=True)
+
+    def __enter__(self) -> Path:
+        return Path(self._directory.name)
+
+    def __exit__(self, *_error: object) -> None:
+        self._directory.cleanup()

@@ -1,0 +1,104 @@
+"""Verdicts that stay as they were recorded, and are marked so, when a record is graded again.
+
+Those of judges, unless it is told to ask them: a judge costs, and would say something else today. Those that
+need the agent's files, when these are gone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import cast
+
+from waza_engine.graders.registry import known_type
+from waza_engine.results.json_values import Block, blocks_of
+from waza_engine.results.reading.recordings import RecordedTrial, Recording
+from waza_engine.results.record import Validation
+from waza_engine.runs.grading.graders import BuiltGrader
+
+ORIGIN = "origin"
+RECORDED = "recorded"
+_ASK = "grading a record again asks no judge unless `--judge-executor` names one"
+
+
+def asks_judge(built: BuiltGrader) -> bool:
+    """Tell whether a grader would ask a model."""
+    return built.grader is not None and built.grader.judged
+
+
+def continues_session(built: BuiltGrader) -> bool:
+    """Tell whether the judge of a grader needs the session of the agent, which is over."""
+    return built.grader is not None and built.grader.continues_session
+
+
+def needs_workspace(built: BuiltGrader) -> bool:
+    """Tell whether a grader cannot grade without the files that the agent left."""
+    return built.grader is not None and built.grader.needs_workspace
+
+
+def has_verdict(built: BuiltGrader, trial: RecordedTrial) -> bool:
+    """Tell whether a grader of this name and type gave a verdict in the run."""
+    found = (trial.outcome.validations or {}).get(built.name)
+    return found is not None and _is_of_kind(found.type, built.entry.type)
+
+
+def recorded_verdict(built: BuiltGrader, trial: RecordedTrial) -> Validation:
+    """Return what the grader said in the run, an error when it said nothing then."""
+    found = (trial.outcome.validations or {}).get(built.name)
+    if found is None or not _is_of_kind(found.type, built.entry.type):
+        return Validation(
+            name=built.name,
+            type=built.entry.type,
+            score=0.0,
+            passed=False,
+            feedback=f"The grader could not grade: there is no recorded verdict, and {_ask_of(built)}",
+            weight=built.entry.weight,
+            status="error",
+        )
+    return replace(
+        found,
+        type=built.entry.type,
+        score=min(1.0, max(0.0, found.score)),
+        weight=built.entry.weight,
+        status="error" if found.status == "error" else "graded",
+        details={**found.details, ORIGIN: RECORDED},
+    )
+
+
+def recorded_baseline(recording: Recording, task_id: str, number: int) -> str | None:
+    """Return what the same trial answered without skills, the last one's answer when there were fewer."""
+    baseline = recording.document.get("baseline_outcome")
+    if not isinstance(baseline, Mapping):
+        return None
+    for task in blocks_of(cast("Block", baseline).get("tasks")):
+        if task.get("test_id") == task_id:
+            outputs = [
+                str(output) for run in blocks_of(task.get("runs")) if (output := run.get("final_output"))
+            ]
+            return outputs[min(number, len(outputs)) - 1] if outputs else None
+    return None
+
+
+def is_recorded(verdict: Validation) -> bool:
+    """Tell whether a verdict was kept."""
+    return verdict.details.get(ORIGIN) == RECORDED
+
+
+def kept_for_files(verdict: Validation) -> bool:
+    """Tell whether a kept verdict is one that could not be given again without the agent's files."""
+    grader = known_type(verdict.type)
+    return grader is not None and grader.needs_workspace
+
+
+def _ask_of(built: BuiltGrader) -> str:
+    if continues_session(built):
+        return "`continue_session` needs the session of the agent, which is over"
+    return _ASK
+
+
+def _is_of_kind(recorded: str, now: str) -> bool:
+    """Tell whether a verdict is of that type of grader; judges, those of plug-ins too, are one kind."""
+    recorded_type, type_now = known_type(recorded), known_type(now)
+    if recorded == now or type_now is None or not type_now.judged:
+        return recorded == now
+    return recorded_type is None or recorded_type.judged

@@ -1,0 +1,1 @@
+"""What ends things in time: deadlines, cancellation, and what a run may spend."""

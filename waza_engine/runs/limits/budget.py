@@ -1,0 +1,267 @@
+"""What a run may spend, and the one point through which its calls go: turns, judges, triggers, responders.
+
+Usage is counted after every call. When a limit is reached no call starts any more, and those that go on are
+ended: what they cost is counted too, as far as the agent says.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from waza_engine.executors.base import (
+    Cancellation,
+    ExecutionRequest,
+    ExecutionResponse,
+    Executor,
+    ExecutorError,
+)
+from waza_engine.results.reports.words import dollars
+from waza_engine.runs.limits.bounded import CancelledRunError, TooSlowError, call_bounded
+from waza_engine.runs.limits.cancellation import RunCancellation
+from waza_engine.runs.settings.table import Budget
+from waza_engine.scoring.cost import Cost, cost_of, has_price, total_cost
+from waza_engine.scoring.usage import added, tokens_of
+from waza_engine.vocabulary import ModelUsage, Usage
+
+_LAST_WORDS_SECONDS = 1.5
+_GRACE_SECONDS = 10.0
+
+
+class BudgetExceededError(ExecutorError):
+    """The call was refused, or ended, because the run has reached its limit; the text says which."""
+
+
+def unpriced_models(budget: Budget, models: Iterable[str]) -> list[str]:
+    """Return the models that have a name and no list price, when the budget limits the cost.
+
+    What a model without a name costs is only known when it has answered.
+    """
+    if budget.max_cost_usd is None:
+        return []
+    return [model for model in dict.fromkeys(models) if model and not has_price(model)]
+
+
+class Meter:
+    """Counts what a run spends; thread-safe.
+
+    ``cut`` is true when something was left out for that reason. Runs of several models share the limits of
+    one meter: each has its own ``within`` that one.
+    """
+
+    def __init__(self, budget: Budget, within: Meter | None = None) -> None:
+        self.budget = budget
+        self.cut = False
+        self._within = within
+        self._reason = ""
+        self._stopping = RunCancellation()
+        self._lock = threading.Lock()
+        self._tokens = 0
+        self._cost = Cost()
+        if budget.max_tokens == 0 or budget.max_cost_usd == 0:
+            self._stop(f"{_limit(budget)} allows no call that costs")
+
+    @property
+    def reason(self) -> str:
+        """Which limit was reached, "" while none is."""
+        return self._reason if self._within is None else self._within.reason
+
+    @property
+    def stopping(self) -> RunCancellation:
+        """Requested when a limit is reached."""
+        return self._stopping if self._within is None else self._within.stopping
+
+    @property
+    def tokens(self) -> int:
+        """Tokens spent so far."""
+        return self._tokens
+
+    @property
+    def cost(self) -> Cost:
+        """What they cost."""
+        return self._cost
+
+    def count(self, usage: Usage | None, cost: Cost, *, must_tell: bool) -> None:
+        """Add what a call used. With ``must_tell``, a call that reports nothing ends a limited run."""
+        with self._lock:
+            self._tokens += tokens_of(usage)
+            self._cost = total_cost((self._cost, cost))
+        if self._within is not None:
+            self._within.count(usage, cost, must_tell=must_tell)
+            return
+        budget = self.budget
+        if budget.max_tokens is not None and self._tokens >= budget.max_tokens:
+            self._stop(f"the limit of {budget.max_tokens:,} tokens is reached: {self._tokens:,} are used")
+        elif budget.max_cost_usd is not None and self._cost.usd >= budget.max_cost_usd:
+            spent, limit = dollars(self._cost.usd), dollars(budget.max_cost_usd)
+            self._stop(f"the limit of {limit} is reached: {spent} are spent")
+        elif must_tell and self._is_blind(usage):
+            self._stop(f"the agent does not report what it uses, so {_limit(budget)} cannot be kept")
+        elif budget.max_cost_usd is not None and budget.max_tokens is None and not cost.known:
+            named = (
+                ", ".join(f"`{name}`" for name in cost.unpriced if name) or "a model that it does not name"
+            )
+            why = f"the agent used {named}, which has no known price, so --max-cost cannot be kept"
+            self._stop(f"{why}; give --max-tokens too")
+
+    def _is_blind(self, usage: Usage | None) -> bool:
+        """Whether a call said nothing that the limits could count."""
+        told_cost = usage is not None and usage.cost_usd is not None
+        enough = told_cost and self.budget.max_tokens is None
+        return self.budget.limited and not tokens_of(usage) and not enough
+
+    def _stop(self, reason: str) -> None:
+        with self._lock:
+            self._reason = self._reason or reason
+        self._stopping.request()
+
+
+class _Wrapping:
+    """An executor that stands before another one and declares the same."""
+
+    def __init__(self, executor: Executor) -> None:
+        self.name = executor.name
+        self.answers_triggers = executor.answers_triggers
+        self.has_model = executor.has_model
+        self.costs = executor.costs
+        self.reports_cost = executor.reports_cost
+        self.library = executor.library
+        self.warnings = executor.warnings
+        self._executor = executor
+
+
+class MeteredExecutor(_Wrapping):
+    """An executor whose calls are counted and limited. One that costs nothing is neither."""
+
+    def __init__(self, executor: Executor, meter: Meter) -> None:
+        super().__init__(executor)
+        self._meter = meter
+
+    @property
+    def reason(self) -> str:
+        """Which limit was reached, "" while none is."""
+        return self._meter.reason
+
+    def refuses(self) -> str:
+        """Return why no call starts any more, "" while calls do: asked before work that is left out then."""
+        if not self.costs or not self._meter.reason:
+            return ""
+        self._meter.cut = True
+        return self._meter.reason
+
+    def execute(self, request: ExecutionRequest, cancellation: Cancellation) -> ExecutionResponse:
+        """Carry out one turn, unless the limit is reached; raise ``BudgetExceededError`` when it is.
+
+        Usage that the executor ascribes to no model is ascribed to the one that was asked for.
+        """
+        if not self.costs:
+            return self._executor.execute(request, cancellation)
+        meter = self._meter
+        if self.refuses():
+            raise BudgetExceededError(meter.reason)
+        either = _Either(cancellation, meter.stopping)
+        told = threading.Event()
+        complete: list[ExecutionResponse] = []
+
+        def call() -> ExecutionResponse:
+            try:
+                response = self._executor.execute(request, either)
+                cut = either.requested
+                answer = _ascribed(response, request.model)
+                if not cut:
+                    complete.append(answer)
+                cost = cost_of(response.usage, request.model)
+                must_tell = not (response.error or request.stop_at_first_skill or cut)
+                meter.count(response.usage, cost, must_tell=must_tell)
+                return answer
+            finally:
+                told.set()
+
+        try:
+            return call_bounded(call, request.timeout_seconds + _GRACE_SECONDS, either)
+        except CancelledRunError:
+            if cancellation.requested:
+                raise
+            # What the call has cost so far is worth a moment; its answer is, when it is the last one.
+            told.wait(_LAST_WORDS_SECONDS)
+            if complete:
+                return complete[0]
+            meter.cut = True
+            raise BudgetExceededError(meter.reason) from None
+        except TooSlowError:
+            raise ExecutorError(
+                f"the agent did not answer within {request.timeout_seconds:g} seconds"
+            ) from None
+
+    def close(self) -> None:
+        """Close the executor."""
+        self._executor.close()
+
+
+class Tally(_Wrapping):
+    """An executor that remembers what its calls used, so that judges are counted apart from the agent."""
+
+    def __init__(self, executor: Executor) -> None:
+        super().__init__(executor)
+        self._lock = threading.Lock()
+        self._usage: Usage | None = None
+
+    @property
+    def usage(self) -> Usage | None:
+        """The sum so far, None when nothing was reported."""
+        return self._usage
+
+    def execute(self, request: ExecutionRequest, cancellation: Cancellation) -> ExecutionResponse:
+        """Carry out one turn and add its usage."""
+        response = self._executor.execute(request, cancellation)
+        with self._lock:
+            self._usage = added(self._usage, response.usage)
+        return response
+
+    def close(self) -> None:
+        """Do nothing: the executor belongs to the run."""
+
+
+def _limit(budget: Budget) -> str:
+    return "--max-cost" if budget.max_cost_usd is not None else "--max-tokens"
+
+
+def _ascribed(response: ExecutionResponse, model: str) -> ExecutionResponse:
+    usage = response.usage
+    if usage is None or usage.model_metrics or not model or not tokens_of(usage):
+        return response
+    asked = ModelUsage(
+        input_tokens=usage.input_tokens,
+        output_tokens=usage.output_tokens,
+        cache_read_tokens=usage.cache_read_tokens,
+        cache_write_tokens=usage.cache_write_tokens,
+        request_cost=usage.premium_requests,
+    )
+    return replace(response, usage=replace(usage, model_metrics={model: asked}))
+
+
+class _Either:
+    """Cancelled when one of two is."""
+
+    def __init__(self, one: Cancellation, other: Cancellation) -> None:
+        self._both = (one, other)
+
+    @property
+    def requested(self) -> bool:
+        return any(cancellation.requested for cancellation in self._both)
+
+    def on_request(self, stop: Callable[[], None]) -> Callable[[], None]:
+        once = threading.Lock()
+
+        def stop_once() -> None:
+            if once.acquire(blocking=False):
+                stop()
+
+        withdrawals = [cancellation.on_request(stop_once) for cancellation in self._both]
+
+        def withdraw() -> None:
+            for back in withdrawals:
+                back()
+
+        return withdraw

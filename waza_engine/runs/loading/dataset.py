@@ -1,0 +1,143 @@
+"""Tasks from one file (``tasks_from`` and ``range``): the rows of a CSV file, or the lines of a JSONL file.
+
+In a CSV file the columns ``id``, ``name`` and ``prompt`` make the task; every column and every input of the
+suite is a value in the prompt. A row without an id is called by its number in the
+file, so it keeps its name when ``range`` changes. JSONL files are read in ``prompt_lines.py``.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TypeVar
+
+from waza_engine.runs.loading.prompt_lines import SUFFIXES, prompt_tasks
+from waza_engine.runs.loading.templates import TemplateData, TemplateError, render
+from waza_engine.spec.eval_file import EvalFile
+from waza_engine.spec.problems import SuiteFileError
+from waza_engine.spec.suite_files import DISK, SuiteFiles
+from waza_engine.spec.task_file import TaskFile
+from waza_engine.spec.task_inputs import TaskInputs
+from waza_engine.spec.yaml_reader import MAX_BYTES, read_text
+
+ItemT = TypeVar("ItemT")
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetTask:
+    """A row as a task; ``task`` is None when its prompt cannot be filled in, and ``error`` says why."""
+
+    id: str
+    name: str
+    task: TaskFile | None
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """The chosen rows of a file. ``warnings`` name what has no effect."""
+
+    path: Path
+    tasks: Sequence[DatasetTask]
+    warnings: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    number: int
+    line: int
+    cells: Mapping[str, str]
+
+
+def load_dataset(eval_path: Path, spec: EvalFile, files: SuiteFiles = DISK) -> Dataset:
+    """Return the tasks of ``tasks_from`` that lie in ``range``.
+
+    Raises ``SuiteFileError`` for a file outside the suite's directory, or one that is no table.
+    """
+    path = _place(eval_path, spec.tasks_from)
+    warnings = [f"{eval_path}: `tasks` has no effect beside `tasks_from`"] if spec.tasks else []
+    if path.suffix.lower() in SUFFIXES:
+        found, complaints = prompt_tasks(path, files)
+        prompts = _chosen(found, spec, path, "line", "; write one JSON object a line")
+        tasks = [DatasetTask(task.id, task.name, task) for task in prompts]
+        return Dataset(path, tasks, [*warnings, *complaints])
+    chosen = _chosen(list(_rows(path, warnings, files)), spec, path, "row", ", only a header")
+    now = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+    fields = {"JobID": f"run-{int(time.time())}", "Iteration": 0, "Attempt": 0, "Timestamp": now}
+    return Dataset(path, [_task(path, row, spec.inputs, fields) for row in chosen], warnings)
+
+
+def _chosen(items: Sequence[ItemT], spec: EvalFile, path: Path, item: str, empty: str) -> Sequence[ItemT]:
+    """Return the items that lie in ``range``, which counts from 1. Raises ``SuiteFileError``."""
+    first, last = spec.range if len(spec.range) == 2 else (0, 0)
+    chosen = items[first - 1 : last] if first > 0 else items
+    if not chosen:
+        asked = f"; `range` starts at {item} {first} of {len(items)}" if items else empty
+        raise SuiteFileError(path, 1, f"the dataset has no tasks{asked}")
+    return chosen
+
+
+def _place(eval_path: Path, written: str) -> Path:
+    directory = eval_path.parent
+    try:
+        path = directory / written
+        inside = path.resolve().is_relative_to(directory.resolve())
+    except (OSError, RuntimeError, ValueError):
+        inside = False
+    if not inside:
+        message = f"`tasks_from`: `{written}` does not lie inside {directory}; move the dataset there"
+        raise SuiteFileError(eval_path, 1, message)
+    return directory / written
+
+
+def _rows(path: Path, warnings: list[str], files: SuiteFiles) -> Iterator[_Row]:
+    """Yield the rows after the header. Blank lines are none."""
+    text = read_text(path, files=files).replace("\r\n", "\n").replace("\r", "\n")
+    csv.field_size_limit(MAX_BYTES)
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    header: list[str] | None = None
+    number, line = 0, 1
+    try:
+        for record in reader:
+            if not record:
+                pass
+            elif header is None:
+                header = record
+                twice = dict.fromkeys(name for name in header if header.count(name) > 1)
+                warnings += [
+                    f"{path}:{line}: column `{name}` occurs twice; the last one counts" for name in twice
+                ]
+            elif len(record) != len(header):
+                cells = f"{len(record)} {'cell' if len(record) == 1 else 'cells'}"
+                message = f"the row has {cells}, the header {len(header)}; quote a cell that holds a comma"
+                raise SuiteFileError(path, line, message)
+            else:
+                number += 1
+                yield _Row(number, line, dict(zip(header, record, strict=True)))
+            line = reader.line_num + 1
+    except csv.Error:
+        message = (
+            'a quoted cell is not closed, or text follows its closing quote; write `""` for a quote in it'
+        )
+        raise SuiteFileError(path, line, message) from None
+    if header is None:
+        raise SuiteFileError(path, 1, "the dataset is empty; start it with a header such as `id,prompt`")
+
+
+def _task(path: Path, row: _Row, inputs: Mapping[str, str], fields: Mapping[str, str | int]) -> DatasetTask:
+    cells = row.cells
+    name = cells.get("name") or f"row-{row.number}"
+    identifier = cells.get("id") or name
+    data = TemplateData({"TaskName": name, **fields}, {**inputs, **cells})
+    try:
+        prompt = render(cells.get("prompt", ""), data)
+    except TemplateError as error:
+        return DatasetTask(
+            identifier, name, None, f"{path}:{row.line}: the prompt cannot be filled in: {error}."
+        )
+    return DatasetTask(identifier, name, TaskFile(id=identifier, name=name, inputs=TaskInputs(prompt=prompt)))

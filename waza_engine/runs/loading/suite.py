@@ -1,0 +1,221 @@
+"""A suite on disk: the eval file and the tasks that it names, each with what is wrong with it.
+
+A task that cannot be used is a task in error; the others run. Only what leaves nothing to run raises.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+from waza_engine.files import Boundary, shown
+from waza_engine.runs.loading.dataset import load_dataset
+from waza_engine.spec.boundary import suite_boundary
+from waza_engine.spec.dialects import inline_task
+from waza_engine.spec.eval_file import EvalFile
+from waza_engine.spec.file_cache import FileCache
+from waza_engine.spec.loading import load_eval_file, load_task_file
+from waza_engine.spec.problems import SuiteFileError, SuiteFileWarning
+from waza_engine.spec.suite_files import DISK, SuiteFiles
+from waza_engine.spec.task_file import TaskFile
+from waza_engine.spec.task_globs import GlobError, expand, name_matches
+from waza_engine.spec.yaml_reader import read_yaml
+
+
+class SuiteError(Exception):
+    """The suite has nothing to run as it is asked for; the text is for its author."""
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteTask:
+    """A task of a suite. ``task`` is None when its file cannot be used, and ``error`` says why."""
+
+    id: str
+    name: str
+    path: Path
+    task: TaskFile | None
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """A loaded suite. ``directory`` is where its relative paths start.
+
+    ``warnings`` name what has no effect.
+    """
+
+    path: Path
+    directory: Path
+    spec: EvalFile
+    tasks: tuple[SuiteTask, ...]
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def grader_names(self) -> tuple[str, ...]:
+        """The names of the graders that apply to every task."""
+        return tuple(entry.name or entry.type for entry in self.spec.graders)
+
+
+def load_suite(
+    path: Path,
+    given: Mapping[str, object] | None = None,
+    *,
+    disabled: bool = False,
+    lenient: bool = True,
+    files: SuiteFiles = DISK,
+    cache: FileCache | None = None,
+) -> Suite:
+    """Return the suite of an eval file with its enabled tasks, with ``disabled`` those switched off, too.
+
+    ``given`` and ``lenient`` are as for ``load_eval_file``, and ``files`` too. What is in ``cache`` is not
+    loaded again.
+
+    Raises:
+        SuiteFileError: when the eval file cannot be used.
+        SuiteError: when it names no task at all.
+
+    """
+    path = path.absolute()
+    cache = cache or FileCache()
+    spec, found, broken = cache.value_of(
+        path,
+        files,
+        lambda files: _load(path, given, files, lenient=lenient),
+        key=("eval file", repr(given), lenient),
+    )
+    warnings = [str(warning) for warning in found]
+    if spec.tasks_from:
+        dataset = load_dataset(path, spec, files)
+        rows = tuple(SuiteTask(row.id, row.name, dataset.path, row.task, row.error) for row in dataset.tasks)
+        return Suite(path, path.parent, spec, rows, (*warnings, *dataset.warnings, *_twice(rows)))
+    tasks: list[SuiteTask] = []
+    patterns: list[str] = []
+    for position, element in enumerate(spec.tasks):
+        if position in broken:
+            tasks.append(_broken_task(path, position, broken[position], files))
+        elif isinstance(element, str):
+            patterns.append(element)
+            tasks += _tasks_of_pattern(path, element, warnings, files, cache)
+        else:
+            task = inline_task(element)
+            tasks.append(_suite_task(path, task, fallback=f"task-{position + 1}"))
+    if not tasks:
+        wanted = ", ".join(f"`{pattern}`" for pattern in patterns) or "nothing"
+        raise SuiteError(f"{path}: no task file matches {wanted} in {path.parent}.")
+    enabled = tuple(task for task in tasks if disabled or task.task is None or task.task.enabled)
+    if not enabled:
+        raise SuiteError(f"{path}: every task is switched off by `enabled: false`.")
+    return Suite(path, path.parent, spec, enabled, (*warnings, *_twice(enabled)))
+
+
+def select_tasks(
+    suite: Suite, patterns: Sequence[str], tag_patterns: Sequence[str] = ()
+) -> tuple[SuiteTask, ...]:
+    """Return the tasks whose id or display name matches one of the patterns, all without patterns.
+
+    With tag patterns, one of a task's tags must match one of them, too. Raises ``SuiteError`` for a pattern
+    that cannot be read, and when nothing is left.
+    """
+    tagged = tuple(task for task in suite.tasks if _is_tagged(task, tag_patterns))
+    if not tagged:
+        wanted = ", ".join(f"`{pattern}`" for pattern in tag_patterns)
+        known = dict.fromkeys(tag for task in suite.tasks if task.task is not None for tag in task.task.tags)
+        raise SuiteError(f"No task has a tag {wanted}; the suite has {', '.join(known) or 'none'}.")
+    if not patterns:
+        return tagged
+    try:
+        chosen = tuple(
+            task
+            for task in tagged
+            if any(name_matches(pattern, task.id) or name_matches(pattern, task.name) for pattern in patterns)
+        )
+    except GlobError as error:
+        raise SuiteError(f"A task pattern cannot be read: {error}.") from None
+    if not chosen:
+        known = ", ".join(task.id for task in suite.tasks)
+        wanted = ", ".join(f"`{pattern}`" for pattern in patterns)
+        raise SuiteError(f"No task matches {wanted}; the suite has {known}.")
+    return chosen
+
+
+def _is_tagged(task: SuiteTask, patterns: Sequence[str]) -> bool:
+    if not patterns:
+        return True
+    tags = () if task.task is None else task.task.tags
+    try:
+        return any(name_matches(pattern, tag) for pattern in patterns for tag in tags)
+    except GlobError as error:
+        raise SuiteError(f"A tag pattern cannot be read: {error}.") from None
+
+
+def _load(
+    path: Path, given: Mapping[str, object] | None, files: SuiteFiles, *, lenient: bool
+) -> tuple[EvalFile, Sequence[SuiteFileWarning], Mapping[int, SuiteFileError]]:
+    """Return the eval file, its warnings, and what is wrong with tasks that stand in it, by position."""
+    broken: dict[int, SuiteFileError] = {}
+    while True:
+        try:
+            return *load_eval_file(path, given, lenient=lenient, left_out=broken, files=files), broken
+        except SuiteFileError as error:
+            key, position = (*error.location, None, None)[:2]
+            if not lenient or key != "tasks" or not isinstance(position, int) or position in broken:
+                raise
+            broken[position] = error
+
+
+def _broken_task(path: Path, position: int, error: SuiteFileError, files: SuiteFiles) -> SuiteTask:
+    written: Any = read_yaml(path, files=files)
+    element = written["tasks"][position]
+    known = cast("dict[str, object]", element) if isinstance(element, dict) else {}
+    identifier = str(known.get("id") or f"task-{position + 1}")
+    return SuiteTask(identifier, str(known.get("name") or identifier), path, None, str(error))
+
+
+def _tasks_of_pattern(
+    eval_path: Path, pattern: str, warnings: list[str], files: SuiteFiles, cache: FileCache
+) -> list[SuiteTask]:
+    try:
+        paths = expand(eval_path.parent, pattern, files.listing, has_entry=files.has_entry)
+    except GlobError as error:
+        raise SuiteError(f"{eval_path}: the task pattern `{pattern}` cannot be read: {error}.") from None
+    tasks: list[SuiteTask] = []
+    within = suite_boundary(eval_path.parent, pattern, from_here=True)
+    for path in paths:
+        try:
+            task, found = _loaded_task(path, within, files, cache)
+        except SuiteFileError as error:
+            name = shown(path.stem)
+            tasks.append(SuiteTask(name, name, path, None, str(error)))
+            continue
+        warnings += [str(warning) for warning in found]
+        tasks.append(_suite_task(path, task, fallback=shown(path.stem)))
+    return tasks
+
+
+def _loaded_task(
+    path: Path, within: Boundary, files: SuiteFiles, cache: FileCache
+) -> tuple[TaskFile, Sequence[SuiteFileWarning]]:
+    return cache.value_of(
+        path,
+        files,
+        lambda files: load_task_file(path, within=within, files=files),
+        key="task file",
+        within=within,
+    )
+
+
+def _suite_task(path: Path, task: TaskFile, *, fallback: str) -> SuiteTask:
+    identifier = task.id or fallback
+    return SuiteTask(identifier, task.name or identifier, path, task)
+
+
+def _twice(tasks: Sequence[SuiteTask]) -> list[str]:
+    seen: dict[str, SuiteTask] = {}
+    warnings: list[str] = []
+    for task in tasks:
+        earlier = seen.setdefault(task.id, task)
+        if earlier is not task:
+            warnings.append(f"{task.path}: the task id `{task.id}` occurs twice, first in {earlier.path}")
+    return warnings

@@ -1,0 +1,332 @@
+"""Results of unchanged tasks, kept from earlier runs: one JSON file a task, named by all that decides it.
+
+The key covers everything that can change an answer or a verdict, the contents of files included,
+which that of upstream does not. What the key cannot cover, a person's review or a repository's
+branch, is not cached; nor is anything but tasks whose every trial passed or failed and was graded.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import platform
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, cast
+
+import waza_engine
+from waza_engine.files import opened_to_read, read_beginning, read_bytes
+from waza_engine.results.codec.tasks import task_document, task_of
+from waza_engine.results.json_values import Block
+from waza_engine.results.places import LONGEST_BYTES
+from waza_engine.results.record import TaskOutcome
+from waza_engine.results.writing.store import ResultsError, encoded, keep_out_of_git, write_atomically
+from waza_engine.runs.agent.workspace import fixture_directory
+from waza_engine.runs.loading.suite import Suite, SuiteTask
+from waza_engine.runs.settings.table import RunSettings
+from waza_engine.runs.trials.context import RunContext
+from waza_engine.runs.trials.trial import TrialTask
+from waza_engine.spec.loading import find_project_config
+from waza_engine.spec.project_config import ProjectConfig
+
+DIRECTORY = ".waza-cache"
+_FORMAT = 1
+_IGNORE = ".gitignore"
+_MOST_FILES = 5_000
+_MOST_BYTES = 200 * 2**20
+_LONGEST_REFERENCE = 400
+# What decides how a run is arranged, but no answer.
+_WITHOUT_EFFECT = {
+    "parallel",
+    "workers",
+    "max_workers",
+    "fail_fast",
+    "verbose",
+    "group_by",
+    "trials_per_task",
+}
+_SOURCES = {".py", ".js", ".mjs", ".cjs", ".ts", ".mts", ".sh", ".rb", ".ps1"}
+_SKIPPED_FOLDERS = {".git", ".waza", ".venv", "node_modules", "__pycache__", DIRECTORY}
+_PROVIDER_ENDINGS = ("_BASE_URL", "_ENDPOINT", "_API_BASE", "_API_VERSION")
+_PROVIDER_PREFIXES = ("COPILOT_", "WAZA_")
+
+
+def cache_directory(settings: RunSettings, suite: Suite, project: ProjectConfig) -> Path | None:
+    """Return where results are kept, None when the run uses no cache.
+
+    A directory of the settings starts in the working directory, one of ``.waza.yaml`` beside that file.
+    """
+    wanted = project.cache.enabled if settings.cache is None else settings.cache
+    if not wanted:
+        return None
+    if settings.cache_directory is not None:
+        return settings.cache_directory.absolute()
+    return configured_directory(suite.directory, project)
+
+
+def configured_directory(directory: Path, project: ProjectConfig) -> Path:
+    """Return the cache that ``.waza.yaml`` names for a directory; without that file it lies in there."""
+    file = find_project_config(directory)
+    return (directory if file is None else file.parent) / Path(project.cache.dir or DIRECTORY).expanduser()
+
+
+class CacheError(Exception):
+    """The directory cannot be used or cleared as a cache; the text says why."""
+
+
+class TaskCache:
+    """The cache in a directory. An entry that cannot be read is none; one that cannot be written is lost."""
+
+    def __init__(self, directory: Path, executor: str, model: str, judge_executor: str) -> None:
+        self._directory = directory
+        self._judge_executor = judge_executor
+        self._executor = executor
+        self._model = model
+        self._contents: dict[Path, str | None] = {}
+        self._references: dict[tuple[str, tuple[Path, ...]], tuple[Path, ...]] = {}
+
+    def key(self, source: SuiteTask, task: TrialTask, context: RunContext) -> str | None:
+        """Return the key of a task as it would run now, None when its result must not be kept."""
+        # A recording answers at once, and may be the newest results: another one after every run.
+        if source.task is None or not task.graded or self._executor == "replay":
+            return None
+        if not self._cacheable(task):
+            return None
+        suite = context.suite
+        document = {
+            "format": _FORMAT,
+            "engine": waza_engine.__version__,
+            "python": platform.python_version(),
+            "platform": platform.system(),
+            "executor": self._executor,
+            "judge_executor": self._judge_executor,
+            "model": self._model,
+            "trials": context.trials,
+            "environment": _provider_environment(),
+            "directory": str(suite.directory),
+            "suite": _settings(suite),
+            "task": source.task.model_dump(mode="json"),
+            "task_id": source.id,
+            "task_name": source.name,
+            "graders": [[built.name, built.entry.model_dump(mode="json")] for built in task.graders],
+            "expected": [task.grade_expected, list(task.expected_names)],
+            "program_timeout": context.program_timeout_seconds,
+            "baseline": list(context.baseline_outputs.get(source.id, ())),
+        }
+        files = self._files(source, task, context)
+        if files is None:
+            return None
+        text = json.dumps({**document, "files": files}, sort_keys=True, ensure_ascii=True, default=str)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def get(self, key: str) -> TaskOutcome | None:
+        """Return the kept result of a task, marked as such."""
+        try:
+            entry: object = json.loads(read_bytes(self._directory / f"{key}.json", LONGEST_BYTES))
+        except (OSError, ValueError, RecursionError):
+            return None
+        task = cast("Block", entry).get("task") if isinstance(entry, Mapping) else None
+        # It cost nothing this time.
+        return replace(task_of(cast("Block", task)), cached=True) if isinstance(task, Mapping) else None
+
+    def put(self, key: str, outcome: TaskOutcome) -> None:
+        """Keep a result, when it may be kept."""
+        if not _final(outcome):
+            return
+        entry = {"waza_engine_cache": _FORMAT, "task": task_document(outcome)}
+        with contextlib.suppress(OSError, ResultsError, ValueError):
+            self._directory.mkdir(parents=True, exist_ok=True)
+            keep_out_of_git(self._directory)
+            write_atomically(self._directory / f"{key}.json", encoded(entry))
+
+    def _cacheable(self, task: TrialTask) -> bool:
+        inputs = task.spec.inputs
+        return not inputs.repos and all(
+            built.grader is not None and not built.grader.reviewed for built in task.graders
+        )
+
+    def _files(self, source: SuiteTask, task: TrialTask, context: RunContext) -> dict[str, str] | None:
+        """Return the digest of everything on disk that the task reads, None when that is too much."""
+        suite, spec = context.suite, task.spec
+        fixtures = fixture_directory(spec, suite.directory)
+        near = (suite.directory, fixtures, source.path.parent)
+        far = (Path.cwd(), *suite.directory.parents)
+        written = [
+            *_texts(suite.spec.model_dump(mode="json", exclude={"tasks", "tasks_from"})),
+            *_texts(spec.model_dump(mode="json")),
+            *_texts([built.entry.model_dump(mode="json") for built in task.graders]),
+        ]
+        places = {place for text in dict.fromkeys(written) for place in self._referenced(text, near, far)}
+        places |= set(context.agent.skills_of(spec).directories)
+        places |= {source for built in task.graders for source in _foreign_source(built.grader)}
+        if fixtures.is_dir() and any(built.grader and built.grader.reads_fixtures for built in task.graders):
+            places.add(fixtures)
+        found: dict[str, str] = {}
+        for place in sorted(places):
+            digest = self._digest(place, suite.directory)
+            if digest is None:
+                return None
+            found[str(place)] = digest
+        return found
+
+    def _referenced(self, text: str, near: tuple[Path, ...], far: tuple[Path, ...]) -> tuple[Path, ...]:
+        found = self._references.get((text, near))
+        if found is None:
+            found = self._references[text, near] = tuple(_referenced(text, near, far))
+        return found
+
+    def _digest(self, place: Path, suite_directory: Path) -> str | None:
+        # A run reads most of them once for every task.
+        if place not in self._contents:
+            self._contents[place] = _digest_of(place, suite_directory)
+        return self._contents[place]
+
+
+def clear_cache(directory: Path) -> int:
+    """Delete the entries of a cache and return how many there were.
+
+    Raises ``CacheError``, and deletes nothing, when anything else lies in the directory.
+    """
+    if not directory.exists():
+        return 0
+    if not directory.is_dir() or directory.is_symlink():
+        raise CacheError(f"{directory} is no cache: it is not a directory.")
+    entries = [entry for entry in directory.iterdir() if entry.name != _IGNORE]
+    foreign = next((entry for entry in entries if not _is_entry(entry)), None)
+    if foreign is not None:
+        raise CacheError(f"{directory} is no cache, so nothing is deleted: it holds {foreign.name}.")
+    try:
+        for entry in entries:
+            entry.unlink()
+        if entries or (directory / _IGNORE).exists():
+            (directory / _IGNORE).unlink(missing_ok=True)
+            directory.rmdir()
+    except OSError as error:
+        raise CacheError(f"{directory} cannot be cleared: {error.strerror or error}.") from None
+    return len(entries)
+
+
+def _is_entry(path: Path) -> bool:
+    """Whether a file is an entry of a cache, by its name and its content."""
+    if path.suffix != ".json" or not path.is_file() or path.is_symlink():
+        return False
+    stem = path.stem
+    if len(stem) != hashlib.sha256().digest_size * 2 or not set(stem) <= set("0123456789abcdef"):
+        return False
+    try:
+        return b'"waza_engine_cache"' in read_beginning(path, 100)
+    except OSError:
+        return False
+
+
+def _final(outcome: TaskOutcome) -> bool:
+    """Whether nothing about the result is for the moment: an error, a limit, a review to come."""
+    return (
+        outcome.status in ("passed", "failed")
+        and not outcome.error
+        and bool(outcome.trials)
+        and all(trial.status in ("passed", "failed") and not trial.error for trial in outcome.trials)
+        and all(graded.status == "graded" for trial in outcome.trials for graded in trial.graded)
+    )
+
+
+def _settings(suite: Suite) -> dict[str, Any]:
+    """Return what the suite says, without its tasks and what decides no answer."""
+    written = suite.spec.model_dump(mode="json", exclude={"tasks", "tasks_from", "graders", "metrics"})
+    config = cast("dict[str, Any]", written["config"])
+    written["config"] = {key: value for key, value in config.items() if key not in _WITHOUT_EFFECT}
+    return {key: value for key, value in written.items() if key not in ("description", "version", "baseline")}
+
+
+def _provider_environment() -> dict[str, str]:
+    """Return where requests go, as far as the environment decides it: no keys, and only for the digest."""
+    return {
+        name: value
+        for name, value in sorted(os.environ.items())
+        if name.endswith(_PROVIDER_ENDINGS)
+        or (
+            name.startswith(_PROVIDER_PREFIXES)
+            and not any(word in name for word in ("KEY", "TOKEN", "SECRET"))
+        )
+    }
+
+
+def _texts(value: object) -> Iterator[str]:
+    match value:
+        case str():
+            yield value
+        case Mapping():
+            for item in cast("Mapping[object, object]", value).values():
+                yield from _texts(item)
+        case list() | tuple():
+            for item in cast("Sequence[object]", value):
+                yield from _texts(item)
+        case _:
+            pass
+
+
+def _referenced(text: str, near: Sequence[Path], far: Sequence[Path]) -> Iterator[Path]:
+    """Yield the files and folders that a text of the suite names, alone or as one word of a command.
+
+    A plain word is looked for in the near places only: one that is no path is the rule.
+    """
+    if not text or len(text) > _LONGEST_REFERENCE or "\n" in text or "\0" in text:
+        return
+    for written in sorted({text, *text.split()}):
+        is_path = any(sign in written for sign in "/\\.")
+        for root in (*near, *far) if is_path else near:
+            with contextlib.suppress(OSError, ValueError, RuntimeError):
+                place = root / Path(written).expanduser()
+                if place.exists():
+                    yield place
+                    break
+
+
+def _foreign_source(grader: object) -> Iterator[Path]:
+    """Yield the file of a grader type that is not the engine's own: its version says nothing of it."""
+    module = sys.modules.get(type(grader).__module__)
+    file = getattr(module, "__file__", None)
+    if file and not type(grader).__module__.startswith(f"{waza_engine.__name__}."):
+        yield Path(file)
+
+
+def _digest_of(place: Path, suite_directory: Path) -> str | None:
+    """Return the digest of a file (of a program: with the sources beside it) or of all files of a folder."""
+    digest = hashlib.sha256()
+    files = bytes_read = 0
+    try:
+        for file, name in _listed(place, suite_directory):
+            files += 1
+            bytes_read += file.stat().st_size
+            if files > _MOST_FILES or bytes_read > _MOST_BYTES:
+                return None
+            with opened_to_read(file) as content:
+                digest.update(f"{name}\0{hashlib.file_digest(content, 'sha256').hexdigest()}\n".encode())
+    except OSError:
+        return None
+    return digest.hexdigest()
+
+
+def _listed(place: Path, suite_directory: Path) -> Iterator[tuple[Path, str]]:
+    if place.is_dir():
+        for folder, folders, names in os.walk(place):
+            # A skill may hold its suite: what a task reads of that is looked at by itself.
+            folders[:] = sorted(
+                name
+                for name in folders
+                if name not in _SKIPPED_FOLDERS and Path(folder, name) != suite_directory
+            )
+            for name in sorted(names):
+                file = Path(folder, name)
+                if file.is_file():
+                    yield file, file.relative_to(place).as_posix()
+        return
+    yield place, place.name
+    if place.suffix in _SOURCES or (place.suffix == ".json" and b'"$ref"' in read_bytes(place, _MOST_BYTES)):
+        for sibling in sorted(place.parent.iterdir()):
+            if sibling != place and sibling.suffix == place.suffix and sibling.is_file():
+                yield sibling, sibling.name

@@ -1,0 +1,112 @@
+"""How a run comes out: its tasks, its figures, what it cost, and whether that is good."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import cast
+
+from waza_engine.results.record import RunHeader, RunOutcome, RunStatus, TaskOutcome
+from waza_engine.runs.limits.budget import Meter
+from waza_engine.runs.passes.metrics import decides
+from waza_engine.runs.passes.suite_pass import Findings
+from waza_engine.scoring.cost import Spending
+from waza_engine.scoring.impact import PairwiseImpact, improves, pairwise_impact, skill_impact
+from waza_engine.scoring.tasks import TaskScore, suite_summary
+from waza_engine.scoring.usage import total
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """What else is known when a run ends: why it broke, whether it was cancelled, what was spent."""
+
+    message: str
+    cancelled: bool
+    meter: Meter
+    duration_ms: int
+
+
+def run_outcome(
+    header: RunHeader, findings: Findings, baseline: Findings | None, ending: Ending
+) -> RunOutcome:
+    """Return the outcome of a run; with a baseline, every task says what the skills add."""
+    plain = _outcome(header, findings, ending.duration_ms)
+    limit = ending.meter.reason if ending.meter.cut else ""
+    message = ending.message or (f"{limit}; what was finished is kept" if limit else "")
+    without = None
+    tasks = plain.tasks
+    if baseline is not None:
+        without = _outcome(header, baseline, baseline.duration_ms)
+        without = replace(without, status=_status(without, cancelled=ending.cancelled, broken=bool(message)))
+        tasks = _compared(tasks, without.tasks)
+    status = _status(plain, cancelled=ending.cancelled, broken=bool(message))
+    if status == "completed" and without is not None and not _improved(plain, without):
+        status = "failed"
+    return replace(
+        plain,
+        status=status,
+        tasks=tasks,
+        message=message,
+        limit=limit,
+        baseline=without,
+        spending=Spending(ending.meter.tokens, ending.meter.cost),
+    )
+
+
+def _outcome(header: RunHeader, findings: Findings, duration_ms: int) -> RunOutcome:
+    tasks = findings.in_order
+    scores = [TaskScore(task.status, task.statistics) for task in tasks]
+    return RunOutcome(
+        header=header,
+        status="completed",
+        tasks=tasks,
+        summary=suite_summary(scores, duration_ms=duration_ms, trials_per_task=header.trials_per_task),
+        usage=total(trial.usage for task in tasks for trial in task.trials),
+        metrics=findings.metrics,
+        triggers=findings.triggers,
+        trigger_metrics=findings.trigger_metrics,
+    )
+
+
+def _status(outcome: RunOutcome, *, cancelled: bool, broken: bool) -> RunStatus:
+    if cancelled:
+        return "canceled"
+    if broken:
+        return "error"
+    well = all(task.status in ("passed", "skipped") for task in outcome.tasks)
+    metrics = all(metric.passed for metric in outcome.metrics if decides(metric))
+    return "completed" if well and metrics else "failed"
+
+
+def _improved(outcome: RunOutcome, baseline: RunOutcome) -> bool:
+    """Whether the skills are worth having; a run in which nothing was graded says nothing against them."""
+    if outcome.summary.skipped == outcome.summary.total_tests:
+        return True
+    return improves(outcome.summary.success_rate, baseline.summary.success_rate)
+
+
+def _compared(tasks: Sequence[TaskOutcome], baseline: Sequence[TaskOutcome]) -> list[TaskOutcome]:
+    """Return the tasks with their impact; a task that did not run both times has none."""
+    without = {task.id: task for task in baseline}
+    return [_with_impact(task, without.get(task.id)) for task in tasks]
+
+
+def _with_impact(task: TaskOutcome, without: TaskOutcome | None) -> TaskOutcome:
+    pairs = _pairs(task)
+    if task.statistics is None or without is None:
+        return task
+    if without.statistics is None and pairs is None:
+        return task
+    before = without.statistics.pass_rate if without.statistics else 0.0
+    return replace(task, impact=skill_impact(task.statistics.pass_rate, before, pairs))
+
+
+def _pairs(task: TaskOutcome) -> PairwiseImpact | None:
+    details = [
+        validation.details.get("pairwise")
+        for trial in task.trials
+        for validation in (trial.validations or {}).values()
+    ]
+    return pairwise_impact(
+        [cast("Mapping[str, object]", found) for found in details if isinstance(found, Mapping)]
+    )

@@ -1,0 +1,123 @@
+"""One pass through a suite: hooks, tasks, triggers. A baseline run makes two, with skills and without."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from waza_engine.results.record import MetricOutcome, TaskOutcome, TriggerOutcome
+from waza_engine.runs.agent.setup import agent_setup
+from waza_engine.runs.limits.bounded import CancelledRunError
+from waza_engine.runs.loading.suite import Suite
+from waza_engine.runs.passes.caching import TaskCache
+from waza_engine.runs.passes.hooks import run_hooks
+from waza_engine.runs.passes.metrics import suite_metrics
+from waza_engine.runs.passes.tasks import TaskRunner
+from waza_engine.runs.trials.backend import BackendFactory
+from waza_engine.runs.trials.context import RunContext
+from waza_engine.runs.trials.selection import SelectedTask
+from waza_engine.runs.trials.triggers import TriggerRun, run_triggers, trigger_tests_of
+from waza_engine.scoring.triggers import TriggerMetrics, trigger_metrics
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """What one pass runs: the suite as it is then, and the tasks of it."""
+
+    suite: Suite
+    tasks: tuple[SelectedTask, ...]
+    baseline: bool = False
+
+
+@dataclass(slots=True)
+class Findings:
+    """What has been found out so far; one thread adds to it. ``duration_ms`` is the pass's wall clock."""
+
+    tasks: dict[int, TaskOutcome] = field(default_factory=dict[int, TaskOutcome])
+    triggers: list[TriggerOutcome] = field(default_factory=list[TriggerOutcome])
+    trigger_metrics: TriggerMetrics | None = None
+    metrics: list[MetricOutcome] = field(default_factory=list[MetricOutcome])
+    duration_ms: int = 0
+
+    @property
+    def in_order(self) -> list[TaskOutcome]:
+        """The tasks as the suite lists them."""
+        return [self.tasks[position] for position in sorted(self.tasks)]
+
+
+@dataclass(frozen=True, slots=True)
+class Handling:
+    """How the tasks of a pass are carried out and kept; ``on_task`` is called as each is finished."""
+
+    backend: BackendFactory
+    cache: TaskCache | None
+    on_task: Callable[[TaskOutcome, bool], None]
+
+
+def run_pass(chosen: Pass, context: RunContext, handling: Handling, findings: Findings) -> None:
+    """Carry out a pass. What is found out stays in ``findings``, whatever is raised.
+
+    Raises ``HookError``, ``SuiteError``, ``SuiteFileError`` and ``CancelledRunError``.
+    """
+    started = time.monotonic()
+    suite, hooks, cancellation = chosen.suite, chosen.suite.spec.hooks, context.cancellation
+    try:
+        _warn(context, run_hooks(hooks.before_run, suite.directory, cancellation))
+        _run_tasks(chosen, context, handling, findings)
+    finally:
+        findings.duration_ms = round((time.monotonic() - started) * 1000)
+        findings.metrics = suite_metrics(suite.spec.metrics, findings.in_order, findings.trigger_metrics)
+        if not cancellation.requested:
+            _warn(context, run_hooks(hooks.after_run, suite.directory, cancellation, may_fail=True))
+
+
+def outputs_of(findings: Findings) -> dict[str, list[str]]:
+    """Return what the agent answered, by task id, a text for each trial that has an answer."""
+    return {
+        task.id: [trial.output for trial in task.trials if trial.output]
+        for task in findings.tasks.values()
+        if any(trial.output for trial in task.trials)
+    }
+
+
+def _run_tasks(chosen: Pass, context: RunContext, handling: Handling, findings: Findings) -> None:
+    suite, tasks = chosen.suite, chosen.tasks
+    with agent_setup(suite, suite.spec.config.model, lambda text: _warn(context, [text])) as agent:
+        context = context.of_pass(suite, agent, baseline=chosen.baseline)
+        runner = TaskRunner(tasks, context, handling.backend(tasks, context), handling.cache)
+        try:
+            for position, outcome in runner.run():
+                findings.tasks[position] = outcome
+                handling.on_task(outcome, chosen.baseline)
+        except CancelledRunError:
+            findings.tasks.update(runner.unfinished(findings.tasks))
+            raise
+        if not context.settings.limited and not chosen.baseline:
+            _try_triggers(context, findings)
+
+
+def _try_triggers(context: RunContext, findings: Findings) -> None:
+    """Try the trigger prompts; when the limit cuts them, their figures would be of those that came first."""
+    tests = trigger_tests_of(context.suite)
+    if tests is None or context.executor.refuses():
+        return
+    stream = context.progress.stream
+    shared = TriggerRun(
+        context.agent,
+        context.executor,
+        context.cancellation,
+        lambda line: stream.send("output", message=line),
+    )
+    for found in run_triggers(tests, shared, context.suite.spec.config.workers):
+        findings.triggers.append(found)
+    reason = context.executor.reason
+    tried = findings.triggers
+    findings.triggers = [found for found in tried if not reason or found.error != reason]
+    if len(findings.triggers) == len(tried):
+        findings.trigger_metrics = trigger_metrics(tried)
+
+
+def _warn(context: RunContext, warnings: Sequence[str]) -> None:
+    for warning in warnings:
+        context.progress.stream.send("output", message=f"warning: {warning}")

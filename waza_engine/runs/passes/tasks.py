@@ -1,0 +1,366 @@
+"""The tasks of a pass: begun in order, their trials handed out as there is room, each task ended once.
+
+One thread decides; what takes time goes on in others and reports back to it.
+"""
+
+from __future__ import annotations
+
+import queue
+import time
+from collections import deque
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
+
+from waza_engine.results.record import TaskOutcome, TrialOutcome
+from waza_engine.runs.events.stream import EventKind
+from waza_engine.runs.limits.bounded import CancelledRunError, start_call
+from waza_engine.runs.passes.caching import TaskCache
+from waza_engine.runs.passes.hooks import HookError, run_hooks
+from waza_engine.runs.trials.attempts import InterruptedTrialError
+from waza_engine.runs.trials.backend import TrialBackend
+from waza_engine.runs.trials.context import RunContext
+from waza_engine.runs.trials.request import TrialRequest
+from waza_engine.runs.trials.selection import SelectedTask
+from waza_engine.runs.trials.trial import TrialTask
+from waza_engine.scoring.composite import TrialStatus, composite
+from waza_engine.scoring.tasks import task_statistics, task_status
+
+INTERRUPTED = "the run was interrupted"
+_CLEANING_SECONDS = 0.5
+_SHOWN_CHARACTERS = 2000
+_KINDS: dict[TrialStatus, EventKind] = {
+    "passed": "passed",
+    "failed": "failed",
+    "error": "errored",
+    "skipped": "skipped",
+}
+FoundT = TypeVar("FoundT")
+
+
+@dataclass(slots=True)
+class _Begun:
+    """A task under way. ``why`` says what keeps further trials from running, ``broken`` a defect of ours."""
+
+    position: int
+    selected: SelectedTask
+    task: TrialTask
+    trials: list[TrialOutcome] = field(default_factory=list[TrialOutcome])
+    ready: bool = False
+    cache_key: str | None = None
+    warnings: list[str] = field(default_factory=list[str])
+    handed_out: int = 0
+    running: int = 0
+    why: str = ""
+    broken: str = ""
+
+
+class TaskRunner:
+    """Runs the tasks of a pass and tells what happens. ``run`` is called once, and everything else by it."""
+
+    def __init__(
+        self,
+        tasks: Sequence[SelectedTask],
+        context: RunContext,
+        backend: TrialBackend,
+        cache: TaskCache | None = None,
+    ) -> None:
+        config = context.suite.spec.config
+        self._tasks = tasks
+        self._context = context
+        self._backend = backend
+        self._cache = cache
+        self._fail_fast = config.fail_fast
+        self._group = config.model if config.group_by == "model" else ""
+        self._free = backend.workers
+        self._busy = 0
+        self._stopped = False
+        self._waiting = deque(enumerate(tasks))
+        self._under_way: list[_Begun] = []
+        self._begun: dict[int, _Begun] = {}
+        self._finished: deque[tuple[int, TaskOutcome]] = deque()
+        self._reports: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
+
+    def run(self) -> Iterator[tuple[int, TaskOutcome]]:
+        """Yield each task's position and outcome as it is finished; stops at once when the run is cancelled.
+
+        The trials of the task that comes first are handed out first; workers that are free then begin the
+        next one. With ``fail_fast`` no task begins after the first that does not pass; the rest is skipped.
+        Raises ``CancelledRunError``.
+        """
+        for task in self._tasks:
+            self._send("enqueued", task=task.source.id, message=task.source.name)
+        withdraw = self._context.cancellation.on_request(lambda: self._reports.put(None))
+        try:
+            for _ in self._tasks:
+                while not self._finished:
+                    self._hand_out()
+                    if not self._finished:
+                        self._next_report()
+                # Work goes on while the caller keeps what is finished.
+                self._hand_out()
+                yield self._finished.popleft()
+        finally:
+            withdraw()
+            self._clean_up()
+
+    def unfinished(self, finished: Collection[int]) -> Iterator[tuple[int, TaskOutcome]]:
+        """Yield what is known of the tasks that a cancelled run has not finished."""
+        for position, selected in enumerate(self._tasks):
+            if position in finished:
+                continue
+            begun = self._begun.get(position)
+            if begun is None or not begun.trials:
+                yield position, _unrun(selected, f"{INTERRUPTED}; no trial ran")
+            else:
+                yield position, self._outcome(begun, INTERRUPTED)
+
+    def _next_report(self) -> None:
+        report = self._reports.get()
+        if report is None:
+            raise CancelledRunError
+        report()
+
+    def _clean_up(self) -> None:
+        """Wait a moment: a cancelled trial still removes its workspace; the process may end after this."""
+        deadline = time.monotonic() + _CLEANING_SECONDS
+        while self._busy:
+            try:
+                report = self._reports.get(timeout=max(0.0, deadline - time.monotonic()))
+            except queue.Empty:
+                return
+            if report is not None:
+                report()
+
+    def _hand_out(self) -> None:
+        """Begin as much as there is room for."""
+        while self._free > 0 and not self._context.cancellation.requested:
+            begun = next((begun for begun in tuple(self._under_way) if self._has_more(begun)), None)
+            if begun is not None:
+                self._start_trial(begun)
+            elif self._waiting:
+                self._begin(*self._waiting.popleft())
+            else:
+                return
+
+    def _has_more(self, begun: _Begun) -> bool:
+        if not begun.ready or begun.handed_out == self._context.trials or begun.why or begun.broken:
+            return False
+        begun.why = self._context.executor.refuses()
+        if begun.why:
+            self._end_when_done(begun)
+        return not begun.why
+
+    def _begin(self, position: int, selected: SelectedTask) -> None:
+        if self._stopped:
+            self._finish(position, _unrun(selected, "fail_fast"))
+        elif selected.trial is None:
+            self._send("started", task=selected.source.id)
+            self._finish(position, _broken(selected, selected.source.error))
+        else:
+            begun = self._begun[position] = _Begun(position, selected, selected.trial)
+            self._under_way.append(begun)
+            if self._cache is None and not self._context.suite.spec.hooks.before_task:
+                self._prepared_with(begun, self._prepared(begun))
+            else:
+                self._in_thread(
+                    lambda: self._prepared(begun), lambda found: self._prepared_with(begun, found)
+                )
+
+    def _prepared(self, begun: _Begun) -> TaskOutcome | None:
+        """Return the outcome of a task that needs no trial: it is kept, refused, or its hook failed."""
+        context, source = self._context, begun.selected.source
+        if self._cache is not None:
+            begun.cache_key = self._cache.key(source, begun.task, context)
+            if begun.cache_key is not None and (found := self._cache.get(begun.cache_key)) is not None:
+                # What the task is called may have changed; what it asks has not.
+                return replace(found, id=source.id, name=source.name, file=source.path.name)
+        if why := context.executor.refuses():
+            return _unrun(begun.selected, f"{why}; no trial ran")
+        hooks, directory = context.suite.spec.hooks, context.suite.directory
+        try:
+            begun.warnings += run_hooks(hooks.before_task, directory, context.cancellation)
+        except HookError as error:
+            return TaskOutcome(source.id, source.name, "failed", file=source.path.name, error=str(error))
+        return None
+
+    def _prepared_with(self, begun: _Begun, found: TaskOutcome | Exception | None) -> None:
+        if isinstance(found, Exception):
+            begun.broken = _defect(found)
+            self._end_when_done(begun)
+        elif found is not None:
+            self._finish(begun.position, found)
+        else:
+            begun.ready = True
+
+    def _start_trial(self, begun: _Begun) -> None:
+        begun.handed_out = number = begun.handed_out + 1
+        begun.running += 1
+        context, task_id = self._context, begun.selected.source.id
+        request = TrialRequest(
+            settings=context.settings,
+            task=task_id,
+            position=begun.position,
+            trial=number,
+            baseline=context.baseline,
+            baseline_output=context.baseline_output(task_id, number),
+        )
+        self._send("started", task=task_id, trial=number)
+        self._take()
+        self._backend.start(
+            request,
+            lambda text: self._send("output", task=task_id, trial=number, message=text[:_SHOWN_CHARACTERS]),
+            lambda found: self._reports.put(lambda: self._trial_ended(begun, found)),
+        )
+
+    def _trial_ended(self, begun: _Begun, found: TrialOutcome | Exception) -> None:
+        self._give_back()
+        begun.running -= 1
+        match found:
+            case TrialOutcome():
+                begun.trials.append(found)
+                self._tell_trial(begun.selected.source.id, found)
+            case InterruptedTrialError():
+                begun.trials.append(found.outcome)
+            case CancelledRunError() if self._context.cancellation.requested:
+                pass
+            case _:
+                begun.broken = begun.broken or _defect(found)
+        # They end in any order.
+        begun.trials.sort(key=lambda trial: trial.number)
+        self._end_when_done(begun)
+
+    def _end_when_done(self, begun: _Begun) -> None:
+        """End a task whose last trial has ended."""
+        complete = begun.handed_out == self._context.trials or begun.why or begun.broken
+        if begun.running or not complete or self._context.cancellation.requested:
+            return
+        try:
+            outcome = self._outcome(begun, begun.why)
+        except Exception as error:  # noqa: BLE001 - a defect of ours costs this task, not the run
+            begun.broken = begun.broken or _defect(error)
+            outcome = _broken(begun.selected, begun.broken)
+        if begun.broken:
+            self._finish(begun.position, self._broken_off(begun, begun.broken))
+        elif self._cache is None and not self._context.suite.spec.hooks.after_task:
+            self._kept_as(begun, outcome, None)
+        else:
+            self._in_thread(
+                lambda: self._kept(begun, outcome), lambda found: self._kept_as(begun, outcome, found)
+            )
+
+    def _kept(self, begun: _Begun, outcome: TaskOutcome) -> None:
+        suite = self._context.suite
+        begun.warnings += run_hooks(
+            suite.spec.hooks.after_task, suite.directory, self._context.cancellation, may_fail=True
+        )
+        if self._cache is not None and begun.cache_key is not None:
+            self._cache.put(begun.cache_key, outcome)
+
+    def _kept_as(self, begun: _Begun, outcome: TaskOutcome, found: Exception | None) -> None:
+        for warning in begun.warnings:
+            self._send("output", task=outcome.id, message=f"warning: {warning}")
+        self._finish(begun.position, outcome if found is None else self._broken_off(begun, _defect(found)))
+
+    def _broken_off(self, begun: _Begun, why: str) -> TaskOutcome:
+        return replace(_broken(begun.selected, why), trials=list(begun.trials))
+
+    def _finish(self, position: int, outcome: TaskOutcome) -> None:
+        begun = self._begun.get(position)
+        told = len(begun.trials) if begun is not None else 0
+        if begun is not None:
+            self._under_way.remove(begun)
+        score = outcome.statistics.avg_score if outcome.statistics else None
+        kind = _kind(outcome.status, pending=any(trial.graded for trial in outcome.trials))
+        cached = True if outcome.cached else None
+        error = outcome.error or None
+        self._tell_end(
+            self._context.trials - told, kind, task=outcome.id, score=score, message=error, cached=cached
+        )
+        if outcome.status in ("failed", "error") and self._fail_fast:
+            self._stopped = True
+        self._finished.append((position, replace(outcome, group=self._group)))
+
+    def _in_thread(self, call: Callable[[], FoundT], then: Callable[[FoundT | Exception], None]) -> None:
+        """Make a call of the run's own in the place of a worker, and go on here with what it returns."""
+
+        def go_on(found: FoundT | Exception) -> None:
+            self._give_back()
+            if not (isinstance(found, CancelledRunError) and self._context.cancellation.requested):
+                then(found)
+
+        self._take()
+        start_call(call, lambda found: self._reports.put(lambda: go_on(found)))
+
+    def _take(self) -> None:
+        self._free -= 1
+        self._busy += 1
+
+    def _give_back(self) -> None:
+        self._free += 1
+        self._busy -= 1
+
+    def _outcome(self, begun: _Begun, why: str) -> TaskOutcome:
+        """Return the task with what is finished; a trial that the limit cut stays when it used anything.
+
+        ``why`` says what kept the others from running.
+        """
+        selected, trials, wanted = begun.selected, begun.trials, self._context.trials
+        finished = [trial for trial in trials if not trial.stopped]
+        kept = [trial for trial in trials if not trial.stopped or trial.output or trial.usage is not None]
+        error = ""
+        if len(finished) < wanted:
+            ran = f"{len(finished)} of {wanted} trials ran" if finished else "no trial ran"
+            cut = next((trial.error for trial in reversed(trials) if trial.stopped), "")
+            error = f"{why or cut}; {ran}"
+        return TaskOutcome(
+            id=selected.source.id,
+            name=selected.source.name,
+            status=task_status([trial.status for trial in finished]),
+            trials=kept,
+            statistics=task_statistics([trial.score for trial in finished]) if begun.task.graded else None,
+            golden=begun.task.spec.golden,
+            file=selected.source.path.name,
+            error=error,
+        )
+
+    def _tell_trial(self, task_id: str, trial: TrialOutcome) -> None:
+        for verdict in (trial.validations or {}).values():
+            self._send(
+                "graded",
+                task=task_id,
+                trial=trial.number,
+                grader=verdict.name,
+                score=verdict.score,
+                passed=verdict.passed,
+                message=verdict.feedback,
+                status=verdict.status,
+            )
+        kind = _kind(trial.status, pending=bool(trial.graded))
+        score = composite(trial.graded).score if trial.graded or trial.status != "skipped" else None
+        self._tell_end(1, kind, task=task_id, trial=trial.number, score=score, message=trial.error or None)
+
+    def _tell_end(self, trials: int, kind: EventKind, **values: Any) -> None:
+        self._context.progress.tell_end(trials, kind, baseline=self._context.baseline or None, **values)
+
+    def _send(self, kind: EventKind, **values: Any) -> None:
+        self._context.progress.stream.send(kind, baseline=self._context.baseline or None, **values)
+
+
+def _kind(status: TrialStatus, *, pending: bool) -> EventKind:
+    """Return the event of a status: what was graded and is skipped all the same waits for a person."""
+    return "pending" if status == "skipped" and pending else _KINDS[status]
+
+
+def _defect(error: Exception) -> str:
+    return f"the task broke: {type(error).__name__}: {error}"
+
+
+def _unrun(selected: SelectedTask, why: str) -> TaskOutcome:
+    source = selected.source
+    return TaskOutcome(source.id, source.name, "skipped", file=source.path.name, error=why)
+
+
+def _broken(selected: SelectedTask, why: str) -> TaskOutcome:
+    source = selected.source
+    return TaskOutcome(source.id, source.name, "error", file=source.path.name, error=why)

@@ -1,0 +1,99 @@
+"""What is known of a run before its first task: everything that decides its numbers, and no credentials."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import platform
+import secrets
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import urlsplit
+
+from waza_engine.results.record import RunHeader
+from waza_engine.runs.loading.suite import Suite
+from waza_engine.runs.settings.table import RunSettings
+from waza_engine.spec.eval_config import EvalConfig, Provider
+
+BOOTSTRAP_SEED = 0
+
+
+def run_header(
+    suite: Suite, settings: RunSettings, *, library: str, judge_models: tuple[str, ...]
+) -> RunHeader:
+    """Return the header of a run that starts now; ``library`` is that of the executor, "" without one."""
+    started = datetime.now(UTC)
+    config = suite.spec.config
+    return RunHeader(
+        run_id=f"run-{int(started.timestamp())}-{secrets.token_hex(3)}",
+        started=started,
+        eval_file=suite.path.name,
+        eval_name=suite.spec.name,
+        skill=suite.spec.skill,
+        executor=config.executor,
+        model=config.model,
+        judge_model=config.judge_model,
+        trials_per_task=config.trials_per_task,
+        timeout_seconds=config.timeout_seconds,
+        tasks=tuple(settings.tasks),
+        graders=tuple(settings.graders),
+        settings=_given(
+            {
+                "tags": list(settings.tags),
+                "workers": config.workers if config.parallel else 1,
+                "max_attempts": config.max_attempts,
+                "fail_fast": config.fail_fast,
+                "baseline": suite.spec.baseline,
+                "skip_graders": settings.skip_graders,
+                "skill_directories": list(config.skill_directories),
+                "disabled_skills": list(config.disabled_skills),
+                "judge_models": list(judge_models),
+                "judge_executor": settings.judge_executor,
+                "max_cost_usd": settings.budget.max_cost_usd,
+                "max_tokens": settings.budget.max_tokens,
+                "cache": bool(settings.cache),
+                **_executor_settings(config),
+                "versions": _versions(library),
+            }
+        )
+        | {"inject_skill_body": config.inject_skill_body, "bootstrap_seed": BOOTSTRAP_SEED},
+    )
+
+
+def _executor_settings(config: EvalConfig) -> Mapping[str, Any]:
+    return {
+        "provider": None if config.provider is None else _provider(config.provider),
+        "workspace_tools": list(config.workspace_tools),
+        "adapter": config.adapter,
+        "recording": config.recording,
+    }
+
+
+def _provider(provider: Provider) -> Mapping[str, Any]:
+    """Return the provider without what may hold a key: of its address the host alone."""
+    address = urlsplit(provider.base_url)
+    host = address.hostname or ""
+    try:
+        port = address.port
+    except ValueError:
+        port = None
+    return {
+        "type": provider.type,
+        "host": f"{host}:{port}" if port else host,
+        "wire_api": provider.wire_api,
+    }
+
+
+def _versions(library: str) -> Mapping[str, str]:
+    found = {"python": platform.python_version(), "platform": platform.platform(terse=True)}
+    for package in ("genai-prices", library):
+        if package:
+            try:
+                found[package] = importlib.metadata.version(package)
+            except importlib.metadata.PackageNotFoundError:
+                continue
+    return found
+
+
+def _given(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in values.items() if value is not None and value != [] and value != ""}

@@ -1,0 +1,30 @@
+"""Where a run writes beside its result file, as its settings and ``.waza.yaml`` say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from waza_engine.results.places import session_directory
+from waza_engine.runs.settings.table import RunSettings
+from waza_engine.spec.loading import find_project_config
+from waza_engine.spec.project_config import Paths, ProjectConfig
+
+
+def session_logs(settings: RunSettings, suite_directory: Path, project: ProjectConfig) -> Path | None:
+    """Return the directory of session logs, None when the run keeps none."""
+    if settings.session_directory is not None:
+        return settings.session_directory.absolute()
+    wanted = project.defaults.session_log if settings.session_log is None else settings.session_log
+    return session_directory(suite_directory) if wanted else None
+
+
+def second_results(suite_directory: Path, project: ProjectConfig) -> Path | None:
+    """Return where ``paths.results`` wants a copy of the results, None when it is the default.
+
+    It starts beside ``.waza.yaml`` (upstream: in the working directory).
+    """
+    written = project.paths.results.strip()
+    file = find_project_config(suite_directory)
+    if file is None or not written or Path(written) == Path(Paths().results):
+        return None
+    return file.parent / Path(written).expanduser()

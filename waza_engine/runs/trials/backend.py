@@ -1,0 +1,79 @@
+"""The one place where trials are handed out and their outcomes come back.
+
+A run hands a ``TrialBackend`` one request after another, as many at a time as it has room for.
+``ThreadBackend`` carries them out in threads of this process.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from waza_engine.results.record import TrialOutcome
+from waza_engine.runs.limits.bounded import start_call
+from waza_engine.runs.trials.context import RunContext
+from waza_engine.runs.trials.request import TrialRequest
+from waza_engine.runs.trials.selection import SelectedTask
+from waza_engine.runs.trials.trial import run_trial
+from waza_engine.spec.eval_config import EvalConfig
+
+MOST_WORKERS = 8
+
+
+class TrialBackend(Protocol):
+    """Carries out trials, somewhere."""
+
+    @property
+    def workers(self) -> int:
+        """How many trials it takes at a time, at least one."""
+        ...
+
+    def start(
+        self,
+        request: TrialRequest,
+        tell: Callable[[str], None],
+        done: Callable[[TrialOutcome | Exception], None],
+    ) -> None:
+        """Begin a trial and return at once.
+
+        ``tell`` gets what is worth showing meanwhile, answers and warnings, as far as it can be told.
+        ``done`` is called once, from any thread: with the outcome, or what kept the trial from having one, a
+        ``CancelledRunError`` when the run is cancelled.
+        """
+        ...
+
+
+BackendFactory = Callable[[Sequence[SelectedTask], RunContext], TrialBackend]
+"""Makes the backend of a pass from the tasks that it runs and what they share."""
+
+
+class ThreadBackend:
+    """Trials in daemon threads: one that never ends keeps neither the run nor the process from ending."""
+
+    def __init__(self, tasks: Sequence[SelectedTask], context: RunContext) -> None:
+        self._tasks = tasks
+        self._context = context
+
+    @property
+    def workers(self) -> int:
+        """As the suite wants it: one unless it is parallel."""
+        return worker_count(self._context.suite.spec.config)
+
+    def start(
+        self,
+        request: TrialRequest,
+        tell: Callable[[str], None],
+        done: Callable[[TrialOutcome | Exception], None],
+    ) -> None:
+        """Begin a trial in a thread."""
+        task = self._tasks[request.position].trial
+        assert task is not None, "only tasks that can run are handed out"
+        start_call(lambda: run_trial(task, request, self._context, tell), done)
+
+
+def worker_count(config: EvalConfig) -> int:
+    """Return how many trials run at the same time; ``workers`` of zero is one a processor, at most 8."""
+    if not config.parallel:
+        return 1
+    return config.workers if config.workers > 0 else min(os.cpu_count() or 1, MOST_WORKERS)

@@ -1,0 +1,194 @@
+"""The conversation of a trial: the first prompt, its follow-ups, and graders at checkpoints in between."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections import deque
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+from waza_engine.executors.base import (
+    Cancellation,
+    ExecutionRequest,
+    ExecutionResponse,
+    Executor,
+    ExecutorError,
+)
+from waza_engine.results.record import CheckpointOutcome
+from waza_engine.runs.limits.bounded import CancelledRunError, TooSlowError, call_bounded
+from waza_engine.runs.limits.budget import BudgetExceededError
+from waza_engine.scoring.usage import added
+from waza_engine.spec.checkpoint import Checkpoint
+from waza_engine.vocabulary import SkillInvocation, ToolCall, Usage
+
+_GRACE_SECONDS = 5.0
+
+
+@dataclass(slots=True)
+class Conversation:
+    """What the turns so far left behind. ``output`` is that of the last turn; everything else adds up.
+
+    ``prompts`` are those that were sent. It is ``stopped`` when the run reached its limit,
+    ``interrupted`` when it was cancelled after an answer; ``transient`` says that its error may go away by
+    itself.
+    """
+
+    prompts: list[str] = field(default_factory=list[str])
+    output: str = ""
+    session: str = ""
+    events: list[Mapping[str, Any]] = field(default_factory=list[Mapping[str, Any]])
+    tool_calls: list[ToolCall] = field(default_factory=list[ToolCall])
+    skill_invocations: list[SkillInvocation] = field(default_factory=list[SkillInvocation])
+    usage: Usage | None = None
+    duration_ms: int = 0
+    error: str = ""
+    answered: bool = False
+    stopped: bool = False
+    interrupted: bool = False
+    transient: bool = False
+    checkpoints: list[CheckpointOutcome] = field(default_factory=list[CheckpointOutcome])
+
+    def add(self, response: ExecutionResponse) -> None:
+        """Take in one more turn."""
+        self.answered = True
+        self.output = response.output
+        self.session = response.session or self.session
+        self.events += response.events
+        self.tool_calls += response.tool_calls
+        self.skill_invocations += response.skill_invocations
+        self.usage = added(self.usage, response.usage)
+        self.error = response.error or ""
+        self.transient = response.transient
+
+    def fail(self, error: ExecutorError) -> None:
+        """Take in an error instead of an answer."""
+        self.error = str(error)
+        self.transient = error.transient
+        self.stopped = isinstance(error, BudgetExceededError)
+
+
+class Partner(Protocol):
+    """Who writes to the agent after the first prompt."""
+
+    def reply(self, said: str) -> str | None:
+        """Return the next prompt after the agent's answer, None when the conversation is over.
+
+        Raises ``PartnerError`` when it should go on and cannot.
+        """
+        ...
+
+    def where(self, number: int) -> str:
+        """Return how an error names the follow-up of a number (from 1)."""
+        ...
+
+
+class PartnerError(Exception):
+    """There is no next prompt although there should be; the text is for the author of the suite."""
+
+
+class FollowUps:
+    """A partner that knows all its prompts beforehand."""
+
+    def __init__(self, prompts: Sequence[str]) -> None:
+        self._prompts = prompts
+        self._waiting = deque(prompts)
+
+    @property
+    def waiting(self) -> int:
+        """How many prompts are still to come."""
+        return len(self._waiting)
+
+    def reply(self, said: str) -> str | None:
+        """Return the next prompt, whatever was said."""
+        del said
+        return self._waiting.popleft() if self._waiting else None
+
+    def where(self, number: int) -> str:
+        """Return the number and how many there are."""
+        return f"follow-up {number}/{len(self._prompts)}"
+
+
+def converse(
+    executor: Executor,
+    first: ExecutionRequest,
+    partner: Partner,
+    checkpoints: Sequence[Checkpoint],
+    at_checkpoint: Callable[[Checkpoint, Conversation], CheckpointOutcome],
+    cancellation: Cancellation,
+) -> Conversation:
+    """Carry out all turns; an error ends the conversation and stands in its ``error``.
+
+    Raises ``CancelledRunError`` when the run is cancelled before the first answer.
+    """
+    talk = Conversation()
+    by_turn = {checkpoint.after_turn: checkpoint for checkpoint in checkpoints}
+    prompt: str | None = first.prompt
+    with _kept_when_cancelled(talk):
+        while prompt is not None:
+            turn = len(talk.prompts) + 1
+            talk.prompts.append(prompt)
+            session = first.session if turn == 1 else talk.session
+            waiting = partner.waiting if isinstance(partner, FollowUps) else 0
+            request = replace(first, prompt=prompt, session=session, follow_ups=waiting)
+            started, took_ms = time.monotonic(), None
+            try:
+                response = execute(executor, request, cancellation)
+                talk.add(response)
+                took_ms = response.duration_ms
+            except ExecutorError as error:
+                talk.fail(error)
+            talk.duration_ms += round((time.monotonic() - started) * 1000) if took_ms is None else took_ms
+            if talk.error:
+                talk.error = talk.error if turn == 1 else f"{partner.where(turn - 1)}: {talk.error}"
+                return talk
+            if turn in by_turn:
+                outcome = at_checkpoint(by_turn[turn], talk)
+                talk.checkpoints.append(outcome)
+                if outcome.stopped:
+                    talk.error = (
+                        f"the checkpoint after turn {turn} did not pass, and it stops the conversation"
+                    )
+                    return talk
+            try:
+                prompt = partner.reply(talk.output)
+            except ExecutorError as error:
+                talk.fail(error)
+                return talk
+            except PartnerError as error:
+                talk.error = str(error)
+                return talk
+    return talk
+
+
+@contextlib.contextmanager
+def _kept_when_cancelled(talk: Conversation) -> Generator[None]:
+    """Keep the answers before the one that was cancelled: they are paid for."""
+    try:
+        yield
+    except CancelledRunError:
+        if not talk.answered:
+            raise
+        talk.interrupted = True
+
+
+def execute(executor: Executor, request: ExecutionRequest, cancellation: Cancellation) -> ExecutionResponse:
+    """Return the answer to one prompt.
+
+    Raises:
+        ExecutorError: when there is none, also when the executor takes too long or breaks.
+        CancelledRunError: when the run is cancelled, at once.
+
+    """
+    seconds = request.timeout_seconds
+    try:
+        return call_bounded(
+            lambda: executor.execute(request, cancellation), seconds + _GRACE_SECONDS, cancellation
+        )
+    except TooSlowError:
+        raise ExecutorError(f"the agent did not answer within {seconds:g} seconds") from None
+    except (ExecutorError, CancelledRunError):
+        raise
+    except Exception as error:
+        raise ExecutorError(f"the executor failed: {type(error).__name__}: {error}") from error

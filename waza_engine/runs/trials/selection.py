@@ -1,0 +1,165 @@
+"""Which tasks and graders a run takes, and its graders built: told before anything starts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from waza_engine.graders.base import Grader
+from waza_engine.graders.registry import create
+from waza_engine.runs.grading.expectations import NAMES
+from waza_engine.runs.grading.graders import BuiltGrader, build_graders
+from waza_engine.runs.loading.suite import Suite, SuiteError, SuiteTask, select_tasks
+from waza_engine.runs.trials.trial import TrialTask
+from waza_engine.spec.expected import Expected
+from waza_engine.spec.grader_entry import GraderEntry
+from waza_engine.spec.suite_files import DISK, SuiteFiles
+
+
+@dataclass(frozen=True, slots=True)
+class SelectedTask:
+    """A task that a run takes. ``trial`` is None when the task cannot run; its source says why."""
+
+    source: SuiteTask
+    trial: TrialTask | None
+
+
+def select(
+    suite: Suite,
+    task_patterns: Sequence[str],
+    grader_names: Sequence[str],
+    tag_patterns: Sequence[str] = (),
+    *,
+    build: Callable[[GraderEntry], Grader[Any]] = create,
+    files: SuiteFiles = DISK,
+) -> tuple[list[SelectedTask], list[str]]:
+    """Return the tasks with their graders, and warnings about them.
+
+    With grader names, a task that has none of them is left out. ``build`` is as for ``build_graders``; files
+    of graders are read through ``files``. Raises ``SuiteError`` when nothing is left.
+    """
+    notices = _Notices(suite.directory, files)
+    selected: list[SelectedTask] = []
+    warnings: dict[str, None] = {}
+    known: dict[str, None] = {}
+    for source in select_tasks(suite, task_patterns, tag_patterns):
+        if source.task is None:
+            if not grader_names:
+                selected.append(SelectedTask(source, None))
+            continue
+        entries, unknown = _entries(suite, source.task.expected, source.task.graders)
+        graders, found = build_graders(entries, build)
+        expected = _expected_names(source.task.expected)
+        found += notices.of(graders, grader_names)
+        warnings |= dict.fromkeys(f"{source.path}: {warning}" for warning in found)
+        known |= dict.fromkeys([*(built.name for built in graders), *expected])
+        graders = (*graders, *(_missing(name) for name in unknown))
+        if grader_names:
+            graders = tuple(built for built in graders if built.name in grader_names)
+            expected = [name for name in expected if name in grader_names]
+            if not graders and not expected:
+                continue
+        trial = TrialTask(
+            source.path, source.name, source.task, graders, bool(expected), expected, id=source.id
+        )
+        selected.append(SelectedTask(source, trial))
+    if not selected:
+        wanted = ", ".join(f"`{name}`" for name in grader_names)
+        raise SuiteError(f"No grader is called {wanted}; the suite has {', '.join(known) or 'none'}.")
+    for name in grader_names:
+        if name not in known:
+            warnings[f"no grader is called `{name}`; there are {', '.join(known)}"] = None
+    return selected, list(warnings)
+
+
+def ungraded(tasks: Sequence[SelectedTask]) -> tuple[SelectedTask, ...]:
+    """Return the tasks as they are when only answers are wanted: no grader of any kind."""
+    return tuple(
+        replace(
+            task,
+            trial=task.trial
+            and replace(task.trial, graders=(), grade_expected=False, expected_names=(), graded=False),
+        )
+        for task in tasks
+    )
+
+
+def compares(task: SelectedTask) -> bool:
+    """Whether a grader of the task compares the answer with that of the baseline."""
+    return task.trial is not None and any(_compares(built) for built in task.trial.graders)
+
+
+def without_comparisons(tasks: Sequence[SelectedTask]) -> tuple[SelectedTask, ...]:
+    """Return the tasks as the baseline runs them: without the graders that compare with it.
+
+    A task that has no other graders is not graded at all: it would pass for nothing.
+    """
+    return tuple(
+        replace(task, trial=_without_comparisons(task)) if compares(task) else task for task in tasks
+    )
+
+
+def _without_comparisons(task: SelectedTask) -> TrialTask | None:
+    trial = task.trial
+    if trial is None:
+        return None
+    graders = tuple(built for built in trial.graders if not _compares(built))
+    return replace(trial, graders=graders, graded=bool(graders) or trial.grade_expected)
+
+
+def _compares(built: BuiltGrader) -> bool:
+    return built.grader is not None and built.grader.compares
+
+
+class _Notices:
+    """What would keep graders from grading. A grader of several tasks is asked once."""
+
+    def __init__(self, suite_directory: Path, files: SuiteFiles) -> None:
+        self._suite_directory = suite_directory
+        self._files = files
+        self._of_grader: dict[Grader[Any], tuple[str, ...]] = {}
+
+    def of(self, graders: Sequence[BuiltGrader], wanted: Sequence[str]) -> list[str]:
+        """Return a sentence for each thing that stands in the way of graders that are asked."""
+        return [
+            f"grader `{built.name}`: {notice}"
+            for built in graders
+            if built.grader is not None and (not wanted or built.name in wanted)
+            for notice in self._notices(built.grader)
+        ]
+
+    def _notices(self, grader: Grader[Any]) -> tuple[str, ...]:
+        found = self._of_grader.get(grader)
+        if found is None:
+            try:
+                found = grader.notices(self._suite_directory, self._files)
+            except Exception as error:  # noqa: BLE001 - a grader type of somebody else must not end the run
+                found = (f"it cannot be looked at before the run: {error!r}",)
+            self._of_grader[grader] = found
+        return found
+
+
+def _entries(
+    suite: Suite, expected: Expected, own: Sequence[GraderEntry]
+) -> tuple[list[GraderEntry], list[str]]:
+    """Return the suite's graders, then the task's; and the names in ``expected.graders`` that no grader has.
+
+    A grader of the suite that a task names applies to every task anyway.
+    """
+    inline = [entry for entry in expected.graders if isinstance(entry, GraderEntry)]
+    entries = [*suite.spec.graders, *own, *inline]
+    names = {entry.name for entry in entries}
+    unknown = [entry for entry in expected.graders if isinstance(entry, str) and entry not in names]
+    return entries, unknown
+
+
+def _missing(name: str) -> BuiltGrader:
+    entry = GraderEntry(name=name)
+    return BuiltGrader(name, entry, None, f"`expected.graders` names `{name}`, and no grader is called so")
+
+
+def _expected_names(expected: Expected) -> list[str]:
+    lists = (expected.output_contains, expected.output_not_contains, expected.output_contains_any)
+    return [name for name, texts in zip(NAMES, lists, strict=True) if texts]

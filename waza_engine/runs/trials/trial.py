@@ -1,0 +1,252 @@
+"""One trial of a task: a fresh workspace, the conversation, the graders.
+
+Tried again when it failed and may be.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from waza_engine.executors.base import ExecutionRequest, Executor
+from waza_engine.graders.base import GradingContext
+from waza_engine.results.record import CheckpointOutcome, TrialOutcome, Validation
+from waza_engine.runs.agent.workspace import (
+    Workspace,
+    WorkspaceError,
+    fixture_directory,
+    fresh_workspace,
+    prompt_of,
+)
+from waza_engine.runs.grading.graders import BuiltGrader, build_graders, grade, grade_expected
+from waza_engine.runs.grading.judging import ExecutorJudge
+from waza_engine.runs.limits.bounded import CancelledRunError
+from waza_engine.runs.limits.budget import Tally
+from waza_engine.runs.trials.attempts import Attempt, InterruptedTrialError, attempted
+from waza_engine.runs.trials.context import RunContext
+from waza_engine.runs.trials.conversation import Conversation, FollowUps, converse
+from waza_engine.runs.trials.request import TrialRequest
+from waza_engine.runs.trials.responder import ModelResponder
+from waza_engine.scoring.composite import trial_status
+from waza_engine.scoring.cost import cost_of, total_cost
+from waza_engine.spec.checkpoint import Checkpoint
+from waza_engine.spec.task_file import TaskFile
+
+
+@dataclass(frozen=True, slots=True)
+class TrialTask:
+    """A task, ready to run: its graders are built once.
+
+    ``expected_names`` limits the ``expected`` verdicts. A task that is not ``graded`` is carried out and
+    nothing more.
+    """
+
+    path: Path
+    name: str
+    spec: TaskFile
+    graders: tuple[BuiltGrader, ...]
+    grade_expected: bool = True
+    expected_names: Sequence[str] = ()
+    graded: bool = True
+    id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Trial:
+    """A trial under way."""
+
+    task: TrialTask
+    request: TrialRequest
+    context: RunContext
+    tell: Callable[[str], None]
+
+    def warn(self, text: str) -> None:
+        self.tell(f"warning: {text}")
+
+
+def run_trial(
+    task: TrialTask, request: TrialRequest, context: RunContext, tell: Callable[[str], None]
+) -> TrialOutcome:
+    """Return the last attempt of a trial. ``tell`` gets answers, and warnings that begin with ``warning: ``.
+
+    A failed one is tried again, and one whose error may go away. What earlier attempts used stays counted. An
+    attempt that the run's limit or its end cut does not replace one that was finished. Raises
+    ``CancelledRunError``: an ``InterruptedTrialError`` when there is an answer already.
+    """
+    trial, spent = _Trial(task, request, context, tell), request.attempt - 1
+    try:
+        outcome = attempted(
+            lambda: _attempt(trial),
+            max(1, context.suite.spec.config.max_attempts - spent),
+            context.cancellation,
+        )
+    except InterruptedTrialError as interrupted:
+        raise InterruptedTrialError(_with_cost(interrupted.outcome, context)) from None
+    return replace(_with_cost(outcome, context), attempts=outcome.attempts + spent)
+
+
+def _with_cost(outcome: TrialOutcome, context: RunContext) -> TrialOutcome:
+    """Return the trial with what it cost: what an executor reports that costs nothing is not counted."""
+    agent, judges = context.executor, context.judges
+    usages = [outcome.usage] if agent.costs else []
+    usages += [outcome.judge_usage] if judges.costs else []
+    usages += [outcome.other_usage] if judges.costs or agent.costs else []
+    return replace(outcome, cost=total_cost(cost_of(usage, context.model) for usage in usages))
+
+
+def _attempt(trial: _Trial) -> Attempt:
+    started = time.monotonic()
+    spec, suite = trial.task.spec, trial.context.suite
+    try:
+        _check_partner(spec, trial.context.executor)
+        kept = trial.context.settings.keep_workspace
+        with fresh_workspace(
+            spec, suite.directory, suite.spec.config.instruction_files, keep=kept
+        ) as workspace:
+            for warning in workspace.warnings:
+                trial.warn(warning)
+            return _in_workspace(trial, workspace)
+    except WorkspaceError as error:
+        took = round((time.monotonic() - started) * 1000)
+        return Attempt(TrialOutcome(trial.request.trial, "error", None, error=str(error), duration_ms=took))
+
+
+def _check_partner(spec: TaskFile, executor: Executor) -> None:
+    if spec.inputs.responder is not None and not executor.has_model:
+        raise WorkspaceError(
+            "`inputs.responder` needs an executor with a model that plays the user, and "
+            f"`{executor.name}` has none; run with another one, or write `follow_up_prompts`"
+        )
+
+
+def _in_workspace(trial: _Trial, workspace: Workspace) -> Attempt:
+    task, context = trial.task, trial.context
+    execution = replace(
+        context.agent.request(prompt_of(task.spec, task.path), workspace, task.spec),
+        task_name=task.name,
+        task_id=task.id,
+        trial=trial.request.trial,
+    )
+    judging, replying = Tally(context.judges), Tally(context.executor)
+    inputs = task.spec.inputs
+    responder = inputs.responder and ModelResponder(
+        inputs.responder, replying, context.model, context.cancellation
+    )
+    talk = converse(
+        context.executor,
+        execution,
+        responder or FollowUps(inputs.follow_up_prompts),
+        task.spec.checkpoints,
+        lambda checkpoint, so_far: _at_checkpoint(
+            checkpoint, trial, _grading_context(so_far, execution, trial, judging)
+        ),
+        context.cancellation,
+    )
+    trial.tell(talk.output)
+    exchange = None
+    if responder is not None:
+        exchange = responder.broken_off(talk.error) if talk.error else responder.outcome
+        if exchange.outcome == "cap_exhausted":
+            trial.warn(f"the responder gave all its {exchange.followups_sent} answers")
+    outcome = TrialOutcome(
+        number=trial.request.trial,
+        status="error",
+        validations=None,
+        duration_ms=talk.duration_ms,
+        output=talk.output,
+        events=talk.events,
+        tool_calls=talk.tool_calls,
+        skill_invocations=talk.skill_invocations,
+        usage=talk.usage,
+        session=talk.session,
+        error=talk.error,
+        workspace=str(workspace.directory) if context.settings.keep_workspace else "",
+        checkpoints=talk.checkpoints,
+        responder=exchange,
+        judge_usage=judging.usage,
+        other_usage=replying.usage,
+        stopped=talk.stopped,
+    )
+    if talk.interrupted:
+        raise _interrupted(outcome, judging)
+    if talk.stopped or (talk.answered and not talk.error and not task.graded):
+        return Attempt(replace(outcome, status="skipped"))
+    if talk.answered and task.graded:
+        outcome = _graded(outcome, trial, _grading_context(talk, execution, trial, judging), judging)
+    broken = bool(talk.error) or outcome.validations is None
+    status = trial_status(outcome.graded, execution_error=broken)
+    if status == "passed":
+        worst = {checkpoint.status for checkpoint in talk.checkpoints}
+        status = "error" if "error" in worst else "failed" if "failed" in worst else status
+    again = "now" if status == "failed" else "later" if talk.transient else "never"
+    return Attempt(replace(outcome, status=status), again)
+
+
+def _graded(outcome: TrialOutcome, trial: _Trial, context: GradingContext, judging: Tally) -> TrialOutcome:
+    """Return the trial with its verdicts.
+
+    Raises ``InterruptedTrialError`` when the run is cancelled meanwhile: the answer was paid for.
+    """
+    task = trial.task
+    validations: dict[str, Validation] = {}
+    try:
+        for verdict in grade(task.graders, context, trial.context.cancellation):
+            validations[verdict.name] = verdict
+    except CancelledRunError:
+        raise _interrupted(outcome, judging) from None
+    if task.grade_expected:
+        expected = grade_expected(task.spec.expected, context, task.expected_names)
+        validations |= {verdict.name: verdict for verdict in expected}
+    return replace(outcome, validations=validations, judge_usage=judging.usage)
+
+
+def _interrupted(outcome: TrialOutcome, judging: Tally) -> InterruptedTrialError:
+    return InterruptedTrialError(replace(outcome, status="skipped", judge_usage=judging.usage, stopped=True))
+
+
+def _grading_context(
+    talk: Conversation, execution: ExecutionRequest, trial: _Trial, judging: Tally
+) -> GradingContext:
+    task, context = trial.task, trial.context
+    return GradingContext(
+        output=talk.output,
+        transcript=tuple(talk.events),
+        tool_calls=tuple(talk.tool_calls),
+        skill_invocations=tuple(talk.skill_invocations),
+        usage=talk.usage,
+        duration_ms=talk.duration_ms,
+        prompt=execution.prompt,
+        workspace=execution.workspace,
+        suite_directory=context.suite.directory,
+        fixtures_directory=fixture_directory(task.spec, context.suite.directory),
+        assertions=context.assertions,
+        program_timeout_seconds=context.program_timeout_seconds,
+        turns=tuple(talk.prompts),
+        hint=task.spec.hint,
+        reference=task.spec.reference,
+        metadata=task.spec.metadata,
+        task_id=task.id,
+        task_name=task.name,
+        task_description=task.spec.description,
+        baseline_output=trial.request.baseline_output,
+        session=talk.session,
+        judge=ExecutorJudge(
+            executor=judging,
+            model=context.suite.spec.config.judge_model or context.model,
+            cancellation=context.cancellation,
+            shared=context.judges is context.executor,
+        ),
+    )
+
+
+def _at_checkpoint(checkpoint: Checkpoint, trial: _Trial, context: GradingContext) -> CheckpointOutcome:
+    cancellation = trial.context.cancellation
+    if cancellation.requested:
+        raise CancelledRunError
+    graders, _ = build_graders(checkpoint.graders if trial.task.graded else ())
+    validations = {v.name: v for v in grade(graders, context, cancellation)}
+    status = trial_status([validation.graded for validation in validations.values()])
+    stopped = checkpoint.on_failure == "stop" and status in ("failed", "error")
+    return CheckpointOutcome(checkpoint.after_turn, status, validations, stopped)

@@ -1,0 +1,138 @@
+"""Trigger prompts: does the skill start for the right prompts, and only for them."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextvars import copy_context
+from dataclasses import dataclass
+
+from waza_engine.executors.base import Cancellation, ExecutionResponse, Executor, ExecutorError
+from waza_engine.results.record import TriggerOutcome
+from waza_engine.runs.agent.setup import AgentSetup
+from waza_engine.runs.agent.workspace import WorkspaceError, trigger_workspace
+from waza_engine.runs.limits.bounded import CancelledRunError
+from waza_engine.runs.loading.suite import Suite
+from waza_engine.runs.trials.conversation import execute
+from waza_engine.spec.loading import load_trigger_tests
+from waza_engine.spec.suite_files import DISK, SuiteFiles
+from waza_engine.spec.trigger_tests import TriggerPrompt, TriggerTests
+
+FILE_NAME = "trigger_tests.yaml"
+_MOST_WORKERS = 8
+_SHOWN_CHARACTERS = 120
+
+
+@dataclass(frozen=True, slots=True)
+class TriggerRun:
+    """What all trigger prompts of a run share. ``tell`` is called with one line for each, as it is done."""
+
+    setup: AgentSetup
+    executor: Executor
+    cancellation: Cancellation
+    tell: Callable[[str], None]
+
+
+def trigger_tests_of(suite: Suite, files: SuiteFiles = DISK) -> TriggerTests | None:
+    """Return the trigger prompts beside the eval file, None without a file. Raises ``SuiteFileError``."""
+    path = suite.directory / FILE_NAME
+    return load_trigger_tests(path, files=files)[0] if files.is_named(path) else None
+
+
+def run_triggers(tests: TriggerTests, shared: TriggerRun, workers: int = 0) -> Iterator[TriggerOutcome]:
+    """Yield what happened to each prompt, in the order of the file; several are tried at the same time.
+
+    ``workers`` of zero chooses: one a processor, at most 8. Raises ``CancelledRunError`` after what was done.
+    """
+    prompts = [
+        *((True, prompt) for prompt in tests.should_trigger_prompts),
+        *((False, prompt) for prompt in tests.should_not_trigger_prompts),
+    ]
+    counter = _Counter(len(prompts), shared.tell)
+    count = min(workers if workers > 0 else min(os.cpu_count() or 1, _MOST_WORKERS), len(prompts))
+    with ThreadPoolExecutor(max(1, count), thread_name_prefix="trigger") as pool:
+        waiting = [
+            pool.submit(copy_context().run, _tried, prompt, should, tests.skill, shared, counter)
+            for should, prompt in prompts
+        ]
+        try:
+            for position, future in enumerate(waiting):
+                try:
+                    outcome = future.result()
+                except CancelledRunError:
+                    pool.shutdown(cancel_futures=True)
+                    yield from _done(waiting[position + 1 :])
+                    raise
+                yield outcome
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _done(ended: Sequence[Future[TriggerOutcome]]) -> Iterator[TriggerOutcome]:
+    for future in ended:
+        if not future.cancelled() and future.exception() is None:
+            yield future.result()
+
+
+class _Counter:
+    def __init__(self, total: int, tell: Callable[[str], None]) -> None:
+        self._total = total
+        self._tell = tell
+        self._lock = threading.Lock()
+        self._done = 0
+
+    def tell(self, outcome: TriggerOutcome) -> None:
+        with self._lock:
+            self._done += 1
+            where = f"trigger prompt {self._done}/{self._total}"
+            self._tell(f"{where}: {_result(outcome)}: {_shortened(outcome.prompt)}")
+
+
+def _result(outcome: TriggerOutcome) -> str:
+    if outcome.error:
+        return f"error ({_shortened(outcome.error)})"
+    did = "triggered" if outcome.did_trigger else "did not trigger"
+    return f"{did}, {'as expected' if outcome.did_trigger == outcome.should_trigger else 'which is wrong'}"
+
+
+def _tried(
+    prompt: TriggerPrompt, should: bool, skill: str, shared: TriggerRun, counter: _Counter
+) -> TriggerOutcome:
+    executor = shared.executor
+    response, error = _answer(prompt.prompt, skill, shared)
+    invoked = any(invocation.name == skill for invocation in response.skill_invocations)
+    if invoked:
+        # What broke afterwards does not change the answer.
+        error = ""
+    outcome = TriggerOutcome(
+        prompt=prompt.prompt,
+        should_trigger=should,
+        # A prompt that could not be tried counts as answered wrongly.
+        did_trigger=not should if error else should if executor.answers_triggers else invoked,
+        confidence=prompt.confidence,
+        output=response.output,
+        error=error,
+    )
+    counter.tell(outcome)
+    return outcome
+
+
+def _answer(prompt: str, skill: str, shared: TriggerRun) -> tuple[ExecutionResponse, str]:
+    setup = shared.setup
+    instructions = setup.suite.spec.config.instruction_files
+    try:
+        # An executor that answers by definition needs no files to do it.
+        files = not shared.executor.answers_triggers
+        with trigger_workspace(setup.suite.directory, instructions, files=files) as workspace:
+            request = setup.trigger_request(prompt, skill, workspace)
+            response = execute(shared.executor, request, shared.cancellation)
+    except (ExecutorError, WorkspaceError) as error:
+        return ExecutionResponse(""), str(error)
+    return response, response.error or ""
+
+
+def _shortened(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _SHOWN_CHARACTERS else line[:_SHOWN_CHARACTERS] + "…"
