@@ -181,7 +181,7 @@ class DiffGrader(Grader[DiffConfig]):
             return f"the snapshot {written} lies outside of {self.config.context_dir or 'the suite'}"
         try:
             there = context.files.is_there(place)
-            wanted = context.files.read_bytes(place, LARGEST_FILE_BYTES) if there else None
+            wanted = context.files.bytes_of(place, LARGEST_FILE_BYTES) if there else None
             if self.config.update_snapshots:
                 updates.append(_update(place, written, wanted, content))
                 return ""

@@ -18,6 +18,8 @@ from waza_engine.spec.suite_files import SuiteFiles, Version
 from waza_engine.spec.yaml_reader import MAX_BYTES
 
 ValueT = TypeVar("ValueT")
+# While somebody types, a pattern may match no task file for a moment.
+_KEPT_ROUNDS = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,14 +56,14 @@ class FileCache:
         """Return what ``load`` made of the text of a file, which is all that it may depend on beside ``key``.
 
         ``load`` gets the files with this very text. What it raises is raised, and not kept. ``within`` is as
-        for ``SuiteFiles.read_text``.
+        for ``SuiteFiles.text_of``.
         """
         place = (path, key, within)
         version, now = files.version(path), time.time_ns()
         kept = self._kept.get(place)
         if kept is None or version is None or kept.version != version:
             try:
-                text = files.read_text(path, MAX_BYTES, within=within)
+                text = files.text_of(path, MAX_BYTES, within=within)
             except FileError:
                 # Loading says what is wrong with it.
                 return load(files)
@@ -79,7 +81,8 @@ class FileCache:
         return cast("ValueT", kept.value)
 
     def forget_unused(self) -> None:
-        """Forget what was not asked for since this was called last."""
+        """Call it after each use of the suite: what many uses did not ask for is forgotten."""
         with self._lock:
-            self._kept = {place: kept for place, kept in self._kept.items() if kept.round == self._round}
+            oldest = self._round - _KEPT_ROUNDS
+            self._kept = {place: kept for place, kept in self._kept.items() if kept.round > oldest}
             self._round += 1

@@ -59,7 +59,7 @@ class SuiteFiles:
         }
         return type(self)({**self._texts, **added}, {**self._identities, **identities})
 
-    def read_bytes(self, path: Path, limit: int, *, within: files.Boundary | None = None) -> bytes:
+    def bytes_of(self, path: Path, limit: int, *, within: files.Boundary | None = None) -> bytes:
         """Return the content of a file as ``files.read_bytes`` does. Raises ``FileError``."""
         text = self._open_text(path)
         if text is None:
@@ -68,9 +68,9 @@ class SuiteFiles:
             within.resolved(path)
         return files.checked_size(text.encode("utf-8", "surrogatepass"), limit)
 
-    def read_text(self, path: Path, limit: int, *, within: files.Boundary | None = None) -> str:
+    def text_of(self, path: Path, limit: int, *, within: files.Boundary | None = None) -> str:
         """Return the text of a file as ``files.read_text`` does. Raises ``FileError``."""
-        return files.text_of(self.read_bytes(path, limit, within=within)).removeprefix("\ufeff")
+        return files.text_of(self.bytes_of(path, limit, within=within)).removeprefix("\ufeff")
 
     def is_named(self, path: Path) -> bool:
         """Whether anything but a directory has this name."""

@@ -67,7 +67,7 @@ def read_text(path: Path, *, within: Boundary | None = None, files: SuiteFiles =
     With ``within`` a link that leads out of there is such an error, too. Open texts of ``files`` win.
     """
     try:
-        return files.read_text(path, MAX_BYTES, within=within)
+        return files.text_of(path, MAX_BYTES, within=within)
     except FileError as error:
         raise SuiteFileError(path, error.line, error.why) from None
 

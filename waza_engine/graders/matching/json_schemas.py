@@ -153,7 +153,7 @@ def _check_references(contents: Any, specification: Any, registry: Any) -> None:
 def read_schema(path: Path, files: SuiteFiles = DISK) -> Mapping[str, Any] | bool:
     """Read a schema file. Raises ``SchemaError``."""
     try:
-        text = files.read_text(path, MAX_BYTES)
+        text = files.text_of(path, MAX_BYTES)
     except FileError as error:
         raise SchemaError(f"the schema file {path} cannot be read: {error.why}") from None
     try:

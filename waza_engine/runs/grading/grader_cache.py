@@ -14,9 +14,24 @@ if TYPE_CHECKING:
     from waza_engine.spec.grader_entry import GraderEntry
 
 
+# Who grades one task after the other does not build the graders of all of them again.
+_KEPT_ROUNDS = 64
+
+
 @dataclass(slots=True)
 class _Kept:
+    """A grader, or what is wrong with it, and when it was asked for last."""
+
     grader: AnyGrader | str
+    round: int
+
+
+@dataclass(slots=True)
+class _Known:
+    """An entry that was looked at; that it is kept means that nothing else has its ``id``."""
+
+    entry: GraderEntry
+    kept: _Kept
     round: int
 
 
@@ -31,28 +46,29 @@ class GraderCache:
         self._lock = threading.Lock()
         self._by_text: dict[Hashable, _Kept] = {}
         # An entry that is asked for again, as one of the suite is for each task, is not looked at again.
-        self._by_entry: dict[int, tuple[GraderEntry, _Kept]] = {}
+        self._by_entry: dict[int, _Known] = {}
         self._round = 0
 
     def create(self, entry: GraderEntry) -> AnyGrader:
         """Return the grader of an entry, as ``registry.create`` does. Raises ``GraderError``."""
         known = self._by_entry.get(id(entry))
-        kept = self._kept(entry) if known is None else known[1]
-        kept.round = self._round
+        if known is None:
+            known = self._known(entry)
+        known.round = known.kept.round = self._round
+        kept = known.kept
         if isinstance(kept.grader, str):
             raise GraderError(kept.grader)
         return kept.grader
 
     def forget_unused(self) -> None:
-        """Forget what was not asked for since this was called last."""
+        """Call it after each use of the suite: what many uses did not ask for is forgotten."""
         with self._lock:
-            self._by_text = {text: kept for text, kept in self._by_text.items() if kept.round == self._round}
-            self._by_entry = {
-                place: pair for place, pair in self._by_entry.items() if pair[1].round == self._round
-            }
+            oldest = self._round - _KEPT_ROUNDS
+            self._by_text = {text: kept for text, kept in self._by_text.items() if kept.round > oldest}
+            self._by_entry = {place: known for place, known in self._by_entry.items() if known.round > oldest}
             self._round += 1
 
-    def _kept(self, entry: GraderEntry) -> _Kept:
+    def _known(self, entry: GraderEntry) -> _Known:
         text = _written(dict(entry))
         kept = self._by_text.get(text)
         if kept is None:
@@ -63,8 +79,8 @@ class GraderCache:
                 kept = _Kept(str(error), self._round)
         with self._lock:
             self._by_text[text] = kept
-            self._by_entry[id(entry)] = entry, kept
-        return kept
+            known = self._by_entry[id(entry)] = _Known(entry, kept, self._round)
+        return known
 
 
 def _written(value: object) -> Hashable:
