@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from waza_engine.graders.registry import BUILT_IN_TYPES
+from waza_engine.spec.executors import EXECUTORS
 
 ROOT = Path(__file__).parents[1]
 ENGINE = ROOT / "waza_engine"
@@ -159,7 +160,7 @@ ROOMS_WITHIN = {
         "reviews": {"codec"},
         "reading": {"codec", "reviews"},
         "writing": {"codec", "reviews", "reading"},
-        "reports": {"reviews", "reading"},
+        "reports": {"codec", "reviews", "reading"},
     },
     "runs": {
         "loading": set[str](),
@@ -266,6 +267,25 @@ def test_what_is_special_about_a_grader_type_stands_on_its_class() -> None:
         if _lists_grader_types(node) or _compares_grader_type(node)
     ]
     assert wrong == []
+
+
+def test_what_is_special_about_an_executor_stands_with_it() -> None:
+    """In its class, or in its row of ``EXECUTORS`` when it is not loaded: nobody compares its name."""
+    wrong = [
+        (path.relative_to(ROOT).as_posix(), ast.unparse(node))
+        for path in sorted(ENGINE.rglob("*.py"))
+        for node in ast.walk(tree_of(path))
+        if _compares_executor(node)
+    ]
+    assert wrong == []
+
+
+def _compares_executor(node: ast.AST) -> bool:
+    compared = [node.left, *node.comparators] if isinstance(node, ast.Compare) else []
+    if isinstance(node, ast.Match):
+        compared = [case.pattern.value for case in node.cases if isinstance(case.pattern, ast.MatchValue)]
+    names = {part.value for value in compared for part in ast.walk(value) if isinstance(part, ast.Constant)}
+    return bool(names & set(EXECUTORS)) and "executor" in ast.unparse(node)
 
 
 def _lists_grader_types(node: ast.AST) -> bool:

@@ -41,9 +41,9 @@ class LoudEchoExecutor:
     },
     lines=(
         Lines(
-            "waza_engine/spec/eval_config.py",
-            "EXECUTORS: Mapping[str, str] = MappingProxyType(\n    {",
-            '        "loud-echo": "the prompt comes back in capital letters.",\n',
+            "waza_engine/spec/executors.py",
+            "EXECUTORS: Mapping[str, ExecutorKind] = MappingProxyType(\n    {",
+            '        "loud-echo": ExecutorKind("the prompt comes back in capital letters."),\n',
         ),
         Lines("docs/executors.md", "# Executors", "\n## loud-echo\n\nAnswers with the prompt, louder.\n"),
     ),

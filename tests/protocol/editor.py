@@ -35,6 +35,7 @@ class Editor(LanguageClient):
         register_lsp_features(self)
         self.pulls = pulls
         self.log = ""
+        self.offered = types.ServerCapabilities()
         self.refreshed: Counter[str] = Counter()
         self.registrations: list[types.Registration] = []
         self.versions: dict[str, int | None] = {}
@@ -184,11 +185,12 @@ async def editing(
     encodings: Sequence[types.PositionEncodingKind] | None = None,
     options: dict[str, Any] | None = None,
     log_of_errors: bool = False,
+    limit: Callable[[types.ClientCapabilities], None] = lambda _: None,
 ) -> AsyncGenerator[Editor]:
     """Start an editor with this folder open, or none; at the end the server's log must be free of exceptions.
 
     ``pulls`` makes it ask for diagnostics, as VS Code does since 1.73, instead of waiting for them; without
-    ``asks`` it has no way to show a question of the server.
+    ``asks`` it has no way to show a question of the server. ``limit`` takes other abilities from it.
     """
     capabilities = deepcopy(_capabilities(name))
     if encodings is not None:
@@ -207,8 +209,9 @@ async def editing(
     await editor.start_io(*SERVER)
     if not asks and capabilities.window is not None:
         capabilities.window.show_message = None
+    limit(capabilities)
     root = None if folder is None else uri_of(folder)
-    await editor.initialize_session(
+    introduced = await editor.initialize_session(
         types.InitializeParams(
             capabilities=capabilities,
             root_uri=root,
@@ -216,6 +219,7 @@ async def editing(
             initialization_options=options,
         )
     )
+    editor.offered = introduced.capabilities
     try:
         yield editor
     finally:

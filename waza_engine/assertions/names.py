@@ -45,10 +45,3 @@ ALLOWED_DUNDER_ATTRIBUTES: frozenset[str] = frozenset(
 )
 INTERNAL_ATTRIBUTES: frozenset[str] = frozenset({"mro"})
 INTERNAL_PREFIXES: tuple[str, ...] = ("gi_", "cr_", "ag_", "tb_", "f_", "co_", "func_")
-
-
-def is_refused_attribute(name: str) -> bool:
-    """Tell whether an assertion must not use this attribute, because it leads into the interpreter."""
-    if name.startswith("__"):
-        return name not in ALLOWED_DUNDER_ATTRIBUTES
-    return name in INTERNAL_ATTRIBUTES or name.startswith(INTERNAL_PREFIXES)

@@ -7,9 +7,11 @@ from typing import IO
 
 from waza_engine.commands.printer import Part, Printer
 from waza_engine.commands.report import MARKS, feedback_part
-from waza_engine.results.json_values import Block, block_of, blocks_of, moment, number
+from waza_engine.results.codec.header import header_of
+from waza_engine.results.json_values import Block, block_of, blocks_of, number
 from waza_engine.results.reading.formats import task_result
 from waza_engine.results.reading.scores import GraderResult, TaskResult
+from waza_engine.results.record import RunHeader
 
 _SHOWN_CHARACTERS = 300
 
@@ -20,9 +22,9 @@ def print_results(document: Block, output: IO[str] | None = None) -> None:
     It has colours on a terminal and is plain elsewhere.
     """
     printer = Printer(output)
-    timestamp = moment(document.get("timestamp"))
-    tasks = [task_result(task, timestamp) for task in blocks_of(document.get("tasks"))]
-    printer.line(*_headline(document, tasks))
+    header = header_of(document)
+    tasks = [task_result(task, header.started) for task in blocks_of(document.get("tasks"))]
+    printer.line(*_headline(header, tasks))
     for task in tasks:
         score = f"  {task.score:.2f}" if task.trials else ""
         trials = f"  {task.passed_trials}/{task.trials} trials" if task.trials > 1 else ""
@@ -51,14 +53,13 @@ def mark(status: str) -> Part:
     return MARKS.get(status, "?")
 
 
-def _headline(document: Block, tasks: Sequence[TaskResult]) -> tuple[Part, ...]:
-    config = block_of(document, "config")
+def _headline(header: RunHeader, tasks: Sequence[TaskResult]) -> tuple[Part, ...]:
     facts = [
         f"{len(tasks)} {'task' if len(tasks) == 1 else 'tasks'}",
-        *(str(config[key]) for key in ("engine_type", "model_id") if config.get(key)),
-        *([str(document["timestamp"])[:19].replace("T", " ")] if document.get("timestamp") else []),
+        *(name for name in (header.executor, header.model) if name),
+        *([f"{header.started:%Y-%m-%d %H:%M:%S}"] if header.started.year > 1 else []),
     ]
-    name = str(document.get("eval_name") or document.get("skill") or "run")
+    name = header.eval_name or header.skill or "run"
     return (name, "bold"), f": {', '.join(facts)}"
 
 

@@ -21,6 +21,7 @@ from waza_engine.results.places import results_directory
 from waza_engine.results.reading.formats import read_document
 from waza_engine.results.reading.recordings import RecordingError, read_recording
 from waza_engine.results.record import TrialOutcome
+from waza_engine.spec.executors import replays
 from waza_engine.vocabulary import SkillInvocation
 
 _MOST_FILES = 200
@@ -152,7 +153,7 @@ def _newest(suite_directory: Path, eval_file: str) -> Iterator[RecordedFile]:
         if file is None or (eval_file and file.eval_file not in ("", eval_file)):
             continue
         # A replay adds nothing to what it replayed.
-        if file.executor != "replay":
+        if not replays(file.executor):
             yield file
 
 

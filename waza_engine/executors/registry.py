@@ -1,6 +1,6 @@
 """The executors by name. Each is imported when it is asked for: an agent's library costs start-up time.
 
-Which there are says ``EXECUTORS`` of ``spec/eval_config.py``; each stands in the file of its name.
+Which there are says ``EXECUTORS`` of ``spec/executors.py``; each stands in the file of its name.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import TypeVar, cast
 
 from waza_engine.executors.base import Executor, ExecutorError, ExecutorSettings
-from waza_engine.spec.eval_config import EXECUTORS
+from waza_engine.spec.executors import EXECUTORS
 
 ClassT = TypeVar("ClassT", bound=type[Executor])
 _registered: dict[str, Callable[[ExecutorSettings], Executor]] = {}

@@ -74,7 +74,6 @@ class McpTools:
         self._deadline = deadline
         self._found: dict[str, tuple[_Connected, mcp_types.Tool]] = {}
         self._serving: list[Future[None]] = []
-        self._leaving: list[asyncio.Event] = []
         stoppable(self.stop)
         try:
             waiting = {name: self._start(name, server, workspace) for name, server in servers.items()}

@@ -12,7 +12,7 @@ from waza_engine.graders.matching.skill_words import words
 from waza_engine.scaffold.phrases import Prompt, TriggerPrompts, printable, summary, trigger_prompts
 from waza_engine.scaffold.problems import ScaffoldError
 from waza_engine.scaffold.text import scalar, slug
-from waza_engine.spec.eval_config import EXECUTORS
+from waza_engine.spec.executors import EXECUTORS
 from waza_engine.spec.loading import PROJECT_CONFIG_NAME, find_project_config, load_project_config
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.skill_file import SkillFile, load_skill_file
@@ -50,7 +50,7 @@ def new_suite(
     target = directory or _evals_directory(path) / slug(name, "skill")
     prompts = trigger_prompts(name, skill.description)
     folder = _relative(path.parent, target)
-    tasks = _tasks(name, prompts, invoked=executor == "copilot-sdk")
+    tasks = _tasks(name, prompts, invoked=EXECUTORS[executor].skills_in_new_suites)
     files = {
         "eval.yaml": _eval_file(name, skill, folder, executor, model),
         **tasks,
@@ -156,15 +156,9 @@ tasks:
 
 
 def _executor_lines(executor: str) -> str:
-    match executor:
-        case "mock":
-            return (
-                "  executor: mock  # answers without an agent and without cost; `copilot-sdk` asks a real one"
-            )
-        case "command":
-            return "  executor: command\n  adapter: adapters/agent.json  # how to start your agent"
-        case _:
-            return f"  executor: {executor}"
+    kind = EXECUTORS[executor]
+    note = f"  # {kind.note}" if kind.note else ""
+    return "\n".join(f"  {line}" for line in (f"executor: {executor}{note}", *kind.keys))
 
 
 def _tasks(skill: str, prompts: TriggerPrompts, *, invoked: bool) -> dict[str, str]:

@@ -88,10 +88,3 @@ def pass_exp_k(passed: int, total: int) -> float:
     if passed <= 0 or passed >= total:
         return float(passed >= total > 0)
     return (passed / total) ** total
-
-
-def normalized_gain(before: float, after: float) -> float:
-    """Return which share of the possible improvement was reached, 1.0 at best."""
-    if abs(after - before) < 1e-12 or before >= 1:
-        return 0.0
-    return 1.0 if after >= 1 else (after - before) / (1 - before)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
 from waza_engine.spec.block import Block
+from waza_engine.spec.executors import EXECUTORS
 from waza_engine.spec.fields import ListOf, SkillNameList, Switch, Text, WholeNumber
 from waza_engine.spec.values import (
     AnyMap,
@@ -32,20 +31,6 @@ _VARIABLE = matching(
     "must name an environment variable, not hold the key",
     type=["string", "boolean"],
 )
-
-EXECUTORS: Mapping[str, str] = MappingProxyType(
-    {
-        "mock": (
-            "no agent, no key, no cost. It answers `Mock response for: <prompt>` and calls no "
-            "tools; good for trying out a suite."
-        ),
-        "copilot-sdk": "the GitHub Copilot agent, with skills, tools and MCP servers.",
-        "openai": "any server that speaks OpenAI's chat completions; tools with `workspace_tools`.",
-        "command": "any agent with a command line, described by the file in `adapter`.",
-        "replay": "the answers of an earlier run, from the file in `recording`.",
-    }
-)
-"""Every executor and what it is, in the order in which they are offered."""
 
 
 class Provider(Block):
@@ -129,7 +114,7 @@ class EvalConfig(Block):
     executor: Annotated[Text, kind("executor"), severity("warning", enum=list(EXECUTORS))] = Field(
         description=(
             "Who answers the prompts.\n\n"
-            + "".join(f"- `{name}`: {what}\n" for name, what in EXECUTORS.items())
+            + "".join(f"- `{name}`: {row.what}\n" for name, row in EXECUTORS.items())
             + "\nUpstream knows the first two."
         ),
         examples=["mock", "copilot-sdk"],

@@ -43,7 +43,7 @@ class TaskKeys(Block):
     misspellings: ClassVar = _TASK_MISSPELLINGS
     first_keys: ClassVar[tuple[str, ...]] = ("id", "name", "description", "inputs", "expected", "graders")
 
-    id: Text = Field(
+    id: Annotated[Text, kind("task.id")] = Field(
         default="",
         description="Stable identifier of the task, unique in the suite.",
         examples=["explain-recursion"],

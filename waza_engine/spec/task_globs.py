@@ -102,6 +102,11 @@ def split_pattern(pattern: str) -> list[str]:
     return segments
 
 
+def is_literal(segment: str) -> bool:
+    """Return whether a directory level names itself alone."""
+    return not _SPECIAL.search(segment)
+
+
 @lru_cache(maxsize=512)
 def segment_matcher(segment: str) -> Callable[[str], bool]:
     """Return a test for one directory level, of linear time for each star. Raises ``GlobError``."""
@@ -114,7 +119,7 @@ def _step(
 ) -> list[Path]:
     if segment == "..":
         return [place.parent]
-    if not _SPECIAL.search(segment):
+    if is_literal(segment):
         found = place / segment
         return [found] if not last or has_entry(found) else []
     names = listing(place)

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.trial import Chosen, Trials
 from waza_language_server.syntax.steps import finished
-from waza_language_server.text.edit import Edit
+from waza_language_server.text.edit import Edits
+from waza_language_server.text.workspace_edit import FileEdit, WorkspaceEdit
 
 if TYPE_CHECKING:
     from waza_language_server.project.document import Document
@@ -45,7 +46,7 @@ class CodeAction:
 
     title: str
     kind: Literal["quickfix", "source.fixAll"]
-    edits: tuple[Edit, ...]
+    change: WorkspaceEdit
     problems: tuple[Problem, ...]
     preferred: bool = False
 
@@ -72,7 +73,7 @@ def code_actions_in_steps(
     """Do the same with many pauses, where the caller may do something else or stop."""
     trials = Trials(document, workspace, problems)
     work = _Work(QUICK_FIX_SECONDS)
-    found: dict[tuple[str, tuple[Edit, ...]], CodeAction] = {}
+    found: dict[tuple[str, Edits], CodeAction] = {}
     tried = 0
     for problem in problems:
         if problem.span.start > span.end:
@@ -86,7 +87,8 @@ def code_actions_in_steps(
             key = fix.title, (yield from work.counted(fix.edits_in_steps()))
             steps = trials.repairs([(problem, fix)], may_reveal=True)
             if key not in found and (yield from work.counted(steps)):
-                found[key] = CodeAction(fix.title, "quickfix", fix.edits, (problem,), fix.preferred)
+                change = _change(document, fix.edits)
+                found[key] = CodeAction(fix.title, "quickfix", change, (problem,), fix.preferred)
             yield
     return _safe_first(found.values())
 
@@ -119,7 +121,8 @@ def fix_all_in_steps(
     if not taken:
         return None
     edits = sorted((edit for _, fix in taken for edit in fix.edits), key=lambda edit: edit.span)
-    return CodeAction(FIX_ALL_TITLE, "source.fixAll", tuple(edits), tuple(problem for problem, _ in taken))
+    repaired = tuple(problem for problem, _ in taken)
+    return CodeAction(FIX_ALL_TITLE, "source.fixAll", _change(document, tuple(edits)), repaired)
 
 
 class _Work:
@@ -174,6 +177,10 @@ class _Occupied:
             span.start <= other.end and other.start <= span.end
             for other in self._spans[max(index - 1, 0) : index + 1]
         )
+
+
+def _change(document: Document, edits: Edits) -> WorkspaceEdit:
+    return WorkspaceEdit((FileEdit(document.uri, document.text, edits),))
 
 
 def _safe_first(actions: Iterable[CodeAction]) -> tuple[CodeAction, ...]:

@@ -3,18 +3,42 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from waza_language_server.project.facts import Fact
 from waza_language_server.syntax.tree import parse
 
+if TYPE_CHECKING:
+    from waza_language_server.syntax.nodes import Node
+
 _FRONT_MATTER = re.compile(r"\A\ufeff?---[^\n]*\n(.*?)^---", re.DOTALL | re.MULTILINE)
+_LOOK_AT = 20_000
+"""Characters of a file in which the front matter ends."""
+
+
+@dataclass(frozen=True, slots=True)
+class SkillName:
+    """The scalar of the ``name``, in the tree of the front matter alone, and where that begins."""
+
+    node: Node
+    matter: str
+    offset: int
+
+
+def written_name(text: str) -> SkillName | None:
+    """Return the ``name`` of the front matter of a ``SKILL.md``, None when none is written."""
+    matter = _FRONT_MATTER.search(text[:_LOOK_AT])
+    root = parse(matter[1]).root if matter else None
+    node = root.get("name") if root else None
+    if matter is None or node is None or node.kind != "scalar" or not node.value.strip():
+        return None
+    return SkillName(node, matter[1], matter.start(1))
 
 
 def skill_name(text: Fact[str]) -> str | None:
     """Return the ``name`` of the front matter, "" when there is none, None when there is no such file."""
     if text.absent:
         return None
-    matter = _FRONT_MATTER.search(text.value[:20_000])
-    root = parse(matter[1]).root if matter else None
-    node = root.get("name") if root else None
-    return node.value.strip() if node and node.kind == "scalar" else ""
+    written = written_name(text.value)
+    return written.node.value.strip() if written is not None else ""

@@ -24,6 +24,9 @@ class ClientAbilities:
     knows_code_actions: bool = False
     knows_preferred_actions: bool = False
     versions_edits: bool = False
+    creates_files: bool = False
+    renames_files: bool = False
+    asks_before_renames: bool = False
     inserts_snippets: bool = False
     renders_markdown_in_hover: bool = False
     renders_markdown_in_completion: bool = False
@@ -44,6 +47,8 @@ def resolve_abilities(capabilities: types.ClientCapabilities) -> ClientAbilities
 
     modes = says("text_document.completion.completion_item.insert_text_mode_support.value_set") or ()
     markdown = types.MarkupKind.Markdown
+    versions_edits = bool(says("workspace.workspace_edit.document_changes"))
+    operations = says("workspace.workspace_edit.resource_operations") or () if versions_edits else ()
     return ClientAbilities(
         pulls_diagnostics=says("text_document.diagnostic") is not None,
         refreshes_diagnostics=bool(says("workspace.diagnostics.refresh_support")),
@@ -64,7 +69,10 @@ def resolve_abilities(capabilities: types.ClientCapabilities) -> ClientAbilities
         ),
         knows_code_actions=says("text_document.code_action.code_action_literal_support") is not None,
         knows_preferred_actions=bool(says("text_document.code_action.is_preferred_support")),
-        versions_edits=bool(says("workspace.workspace_edit.document_changes")),
+        versions_edits=versions_edits,
+        creates_files=types.ResourceOperationKind.Create in operations,
+        renames_files=types.ResourceOperationKind.Rename in operations,
+        asks_before_renames=bool(says("workspace.file_operations.will_rename")),
         inserts_snippets=bool(says("text_document.completion.completion_item.snippet_support")),
         renders_markdown_in_hover=markdown in (says("text_document.hover.content_format") or ()),
         renders_markdown_in_completion=markdown

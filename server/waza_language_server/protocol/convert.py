@@ -18,8 +18,6 @@ from waza_language_server.text.labels import label
 from waza_language_server.text.line_index import LineIndex
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from waza_language_server.analysis.problem import Problem
     from waza_language_server.features.code_actions import CodeAction
     from waza_language_server.features.code_lens import CodeLens
@@ -30,7 +28,7 @@ if TYPE_CHECKING:
     from waza_language_server.project.document import Document
     from waza_language_server.project.index import Project
     from waza_language_server.protocol.capabilities import ClientAbilities
-    from waza_language_server.text.edit import Edit, Related
+    from waza_language_server.text.edit import Related
     from waza_language_server.text.line_index import Encoding
     from waza_language_server.text.span import Span
 
@@ -81,18 +79,6 @@ class Converter:
         """Return the range of a span."""
         return types.Range(self.position(span.start), self.position(span.end))
 
-    def edits(self, edits: Iterable[Edit]) -> list[types.TextEdit]:
-        """Return the edits in the client's words."""
-        return [types.TextEdit(self.range(edit.span), edit.text) for edit in edits]
-
-    def workspace_edit(self, edits: Iterable[Edit]) -> types.WorkspaceEdit:
-        """Return edits of this very version; clients that check versions refuse them for another."""
-        converted = self.edits(edits)
-        if not self._abilities.versions_edits:
-            return types.WorkspaceEdit(changes={self._document.uri: converted})
-        identifier = types.OptionalVersionedTextDocumentIdentifier(self._document.uri, self._document.version)
-        return types.WorkspaceEdit(document_changes=[types.TextDocumentEdit(identifier, [*converted])])
-
     def code_lens(self, lens: CodeLens) -> types.CodeLens:
         """Return a lens with its command."""
         command = types.Command(label(lens.title), lens.command, arguments=[lens.argument])
@@ -128,14 +114,16 @@ class Converter:
         items = [self._completion(item) for item in completions.items]
         return types.CompletionList(completions.incomplete, items)
 
-    def code_action(self, action: CodeAction, project: Project) -> types.CodeAction:
-        """Return a change with the problems that it repairs."""
+    def code_action(
+        self, action: CodeAction, edit: types.WorkspaceEdit, project: Project
+    ) -> types.CodeAction:
+        """Return a change, converted, with the problems that it repairs."""
         return types.CodeAction(
             visible(action.title),
             types.CodeActionKind(action.kind),
             diagnostics=[self.diagnostic(problem, project) for problem in action.problems],
             is_preferred=action.preferred if self._abilities.knows_preferred_actions else None,
-            edit=self.workspace_edit(action.edits),
+            edit=edit,
         )
 
     def diagnostic(self, problem: Problem, project: Project) -> types.Diagnostic:

@@ -80,6 +80,26 @@ FEATURES = (
             resolve_provider=False,
         ),
     ),
+    Feature(types.TEXT_DOCUMENT_DEFINITION, "navigation.definition", options=types.DefinitionOptions()),
+    Feature(types.TEXT_DOCUMENT_REFERENCES, "navigation.references", options=types.ReferenceOptions()),
+    Feature(
+        types.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT,
+        "navigation.highlights",
+        options=types.DocumentHighlightOptions(),
+    ),
+    Feature(
+        types.WORKSPACE_SYMBOL, "navigation.workspace_symbols", "in slices", types.WorkspaceSymbolOptions()
+    ),
+    Feature(types.TEXT_DOCUMENT_RENAME, "rename.rename", options=types.RenameOptions(prepare_provider=True)),
+    Feature(types.TEXT_DOCUMENT_PREPARE_RENAME, "rename.prepare"),
+    Feature(
+        types.WORKSPACE_WILL_RENAME_FILES,
+        "rename.will_rename_files",
+        "in slices",
+        types.FileOperationRegistrationOptions(
+            [types.FileOperationFilter(types.FileOperationPattern("**/*"), scheme="file")]
+        ),
+    ),
     Feature(types.WORKSPACE_EXECUTE_COMMAND, "execute_command.execute", "in slices", built_in=True),
     Feature(
         types.WINDOW_WORK_DONE_PROGRESS_CANCEL,

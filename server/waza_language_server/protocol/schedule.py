@@ -115,6 +115,14 @@ class Diagnostics:
             await asyncio.sleep(0)
         return None
 
+    async def worked_out(self, steps: Steps[Value]) -> Value:
+        """Do work on the whole workspace between the messages."""
+        while True:
+            done = _slice(steps)
+            if done is not None:
+                return done[0]
+            await asyncio.sleep(0)
+
     def _newest(self, uri: str) -> Steps[tuple[Document, tuple[Problem, ...]] | None]:
         document = yield from self._session.read_in_steps(uri)
         return None if document is None else (document, (yield from self._steps(document)))

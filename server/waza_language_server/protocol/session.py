@@ -116,6 +116,11 @@ class Session:
         opened = self._opened.get(uri)
         return opened.text if opened is not None else None
 
+    def version(self, uri: str) -> int | None:
+        """Return the client's number of that text, None when the document is not open."""
+        opened = self._opened.get(uri)
+        return opened.version if opened is not None else None
+
     def is_current(self, document: Document) -> bool:
         """Whether no newer text of this document has come."""
         opened = self._opened.get(document.uri)

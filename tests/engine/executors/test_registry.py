@@ -6,7 +6,8 @@ import pytest
 
 from waza_engine.executors.base import ExecutorError, ExecutorSettings
 from waza_engine.executors.registry import create_executor
-from waza_engine.spec.eval_config import EXECUTORS, EvalConfig
+from waza_engine.spec.eval_config import EvalConfig
+from waza_engine.spec.executors import EXECUTORS
 
 
 def test_an_unknown_name_is_answered_with_those_that_suites_may_write(tmp_path: Path) -> None:

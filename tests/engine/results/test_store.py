@@ -14,11 +14,12 @@ from tests.engine.suites import GREETS, run, task, write_suite
 from waza_engine.results.codec.runs import run_of
 from waza_engine.results.places import results_directory
 from waza_engine.results.reading.newest_scores import latest_results
-from waza_engine.results.record import RunHeader, TaskOutcome
+from waza_engine.results.record import RunHeader, TaskOutcome, TrialOutcome, Validation
 from waza_engine.results.writing import history
 from waza_engine.results.writing.history import read_history
 from waza_engine.results.writing.recovery import recover_journals
 from waza_engine.results.writing.store import ResultsError, ResultStore, write_atomically
+from waza_engine.scoring.tasks import TaskScore, suite_summary, task_statistics
 
 
 def header() -> RunHeader:
@@ -170,17 +171,44 @@ def test_a_torn_last_line_loses_only_itself(tmp_path: Path) -> None:
 
 
 def test_the_journal_of_a_dead_process_becomes_a_document(tmp_path: Path) -> None:
-    store = ResultStore(tmp_path, header())
-    store.open()
-    store.add(TaskOutcome("a", "A", "passed"))
-    lines = store.journal_path.read_bytes().splitlines()
-    first = json.loads(lines[0]) | {"process": {"pid": 2**22 + 1, "started": 0}}
-    store.journal_path.write_bytes(b"\n".join([json.dumps(first).encode(), *lines[1:], b""]))
+    store = dead_run(tmp_path, [TaskOutcome("a", "A", "passed")])
     assert recover_journals(tmp_path) == [store.path]
     document = json.loads(store.path.read_text())
     assert (document["summary"]["total_tests"], document["tasks"][0]["test_id"]) == (1, "a")
     assert document["metadata"]["engine"]["status"] == "error"
     assert not store.journal_path.exists()
+
+
+def test_the_summary_of_a_dead_run_is_counted_like_that_of_any_run(tmp_path: Path) -> None:
+    trials = [judged(1.0), judged(0.0)]
+    done = [
+        TaskOutcome("a", "A", "passed", trials[:1], task_statistics([trials[0].score])),
+        TaskOutcome("b", "B", "failed", trials[1:], task_statistics([trials[1].score])),
+        TaskOutcome("c", "C", "skipped"),
+    ]
+    store = dead_run(tmp_path, done)
+    assert recover_journals(tmp_path) == [store.path]
+    summary = json.loads(store.path.read_text())["summary"]
+    ended = suite_summary([TaskScore(task.status, task.statistics) for task in done])
+    assert ended.aggregate_score == 0.5
+    assert run_of({"summary": summary}).summary == ended
+
+
+def judged(score: float) -> TrialOutcome:
+    status = "passed" if score else "failed"
+    return TrialOutcome(1, status, {"g": Validation("g", "text", score, score > 0, "")})
+
+
+def dead_run(suite: Path, tasks: list[TaskOutcome]) -> ResultStore:
+    """Leave the journal of a process that was killed after these tasks."""
+    store = ResultStore(suite, header())
+    store.open()
+    for done in tasks:
+        store.add(done)
+    lines = store.journal_path.read_bytes().splitlines()
+    first = json.loads(lines[0]) | {"process": {"pid": 2**22 + 1, "started": 0}}
+    store.journal_path.write_bytes(b"\n".join([json.dumps(first).encode(), *lines[1:], b""]))
+    return store
 
 
 def test_the_journal_of_a_living_process_is_left_alone(tmp_path: Path) -> None:

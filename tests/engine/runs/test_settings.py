@@ -30,6 +30,14 @@ def test_settings_are_the_same_when_written_and_read_again(tmp_path: Path) -> No
     assert RunSettings(tmp_path).document() == {"path": str(tmp_path)}
 
 
+def test_what_decides_the_numbers_is_told_in_the_results_as_it_was_asked_for(tmp_path: Path) -> None:
+    asked = {"tags": ["fast"], "judge_executor": "openai", "max_cost_usd": 0.5, "skip_graders": True}
+    settings = RunSettings(
+        tmp_path, tags=("fast",), judge_executor="openai", max_cost_usd=0.5, skip_graders=True
+    )
+    assert settings.told() == {**asked, "max_tokens": None, "cache": False}
+
+
 def test_every_setting_with_an_option_is_one_of_the_command() -> None:
     command = cast("Any", typer.main.get_command(application)).commands["run"]
     options = {parameter.name: parameter for parameter in command.params}

@@ -7,7 +7,6 @@ from waza_engine.scoring.statistics import (
     bootstrap,
     flakiness_percent,
     is_flaky,
-    normalized_gain,
     pass_at_k,
     pass_exp_k,
     population_deviation,
@@ -30,14 +29,6 @@ def test_flakiness_is_the_share_of_trials_against_the_majority(
 ) -> None:
     assert flakiness_percent(passed, total) == pytest.approx(percent)
     assert is_flaky(passed, total) is (percent > 0)
-
-
-@pytest.mark.parametrize(
-    ("before", "after", "gain"),
-    [(0.4, 0.7, 0.5), (0.5, 0.3, -0.4), (0.9, 0.95, 0.5), (1.0, 0.5, 0.0), (0.5, 1.0, 1.0), (0.5, 0.5, 0.0)],
-)
-def test_the_gain_is_the_share_of_what_was_possible(before: float, after: float, gain: float) -> None:
-    assert normalized_gain(before, after) == pytest.approx(gain)
 
 
 def test_one_value_gives_an_interval_without_resamples() -> None:

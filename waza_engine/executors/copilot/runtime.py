@@ -90,7 +90,6 @@ class Runtime:
         self._program = program
         self._provider = provider
         self._token = secrets.token_hex(8)
-        self._killed = False
         self.died = asyncio.Event()
         self.client = self._new_client()
 

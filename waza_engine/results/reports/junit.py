@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping
 from typing import Any, cast
 
 from junitparser import Error, Failure, JUnitXml, Skipped, TestCase, TestSuite
 
-from waza_engine.results.json_values import Block, block_of, moment
+from waza_engine.results.codec.header import header_of
+from waza_engine.results.json_values import Block, block_of, blocks_of, number
 from waza_engine.results.reading.formats import task_result
 from waza_engine.results.reading.scores import GraderResult, TaskResult
 from waza_engine.results.reports.words import baseline_words, spending_words
@@ -22,26 +22,21 @@ def junit_report(document: Block) -> bytes:
 
     Times are seconds. A failure has a line for every grader that did not pass; what broke is an error.
     """
-    config, summary = block_of(document, "config"), block_of(document, "summary")
-    timestamp = moment(document.get("timestamp"))
-    suite = TestSuite(_text(document.get("eval_name")) or "eval")
-    suite.timestamp = timestamp.isoformat()
+    header = header_of(document)
+    suite = TestSuite(_clean(header.eval_name) or "eval")
+    suite.timestamp = header.started.isoformat()
     for name, value in (
-        ("skill", document.get("skill")),
-        ("model", config.get("model_id")),
-        ("engine", config.get("engine_type")),
-        ("score", _score(summary)),
+        ("skill", header.skill),
+        ("model", header.model),
+        ("engine", header.executor),
+        ("score", _score(block_of(document, "summary"))),
         ("spent", spending_words(document)),
         ("baseline", baseline_words(document)),
     ):
         if value:
-            suite.add_property(name, _clean(str(value)))
-    skill = _text(document.get("skill"))
-    tasks = document.get("tasks")
-    for task in cast("list[object]", tasks) if isinstance(tasks, list) else []:
-        if isinstance(task, Mapping):
-            block = cast("Block", task)
-            suite.add_testcase(_case(block, task_result(block, timestamp), skill))
+            suite.add_property(name, _clean(value))
+    for task in blocks_of(document.get("tasks")):
+        suite.add_testcase(_case(task, task_result(task, header.started), header.skill))
     suite.update_statistics()
     report = JUnitXml()
     report.add_testsuite(suite)
@@ -82,13 +77,7 @@ def _line(grader: GraderResult) -> str:
 
 
 def _seconds(task: Block) -> float:
-    runs = task.get("runs")
-    durations = [
-        cast("Block", run).get("duration_ms")
-        for run in (cast("list[object]", runs) if isinstance(runs, list) else [])
-        if isinstance(run, Mapping)
-    ]
-    return sum(value for value in durations if isinstance(value, int | float)) / _MILLISECONDS
+    return sum(number(run.get("duration_ms")) for run in blocks_of(task.get("runs"))) / _MILLISECONDS
 
 
 def _score(summary: Block) -> str:
@@ -99,7 +88,3 @@ def _score(summary: Block) -> str:
 def _clean(text: str) -> str:
     # XML 1.0 has no way to write control characters, and a CI system prints the text.
     return harmless_lines(text)
-
-
-def _text(value: object) -> str:
-    return _clean(value) if isinstance(value, str) else ""

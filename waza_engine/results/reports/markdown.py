@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterator, Mapping
-from typing import cast
+from collections.abc import Iterator
 
 from waza_engine.markdown import cell, code
-from waza_engine.results.json_values import Block, block_of, moment
+from waza_engine.results.codec.header import header_of
+from waza_engine.results.json_values import Block, block_of, blocks_of
 from waza_engine.results.reading.formats import task_result
 from waza_engine.results.reading.scores import GraderResult, TaskResult
+from waza_engine.results.record import RunHeader
 from waza_engine.results.reports.words import baseline_words, spending_words
 from waza_engine.results.reviews.calibration import agreement_words, calibrations
 from waza_engine.terminal import harmless_lines, visible
@@ -26,31 +27,26 @@ def markdown_report(document: Block) -> str:
     What comes from the suite, its agents and graders stands in code: it makes no link and mentions nobody. A
     comment that GitHub would refuse for its length ends with a note.
     """
-    timestamp = moment(document.get("timestamp"))
-    tasks = document.get("tasks")
-    found = [
-        task_result(cast("Block", task), timestamp)
-        for task in (cast("list[object]", tasks) if isinstance(tasks, list) else [])
-        if isinstance(task, Mapping)
-    ]
+    header = header_of(document)
+    tasks = [task_result(task, header.started) for task in blocks_of(document.get("tasks"))]
     text = ""
-    for part in map(harmless_lines, _parts(document, found)):
+    for part in map(harmless_lines, _parts(document, header, tasks)):
         if len(text) + len(part) > LONGEST_CHARACTERS:
             return text + _CUT
         text += part
     return text
 
 
-def _parts(document: Block, tasks: list[TaskResult]) -> Iterator[str]:
-    config, summary = block_of(document, "config"), block_of(document, "summary")
+def _parts(document: Block, header: RunHeader, tasks: list[TaskResult]) -> Iterator[str]:
+    summary = block_of(document, "summary")
     passed = sum(task.status == "passed" for task in tasks)
     well = all(task.status in ("passed", "skipped") for task in tasks)
-    name = code(str(document.get("eval_name") or "")) or "Evaluation"
+    name = code(header.eval_name) or "Evaluation"
     yield f"## {'✅' if well else '❌'} {name}: {passed} of {len(tasks)} tasks passed\n\n"
     facts = [
-        ("Skill", _named(document.get("skill"))),
-        ("Model", _named(config.get("model_id"))),
-        ("Executor", _named(config.get("engine_type"))),
+        ("Skill", code(header.skill)),
+        ("Model", code(header.model)),
+        ("Executor", code(header.executor)),
         ("Score", _figure(summary.get("aggregate_score"))),
         ("Duration", _duration(summary.get("duration_ms"))),
         # The names of models may be among these words.
@@ -88,10 +84,6 @@ def _line(grader: GraderResult) -> str:
 
 def _mark(task: TaskResult) -> str:
     return _MARKS.get(task.status, "❔")
-
-
-def _named(value: object) -> str:
-    return code(str(value)) if value else ""
 
 
 def _shortened(text: str) -> str:

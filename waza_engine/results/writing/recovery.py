@@ -11,13 +11,13 @@ from typing import Any, cast
 
 import psutil
 
+from waza_engine.results.codec.figures import counted_document
 from waza_engine.results.codec.runs import run_of
-from waza_engine.results.json_values import Json, block_of, number
+from waza_engine.results.json_values import Block, Json, block_of, blocks_of
 from waza_engine.results.places import JOURNAL_SUFFIX, results_directory, workspace_prefix
 from waza_engine.results.reading.formats import read_document
 from waza_engine.results.writing import history
 from waza_engine.results.writing.store import encoded, write_atomically
-from waza_engine.scoring.tasks import TaskScore, suite_summary
 from waza_engine.spec.boundary import suite_boundary
 
 
@@ -37,11 +37,7 @@ def recover_journals(suite_directory: Path) -> list[Path]:
         if entry is None or _is_running(entry):
             continue
         path = directory / f"{journal.name.removesuffix(JOURNAL_SUFFIX)}.json"
-        tasks = [
-            cast("Mapping[str, Any]", task)
-            for task in cast("list[object]", entry["tasks"])
-            if isinstance(task, Mapping)
-        ]
+        tasks = blocks_of(entry.get("tasks"))
         if tasks and not path.exists():
             document = _document(entry, tasks)
             write_atomically(path, encoded(document))
@@ -75,35 +71,9 @@ def _remove_workspaces(entry: Mapping[str, Any]) -> None:
             shutil.rmtree(place, ignore_errors=True)
 
 
-def _document(entry: Mapping[str, Any], tasks: Sequence[Mapping[str, Any]]) -> Json:
+def _document(entry: Block, tasks: Sequence[Block]) -> Json:
     """Return the document of an interrupted run, from the tasks that were finished."""
-    statuses = [TaskScore(task.get("status", "error")) for task in tasks]
-    counts = suite_summary(statuses)
-    scores = [_figure(task, "avg_score") for task in tasks]
-    weighted = [_figure(task, "avg_weighted_score") for task in tasks]
     metadata = block_of(entry, "metadata")
     engine = {**block_of(metadata, "engine"), "status": "error", "message": "the run was interrupted"}
-    return {
-        **{key: value for key, value in entry.items() if key not in ("process", "tasks", "metadata")},
-        "summary": {
-            "total_tests": counts.total_tests,
-            "succeeded": counts.succeeded,
-            "failed": counts.failed,
-            "errors": counts.errors,
-            "skipped": counts.skipped,
-            "success_rate": counts.success_rate,
-            "aggregate_score": sum(scores) / len(scores),
-            "weighted_score": sum(weighted) / len(weighted),
-            "min_score": min(scores),
-            "max_score": max(scores),
-            "std_dev": 0.0,
-            "duration_ms": 0,
-        },
-        "metrics": {},
-        "tasks": tasks,
-        "metadata": {**metadata, "engine": engine},
-    }
-
-
-def _figure(task: Mapping[str, Any], key: str) -> float:
-    return number(block_of(task, "stats").get(key))
+    known = {key: value for key, value in entry.items() if key != "process"}
+    return counted_document({**known, "metrics": {}, "metadata": {**metadata, "engine": engine}}, tasks)

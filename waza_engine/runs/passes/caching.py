@@ -30,6 +30,7 @@ from waza_engine.runs.loading.suite import Suite, SuiteTask
 from waza_engine.runs.settings.table import RunSettings
 from waza_engine.runs.trials.context import RunContext
 from waza_engine.runs.trials.trial import TrialTask
+from waza_engine.spec.executors import replays
 from waza_engine.spec.loading import find_project_config
 from waza_engine.spec.project_config import ProjectConfig
 
@@ -92,7 +93,7 @@ class TaskCache:
     def key(self, source: SuiteTask, task: TrialTask, context: RunContext) -> str | None:
         """Return the key of a task as it would run now, None when its result must not be kept."""
         # A recording answers at once, and may be the newest results: another one after every run.
-        if source.task is None or not task.graded or self._executor == "replay":
+        if source.task is None or not task.graded or replays(self._executor):
             return None
         if not self._cacheable(task):
             return None

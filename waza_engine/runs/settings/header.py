@@ -39,19 +39,14 @@ def run_header(
         graders=tuple(settings.graders),
         settings=_given(
             {
-                "tags": list(settings.tags),
+                **settings.told(),
                 "workers": config.workers if config.parallel else 1,
                 "max_attempts": config.max_attempts,
                 "fail_fast": config.fail_fast,
                 "baseline": suite.spec.baseline,
-                "skip_graders": settings.skip_graders,
                 "skill_directories": list(config.skill_directories),
                 "disabled_skills": list(config.disabled_skills),
                 "judge_models": list(judge_models),
-                "judge_executor": settings.judge_executor,
-                "max_cost_usd": settings.budget.max_cost_usd,
-                "max_tokens": settings.budget.max_tokens,
-                "cache": bool(settings.cache),
                 **_executor_settings(config),
                 "versions": _versions(library),
             }

@@ -21,7 +21,8 @@ class Setting:
     """The row of a setting.
 
     ``option`` is its name on the command line, ``parameter`` that in JSON-RPC; "" where it cannot be given.
-    ``minimum`` holds for numbers.
+    ``minimum`` holds for numbers. What is ``told`` decides the numbers of a run and stands in its results as
+    it was asked for; what a suite may say too is told there as it came out (``header.py``).
     """
 
     kind: SettingKind
@@ -30,6 +31,7 @@ class Setting:
     parameter: str = ""
     metavar: str = ""
     minimum: int = 0
+    told: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +75,7 @@ class RunSettings:
             "--tags",
             "tags",
             metavar="PATTERN",
+            told=True,
         ),
     ] = ()
     graders: Annotated[
@@ -107,6 +110,7 @@ class RunSettings:
             "--judge-executor",
             "judge_executor",
             metavar="NAME",
+            told=True,
         ),
     ] = None
     trials: Annotated[
@@ -163,6 +167,7 @@ class RunSettings:
             "--max-cost",
             "max_cost",
             metavar="USD",
+            told=True,
         ),
     ] = None
     max_tokens: Annotated[
@@ -173,6 +178,7 @@ class RunSettings:
             "--max-tokens",
             "max_tokens",
             metavar="NUMBER",
+            told=True,
         ),
     ] = None
     baseline: Annotated[
@@ -187,7 +193,11 @@ class RunSettings:
     cache: Annotated[
         bool | None,
         Setting(
-            "choice", "Take the results of unchanged tasks from earlier runs.", "--cache/--no-cache", "cache"
+            "choice",
+            "Take the results of unchanged tasks from earlier runs.",
+            "--cache/--no-cache",
+            "cache",
+            told=True,
         ),
     ] = None
     cache_directory: Annotated[
@@ -213,7 +223,11 @@ class RunSettings:
     skip_graders: Annotated[
         bool,
         Setting(
-            "flag", "Record answers only; grade them later with `grade`.", "--skip-graders", "skip_graders"
+            "flag",
+            "Record answers only; grade them later with `grade`.",
+            "--skip-graders",
+            "skip_graders",
+            told=True,
         ),
     ] = False
     keep_workspace: Annotated[
@@ -259,6 +273,15 @@ class RunSettings:
     def limited(self) -> bool:
         """Whether only a part of the suite is asked for."""
         return bool(self.tasks or self.graders or self.tags)
+
+    def told(self) -> dict[str, Any]:
+        """Return what the results tell of the settings, by name; what was not asked for is false or None."""
+        return {
+            name: bool(value) if row.kind in ("choice", "flag") else _written(value)
+            for name, row in setting_rows().items()
+            if row.told
+            for value in (getattr(self, name),)
+        }
 
     def document(self) -> dict[str, Any]:
         """Return the settings as JSON, without those that are as the suite says."""

@@ -8,6 +8,7 @@ from lsprotocol import types
 
 from waza_language_server.features.code_actions import code_actions_in_steps, fix_all_in_steps
 from waza_language_server.protocol.convert import Converter
+from waza_language_server.protocol.edit_conversion import FileConverter
 from waza_language_server.text.span import Span
 
 if TYPE_CHECKING:
@@ -44,7 +45,11 @@ async def code_action(ls: WazaServer, params: types.CodeActionParams) -> list[ty
         found += [action] if action is not None else []
     if not ls.session.is_current(document):
         return None
-    return [convert.code_action(action, workspace.project) for action in found]
+    files = FileConverter(ls.session, ls.abilities)
+    return [
+        convert.code_action(action, files.workspace_edit(action.change), workspace.project)
+        for action in found
+    ]
 
 
 def _asked(kinds: Sequence[types.CodeActionKind | str] | None) -> list[str]:

@@ -1,0 +1,56 @@
+"""Files get other names or folders: the paths of all suites that name them follow."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from waza_language_server.project.named_paths import PathsIn, moved_path
+from waza_language_server.project.references import mentions_in
+from waza_language_server.project.suite_files import files_of_workspace
+from waza_language_server.text.scalar_map import ScalarMap
+from waza_language_server.text.workspace_edit import FilePlace, WorkspaceEdit
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from waza_language_server.project.document import Document
+    from waza_language_server.project.workspace import Workspace
+    from waza_language_server.syntax.steps import Steps
+
+
+def moved_files(workspace: Workspace, moves: Mapping[Path, Path]) -> Steps[WorkspaceEdit]:
+    """Return the edits of the paths that name what is moved, before it is.
+
+    ``moves`` are the new paths of files and folders; what is in a folder moves with it. A file that is moved
+    keeps naming what it named.
+    """
+    return WorkspaceEdit.of((yield from path_changes(workspace, moves)))
+
+
+def path_changes(
+    workspace: Workspace, moves: Mapping[Path, Path], near: Document | None = None
+) -> Steps[list[tuple[FilePlace, str]]]:
+    """Return the same as places and what to write there.
+
+    ``near`` is the document around which suites are looked for when no folder is open.
+    """
+    found: list[tuple[FilePlace, str]] = []
+    for file in files_of_workspace(workspace.project, near):
+        yield
+        if file is None or file.kind == "skill":
+            continue
+        is_moved = file.path is not None and moved_path(file.path, moves) != file.path
+        words = ("",) if is_moved else tuple(old.name for old in moves)
+        paths = PathsIn(workspace.project, file)
+        for each in mentions_in(workspace, file, *words):
+            yield
+            if each is None or each.mention.kind != "file":
+                continue
+            new = paths.rewritten(each.mention, moves)
+            if new is not None:
+                node, text = each.mention.node, each.place.text
+                place = replace(each.place, span=node.span)
+                found.append((place, ScalarMap.of(text, node).write(new)))
+    return found

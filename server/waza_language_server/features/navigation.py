@@ -1,0 +1,102 @@
+"""Where a name is defined and used: go to definition, find references, highlight, workspace symbols."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from waza_language_server.project.references import (
+    definitions,
+    mentions_in,
+    references,
+    references_in_document,
+    symbol_at,
+)
+from waza_language_server.project.suite_files import files_of_workspace
+from waza_language_server.text.workspace_edit import FilePlace
+
+if TYPE_CHECKING:
+    from waza_language_server.project.document import Document
+    from waza_language_server.project.workspace import Workspace
+    from waza_language_server.syntax.steps import Steps
+    from waza_language_server.text.span import Span
+
+SymbolWord = Literal["grader", "task", "skill"]
+MAX_SYMBOLS = 500
+"""Symbols that are listed; who types more of the name finds the others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Highlight:
+    """A place of the document that names the symbol under the cursor; ``writes`` where it is defined."""
+
+    span: Span
+    writes: bool
+
+
+@dataclass(frozen=True, slots=True)
+class WorkspaceSymbol:
+    """A grader, task or skill that is defined somewhere; ``container`` is the file, from the open folder."""
+
+    name: str
+    kind: SymbolWord
+    place: FilePlace
+    container: str
+
+
+def definition(document: Document, workspace: Workspace, offset: int) -> Steps[tuple[FilePlace, ...]]:
+    """Return where what is named at an offset is defined; of a path or glob the files that it means."""
+    symbol = symbol_at(document, workspace, offset)
+    return () if symbol is None else (yield from definitions(workspace, symbol))
+
+
+def all_references(
+    document: Document, workspace: Workspace, offset: int, *, with_definition: bool = True
+) -> Steps[tuple[FilePlace, ...]]:
+    """Return every place in the workspace that names what is named at an offset."""
+    symbol = symbol_at(document, workspace, offset)
+    if symbol is None:
+        return ()
+    found = yield from references(workspace, symbol)
+    return tuple(each.place for each in found if with_definition or not each.defines)
+
+
+def highlights(document: Document, workspace: Workspace, offset: int) -> Steps[tuple[Highlight, ...]]:
+    """Return the places of the document that name what is named at an offset."""
+    symbol = symbol_at(document, workspace, offset)
+    if symbol is None:
+        return ()
+    found = yield from references_in_document(workspace, symbol)
+    return tuple(Highlight(each.place.span, each.defines) for each in found)
+
+
+def workspace_symbols(workspace: Workspace, query: str) -> Steps[tuple[WorkspaceSymbol, ...]]:
+    """Return the graders, tasks and skills whose names hold the letters of a query in order."""
+    found: list[WorkspaceSymbol] = []
+    for file in files_of_workspace(workspace.project):
+        yield
+        if file is None or file.kind in {"project_config", "trigger_tests"}:
+            continue
+        for each in mentions_in(workspace, file):
+            yield
+            mention = each.mention if each is not None else None
+            if each is None or mention is None or not mention.defines or not _fits(query, mention.name):
+                continue
+            if mention.kind == "grader" or mention.kind == "task" or mention.kind == "skill":
+                container = _shown(workspace, file.path.as_posix() if file.path is not None else file.uri)
+                found.append(WorkspaceSymbol(mention.name, mention.kind, each.place, container))
+        if len(found) >= MAX_SYMBOLS:
+            break
+    return tuple(found[:MAX_SYMBOLS])
+
+
+def _fits(query: str, name: str) -> bool:
+    letters = iter(name.casefold())
+    return all(letter in letters for letter in query.casefold() if not letter.isspace())
+
+
+def _shown(workspace: Workspace, path: str) -> str:
+    for root in workspace.project.roots:
+        if path.startswith(f"{root.as_posix()}/"):
+            return path[len(root.as_posix()) + 1 :]
+    return path

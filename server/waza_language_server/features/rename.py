@@ -1,0 +1,143 @@
+"""Another name for a grader, a task, a skill or an anchor, wherever it is written; a task's file follows.
+
+A file that is called like the id of its task gets the new id as its name, and the paths that name it do too.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from waza_language_server.features.moved_files import path_changes
+from waza_language_server.project.references import Reference, Symbol, is_taken, references, symbol_at
+from waza_language_server.project.suite_files import SuiteSource
+from waza_language_server.project.suites import picks_up
+from waza_language_server.project.uris import uri_of
+from waza_language_server.text.scalar_map import ScalarMap
+from waza_language_server.text.workspace_edit import FilePlace, FileRename, WorkspaceEdit
+
+if TYPE_CHECKING:
+    from waza_language_server.project.document import Document
+    from waza_language_server.project.workspace import Workspace
+    from waza_language_server.syntax.steps import Steps
+    from waza_language_server.text.span import Span
+
+_ANCHOR = re.compile(r"[^\s\[\]{},&*]+")
+_FILE_NAME = re.compile(r"[\w][\w.+=@~ -]*(?<![. ])")
+"""What may be a file name on every system."""
+
+
+class RenameError(ValueError):
+    """What is under the cursor cannot get this name; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Renaming:
+    """A change of names. ``kept_file`` is the task's file that keeps its name though it was called so."""
+
+    change: WorkspaceEdit
+    kept_file: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Renamable:
+    """What a rename would rename: its characters, and its name now."""
+
+    span: Span
+    name: str
+
+
+def renamable(document: Document, workspace: Workspace, offset: int) -> Renamable | None:
+    """Return what can be renamed at an offset, None when nothing can."""
+    symbol = symbol_at(document, workspace, offset)
+    if symbol is None or symbol.kind == "file":
+        return None
+    return Renamable(symbol.mention.span, symbol.name)
+
+
+def rename(
+    document: Document, workspace: Workspace, offset: int, name: str, *, renames_files: bool
+) -> Steps[Renaming | None]:
+    """Return the change that gives what is named at an offset another name, None when nothing is.
+
+    ``renames_files`` is whether the editor can give a file another name in the same change. Raises
+    ``RenameError``.
+    """
+    symbol = symbol_at(document, workspace, offset)
+    name = name.strip()
+    if symbol is None or symbol.kind == "file":
+        return None
+    _refuse_impossible(symbol, name)
+    if name == symbol.name:
+        return Renaming(WorkspaceEdit())
+    if (yield from is_taken(workspace, symbol, name)):
+        raise RenameError(f"Another {symbol.kind} is called `{name}` already.")
+    found = yield from references(workspace, symbol)
+    places = [(_whole(each), _written(each, name)) for each in found if each.written]
+    file = _file_of_task(workspace, symbol)
+    new_file = _new_file(workspace, file, name) if file is not None else None
+    if file is None or new_file is None or not renames_files:
+        return Renaming(WorkspaceEdit.of(places), file)
+    places += yield from path_changes(workspace, {file: new_file}, symbol.document)
+    operation = FileRename(document.uri, uri_of(new_file))
+    return Renaming(replace(WorkspaceEdit.of(places), renames=(operation,)))
+
+
+def _refuse_impossible(symbol: Symbol, name: str) -> None:
+    if not name:
+        raise RenameError(f"A {symbol.kind} needs a name that is not blank.")
+    if symbol.kind == "anchor" and not _ANCHOR.fullmatch(name):
+        raise RenameError(f"`{name}` cannot be the name of an anchor; leave out blanks, brackets and commas.")
+
+
+def _whole(reference: Reference) -> FilePlace:
+    """Return the place of all that is written anew: a scalar with its quotes, the name of an anchor."""
+    mention = reference.mention
+    if mention.kind == "anchor":
+        return reference.place
+    return replace(reference.place, span=mention.node.span.shifted(mention.offset))
+
+
+def _written(reference: Reference, name: str) -> str:
+    mention = reference.mention
+    if mention.kind == "anchor":
+        return name
+    text = reference.place.text[mention.offset :]
+    return ScalarMap.of(text, mention.node).write(name)
+
+
+def _file_of_task(workspace: Workspace, symbol: Symbol) -> Path | None:
+    """Return the file of a task that is called like the task."""
+    source = SuiteSource.of(symbol.document)
+    is_own = symbol.kind == "task" and source.kind == "task" and source.path is not None
+    if not is_own or source.path is None or source.path.stem != symbol.name:
+        return None
+    return source.path if source.path.name in workspace.project.names(source.path.parent) else None
+
+
+def _new_file(workspace: Workspace, file: Path, name: str) -> Path | None:
+    """Return the path of a task's file under its new name, None when it cannot have it.
+
+    It cannot when something has it, or when a suite would not pick the file up any more.
+    """
+    if not _FILE_NAME.fullmatch(name):
+        return None
+    new = file.with_name(f"{name}{file.suffix}")
+    project = workspace.project
+    taken = {other.casefold() for other in project.names(file.parent)} - {file.name.casefold()}
+    if new.name.casefold() in taken:
+        return None
+    suites = project.suites_of(file)
+    return new if all(_stays_in(workspace, suite.path, file, new) for suite in suites) else None
+
+
+def _stays_in(workspace: Workspace, eval_file: Path, file: Path, new: Path) -> bool:
+    suite = workspace.project.suite(eval_file)
+    return not picks_up(suite, file) or picks_up(suite, new) or file.name in _listed(suite.outline.patterns)
+
+
+def _listed(patterns: tuple[str, ...]) -> set[str]:
+    """Return the names of the files that are listed one by one: their paths follow."""
+    return {pattern.rpartition("/")[2] for pattern in patterns}

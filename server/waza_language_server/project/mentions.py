@@ -1,0 +1,206 @@
+"""The names that a file of a suite mentions: of graders, tasks, skills, files and anchors.
+
+What a value names is what its schema says (``x-waza-kind``); the names that graders have are those of the
+typed view of the file, which follows aliases.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from waza_language_server.project.skills import written_name
+from waza_language_server.project.suite_file import SuiteFile
+from waza_language_server.schema.locate import located_below, shape_at
+from waza_language_server.text.scalar_map import ScalarMap
+from waza_language_server.text.span import Span
+
+if TYPE_CHECKING:
+    from waza_language_server.project.document import Document
+    from waza_language_server.project.suite_files import SuiteSource
+    from waza_language_server.schema.catalog import Catalog
+    from waza_language_server.schema.shape import Shape
+    from waza_language_server.syntax.nodes import Node
+    from waza_language_server.syntax.tree import Tree
+
+SymbolKind = Literal["grader", "task", "skill", "file", "anchor"]
+MEANT: Mapping[str, SymbolKind] = {
+    "grader.name": "grader",
+    "task.id": "task",
+    "skill.name": "skill",
+    "task.glob": "file",
+    "path.suite": "file",
+    "path.fixture": "file",
+    "rubric": "file",
+}
+
+
+_MOST_OCCURRENCES = 1_000
+"""Of a word that stands in more places the whole file is looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A name in a file.
+
+    ``span`` are the characters to select; ``node`` is the scalar that holds them in the tree of a text that
+    starts ``offset`` characters into the file. ``shape`` says what else may stand there.
+    ``task`` and ``checkpoint`` tell where a grader is named: at which offsets the inline task and the list of
+    the checkpoint around it begin; None outside of them.
+    """
+
+    kind: SymbolKind
+    name: str
+    span: Span
+    defines: bool
+    node: Node
+    shape: Shape | None = None
+    task: int | None = None
+    checkpoint: int | None = None
+    offset: int = 0
+
+    @property
+    def schema_kind(self) -> str:
+        """What the schema says that the value names, "" where no schema says it."""
+        return (self.shape.kind or "") if self.shape is not None else ""
+
+
+def mentions(file: SuiteSource, tree: Tree, catalog: Catalog) -> Iterator[Mention | None]:
+    """Yield the names in a file, anchors left out, and None wherever a pause is welcome."""
+    if file.kind == "skill":
+        yield from _in_skill(tree.text)
+        return
+    root = tree.root
+    if root is None:
+        return
+    entries = SuiteFile(tree)
+    tasks = sorted({(task.node.span.start, task.node.span.end) for task in entries.tasks()})
+    for grader in entries.graders():
+        yield None
+        node = grader.node.get("name")
+        if node is None or node.target.kind != "scalar" or not grader.name:
+            continue
+        task = grader.task.node.span.start if grader.task is not None else None
+        above = grader.item.parent
+        checkpoint = above.span.start if grader.place == "checkpoint" and above is not None else None
+        yield _mention("grader", tree.text, node.target, defines=True, task=task, checkpoint=checkpoint)
+    for node, shape in located_below(root, catalog.document(file.kind), catalog):
+        kind = _kind_of(node, shape)
+        if kind is None or (kind == "grader" and node.step == "name"):
+            yield None
+            continue
+        task = _around(tasks, node.span.start)
+        yield _mention(kind, tree.text, node, defines=kind == "task", shape=shape, task=task)
+
+
+def mentions_of(file: SuiteSource, tree: Tree, catalog: Catalog, name: str) -> Iterator[Mention | None]:
+    """Yield the mentions of a grader, task or skill of one name, and None wherever a pause is welcome.
+
+    Where the name can only stand as it is read, what stands elsewhere is not looked at.
+    """
+    places = _occurrences(tree.text, name) if not tree.anchored else None
+    if tree.root is None or places is None or file.kind == "skill":
+        yield from (each for each in mentions(file, tree, catalog) if each is None or each.name == name)
+        return
+    for offset in places:
+        yield None
+        node = tree.root.at(offset)
+        shape = shape_at(file.kind, node.path, tree.root, catalog) if node.step is not None else None
+        kind = _kind_of(node, shape) if shape is not None else None
+        if kind is not None and kind != "file" and node.value.strip() == name:
+            yield _at(tree, node, kind, shape)
+
+
+def _occurrences(text: str, name: str) -> list[int] | None:
+    """Return where a word stands in a text by itself, None when it may also be written in another way."""
+    if "\\" in text or not name or name.split() != [name] or "'" in name:
+        return None
+    found: list[int] = []
+    at = text.find(name)
+    while at >= 0 and len(found) <= _MOST_OCCURRENCES:
+        around = text[at - 1 : at], text[at + len(name) : at + len(name) + 1]
+        if not any(char.isalnum() or char == "_" for char in around):
+            found.append(at)
+        at = text.find(name, at + len(name))
+    return found if len(found) <= _MOST_OCCURRENCES else None
+
+
+def _at(tree: Tree, node: Node, kind: SymbolKind, shape: Shape | None) -> Mention:
+    """Return the mention of a scalar that stands in no list behind an alias."""
+    entries, here = SuiteFile(tree), node.span
+    task = next(
+        (task.node.span.start for task in entries.tasks(here) if task.node.span.contains(here.start)), None
+    )
+    if kind != "grader" or node.step != "name":
+        return _mention(kind, tree.text, node, defines=kind == "task", shape=shape, task=task)
+    graders = entries.graders(here)
+    own = next((each for each in graders if each.node.span.contains(here.start)), None)
+    above = own.item.parent if own is not None and own.place == "checkpoint" else None
+    checkpoint = above.span.start if above is not None else None
+    return _mention(kind, tree.text, node, defines=True, shape=shape, task=task, checkpoint=checkpoint)
+
+
+def anchors(tree: Tree) -> Iterator[Mention | None]:
+    """Yield the anchors of a document and the aliases that stand for them."""
+    nodes = tree.root.walk() if tree.root is not None else ()
+    for node in nodes:
+        yield None
+        if node.kind == "alias":
+            yield Mention("anchor", node.value, Span(node.span.start + 1, node.span.end), False, node)
+        name = node.green.anchor
+        at = tree.text.rfind(f"&{name}", 0, node.span.start) if name else -1
+        if name and at >= 0:
+            yield Mention("anchor", name, Span(at + 1, at + 1 + len(name)), True, node)
+
+
+def mention_at(document: Document, catalog: Catalog, offset: int) -> Mention | None:
+    """Return the name that stands at an offset of a document, None when there is none that is known."""
+    root = document.tree.root
+    if root is None:
+        return None
+    node = root.at(offset)
+    for anchor in anchors(document.tree) if document.tree.anchored else ():
+        if anchor is not None and Span(anchor.span.start - 1, anchor.span.end).contains(offset):
+            return anchor
+    if node.step is None or node.kind != "scalar":
+        return None
+    shape = shape_at(document.kind, node.path, root, catalog)
+    kind = _kind_of(node, shape) if shape is not None else None
+    if kind is None or shape is None:
+        return None
+    return _mention(kind, document.text, node, defines=False, shape=shape)
+
+
+def _kind_of(node: Node, shape: Shape) -> SymbolKind | None:
+    if node.kind != "scalar" or not node.value.strip():
+        return None
+    return MEANT.get(shape.kind or "")
+
+
+def _mention(
+    kind: SymbolKind,
+    text: str,
+    node: Node,
+    *,
+    defines: bool,
+    shape: Shape | None = None,
+    task: int | None = None,
+    checkpoint: int | None = None,
+) -> Mention:
+    span = ScalarMap.of(text, node).source_span(0, len(node.value)) if node.style != "plain" else node.span
+    return Mention(kind, node.value.strip(), span, defines, node, shape, task, checkpoint)
+
+
+def _around(tasks: list[tuple[int, int]], offset: int) -> int | None:
+    index = bisect_right(tasks, offset, key=lambda task: task[0]) - 1
+    return tasks[index][0] if index >= 0 and offset <= tasks[index][1] else None
+
+
+def _in_skill(text: str) -> Iterator[Mention]:
+    written = written_name(text)
+    if written is not None:
+        node, start = written.node, written.offset
+        shown = ScalarMap.of(written.matter, node).source_span(0, len(node.value))
+        yield Mention("skill", node.value.strip(), shown.shifted(start), True, node, offset=start)

@@ -1,0 +1,339 @@
+"""Where a name is defined and used, across the files of a suite.
+
+The one place that definition, references, highlights, rename and the moving of files ask.
+
+A grader is known in its suite: by name in the tasks of all suites that share them, unless a task has a
+grader of its own that is called so. A task is known by its file or its place in the eval file, a skill by its
+name in the whole workspace, an anchor in its document.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from waza_language_server.project.mentions import (
+    Mention,
+    SymbolKind,
+    anchors,
+    mention_at,
+    mentions,
+    mentions_of,
+)
+from waza_language_server.project.named_paths import PathsIn
+from waza_language_server.project.suite_files import SuiteSource, files_of_suite, files_of_workspace
+from waza_language_server.syntax.steps import Steps
+from waza_language_server.syntax.tree import parse_in_steps
+from waza_language_server.text.span import Span
+from waza_language_server.text.workspace_edit import FilePlace
+
+if TYPE_CHECKING:
+    from waza_language_server.project.document import Document
+    from waza_language_server.project.index import Project
+    from waza_language_server.project.suites import Suite
+    from waza_language_server.project.workspace import Workspace
+    from waza_language_server.syntax.tree import Tree
+
+Scope = tuple[str, int | None, int | None]
+"""Where a grader is known: the URI of a file, and the inline task and the checkpoint in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """One place where a symbol is named. ``written`` is whether its name stands there: a path is none."""
+
+    place: FilePlace
+    mention: Mention
+    written: bool = True
+
+    @property
+    def defines(self) -> bool:
+        """Whether the symbol is defined here."""
+        return self.mention.defines
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """What a name stands for; ``document`` and ``mention`` are where somebody points at it."""
+
+    kind: SymbolKind
+    name: str
+    document: Document
+    mention: Mention
+
+
+@dataclass(frozen=True, slots=True)
+class _Named:
+    """A grader's name in a file, the scopes in which it is looked up, the nearest first, and those meant."""
+
+    reference: Reference
+    scopes: tuple[tuple[Scope, ...], ...]
+    meant: frozenset[Scope]
+
+    @property
+    def place(self) -> tuple[str, Span]:
+        """What tells its place from all others."""
+        return self.reference.place.uri, self.reference.mention.node.span
+
+
+def symbol_at(document: Document, workspace: Workspace, offset: int) -> Symbol | None:
+    """Return what is named at an offset of a document, None when nothing is that is known."""
+    found = mention_at(document, workspace.catalog, offset)
+    return Symbol(found.kind, found.name, document, found) if found is not None else None
+
+
+def references(workspace: Workspace, symbol: Symbol) -> Steps[tuple[Reference, ...]]:
+    """Return every place where a symbol is named, those of its own document first."""
+    match symbol.kind:
+        case "grader":
+            graders = _connected((yield from _graders(workspace, symbol)), symbol)
+            found = [each.reference for each in graders]
+        case "task":
+            found = yield from _of_task(workspace, symbol)
+        case "skill":
+            files = files_of_workspace(workspace.project, symbol.document)
+            found = yield from _named(workspace, _own_first(symbol.document, files), "skill", symbol.name)
+        case "file":
+            found = yield from _of_file(workspace, symbol)
+        case "anchor":
+            found = yield from _of_anchor(symbol)
+    return tuple(found)
+
+
+def references_in_document(workspace: Workspace, symbol: Symbol) -> Steps[tuple[Reference, ...]]:
+    """Return the places where a symbol is named in the document alone that it was pointed at in."""
+    if symbol.kind == "anchor":
+        return tuple((yield from _of_anchor(symbol)))
+    own = SuiteSource.of(symbol.document)
+    if symbol.kind == "grader":
+        graders = yield from _graders_in(workspace, (own,), symbol.name)
+        return tuple(each.reference for each in _connected(graders, symbol))
+    found = yield from _named(workspace, (own,), symbol.kind, symbol.name)
+    if symbol.kind == "task":
+        found = [each for each in found if each.mention.node.span == symbol.mention.node.span]
+    return tuple(found)
+
+
+def definitions(workspace: Workspace, symbol: Symbol) -> Steps[tuple[FilePlace, ...]]:
+    """Return where a symbol is defined; of a path the files that it means."""
+    project = workspace.project
+    if symbol.kind == "file":
+        files = PathsIn(project, SuiteSource.of(symbol.document)).files(symbol.mention)
+        return tuple(FilePlace(_uri(project, path), "", Span(0, 0)) for path in files)
+    found = yield from references(workspace, symbol)
+    return tuple(each.place for each in found if each.defines)
+
+
+def is_taken(workspace: Workspace, symbol: Symbol, name: str) -> Steps[bool]:
+    """Return whether a name stands for another thing already where the symbol, or a part of it, is known."""
+    other = replace(symbol, name=name)
+    match symbol.kind:
+        case "grader":
+            mine = yield from _graders(workspace, symbol)
+            others = yield from _graders(workspace, other)
+            home = frozenset[Scope]().union(*(each.meant for each in _connected(mine, symbol)))
+            around = {scope for each in mine if each.meant & home for scope in chain(*each.scopes)}
+            return any(
+                each.reference.defines
+                and not (home.isdisjoint(chain(*each.scopes)) and around.isdisjoint(each.scopes[0]))
+                for each in others
+            )
+        case "task":
+            path = SuiteSource.of(symbol.document).path
+            return any(
+                name in workspace.project.task_ids(suite).value for suite in _suites(workspace.project, path)
+            )
+        case "anchor":
+            return any(each.defines for each in (yield from _of_anchor(other)))
+        case "skill" | "file":
+            return False
+
+
+def _graders(workspace: Workspace, symbol: Symbol) -> Steps[list[_Named]]:
+    """Return where the name is that of a grader, in all suites that share tasks with that of the document."""
+    project, own = workspace.project, SuiteSource.of(symbol.document)
+    files: dict[str, SuiteSource] = {own.uri: own}
+    waiting = deque(_suites(project, own.path))
+    seen: set[Path] = set()
+    while waiting:
+        suite = waiting.popleft()
+        if suite.path in seen:
+            continue
+        seen.add(suite.path)
+        for file in files_of_suite(project, suite):
+            yield
+            if file.uri not in files and _may_say(project, file, symbol.name):
+                files[file.uri] = file
+                # Another suite that runs this task may have a grader of the same name.
+                waiting += _suites(project, file.path)
+    return (yield from _graders_in(workspace, files.values(), symbol.name))
+
+
+def _graders_in(workspace: Workspace, files: Iterable[SuiteSource], name: str) -> Steps[list[_Named]]:
+    found: list[tuple[Reference, tuple[tuple[Scope, ...], ...]]] = []
+    defined: set[Scope] = set()
+    for file in files:
+        suites = _suites(workspace.project, file.path) if file.kind == "task" else ()
+        evals = tuple((_uri(workspace.project, suite.path), None, None) for suite in suites)
+        for each in (yield from _named(workspace, (file,), "grader", name)):
+            scopes = _scopes(file, each.mention, evals)
+            found.append((each, scopes))
+            if each.defines:
+                defined.update(scopes[0])
+    return [_Named(each, scopes, _meant(each, scopes, defined)) for each, scopes in found]
+
+
+def _scopes(file: SuiteSource, mention: Mention, evals: tuple[Scope, ...]) -> tuple[tuple[Scope, ...], ...]:
+    scopes: list[tuple[Scope, ...]] = []
+    if mention.checkpoint is not None:
+        scopes.append(((file.uri, mention.task, mention.checkpoint),))
+    if mention.task is not None:
+        scopes.append(((file.uri, mention.task, None),))
+    scopes.append(((file.uri, None, None),))
+    return (*scopes, evals) if evals else tuple(scopes)
+
+
+def _meant(
+    reference: Reference, scopes: tuple[tuple[Scope, ...], ...], defined: set[Scope]
+) -> frozenset[Scope]:
+    """Return the scopes whose grader is meant: where it is defined, or else the farthest ones."""
+    if reference.defines:
+        return frozenset(scopes[0])
+    for level in scopes:
+        if known := defined.intersection(level):
+            return frozenset(known)
+    return frozenset(scopes[-1])
+
+
+def _connected(graders: list[_Named], symbol: Symbol) -> list[_Named]:
+    """Return what shares a scope with the place of the symbol, or with what does so.
+
+    One name in a text may be that of several graders: a task that two suites run names one of each.
+    """
+    at_place: dict[tuple[str, Span], set[Scope]] = {}
+    for each in graders:
+        at_place.setdefault(each.place, set()).update(each.meant)
+    known = set(at_place.get((symbol.document.uri, symbol.mention.node.span), ()))
+    grown = True
+    while grown:
+        before = len(known)
+        for scopes in at_place.values():
+            if not known.isdisjoint(scopes):
+                known |= scopes
+        grown = len(known) > before
+    found: dict[tuple[str, Span], _Named] = {}
+    for each in graders:
+        if not known.isdisjoint(each.meant) and (each.place not in found or each.reference.defines):
+            found[each.place] = each
+    return list(found.values())
+
+
+def _of_task(workspace: Workspace, symbol: Symbol) -> Steps[list[Reference]]:
+    project, own = workspace.project, SuiteSource.of(symbol.document)
+    found = yield from _named(workspace, (own,), "task", symbol.name)
+    found = [each for each in found if each.mention.node.span == symbol.mention.node.span]
+    if own.kind == "task" and own.path is not None:
+        files = (SuiteSource.at(project, suite.path, "eval") for suite in _suites(project, own.path))
+        found += yield from _naming_file(workspace, files, own.path)
+    return found
+
+
+def _of_file(workspace: Workspace, symbol: Symbol) -> Steps[list[Reference]]:
+    files = PathsIn(workspace.project, SuiteSource.of(symbol.document)).files(symbol.mention)
+    if len(files) != 1:
+        return (yield from _named(workspace, (SuiteSource.of(symbol.document),), "file", symbol.name))
+    around = _own_first(symbol.document, files_of_workspace(workspace.project, symbol.document))
+    return (yield from _naming_file(workspace, around, files[0]))
+
+
+def _of_anchor(symbol: Symbol) -> Steps[list[Reference]]:
+    found: list[Reference] = []
+    document = symbol.document
+    for each in anchors(document.tree):
+        yield
+        if each is not None and each.name == symbol.name:
+            found.append(Reference(FilePlace(document.uri, document.text, each.span), each))
+    return found
+
+
+def _naming_file(
+    workspace: Workspace, files: Iterable[SuiteSource | None], path: Path
+) -> Steps[list[Reference]]:
+    """Return the paths and globs that mean a file."""
+    found: list[Reference] = []
+    for file in files:
+        yield
+        if file is None:
+            continue
+        paths = PathsIn(workspace.project, file)
+        for each in mentions_in(workspace, file):
+            yield
+            if each is not None and each.mention.kind == "file" and path in paths.files(each.mention):
+                found.append(Reference(each.place, each.mention, written=False))
+    return found
+
+
+def _named(
+    workspace: Workspace, files: Iterable[SuiteSource | None], kind: SymbolKind, name: str
+) -> Steps[list[Reference]]:
+    """Return where files say a name of one kind."""
+    found: list[Reference] = []
+    for file in files:
+        yield
+        if file is None or not _may_say(workspace.project, file, name):
+            continue
+        tree = yield from _tree(workspace.project, file)
+        for each in mentions_of(file, tree, workspace.catalog, name):
+            yield
+            if each is not None and each.kind == kind:
+                found.append(Reference(FilePlace(file.uri, tree.text, each.span), each))
+    return found
+
+
+def mentions_in(workspace: Workspace, file: SuiteSource, *words: str) -> Iterator[Reference | None]:
+    """Yield everything that a file names, and None wherever a pause is welcome.
+
+    Nothing of a file that can say none of the words that are looked for: it is not parsed.
+    """
+    if words and not any(_may_say(workspace.project, file, word) for word in words):
+        return
+    tree = yield from _tree(workspace.project, file)
+    for mention in mentions(file, tree, workspace.catalog):
+        yield Reference(FilePlace(file.uri, tree.text, mention.span), mention) if mention else None
+
+
+def _tree(project: Project, file: SuiteSource) -> Steps[Tree]:
+    if file.document is None:
+        return (yield from parse_in_steps(_text(project, file)))
+    yield from file.document.read_in_steps()
+    return file.document.tree
+
+
+def _may_say(project: Project, file: SuiteSource, word: str) -> bool:
+    text = _text(project, file)
+    # A backslash may hide a word, a quote be doubled, a blank be a line break.
+    return "\\" in text or all(part in text for part in word.replace("'", " ").split())
+
+
+def _text(project: Project, file: SuiteSource) -> str:
+    if file.document is not None:
+        return file.document.text
+    return project.text(file.path).value if file.path is not None else ""
+
+
+def _own_first(document: Document, files: Iterator[SuiteSource | None]) -> Iterator[SuiteSource | None]:
+    own = SuiteSource.of(document)
+    yield own
+    yield from (file for file in files if file is None or file.uri != own.uri)
+
+
+def _suites(project: Project, path: Path | None) -> tuple[Suite, ...]:
+    return project.suites_of(path) if path is not None else ()
+
+
+def _uri(project: Project, path: Path) -> str:
+    return SuiteSource.at(project, path, "task").uri

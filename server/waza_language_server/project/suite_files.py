@@ -1,0 +1,109 @@
+"""The files that suites consist of: eval files, their tasks, trigger tests, settings, skills.
+
+Enumerated with pauses, for a workspace may hold thousands of them. Nothing is read but what says which task
+files there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from waza_language_server.project.claim import CONFIG_NAMES, TRIGGER_NAMES
+from waza_language_server.project.suites import folders_below
+from waza_language_server.project.uris import path_of, uri_of
+
+if TYPE_CHECKING:
+    from waza_language_server.project.document import Document, DocumentKind
+    from waza_language_server.project.index import Project
+    from waza_language_server.project.suites import Suite
+
+FileKind = Literal["eval", "task", "trigger_tests", "project_config", "skill"]
+SKILL_NAME = "SKILL.md"
+MAX_FOLDERS = 20_000
+"""Folders of a workspace that are looked into."""
+_SKIPPED_FOLDERS = frozenset({"node_modules", "vendor"})
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteSource:
+    """A file of a suite; ``path`` is None for one that is on no disk, ``uri`` is the client's when open."""
+
+    uri: str
+    path: Path | None
+    kind: FileKind
+    document: Document | None = None
+    """The file as it is open."""
+
+    @staticmethod
+    def of(document: Document) -> SuiteSource:
+        """Return the file of an open document."""
+        return SuiteSource(document.uri, path_of(document.uri), document.kind, document)
+
+    @staticmethod
+    def at(project: Project, path: Path, kind: FileKind) -> SuiteSource:
+        """Return the file at a path."""
+        opened = project.documents.get(path)
+        return SuiteSource(opened.uri if opened else uri_of(path), path, kind, opened)
+
+
+def files_of_suite(project: Project, suite: Suite) -> Iterator[SuiteSource]:
+    """Yield the eval file of a suite and its task files."""
+    yield SuiteSource.at(project, suite.path, "eval")
+    for path in project.task_paths(suite).value:
+        yield SuiteSource.at(project, path, "task")
+
+
+def files_of_workspace(project: Project, near: Document | None = None) -> Iterator[SuiteSource | None]:
+    """Yield all suite files in the open folders, each once, and None after each folder.
+
+    Where ``near`` lies in none of them, those of its folder and of its suites are, too.
+    """
+    seen: set[Path] = set()
+    for folder in _folders(project, near):
+        for file in _in_folder(project, folder):
+            if file.path is not None and file.path not in seen:
+                seen.add(file.path)
+                yield file
+        yield None
+    for document in tuple(project.documents.values()):
+        file = SuiteSource.of(document)
+        if file.path is not None and file.path not in seen:
+            seen.add(file.path)
+            yield file
+
+
+def _folders(project: Project, near: Document | None) -> Iterator[Path]:
+    roots = dict.fromkeys(project.roots)
+    path = path_of(near.uri) if near is not None else None
+    if path is not None and not any(path.is_relative_to(root) for root in roots):
+        roots |= dict.fromkeys((*(suite.folder for suite in project.suites_of(path)), path.parent))
+    looked_at = 0
+    for root in roots:
+        for folder in folders_below(project.disk, root, _is_entered):
+            yield folder
+            looked_at += 1
+            if looked_at >= MAX_FOLDERS:
+                return
+
+
+def _is_entered(name: str) -> bool:
+    return name == ".github" or not (name.startswith(".") or name in _SKIPPED_FOLDERS)
+
+
+def _in_folder(project: Project, folder: Path) -> Iterator[SuiteSource]:
+    names = project.names(folder)
+    suites = project.suites_in(folder)
+    for suite in suites:
+        yield from files_of_suite(project, suite)
+    others: tuple[tuple[tuple[str, ...], DocumentKind | Literal["skill"]], ...] = (
+        (TRIGGER_NAMES if suites else (), "trigger_tests"),
+        (CONFIG_NAMES, "project_config"),
+        ((SKILL_NAME,), "skill"),
+    )
+    for wanted, kind in others:
+        for name in wanted:
+            if name in names:
+                yield SuiteSource.at(project, folder / name, kind)

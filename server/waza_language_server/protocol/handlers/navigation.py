@@ -1,0 +1,84 @@
+"""Where a name is defined and used."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lsprotocol import types
+
+from waza_language_server.features import navigation
+from waza_language_server.protocol.convert import Converter
+from waza_language_server.protocol.edit_conversion import FileConverter
+from waza_language_server.text.labels import label
+
+if TYPE_CHECKING:
+    from waza_language_server.project.document import Document
+    from waza_language_server.protocol.schedule import Answer
+    from waza_language_server.protocol.server import WazaServer
+    from waza_language_server.syntax.steps import Steps
+
+_KINDS = {
+    "grader": types.SymbolKind.Method,
+    "task": types.SymbolKind.Function,
+    "skill": types.SymbolKind.Module,
+}
+
+
+def definition(ls: WazaServer, params: types.DefinitionParams) -> Answer[list[types.Location]]:
+    """Return where what stands at a position is defined."""
+
+    def find(document: Document) -> Steps[list[types.Location]]:
+        offset = Converter(document, ls.session.encoding, ls.abilities).offset(params.position)
+        found = yield from navigation.definition(document, ls.session.workspace, offset)
+        return [*map(FileConverter(ls.session, ls.abilities).location, found)]
+
+    return ls.diagnostics.answer(params.text_document.uri, find)
+
+
+def references(ls: WazaServer, params: types.ReferenceParams) -> Answer[list[types.Location]]:
+    """Return every place that names what stands at a position."""
+
+    def find(document: Document) -> Steps[list[types.Location]]:
+        offset = Converter(document, ls.session.encoding, ls.abilities).offset(params.position)
+        declared = params.context.include_declaration
+        steps = navigation.all_references(document, ls.session.workspace, offset, with_definition=declared)
+        found = yield from steps
+        return [*map(FileConverter(ls.session, ls.abilities).location, found)]
+
+    return ls.diagnostics.answer(params.text_document.uri, find)
+
+
+def highlights(
+    ls: WazaServer, params: types.DocumentHighlightParams
+) -> Answer[list[types.DocumentHighlight]]:
+    """Return the places of the document that name what stands at a position."""
+
+    def find(document: Document) -> Steps[list[types.DocumentHighlight]]:
+        convert = Converter(document, ls.session.encoding, ls.abilities)
+        offset = convert.offset(params.position)
+        found = yield from navigation.highlights(document, ls.session.workspace, offset)
+        kinds = types.DocumentHighlightKind
+        return [
+            types.DocumentHighlight(convert.range(each.span), kinds.Write if each.writes else kinds.Read)
+            for each in found
+        ]
+
+    return ls.diagnostics.answer(params.text_document.uri, find)
+
+
+async def workspace_symbols(
+    ls: WazaServer, params: types.WorkspaceSymbolParams
+) -> list[types.SymbolInformation]:
+    """Return the graders, tasks and skills of the workspace that are called like a query."""
+    steps = navigation.workspace_symbols(ls.session.workspace, params.query)
+    found = await ls.diagnostics.worked_out(steps)
+    files = FileConverter(ls.session, ls.abilities)
+    return [
+        types.SymbolInformation(
+            files.location(each.place),
+            label(each.name),
+            _KINDS[each.kind],
+            container_name=label(each.container),
+        )
+        for each in found
+    ]

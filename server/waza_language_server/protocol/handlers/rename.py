@@ -1,0 +1,74 @@
+"""Another name for what stands at a position, and for files."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
+
+from waza_language_server.features.moved_files import moved_files
+from waza_language_server.features.rename import RenameError, renamable
+from waza_language_server.features.rename import rename as renamed
+from waza_language_server.project.uris import path_of
+from waza_language_server.protocol.convert import Converter
+from waza_language_server.protocol.edit_conversion import FileConverter
+from waza_language_server.text.labels import message
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from waza_language_server.project.document import Document
+    from waza_language_server.protocol.schedule import Answer
+    from waza_language_server.protocol.server import WazaServer
+    from waza_language_server.syntax.steps import Steps
+
+
+def prepare(ls: WazaServer, params: types.PrepareRenameParams) -> Answer[types.PrepareRenamePlaceholder]:
+    """Return what would be renamed at a position; nothing where nothing can."""
+
+    def find(document: Document) -> Steps[types.PrepareRenamePlaceholder | None]:
+        convert = Converter(document, ls.session.encoding, ls.abilities)
+        yield
+        found = renamable(document, ls.session.workspace, convert.offset(params.position))
+        if found is None:
+            return None
+        return types.PrepareRenamePlaceholder(convert.range(found.span), found.name)
+
+    return ls.diagnostics.answer(params.text_document.uri, find)
+
+
+def rename(ls: WazaServer, params: types.RenameParams) -> Answer[types.WorkspaceEdit]:
+    """Return the change that gives what stands at a position another name in all files."""
+
+    def find(document: Document) -> Steps[types.WorkspaceEdit | None]:
+        offset = Converter(document, ls.session.encoding, ls.abilities).offset(params.position)
+        try:
+            found = yield from renamed(
+                document,
+                ls.session.workspace,
+                offset,
+                params.new_name,
+                renames_files=ls.abilities.renames_files,
+            )
+        except RenameError as error:
+            code = types.LSPErrorCodes.RequestFailed.value
+            raise JsonRpcException(message(str(error)), code) from None
+        if found is None:
+            return None
+        if found.kept_file is not None:
+            ls.tell(types.MessageType.Info, f"The file of the task keeps its name, {found.kept_file.name}.")
+        return FileConverter(ls.session, ls.abilities).workspace_edit(found.change)
+
+    return ls.diagnostics.answer(params.text_document.uri, find)
+
+
+async def will_rename_files(ls: WazaServer, params: types.RenameFilesParams) -> types.WorkspaceEdit | None:
+    """Return the edits of the paths in suites that name the files and folders, before they are renamed."""
+    moves: dict[Path, Path] = {}
+    for file in params.files:
+        old, new = path_of(file.old_uri), path_of(file.new_uri)
+        if old is not None and new is not None:
+            moves[old] = new
+    change = await ls.diagnostics.worked_out(moved_files(ls.session.workspace, moves))
+    return FileConverter(ls.session, ls.abilities).workspace_edit(change) if change.files else None

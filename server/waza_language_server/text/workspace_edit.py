@@ -1,0 +1,69 @@
+"""Changes of several files that are done, and undone, as one.
+
+A file is named by its URI, for not every open document is on a disk. Its edits come with the text that they
+were made for: whoever hands them on can tell whether that is still the text, and counts its lines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from waza_language_server.text.edit import Edit, Edits
+from waza_language_server.text.span import Span
+
+
+@dataclass(frozen=True, slots=True)
+class FilePlace:
+    """A place in a file; ``text`` is what the file holds."""
+
+    uri: str
+    text: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class FileEdit:
+    """The edits of one file, none of which overlap; ``text`` is what the file holds before them."""
+
+    uri: str
+    text: str
+    edits: Edits
+
+
+@dataclass(frozen=True, slots=True)
+class FileCreation:
+    """A new file, where none may be yet."""
+
+    uri: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class FileRename:
+    """Another name, or another folder, for a file; nothing may have the new name yet."""
+
+    uri: str
+    new_uri: str
+
+
+@dataclass(frozen=True, slots=True)
+class WorkspaceEdit:
+    """Edits, then new files, then renames: the edits of a file that is renamed name it as it was called."""
+
+    files: tuple[FileEdit, ...] = ()
+    creations: tuple[FileCreation, ...] = ()
+    renames: tuple[FileRename, ...] = ()
+
+    @staticmethod
+    def of(places: Iterable[tuple[FilePlace, str]]) -> WorkspaceEdit:
+        """Return the edit that replaces each place by a text, those of a file together and in order."""
+        found: dict[tuple[str, str], dict[Span, Edit]] = {}
+        for place, text in places:
+            found.setdefault((place.uri, place.text), {})[place.span] = Edit(place.span, text)
+        return WorkspaceEdit(
+            tuple(
+                FileEdit(uri, text, tuple(edits[span] for span in sorted(edits)))
+                for (uri, text), edits in found.items()
+            )
+        )

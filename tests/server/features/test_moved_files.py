@@ -1,0 +1,106 @@
+"""Files and folders are renamed or moved: the paths of the suites that name them follow."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.server.project.files import put
+from waza_language_server.features.moved_files import moved_files
+from waza_language_server.project.index import Project
+from waza_language_server.project.uris import path_of
+from waza_language_server.project.workspace import Workspace
+from waza_language_server.schema.catalog import default_catalog
+from waza_language_server.syntax.steps import finished
+from waza_language_server.syntax.tried_edits import apply
+
+EVAL = """\
+skill: deployer
+config: {trials_per_task: 1, timeout_seconds: 60, executor: mock, model: none}
+graders:
+  - {type: script, name: own, config: {script: "graders/check.py"}}
+tasks:
+  - tasks/first.yaml # the first
+  - more/*.yaml
+"""
+TASK = """\
+id: first
+name: First
+inputs:
+  prompt_file: prompts/first.md
+  files: [{path: data.csv}]
+"""
+
+
+@pytest.fixture
+def suite(tmp_path: Path) -> Path:
+    put(tmp_path, "evals/eval.yaml", EVAL)
+    put(tmp_path, "evals/tasks/first.yaml", TASK)
+    put(tmp_path, "evals/more/second.yaml", "id: second\ninputs: {prompt: Go}\n")
+    put(tmp_path, "evals/graders/check.py", "")
+    put(tmp_path, "evals/tasks/prompts/first.md", "Go")
+    put(tmp_path, "evals/fixtures/data.csv", "")
+    return tmp_path
+
+
+def after(folder: Path, **moves: str) -> dict[str, str]:
+    """Return the texts that change; ``__`` stands for a slash, ``_dot_`` for a point."""
+    renames = {
+        folder / old.replace("__", "/").replace("_dot_", "."): folder / new for old, new in moves.items()
+    }
+    change = finished(moved_files(Workspace(Project([folder]), default_catalog()), renames))
+    found: dict[str, str] = {}
+    for file in change.files:
+        path = path_of(file.uri)
+        assert path is not None
+        found[path.relative_to(folder).as_posix()] = apply(file.text, file.edits)
+    return found
+
+
+def test_a_task_that_is_listed_is_listed_under_its_new_name(suite: Path) -> None:
+    assert after(suite, evals__tasks__first_dot_yaml="evals/tasks/1.yaml") == {
+        "evals/eval.yaml": EVAL.replace("tasks/first.yaml", "tasks/1.yaml")
+    }
+
+
+def test_a_script_is_named_anew_in_its_quotes(suite: Path) -> None:
+    assert after(suite, evals__graders__check_dot_py="evals/graders/look.py") == {
+        "evals/eval.yaml": EVAL.replace("check.py", "look.py")
+    }
+
+
+def test_a_folder_takes_all_paths_into_it_along(suite: Path) -> None:
+    assert after(suite, evals__tasks="evals/cases") == {
+        "evals/eval.yaml": EVAL.replace("tasks/first", "cases/first")
+    }
+    assert after(suite, evals__more="evals/others") == {"evals/eval.yaml": EVAL.replace("more", "others")}
+
+
+def test_the_whole_folder_of_a_suite_changes_nothing_in_it(suite: Path) -> None:
+    assert after(suite, evals="suites") == {}
+
+
+def test_an_eval_file_that_is_moved_names_the_same_files(suite: Path) -> None:
+    text = after(suite, evals__eval_dot_yaml="eval.yaml")["evals/eval.yaml"]
+    assert "- evals/tasks/first.yaml # the first" in text
+    assert "- evals/more/*.yaml" in text
+    assert 'script: "evals/graders/check.py"' in text
+
+
+def test_a_prompt_file_and_a_fixture_follow(suite: Path) -> None:
+    assert after(suite, evals__tasks__prompts="evals/tasks/words") == {
+        "evals/tasks/first.yaml": TASK.replace("prompts/", "words/")
+    }
+    assert after(suite, evals__fixtures__data_dot_csv="evals/fixtures/in/rows.csv") == {
+        "evals/tasks/first.yaml": TASK.replace("data.csv", "in/rows.csv")
+    }
+
+
+def test_what_nobody_names_changes_nothing(suite: Path) -> None:
+    assert after(suite, evals__more__second_dot_yaml="evals/more/2.yaml") == {}
+    assert after(suite, README_dot_md="about.md") == {}
+
+
+def test_a_path_that_may_not_lead_upwards_is_left_alone(suite: Path) -> None:
+    assert "evals/tasks/first.yaml" not in after(suite, evals__tasks__prompts="prompts")

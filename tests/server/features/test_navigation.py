@@ -1,0 +1,153 @@
+"""Definition, references, highlights and symbols: who names what in the files of a suite."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.server.features.suites import EVAL, FIRST, OWN, Opened, open_at_cursor
+from waza_language_server.features.navigation import (
+    all_references,
+    definition,
+    highlights,
+    workspace_symbols,
+)
+from waza_language_server.project.document import DocumentKind
+from waza_language_server.syntax.steps import finished
+
+SKILL = "---\nname: deployer\ndescription: Deploys.\n---\nDo it.\n"
+
+
+def suite(folder: Path, kind: DocumentKind = "eval", **changed: str) -> Opened:
+    files = {"eval.yaml": EVAL, "tasks/first.yaml": FIRST, "tasks/own.yaml": OWN, "SKILL.md": SKILL}
+    names = {"evaluation": "eval.yaml", "first": "tasks/first.yaml", "own": "tasks/own.yaml"}
+    files |= {names[name]: text for name, text in changed.items()}
+    return open_at_cursor(folder, files, kind)
+
+
+def defined(opened: Opened) -> list[str]:
+    found = finished(definition(opened.document, opened.workspace, opened.offset))
+    return [opened.line(place) for place in found]
+
+
+def named(opened: Opened) -> list[str]:
+    found = finished(all_references(opened.document, opened.workspace, opened.offset))
+    return [opened.line(place) for place in found]
+
+
+OF_THE_SUITE = [
+    "eval.yaml:6 polite",
+    "eval.yaml:10 polite",
+    "eval.yaml:16 polite",
+    "tasks/first.yaml:5 polite",
+]
+
+
+def test_a_grader_of_the_suite_is_named_in_its_tasks(tmp_path: Path) -> None:
+    opened = suite(tmp_path, evaluation=EVAL.replace("name: polite", "name: pol<CURSOR>ite"))
+    assert sorted(named(opened)) == sorted(OF_THE_SUITE)
+
+
+def test_the_same_places_are_found_from_a_task(tmp_path: Path) -> None:
+    opened = suite(tmp_path, "task", first=FIRST.replace("[polite]", "[<CURSOR>polite]"))
+    assert sorted(named(opened)) == sorted(OF_THE_SUITE)
+    assert defined(opened) == ["eval.yaml:6 polite"]
+
+
+def test_a_grader_of_a_task_hides_that_of_the_suite(tmp_path: Path) -> None:
+    opened = suite(tmp_path, "task", own=OWN.replace("[polite]", "[polite<CURSOR>]"))
+    assert named(opened) == ["tasks/own.yaml:6 polite", "tasks/own.yaml:9 polite"]
+    assert defined(opened) == ["tasks/own.yaml:6 polite"]
+
+
+def test_graders_of_two_inline_tasks_are_two(tmp_path: Path) -> None:
+    text = """\
+        skill: deployer
+        config: {trials_per_task: 1, timeout_seconds: 60, executor: mock, model: none}
+        tasks:
+          - id: one
+            graders: [{type: text, name: <CURSOR>short, config: {contains: [a]}}]
+          - id: two
+            graders: [{type: text, name: short, config: {contains: [b]}}]
+            expected: {graders: [short]}
+        """
+    opened = suite(tmp_path, evaluation=text)
+    assert len(named(opened)) == 1
+
+
+def test_a_task_that_two_suites_run_joins_their_graders(tmp_path: Path) -> None:
+    files = {
+        "eval.yaml": EVAL.replace("tasks/*", "inner/tasks/*"),
+        "inner/eval.yaml": EVAL,
+        "inner/tasks/first.yaml": FIRST.replace("[polite]", "[pol<CURSOR>ite]"),
+    }
+    opened = open_at_cursor(tmp_path, files, "task")
+    assert defined(opened) == ["inner/eval.yaml:6 polite", "eval.yaml:6 polite"]
+
+
+def test_a_skill_is_defined_in_its_file_and_named_in_suites(tmp_path: Path) -> None:
+    opened = suite(tmp_path, evaluation=EVAL.replace("skill: deployer", "skill: deploy<CURSOR>er"))
+    assert named(opened) == ["eval.yaml:2 deployer", "SKILL.md:2 deployer"]
+    assert defined(opened) == ["SKILL.md:2 deployer"]
+
+
+def test_a_glob_leads_to_the_tasks_that_it_picks_up(tmp_path: Path) -> None:
+    opened = suite(tmp_path, evaluation=EVAL.replace("tasks/*", "tas<CURSOR>ks/*"))
+    assert defined(opened) == ["tasks/first.yaml:1", "tasks/own.yaml:1"]
+
+
+def test_a_task_is_named_by_the_globs_that_pick_it_up(tmp_path: Path) -> None:
+    opened = suite(tmp_path, "task", first=FIRST.replace("first", "fir<CURSOR>st", 1))
+    assert named(opened) == ["tasks/first.yaml:1 first", "eval.yaml:12 tasks/*.yaml"]
+
+
+def test_a_path_leads_to_its_file(tmp_path: Path) -> None:
+    text = EVAL.replace(
+        "  - type: human_calibration",
+        "  - {type: script, name: own, config: {script: graders/ch<CURSOR>eck.py}}\n"
+        "  - type: human_calibration",
+    )
+    (tmp_path / "graders").mkdir()
+    (tmp_path / "graders" / "check.py").write_text("print(1)\n")
+    opened = suite(tmp_path, evaluation=text)
+    assert defined(opened) == ["graders/check.py:1"]
+    assert named(opened) == ["eval.yaml:8 graders/check.py"]
+
+
+def test_an_alias_leads_to_its_anchor(tmp_path: Path) -> None:
+    text = EVAL.replace("config: {contains: [please]}", "config: &here {contains: [please]}")
+    text = text.replace("config: {calibrate_grader: polite}", "config: *he<CURSOR>re")
+    opened = suite(tmp_path, evaluation=text)
+    assert defined(opened) == ["eval.yaml:7 here"]
+    assert named(opened) == ["eval.yaml:7 here", "eval.yaml:10 here"]
+
+
+def test_highlights_stay_in_the_document(tmp_path: Path) -> None:
+    opened = suite(tmp_path, evaluation=EVAL.replace("name: polite", "name: pol<CURSOR>ite"))
+    found = finished(highlights(opened.document, opened.workspace, opened.offset))
+    text = opened.document.text
+    assert [(text[: each.span.start].count("\n") + 1, each.writes) for each in found] == [
+        (6, True),
+        (10, False),
+        (16, False),
+    ]
+
+
+def test_keys_and_free_text_name_nothing(tmp_path: Path) -> None:
+    for changed in (
+        EVAL.replace("graders:", "grad<CURSOR>ers:", 1),
+        EVAL.replace("please", "ple<CURSOR>ase"),
+    ):
+        assert named(suite(tmp_path, evaluation=changed)) == []
+
+
+def test_symbols_of_the_workspace_are_found_by_their_letters(tmp_path: Path) -> None:
+    opened = suite(tmp_path, evaluation=f"<CURSOR>{EVAL}")
+
+    def found(query: str) -> list[str]:
+        symbols = finished(workspace_symbols(opened.workspace, query))
+        return [f"{each.kind} {each.name} {each.container}" for each in symbols]
+
+    assert found("frst") == ["task first tasks/first.yaml"]
+    assert found("AGREE") == ["grader agreement eval.yaml"]
+    assert found("deployer") == ["skill deployer SKILL.md"]
+    assert len(found("")) == 7

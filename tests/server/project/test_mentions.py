@@ -1,0 +1,52 @@
+"""What a file names; one name is found without looking at everything, and found alike."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.server.features.suites import EVAL, FIRST, OWN
+from tests.server.project.test_suite_file import SUITE as ANCHORED
+from tests.shared_corpus import needs_corpus, suite_files
+from waza_language_server.project.document import DocumentKind
+from waza_language_server.project.mentions import mentions, mentions_of
+from waza_language_server.project.suite_files import SuiteSource
+from waza_language_server.schema.catalog import default_catalog
+from waza_language_server.syntax.tree import parse
+
+PLAIN = ANCHORED.replace("&polite", "").replace("- *polite", "").replace("&both", "").replace(" *both", "")
+QUOTED = EVAL.replace("name: polite", 'name: "p\\x6flite"').replace('["polite"]', "['polite', \"polite\"]")
+APOSTROPHE = EVAL.replace("polite", "'it''s'").replace("\"'it''s'\"", "it's")
+SPREAD = EVAL.replace("polite", "very\n      polite")
+
+
+EVALS = (EVAL, ANCHORED, PLAIN, QUOTED, APOSTROPHE, SPREAD, "- a", "name: [")
+TASKS = (FIRST, OWN, "", "- a", "name: [")
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"), [*((text, "eval") for text in EVALS), *((text, "task") for text in TASKS)]
+)
+def test_what_is_found_by_name_is_all_there_is_of_that_name(text: str, kind: DocumentKind) -> None:
+    alike(text, kind)
+
+
+@needs_corpus
+def test_so_it_is_in_public_suites() -> None:
+    for path in suite_files()[:150]:
+        alike(path.read_text("utf-8", "replace"), "task" if "tasks" in path.parts else "eval")
+
+
+def alike(text: str, kind: DocumentKind) -> None:
+    tree, catalog = parse(text), default_catalog()
+    file = SuiteSource("file:///somewhere/file.yaml", Path("/somewhere/file.yaml"), kind)
+    everything = [each for each in mentions(file, tree, catalog) if each and each.kind != "file"]
+    for name in {each.name for each in everything}:
+        found = {_key(each) for each in mentions_of(file, tree, catalog, name) if each is not None}
+        assert found == {_key(each) for each in everything if each.name == name}
+
+
+def _key(mention: object) -> tuple[object, ...]:
+    fields = ("kind", "name", "span", "defines", "task", "checkpoint")
+    return tuple(getattr(mention, field) for field in fields)

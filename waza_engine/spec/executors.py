@@ -1,0 +1,51 @@
+"""The executors that a suite may name, and what is known of each without loading it. Light."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutorKind:
+    """What is known of an executor without loading it; the rest it says itself (``executors/base.py``).
+
+    ``what`` describes it in the documentation of the key. In a new suite ``note`` stands behind its name and
+    ``keys`` are the lines that it needs there; with ``skills_in_new_suites`` the tasks ask at once that the
+    skill was invoked. ``replays`` is true when its answers are those of an earlier run.
+    """
+
+    what: str
+    note: str = ""
+    keys: tuple[str, ...] = ()
+    skills_in_new_suites: bool = False
+    replays: bool = False
+
+
+EXECUTORS: Mapping[str, ExecutorKind] = MappingProxyType(
+    {
+        "mock": ExecutorKind(
+            "no agent, no key, no cost. It answers `Mock response for: <prompt>` and calls no "
+            "tools; good for trying out a suite.",
+            note="answers without an agent and without cost; `copilot-sdk` asks a real one",
+        ),
+        "copilot-sdk": ExecutorKind(
+            "the GitHub Copilot agent, with skills, tools and MCP servers.", skills_in_new_suites=True
+        ),
+        "openai": ExecutorKind(
+            "any server that speaks OpenAI's chat completions; tools with `workspace_tools`."
+        ),
+        "command": ExecutorKind(
+            "any agent with a command line, described by the file in `adapter`.",
+            keys=("adapter: adapters/agent.json  # how to start your agent",),
+        ),
+        "replay": ExecutorKind("the answers of an earlier run, from the file in `recording`.", replays=True),
+    }
+)
+"""Every executor and what it is, in the order in which they are offered."""
+
+
+def replays(executor: str) -> bool:
+    """Tell whether the answers of an executor are those of an earlier run; an unknown one's are not."""
+    return executor in EXECUTORS and EXECUTORS[executor].replays
