@@ -31,6 +31,7 @@ ENGINE_MODULES_FOR_THE_SERVER = {
     "waza_engine.spec.pattern_syntax",
     "waza_engine.spec.scalars",
     "waza_engine.spec.task_globs",
+    "waza_engine.spec.yaml_faults",
     "waza_engine.assertions.names",
     "waza_engine.processes.trees",
     "waza_engine.results.reading.newest_scores",
