@@ -164,6 +164,7 @@ ROOMS_WITHIN = {
         "writing": {"codec", "reviews", "reading"},
         "reports": {"codec", "reviews", "reading"},
     },
+    "executors": {"chat": set[str](), "copilot": set[str](), "adapter": {"chat"}},
     "runs": {
         "loading": set[str](),
         "settings": {"loading"},
@@ -179,6 +180,7 @@ ROOMS_WITHIN = {
 SHARED_WITHIN = {
     "graders": {"__init__", "base", "config", "paths", "registry"},
     "results": {"__init__", "record", "json_values", "places"},
+    "executors": {"__init__", "base", "provider", "registry", "secrets"},
     "runs": {"__init__"},
 }
 
