@@ -19,9 +19,9 @@ from waza_language_server.text.scalar_map import ScalarMap
 from waza_language_server.text.workspace_edit import FilePlace, FileRename, WorkspaceEdit
 
 if TYPE_CHECKING:
+    from waza_engine.steps import Steps
     from waza_language_server.project.document import Document
     from waza_language_server.project.workspace import Workspace
-    from waza_language_server.syntax.steps import Steps
     from waza_language_server.text.span import Span
 
 _ANCHOR = re.compile(r"[^\s\[\]{},&*]+")

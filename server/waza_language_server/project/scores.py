@@ -26,11 +26,11 @@ from waza_engine.results.reading.newest_scores import (
     latest_results_in_steps,
 )
 from waza_engine.spec.scalars import Json
+from waza_engine.steps import Steps, finished
 from waza_language_server.project.disk import MAX_BYTES, stamp_of
 from waza_language_server.project.ended_runs import EndedRuns
 from waza_language_server.project.suite_file import GraderEntry, SuiteFile, task_id
 from waza_language_server.project.uris import path_of
-from waza_language_server.syntax.steps import Steps, finished
 from waza_language_server.syntax.tree import parse
 
 if TYPE_CHECKING:

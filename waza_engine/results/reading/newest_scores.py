@@ -21,6 +21,7 @@ from waza_engine.results.places import JOURNAL_SUFFIX, LONGEST_BYTES, results_di
 from waza_engine.results.reading.scores import CheckResult, GraderResult, RunResult, TaskResult
 from waza_engine.results.reviews.review_file import reviews_stamp
 from waza_engine.spec.boundary import suite_boundary
+from waza_engine.steps import finished
 
 __all__ = [
     "CheckResult",
@@ -48,12 +49,7 @@ def latest_results(
     ``eval_file`` is the name of the eval file when several lie in the directory. Files that cannot be read or
     are longer than ``longest_bytes`` are skipped.
     """
-    steps = latest_results_in_steps(suite_dir, eval_file=eval_file, longest_bytes=longest_bytes)
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            return end.value
+    return finished(latest_results_in_steps(suite_dir, eval_file=eval_file, longest_bytes=longest_bytes))
 
 
 def latest_results_in_steps(
