@@ -32,6 +32,7 @@ ENGINE_MODULES_FOR_THE_SERVER = {
     "waza_engine.spec.pattern_syntax",
     "waza_engine.spec.scalars",
     "waza_engine.spec.task_globs",
+    "waza_engine.spec.yaml_faults",
     "waza_engine.assertions.names",
     "waza_engine.processes.trees",
     "waza_engine.results.reading.newest_scores",
@@ -163,6 +164,7 @@ ROOMS_WITHIN = {
         "writing": {"codec", "reviews", "reading"},
         "reports": {"codec", "reviews", "reading"},
     },
+    "executors": {"chat": set[str](), "copilot": set[str](), "adapter": {"chat"}},
     "runs": {
         "loading": set[str](),
         "settings": {"loading"},
@@ -178,6 +180,7 @@ ROOMS_WITHIN = {
 SHARED_WITHIN = {
     "graders": {"__init__", "base", "config", "paths", "registry"},
     "results": {"__init__", "record", "json_values", "places"},
+    "executors": {"__init__", "base", "provider", "registry", "secrets"},
     "runs": {"__init__"},
 }
 

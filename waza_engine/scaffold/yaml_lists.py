@@ -2,6 +2,10 @@
 
 A place is proposed from the marks of the parser; the text with the item counts only when it reads as the old
 data and the new item. Comments, quotes, anchors and line ends stay as they are.
+
+A round trip through ``ruamel.yaml`` would keep comments and quotes, but not the rest of the layout: of 289
+files that people wrote it changes 88, even with the indentation of the file (blanks inside ``{ }``, the
+indentation of folded texts, blanks at line ends, line ends).
 """
 
 from __future__ import annotations

@@ -27,6 +27,7 @@ from waza_engine.spec.problems import SuiteFileError, SuiteFileWarning
 from waza_engine.spec.project_config import ProjectConfig
 from waza_engine.spec.task_file import TaskFile
 from waza_engine.spec.trigger_tests import TriggerTests
+from waza_engine.spec.yaml_faults import SECOND_DOCUMENT
 from waza_engine.spec.yaml_reader import YamlFile, read_yaml_file
 
 if TYPE_CHECKING:
@@ -137,8 +138,7 @@ def _load(model: type[ModelT], file: YamlFile) -> tuple[ModelT, Warnings]:
         )
     warnings: list[SuiteFileWarning] = []
     if file.second_document is not None:
-        message = "only the first YAML document of a file is read; move this one into a file of its own"
-        warnings.append(SuiteFileWarning(file.path, file.second_document, message))
+        warnings.append(SuiteFileWarning(file.path, file.second_document, SECOND_DOCUMENT))
     try:
         return model.model_validate(file.value), tuple(warnings)
     except ValidationError as error:

@@ -6,55 +6,40 @@ A file nested a thousand levels deep, an anchor that multiplies itself or text t
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 import yaml
 
+from waza_engine.spec import yaml_faults
 from waza_engine.spec.scalars import MAX_ALIASED_NODES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-MAX_DEPTH = 200
-
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
-_INDENTING_TAB = re.compile(r"[ ]*\t")
-
-# What libyaml and PyYAML say, and what it means to the author.
+# What libyaml and PyYAML say where nothing but the place matters, and what it means to the author.
 _MEANINGS = (
-    (
-        "cannot start any token",
-        "this character cannot start a value; put the text into quotes, and indent with spaces only",
-    ),
+    ("tab character that violates", yaml_faults.TAB),
+    ("entries are not allowed", yaml_faults.ITEM_NEEDS_LINE),
+    ("did not find expected '-'", yaml_faults.MISSING_DASH),
     (
         "mapping values are not allowed",
         "there is a `:` where none can be; put the text into quotes or check the indentation",
     ),
-    ("unknown escape character", "a backslash has a special meaning in double quotes; use single quotes"),
-    ("expected escape sequence", "a backslash has a special meaning in double quotes; use single quotes"),
-    ("found unexpected end of stream", "a quoted text is not closed"),
-    ("found unexpected document indicator", "a quoted text is not closed"),
     (
         "could not find expected ':'",
         "a `:` is missing after a key, or the line is not indented as the ones around it",
     ),
     ("did not find expected key", "the indentation does not fit the lines above, or a quote is not closed"),
-    ("did not find expected '-'", "a list item must start with `- ` at the same column as the others"),
-    (
-        "block sequence entries are not allowed",
-        "a `- ` cannot stand here; put the list on its own lines below the key",
-    ),
     ("did not find expected ',' or", "a `[` or `{` is not closed"),
-    (
-        "undefined alias",
-        "the `*` refers to an anchor that does not exist; put the text into quotes if no alias is meant",
-    ),
+    ("expected ',' or", "a `[` or `{` is not closed"),
     ("unacceptable character", "there is a character here that YAML does not allow"),
     ("control characters", "there is a character here that YAML does not allow"),
 )
+_ESCAPES = ("unknown escape character", "expected escape sequence", "expected hexdecimal number")
+_UNCLOSED = ("unexpected end of stream", "unexpected document indicator")
 
 
 class YamlFaultError(Exception):
@@ -136,8 +121,8 @@ class _Parser:
             self.finished = True
 
     def _begin(self, node: YamlNode, anchor: str | None) -> None:
-        if len(self._open) >= MAX_DEPTH:
-            raise YamlFaultError(node.line, f"the file is nested more than {MAX_DEPTH} levels deep")
+        if len(self._open) >= yaml_faults.MAX_DEPTH:
+            raise YamlFaultError(node.line, yaml_faults.TOO_DEEP)
         self._add(node, anchor)
         self._open.append(node)
 
@@ -158,15 +143,12 @@ class _Parser:
         name, line = cast("str", event.anchor), _line(event)
         node = self._anchors.get(name)
         if node is None:
-            raise YamlFaultError(
-                line,
-                f"`*{name}` refers to an anchor that does not exist; put it into quotes if no alias is meant",
-            )
+            raise YamlFaultError(line, yaml_faults.unknown_anchor(name))
         if node.open:
             raise YamlFaultError(line, f"`*{name}` stands inside the value that it refers to")
         self._aliased += node.size
         if self._aliased > MAX_ALIASED_NODES:
-            raise YamlFaultError(line, "the aliases of this file multiply into too many values")
+            raise YamlFaultError(line, yaml_faults.TOO_MANY_ALIASES)
         self._open[-1].items.append(node)
 
 
@@ -176,12 +158,29 @@ def _line(event: Any) -> int:
 
 
 def _fault(error: yaml.YAMLError, text: str) -> YamlFaultError:
-    marked = error if isinstance(error, yaml.MarkedYAMLError) else None
-    mark = (marked.problem_mark or marked.context_mark) if marked else None
-    line = mark.line if mark is not None else text.count("\n", 0, getattr(error, "position", 0) or 0)
-    said = f"{marked.problem} {marked.context}" if marked else str(error)
-    meaning = next((meaning for part, meaning in _MEANINGS if part in said), None)
-    if meaning is None and _INDENTING_TAB.match(text.split("\n", line + 1)[min(line, text.count("\n"))]):
-        meaning = "indent with spaces, not with tabs"
-    meaning = meaning or "check the quotes, colons and indentation of this line"
+    if not isinstance(error, yaml.MarkedYAMLError):
+        position: int = getattr(error, "position", 0) or 0
+        return _broken(text.count("\n", 0, position), _meaning(str(error), text, position))
+    said = f"{error.problem} {error.context}"
+    start, place = error.context_mark, error.problem_mark or error.context_mark
+    if start is not None and "quoted scalar" in said and any(part in said for part in _UNCLOSED):
+        return _broken(start.line, yaml_faults.unclosed_quote(text[start.index]))
+    if place is None:
+        return _broken(0, yaml_faults.DOES_NOT_FIT)
+    return _broken(place.line, _meaning(said, text, place.index))
+
+
+def _meaning(said: str, text: str, at: int) -> str:
+    """Return what the words of the parser mean for the text at an offset."""
+    if any(part in said for part in _ESCAPES):
+        backslash = text.rindex("\\", 0, at + 1)
+        return yaml_faults.wrong_escape(text[backslash : backslash + 2])
+    if not text[text.rfind("\n", 0, at) + 1 : at].strip(" ") and text.startswith("\t", at):
+        return yaml_faults.TAB
+    if text[at : at + 1] in yaml_faults.RESERVED:
+        return yaml_faults.reserved_start(text[at])
+    return next((meaning for part, meaning in _MEANINGS if part in said), yaml_faults.DOES_NOT_FIT)
+
+
+def _broken(line: int, meaning: str) -> YamlFaultError:
     return YamlFaultError(line + 1, f"the YAML is broken here: {meaning}")

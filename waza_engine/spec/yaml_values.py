@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from waza_engine.spec.scalars import Json, resolve_scalar
+from waza_engine.spec.yaml_faults import duplicate_key
 from waza_engine.spec.yaml_nodes import YamlFaultError
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ class _Values:
                 merged = {**self._merged(item, json=json), **merged}
                 continue
             if key.text in own:
-                raise YamlFaultError(key.line, f"`{key.text}` is given twice in the same block")
+                raise YamlFaultError(key.line, duplicate_key(key.text))
             own[key.text] = self.of(
                 item,
                 json=json or key.text in _JSON_KEYS,

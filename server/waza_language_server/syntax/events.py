@@ -17,15 +17,13 @@ from typing import ClassVar, Literal, Protocol, cast
 
 import yaml
 
+from waza_engine.spec.yaml_faults import MAX_DEPTH, duplicate_key, sentence
 from waza_engine.steps import Steps, finished
 from waza_language_server.syntax.characters import restore
 from waza_language_server.syntax.fault import SyntaxFault
 from waza_language_server.syntax.nodes import Green, Kind, Placed, Style
 from waza_language_server.text.edit import Related
 from waza_language_server.text.span import Span
-
-MAX_DEPTH = 100
-"""How deep collections may nest; a suite needs about six levels."""
 
 EVENTS_PER_PAUSE = 250
 """About a millisecond."""
@@ -342,7 +340,7 @@ def duplicate_keys(keys: Iterable[Placed]) -> Iterator[SyntaxFault]:
             continue
         before = first.setdefault(key.value, placed)
         if before is not placed:
-            message = f"`{key.value}` is set twice in this mapping; keep one of the two."
+            message = sentence(duplicate_key(key.value))
             related = (Related(_span(before), f"`{key.value}` is set here first."),)
             yield SyntaxFault(_span(placed), message, "duplicate-key", related)
 

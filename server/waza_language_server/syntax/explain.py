@@ -8,6 +8,16 @@ from __future__ import annotations
 
 import re
 
+from waza_engine.spec.yaml_faults import (
+    DOES_NOT_FIT,
+    ITEM_NEEDS_LINE,
+    RESERVED,
+    TOO_DEEP,
+    reserved_start,
+    sentence,
+    unclosed_quote,
+    wrong_escape,
+)
 from waza_language_server.syntax.events import ReadError
 from waza_language_server.syntax.fault import SyntaxFault
 from waza_language_server.text.edit import Edit, Fix
@@ -24,20 +34,6 @@ _SINGLE_BODY = re.compile(r"'(?:[^']|'')*")
 _ESCAPE_IN_DOUBLE = re.compile(r'\\(["\\])')
 _COLON_IN_PLAIN = re.compile(r":(?=[ \t]|$)", re.MULTILINE)
 _CLOSING = {"[": "]", "{": "}"}
-_RESERVED = {
-    "@": "A value cannot start with `@`",
-    "`": "A value cannot start with a backquote",
-    "%": "A value cannot start with `%`",
-    ",": "A value cannot start with a comma",
-    "]": "This `]` closes nothing",
-    "}": "This `}` closes nothing",
-    "&": "A value that starts with `&` is read as an anchor",
-    "*": "A value that starts with `*` is read as an alias",
-    "!": "A value that starts with `!` is read as a tag",
-    "|": "A value that starts with `|` is read as a block of text that begins on the next line",
-    ">": "A value that starts with `>` is read as a block of text that begins on the next line",
-    "?": "A value that starts with `? ` is read as a key",
-}
 
 
 def explain_value(text: str, start: int, end: int, error: ReadError | None) -> SyntaxFault:
@@ -55,11 +51,9 @@ def explain_value(text: str, start: int, end: int, error: ReadError | None) -> S
         return _explain_flow(text, start, end, error)
     quote = _quote_fix(text, first_line, end)
     if text.startswith("- ", start):
-        return SyntaxFault(
-            first_line, "A list item needs its own line; start a new line before this `-`.", fixes=quote
-        )
-    if head in _RESERVED:
-        return SyntaxFault(first_line, f"{_RESERVED[head]}; put the value in quotes.", fixes=quote)
+        return SyntaxFault(first_line, sentence(ITEM_NEEDS_LINE), fixes=quote)
+    if head in RESERVED:
+        return SyntaxFault(first_line, sentence(reserved_start(head)), fixes=quote)
     if colon := _COLON_IN_PLAIN.search(text, start, end):
         message = "A value with `: ` inside is read as a key of its own; put the value in quotes."
         return SyntaxFault(
@@ -81,16 +75,12 @@ def explain_error(text: str, error: ReadError | None, fallback: Span) -> SyntaxF
         end = _end_of_line(text, error.at, fallback.end)
         if end > error.at:
             fallback = Span(error.at, end)
-    return SyntaxFault(
-        fallback, "This does not fit the lines around it; check quotes, colons and indentation."
-    )
+    return SyntaxFault(fallback, sentence(DOES_NOT_FIT))
 
 
 def too_deep(span: Span) -> SyntaxFault:
     """Say that collections nest deeper than is read."""
-    return SyntaxFault(
-        span, "Lists and mappings are nested too deeply here; the rest is not read.", "too-deep"
-    )
+    return SyntaxFault(span, sentence(TOO_DEEP), "too-deep")
 
 
 def quoted(value: str) -> str:
@@ -117,7 +107,7 @@ def _wrong_escape(text: str, start: int, stop: int, closing: int) -> SyntaxFault
         single = Edit(Span(start, closing + 1), quoted(inner))
         fixes.append(Fix("Use single quotes, which keep backslashes as they are", (single,), preferred=True))
     fixes.append(Fix("Double the backslash", (Edit(Span(stop, stop), "\\"),)))
-    message = f"`{shown}` means nothing in double quotes; put the text in single quotes or write `\\{shown}`."
+    message = sentence(wrong_escape(shown))
     return SyntaxFault(Span(stop, stop + len(shown)), message, "yaml-escape", fixes=tuple(fixes))
 
 
@@ -132,7 +122,7 @@ def _explain_single(text: str, start: int, end: int) -> SyntaxFault:
 def _unclosed(text: str, start: int, end: int, quote: str) -> SyntaxFault:
     line_end = _before_comment(text, start, _end_of_line(text, start, end))
     close = Fix(f"Add the closing `{quote}`", (Edit(Span(line_end, line_end), quote),), preferred=True)
-    message = f"The quote opened here is never closed; end the text with `{quote}`."
+    message = sentence(unclosed_quote(quote))
     return SyntaxFault(Span(start, line_end), message, fixes=(close,))
 
 

@@ -19,9 +19,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from waza_engine.spec.yaml_faults import MAX_DEPTH, MISSING_DASH, TAB, sentence
 from waza_engine.steps import Steps
 from waza_language_server.syntax import explain
-from waza_language_server.syntax.events import MAX_DEPTH, Notes, ReadError, Reading, read, read_in_steps
+from waza_language_server.syntax.events import Notes, ReadError, Reading, read, read_in_steps
 from waza_language_server.syntax.fault import SyntaxFault
 from waza_language_server.syntax.grouping import Grouping, has_keys, line_kind, significant, usual_of
 from waza_language_server.syntax.lines import Line, dash_at, key_at, split_lines
@@ -389,9 +390,7 @@ class _Reader:
         spaces = Edit(Span(line.start, line.content), " " * line.column)
         fix = Fix("Indent with spaces", (spaces,), preferred=True)
         span = Span(line.start, line.content)
-        self.fault(
-            SyntaxFault(span, "This line is indented with a tab; use spaces.", "yaml-tab", fixes=(fix,))
-        )
+        self.fault(SyntaxFault(span, sentence(TAB), "yaml-tab", fixes=(fix,)))
 
     def misplaced(self, line: Line, usual: int, others: str) -> None:
         move = Edit(Span(line.start, line.content), " " * usual)
@@ -403,7 +402,7 @@ class _Reader:
 
     def missing_dash(self, line: Line) -> SyntaxFault:
         span = Span(line.content, line.content + len(self.text[line.content : line.end].rstrip()))
-        return SyntaxFault(span, "A list item starts with a dash; write `- ` before this.")
+        return SyntaxFault(span, sentence(MISSING_DASH))
 
 
 def _moved(error: ReadError | None, by: int) -> ReadError | None:

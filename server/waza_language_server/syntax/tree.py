@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, replace
 from heapq import nsmallest
 from itertools import islice
 
+from waza_engine.spec.yaml_faults import SECOND_DOCUMENT, sentence, unknown_anchor
 from waza_engine.steps import Steps, finished
 from waza_language_server.syntax import characters
 from waza_language_server.syntax.events import duplicate_keys
@@ -160,10 +161,7 @@ def _root(layout: Layout, children: list[Placed]) -> tuple[Green, int] | None:
 
 def _faults(layout: Layout) -> Iterator[SyntaxFault]:
     if layout.second_document is not None:
-        message = (
-            "A file holds one document; what follows this line is ignored, so move it to a file of its own."
-        )
-        yield SyntaxFault(layout.second_document, message, "several-documents")
+        yield SyntaxFault(layout.second_document, sentence(SECOND_DOCUMENT), "several-documents")
     pieces = list(_noteworthy(layout))
     for start, piece in pieces:
         for fault in piece.faults:
@@ -185,9 +183,7 @@ def _unknown_anchors(pieces: list[tuple[int, Piece]]) -> Iterator[SyntaxFault]:
     for start, piece in pieces:
         for name, begin, end in piece.aliases:
             if name not in known:
-                message = (
-                    f"No anchor `&{name}` stands before this alias; put the value in quotes if it is text."
-                )
+                message = sentence(unknown_anchor(name))
                 yield SyntaxFault(Span(begin, end).shifted(start), message, "unknown-anchor")
         known.update(piece.anchors)
 

@@ -37,7 +37,7 @@ def test_without_frontmatter_everything_is_body(tmp_path: Path) -> None:
     [
         ("", "1: the file is empty"),
         ("---\nname: a\n", "1: the frontmatter has no closing line `---`"),
-        ("---\nname: a\nname: b\n---\n", "3: `name` is given twice in the same block"),
+        ("---\nname: a\nname: b\n---\n", "3: `name` is set twice in this mapping; keep one of the two"),
         ("---\n- a\n---\n", "2: the frontmatter must be a block of keys, one `key: value` a line"),
         ("---\nname: a\ndescription: [x]\n---\n", "3: `description` must be text"),
     ],

@@ -114,10 +114,14 @@ def test_lines_lead_to_keys_and_items() -> None:
         ("a: 1\nb: [1, 2\n", 3, "closed"),
         ('a: 1\nb: "lessons\\.md"\n', 2, "single quotes"),
         ("a: 1\nb: c: d\n", 2, "`:`"),
-        ("a: 'open\n", 2, "not closed"),
+        ("a: 'open\n", 1, "the quote opened here is never closed"),
         ("a: 1\n\tb: 2\n", 2, "spaces"),
         ("a: 1\na: 2\n", 2, "twice"),
-        ("a: *nowhere\n", 1, "anchor"),
+        ("a: *nowhere\n", 1, "no anchor `&nowhere`"),
+        ("a: ]\n", 1, "closes nothing"),
+        ("a: - b\n", 1, "a list item needs its own line"),
+        ('a: "\\xzz"\n', 1, r"`\x` means nothing"),
+        ("a:\n\t- b\n", 2, "indented with a tab"),
         ("a: &x [*x]\n", 1, "inside"),
         ("a: `x`\n", 1, "quotes"),
         ("? [a]\n: b\n", 1, "key"),
@@ -135,7 +139,7 @@ def test_broken_yaml_names_the_line_and_the_remedy(text: str, line: int, part: s
 def test_an_anchor_bomb_is_refused() -> None:
     lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
     lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 12)]
-    assert "multiply" in fault("\n".join(lines)).message
+    assert "more than 10,000 values" in fault("\n".join(lines)).message
 
 
 def test_a_deeply_nested_file_is_refused() -> None:

@@ -1,8 +1,13 @@
 """Faults of the text: the right characters, one sentence with the cure, and repairs that work."""
 
+from pathlib import Path
+
 import pytest
 from inline_snapshot import snapshot
 
+from waza_engine.spec.problems import SuiteFileError
+from waza_engine.spec.yaml_faults import sentence
+from waza_engine.spec.yaml_reader import parse_yaml
 from waza_language_server.features.annotated_source import Caret, annotate_source
 from waza_language_server.syntax.fault import FAULT_CODES, SyntaxFault
 from waza_language_server.syntax.tree import parse
@@ -294,3 +299,27 @@ def test_the_first_repair_of_every_fault_leaves_no_fault(text: str) -> None:
         if faults:
             text = apply(text, faults[0].fixes[0].edits)
     assert parse(text).errors == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a: 1\na: 2\n",
+        "a: *b\n",
+        "a:\n\t- b\n",
+        'a: "\\d"\n',
+        "a: 'open\n",
+        'a: "open\n',
+        "a: `b`\n",
+        "a: @b\n",
+        "a: %b\n",
+        "a: - b\n",
+        "[" * 101 + "]" * 101,
+    ],
+)
+def test_a_run_and_the_editor_say_the_same_of_a_fault_at_the_same_line(text: str) -> None:
+    fault = parse(text).errors[0]
+    with pytest.raises(SuiteFileError) as refused:
+        parse_yaml(text, Path("eval.yaml"))
+    said = refused.value.message.removeprefix("the YAML is broken here: ")
+    assert (refused.value.line, sentence(said)) == (text.count("\n", 0, fault.span.start) + 1, fault.message)

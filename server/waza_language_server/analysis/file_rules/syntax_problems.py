@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from waza_engine.spec.scalars import MAX_ALIASED_NODES
+from waza_engine.spec.yaml_faults import MISSING_DASH, TOO_MANY_ALIASES, sentence
 from waza_language_server.analysis.problem import Problem, Severity
 from waza_language_server.analysis.rule import FileView
 from waza_language_server.schema.catalog import Catalog, SchemaName
@@ -31,6 +32,7 @@ _SEVERITY: dict[str, Severity] = {"control-character": "warning", "unknown-ancho
 _GLUED_DASH = re.compile(r"[ \t]*-(?=(?:[A-Za-z_]\w*:(?:[ \t]|$)|[\"'].*[\"'][ \t]*$))")
 _LEAD = re.compile(r"( *)(?:- +)*(\S)")
 _COLUMN_CODES = frozenset({"yaml-indentation", "yaml-tab"})
+_DASH = sentence(MISSING_DASH)
 _TRIALS = 10
 _LONGEST = 30_000
 """Characters; in a longer text every fault is said as it is."""
@@ -89,10 +91,7 @@ def _too_many_aliases(tree: Tree) -> Problem:
     place = (
         next((node.span for node in tree.root.walk() if node.kind == "alias"), None) if tree.root else None
     )
-    message = (
-        f"The aliases of this file stand for more than {MAX_ALIASED_NODES:,} values; a run refuses it, "
-        "so write out what is meant."
-    )
+    message = sentence(TOO_MANY_ALIASES)
     return Problem("too-many-aliases", place or Span(0, min(1, len(tree.text))), message)
 
 
@@ -131,7 +130,7 @@ def _slips(tree: Tree) -> Iterator[_Slip]:
     for fault in faults:
         yield from _glued_dash(tree.text, lines, fault)
     for fault in faults:
-        if "starts with a dash" in fault.message or _repeats_first_key(tree.text, lines, fault):
+        if fault.message == _DASH or _repeats_first_key(tree.text, lines, fault):
             yield from _missing_dash(tree.text, lines, fault)
     if any(fault.code in _COLUMN_CODES for fault in faults):
         yield from _pushed_lines(tree.text, lines, faults[0])
@@ -154,8 +153,7 @@ def _missing_dash(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[_
     if indent >= 2 and not text[line.start : fault.span.start].strip(" "):
         edit = Edit(Span(fault.span.start - 2, fault.span.start), "- ")
         fix = Fix("Insert the dash", (edit,), preferred=True)
-        message = "A list item starts with a dash; write `- ` before this."
-        yield _Slip(Problem("yaml-syntax", fault.span, message, "error", (fix,)), edit)
+        yield _Slip(Problem("yaml-syntax", fault.span, _DASH, "error", (fix,)), edit)
 
 
 def _repeats_first_key(text: str, lines: LineIndex, fault: SyntaxFault) -> bool:

@@ -1,0 +1,75 @@
+"""What is wrong with YAML text, one sentence for each fault: a run and an editor say the same. Light.
+
+Each begins small and has no full stop, for in a run it stands behind a file and a line; ``sentence`` lets it
+stand alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from waza_engine.spec.scalars import MAX_ALIASED_NODES
+
+MAX_DEPTH = 100
+"""How deep collections may nest; a suite needs about six levels."""
+
+TAB = "this line is indented with a tab; use spaces"
+ITEM_NEEDS_LINE = "a list item needs its own line; start a new line before this `-`"
+MISSING_DASH = "a list item starts with a dash; write `- ` before this"
+DOES_NOT_FIT = "this does not fit the lines around it; check quotes, colons and indentation"
+TOO_DEEP = f"lists and mappings are nested more than {MAX_DEPTH} levels deep here; no more is read"
+TOO_MANY_ALIASES = (
+    f"the aliases of this file stand for more than {MAX_ALIASED_NODES:,} values; a run refuses it, "
+    "so write out what is meant"
+)
+SECOND_DOCUMENT = (
+    "a file holds one document; what follows this line is ignored, so move it to a file of its own"
+)
+RESERVED: Mapping[str, str] = MappingProxyType(
+    {
+        "@": "a value cannot start with `@`",
+        "`": "a value cannot start with a backquote",
+        "%": "a value cannot start with `%`",
+        ",": "a value cannot start with a comma",
+        "]": "this `]` closes nothing",
+        "}": "this `}` closes nothing",
+        "&": "a value that starts with `&` is read as an anchor",
+        "*": "a value that starts with `*` is read as an alias",
+        "!": "a value that starts with `!` is read as a tag",
+        "|": "a value that starts with `|` is read as a block of text that begins on the next line",
+        ">": "a value that starts with `>` is read as a block of text that begins on the next line",
+        "?": "a value that starts with `? ` is read as a key",
+    }
+)
+"""Characters that no value without quotes can start with, and what comes of them."""
+
+
+def reserved_start(character: str) -> str:
+    """Say that a value starts with one of ``RESERVED``."""
+    return f"{RESERVED[character]}; put the value in quotes"
+
+
+def wrong_escape(escape: str) -> str:
+    """Say that a backslash and the character behind it mean nothing in double quotes."""
+    return f"`{escape}` means nothing in double quotes; put the text in single quotes or write `\\{escape}`"
+
+
+def unclosed_quote(quote: str) -> str:
+    """Say of the quote that opens a text that there is no other."""
+    return f"the quote opened here is never closed; end the text with `{quote}`"
+
+
+def duplicate_key(key: str) -> str:
+    """Say that a key stands in one mapping for the second time."""
+    return f"`{key}` is set twice in this mapping; keep one of the two"
+
+
+def unknown_anchor(name: str) -> str:
+    """Say of an alias that it refers to nothing."""
+    return f"no anchor `&{name}` stands before this alias; put the value in quotes if it is text"
+
+
+def sentence(fault: str) -> str:
+    """Return what is wrong as a sentence that stands alone."""
+    return f"{fault[:1].upper()}{fault[1:]}."
