@@ -112,9 +112,16 @@ def read_bytes(path: Path, limit: int, *, within: Boundary | None = None) -> byt
         raise _fault(path, error) from None
     finally:
         os.close(descriptor)
-    if max(len(data), status.st_size) > limit:
-        raise FileError("too large", f"the file is larger than {_size(limit)}", errno.EFBIG)
-    return data
+    if status.st_size > limit:
+        raise _too_large(limit)
+    return checked_size(data, limit)
+
+
+def checked_size(content: bytes, limit: int) -> bytes:
+    """Return content of at most ``limit`` bytes as it is. Raises ``FileError`` for more."""
+    if len(content) > limit:
+        raise _too_large(limit)
+    return content
 
 
 def read_text(path: Path, limit: int, *, within: Boundary | None = None) -> str:
@@ -266,6 +273,10 @@ def _fault(path: Path, error: OSError | ValueError) -> FileError:
     if number == errno.ENXIO:
         return FileError("special", "this is a pipe or a device, not a file", number)
     return FileError("unreadable", f"the file cannot be read ({error.strerror or 'unknown reason'})", number)
+
+
+def _too_large(limit: int) -> FileError:
+    return FileError("too large", f"the file is larger than {_size(limit)}", errno.EFBIG)
 
 
 def _size(limit: int) -> str:

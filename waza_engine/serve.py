@@ -89,6 +89,7 @@ class Server:
         deadline = time.monotonic() + _PATIENCE_SECONDS
         while self._methods.running and time.monotonic() < deadline:
             time.sleep(0.01)
+        self._methods.close()
 
     def _handle(self, line: bytes) -> None:
         try:

@@ -15,6 +15,7 @@ from tests.engine.suites import run, write_suite
 from waza_engine.commands.regraded import answer, graded
 from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.runs.regrading import RegradeRequest, prepare_regrading
+from waza_engine.runs.resident import ResidentSuites
 
 GRADERS = """\
 - {type: text, name: greets, config: {contains: [hello], regex_match: ['(?i)say']}}
@@ -38,10 +39,11 @@ def main(tasks: int = 1000, trials: int = 1) -> None:
         report, _ = run(suite, trials=trials)
         assert report.results_file is not None
         started = time.perf_counter()
-        regrading = prepare_regrading(RegradeRequest(report.results_file))
-        prepared = time.perf_counter()
-        found = answer(regrading, graded(regrading, RunCancellation()))
-        ended = time.perf_counter()
+        with ResidentSuites() as suites:
+            regrading = prepare_regrading(RegradeRequest(report.results_file), suites)
+            prepared = time.perf_counter()
+            found = answer(regrading, graded(regrading, RunCancellation()))
+            ended = time.perf_counter()
         assert len(found["tasks"]) == tasks
         assert found["passed"], found
     checks = tasks * trials * GRADER_COUNT

@@ -26,9 +26,9 @@ from tests.hostile.repository import HostileRepository, write_hostile_repository
 from tests.protocol.editor import Editor, editing
 
 MOST_MEMORY_BYTES = 200 * 2**20
-# Of the server's own time, so that a busy machine finds nothing. Nearly every answer takes less than 0.05 s;
-# the first one behind 500 graders that each leave a bracket open takes the most, about 0.3 s.
-SLOWEST_ANSWER_SECONDS = 2.0
+# Of the server's own time, with room for a machine that is several times as slow: nearly every answer takes
+# less than 0.05 s, the slowest 0.2 s.
+SLOWEST_ANSWER_SECONDS = 1.0
 SLOWEST_COMMAND_SECONDS = 240
 BIN = Path(sys.executable).parent
 UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
@@ -146,6 +146,7 @@ def test_a_command_looks_at_all_of_it(repository: HostileRepository, command: li
         "alias_bombs/eval.yaml",
         "names/eval.yaml",
         "committed_results/eval.yaml",
+        "dense_results/eval.yaml",
         "descriptors/.waza.yaml",
         "pipes/eval.yaml",
         "links/tasks/secret.yaml",

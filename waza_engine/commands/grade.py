@@ -23,6 +23,7 @@ from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.runs.loading.discovery import eval_file_of
 from waza_engine.runs.loading.suite import SuiteError
 from waza_engine.runs.regrading import RegradeRequest, Regrading, prepare_regrading
+from waza_engine.runs.resident import ResidentSuites
 from waza_engine.scoring.statistics import mean
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.terminal import complain, say_json
@@ -30,9 +31,14 @@ from waza_engine.terminal import complain, say_json
 
 def grade_command(request: RegradeRequest, output: Path | None, output_format: str) -> int:
     """Grade a record again and return the exit code. ``output_format`` is ``text`` or ``json``."""
+    with ResidentSuites() as suites:
+        return _graded(request, output, output_format, suites)
+
+
+def _graded(request: RegradeRequest, output: Path | None, output_format: str, suites: ResidentSuites) -> int:
     cancellation = RunCancellation()
     try:
-        regrading = prepare_regrading(with_files(request))
+        regrading = prepare_regrading(with_files(request), suites)
         for warning in regrading.warnings:
             complain(f"warning: {warning}")
         if output_format == "text":

@@ -21,6 +21,7 @@ from waza_engine.commands.parameters import (
     given_one,
     given_path,
     given_text,
+    given_texts,
     only_known,
     optional_text,
     refused,
@@ -35,6 +36,7 @@ from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.runs.loading.discovery import eval_file_of, eval_files
 from waza_engine.runs.loading.suite import Suite, SuiteError, load_suite
 from waza_engine.runs.regrading import RegradeRequest, prepare_regrading
+from waza_engine.runs.resident import ResidentSuites
 from waza_engine.runs.run import PreparedRun, prepare
 from waza_engine.runs.trials.selection import select
 from waza_engine.runs.trials.triggers import trigger_tests_of
@@ -42,7 +44,16 @@ from waza_engine.spec.problems import SuiteFileError
 
 log = logging.getLogger(__name__)
 _MOST_ENDED = 100
-_GRADE_PARAMS = ("record", "suite", "task", "grader", "workspace", "judge_executor", "judge_model")
+_GRADE_PARAMS = (
+    "record",
+    "suite",
+    "task",
+    "grader",
+    "workspace",
+    "judge_executor",
+    "judge_model",
+    "overlays",
+)
 
 Answer = dict[str, Any]
 
@@ -65,6 +76,7 @@ class Methods:
         self._runs: dict[str, _Run] = {}
         self._waiting: set[str] = set()
         self._regradings: set[RunCancellation] = set()
+        self._suites = ResidentSuites()
         self.table: dict[str, Callable[[Any], Callable[[], Answer]]] = {
             "eval.run": _guarded(self._run),
             "run.status": _guarded(self._status),
@@ -92,6 +104,10 @@ class Methods:
             cancellations += self._regradings
         for cancellation in cancellations:
             cancellation.request()
+
+    def close(self) -> None:
+        """End what was kept for the next request."""
+        self._suites.close()
 
     def answered(self, message: Mapping[str, Any]) -> None:
         """Start the run whose id was just sent: no event may come before the answer to ``eval.run``."""
@@ -166,7 +182,7 @@ class Methods:
     def _grade(self, params: Params) -> Answer:
         """Grade a recorded run again; ``task`` is a pattern, ``grader`` a name.
 
-        Judges are asked again only through a ``judge_executor``.
+        Judges are asked again only through a ``judge_executor``. ``overlays`` are open texts by path.
         """
         workspace, suite = params.get("workspace"), params.get("suite")
         request = RegradeRequest(
@@ -177,13 +193,14 @@ class Methods:
             workspace=None if workspace is None else given_path(params, "workspace"),
             judge_executor=optional_text(params, "judge_executor"),
             judge_model=optional_text(params, "judge_model"),
+            overlays=given_texts(params, "overlays"),
         )
         only_known(params, _GRADE_PARAMS)
         cancellation = RunCancellation()
         with self._lock:
             self._regradings.add(cancellation)
         try:
-            regrading = _loaded(lambda: prepare_regrading(request))
+            regrading = _loaded(lambda: prepare_regrading(request, self._suites))
             return answer(regrading, graded(regrading, cancellation))
         finally:
             with self._lock:

@@ -80,6 +80,24 @@ def optional_text(params: Params, key: str) -> str | None:
     return None if params.get(key) is None else given_text(params, key)
 
 
+def given_texts(params: Params, key: str) -> dict[Path, str]:
+    """Return texts by absolute path, {} when none are given."""
+    block: object = params.get(key)
+    if block is None:
+        return {}
+    if not isinstance(block, Mapping):
+        raise refused(f"`{key}` must be an object of texts by path.", INVALID_PARAMS)
+    texts = cast("Mapping[str, object]", block)
+    found: dict[Path, str] = {}
+    for path, text in texts.items():
+        if not path or "\0" in path:
+            raise refused(f"`{key}` must name files by their paths.", INVALID_PARAMS)
+        if not isinstance(text, str):
+            raise refused(f"`{key}` must have a text for {path:.200}.", INVALID_PARAMS)
+        found[Path(path).expanduser().absolute()] = text
+    return found
+
+
 def given_one(params: Params, key: str) -> tuple[str, ...]:
     """Return the text as a list, empty when it is not given."""
     value = optional_text(params, key)

@@ -29,6 +29,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from waza_engine.graders.config import GraderConfig
+from waza_engine.spec.suite_files import DISK, SuiteFiles
 from waza_engine.vocabulary import Check as Check
 from waza_engine.vocabulary import ModelUsage as ModelUsage
 from waza_engine.vocabulary import SkillInvocation as SkillInvocation
@@ -59,7 +60,8 @@ class GradingContext:
     ``duration_ms`` is the trial's wall clock in milliseconds. ``judge`` is None when no executor can judge;
     ``session`` is the agent's session for a judge that continues it, and ``baseline_output`` the answer of
     the run without skills, None when there was none. ``turns`` are all prompts of a conversation, the first
-    included. ``hint``, ``reference`` and ``metadata`` are the task's own words for its graders.
+    included. ``hint``, ``reference`` and ``metadata`` are the task's own words for its graders. Schemas,
+    rubrics and snapshots are read through ``files``.
     """
 
     output: str = ""
@@ -84,6 +86,7 @@ class GradingContext:
     hint: str = ""
     reference: str | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    files: SuiteFiles = DISK
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,12 +159,12 @@ class Grader(ABC, Generic[ConfigT]):
         """Whether its judge continues the agent's session, which is over once the run is."""
         return False
 
-    def notices(self, suite_directory: Path) -> tuple[str, ...]:
+    def notices(self, suite_directory: Path, files: SuiteFiles = DISK) -> tuple[str, ...]:
         """Say what would keep this grader from grading, one sentence each, before an agent is paid.
 
         Only warnings: a hook of the run may still put things right. Must be quick and change nothing.
         """
-        del suite_directory
+        del suite_directory, files
         return ()
 
     @abstractmethod

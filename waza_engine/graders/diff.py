@@ -7,11 +7,11 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from waza_engine.files import read_bytes, write_bytes
+from waza_engine.files import write_bytes
 from waza_engine.graders.base import Grader, GradingContext, Verdict, verdict_of_checks
 from waza_engine.graders.config import GraderConfig
 from waza_engine.graders.file import LARGEST_FILE_BYTES, read_workspace_file
-from waza_engine.graders.paths import from_working_directory, is_there, leads_outside, workspace_path
+from waza_engine.graders.paths import from_working_directory, leads_outside, workspace_path
 from waza_engine.graders.registry import register
 from waza_engine.spec.block import Given
 from waza_engine.spec.fields import ListOf, PlainText, Switch, TextList
@@ -180,7 +180,8 @@ class DiffGrader(Grader[DiffConfig]):
         if folder is not None and leads_outside(folder, place):
             return f"the snapshot {written} lies outside of {self.config.context_dir or 'the suite'}"
         try:
-            wanted = read_bytes(place, LARGEST_FILE_BYTES) if is_there(place) else None
+            there = context.files.is_there(place)
+            wanted = context.files.bytes_of(place, LARGEST_FILE_BYTES) if there else None
             if self.config.update_snapshots:
                 updates.append(_update(place, written, wanted, content))
                 return ""
@@ -192,17 +193,17 @@ class DiffGrader(Grader[DiffConfig]):
 
     def _snapshot_place(self, context: GradingContext, written: str) -> tuple[Path, Path | None]:
         """Return the snapshot and the folder it must not leave: none for reading without ``context_dir``."""
-        suite, fixtures = context.suite_directory, context.fixtures_directory
+        suite, fixtures, files = context.suite_directory, context.fixtures_directory, context.files
         if self.config.context_dir:
             folder = suite / self.config.context_dir
             return folder / written, folder
         root = suite
-        if fixtures is not None and is_there(fixtures / written):
+        if fixtures is not None and files.is_there(fixtures / written):
             root = fixtures
         if self.config.update_snapshots:
             return root / written, root
         place = root / written
-        return place if is_there(place) else from_working_directory(suite, written), None
+        return place if files.is_there(place) else from_working_directory(suite, written, files), None
 
 
 def _fragment_complaint(fragment: str, text: str) -> str:

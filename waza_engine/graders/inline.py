@@ -23,6 +23,7 @@ from waza_engine.graders.programs.options import AnswerWords, TimeLimit, grader_
 from waza_engine.graders.registry import register
 from waza_engine.processes.programs import run_bounded
 from waza_engine.spec.fields import PlainText
+from waza_engine.spec.suite_files import DISK, SuiteFiles
 
 
 class InlineConfig(GraderConfig):
@@ -90,8 +91,9 @@ class InlineGrader(Grader[InlineConfig]):
     grader: graders/contains_hint.py
 """
 
-    def notices(self, suite_directory: Path) -> tuple[str, ...]:
+    def notices(self, suite_directory: Path, files: SuiteFiles = DISK) -> tuple[str, ...]:
         """Say before a run that the file cannot be started; a hook may still make it."""
+        del files  # what is started lies on the disk
         try:
             command_of(_place(suite_directory, self.config.grader))
         except UnusableAnswerError as error:

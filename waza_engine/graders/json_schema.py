@@ -107,9 +107,11 @@ class JsonSchemaGrader(Grader[JsonSchemaConfig]):
 
     def _compiled(self, context: GradingContext) -> CompiledSchema:
         if self.config.inline is not None:
-            return compile_schema(self.config.inline, base=context.suite_directory / "schema.json")
+            return compile_schema(
+                self.config.inline, base=context.suite_directory / "schema.json", files=context.files
+            )
         path = beside_suite(context.suite_directory, self.config.schema_file or "")
-        return compile_schema(read_schema(path), base=path)
+        return compile_schema(read_schema(path, context.files), base=path, files=context.files)
 
 
 def _parse(text: str) -> Any:

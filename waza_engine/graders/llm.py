@@ -13,6 +13,7 @@ from waza_engine.graders.judging.ratings import DEFAULT_THRESHOLD, Rating, rate
 from waza_engine.graders.judging.rubrics import Rubric, RubricError, load_rubric
 from waza_engine.graders.registry import register
 from waza_engine.spec.fields import Number, PlainText
+from waza_engine.spec.suite_files import DISK, SuiteFiles
 
 _USUAL = Rubric(
     """\
@@ -82,23 +83,24 @@ class LlmGrader(Grader[LlmConfig]):
         """One question."""
         return limit_seconds()
 
-    def notices(self, suite_directory: Path) -> tuple[str, ...]:
+    def notices(self, suite_directory: Path, files: SuiteFiles = DISK) -> tuple[str, ...]:
         """Say what is wrong with the rubric."""
         try:
-            self._rubric(suite_directory)
+            self._rubric(suite_directory, files)
         except GraderError as error:
             return (str(error),)
         return ()
 
     def grade(self, context: GradingContext) -> Verdict:
         """Ask the judge. Raises ``GraderError`` when it gives no rating."""
-        rubric = self._rubric(context.suite_directory)
+        rubric = self._rubric(context.suite_directory, context.files)
         return rate(Rating(rubric, model=self.config.model, threshold=self.config.threshold), context)
 
-    def _rubric(self, suite_directory: Path) -> Rubric:
+    def _rubric(self, suite_directory: Path, files: SuiteFiles) -> Rubric:
         if not (self.config.rubric or "").strip():
             return _USUAL
         try:
-            return load_rubric(self.config.rubric or "", suite_directory, words_are_names=False)
+            written = self.config.rubric or ""
+            return load_rubric(written, suite_directory, words_are_names=False, files=files)
         except RubricError as error:
             raise GraderError(str(error)) from None

@@ -10,6 +10,7 @@ import os
 from pathlib import Path
 
 from waza_engine.graders.base import GraderError
+from waza_engine.spec.suite_files import DISK, SuiteFiles
 
 
 def workspace_path(workspace: Path, written: str) -> Path:
@@ -27,11 +28,7 @@ def workspace_path(workspace: Path, written: str) -> Path:
 
 def is_there(place: Path) -> bool:
     """Tell whether something can be seen at a place; what must not be looked at counts as absent."""
-    try:
-        place.stat()
-    except (OSError, ValueError):
-        return False
-    return True
+    return DISK.is_there(place)
 
 
 def is_folder(place: Path) -> bool:
@@ -55,7 +52,7 @@ def beside_suite(suite_directory: Path, written: str) -> Path:
     return suite_directory / written
 
 
-def from_working_directory(suite_directory: Path, written: str) -> Path:
+def from_working_directory(suite_directory: Path, written: str, files: SuiteFiles = DISK) -> Path:
     """Return what is there: from the working directory, beside the eval file, or from a directory above it.
 
     Public suites write the paths of skills, snapshots and grading programs from the repository root, where
@@ -63,4 +60,4 @@ def from_working_directory(suite_directory: Path, written: str) -> Path:
     """
     beside = suite_directory / written
     places = (Path.cwd() / written, beside, *(above / written for above in suite_directory.parents))
-    return next((place for place in places if is_there(place)), beside)
+    return next((place for place in places if files.is_there(place)), beside)

@@ -19,6 +19,7 @@ from waza_engine.graders.judging.verdicts import HOW_TO_ANSWER, VerdictBox, name
 from waza_engine.graders.registry import register
 from waza_engine.spec.block import Discouraged, Given
 from waza_engine.spec.fields import Number, PlainText, Switch
+from waza_engine.spec.suite_files import DISK, SuiteFiles
 
 _RATING_KEYS = ("threshold", "score_type", "response_format")
 
@@ -173,10 +174,10 @@ class PromptGrader(Grader[PromptConfig]):
         """Whether the judge needs the session of the agent."""
         return self.config.continue_session
 
-    def notices(self, suite_directory: Path) -> tuple[str, ...]:
+    def notices(self, suite_directory: Path, files: SuiteFiles = DISK) -> tuple[str, ...]:
         """Say what is wrong with the rubric."""
         try:
-            rubric = self._rubric(suite_directory)
+            rubric = self._rubric(suite_directory, files)
         except GraderError as error:
             return (str(error),)
         if rubric is not None and rubric.verdicts and rubric.scale is None and not self.config.prompt:
@@ -185,7 +186,7 @@ class PromptGrader(Grader[PromptConfig]):
 
     def grade(self, context: GradingContext) -> Verdict:
         """Ask the judge. Raises ``GraderError`` when it does not answer."""
-        rubric = self._rubric(context.suite_directory)
+        rubric = self._rubric(context.suite_directory, context.files)
         if self.config.mode == "pairwise" and context.baseline_output is not None:
             return self._compared(rubric, context)
         if rubric is not None and self._rates(rubric):
@@ -198,11 +199,11 @@ class PromptGrader(Grader[PromptConfig]):
             return replace(verdict, feedback=f"{verdict.feedback} ({note})", details=details)
         return verdict
 
-    def _rubric(self, suite_directory: Path) -> Rubric | None:
+    def _rubric(self, suite_directory: Path, files: SuiteFiles) -> Rubric | None:
         if not self.config.rubric:
             return None
         try:
-            return load_rubric(self.config.rubric, suite_directory)
+            return load_rubric(self.config.rubric, suite_directory, files=files)
         except RubricError as error:
             raise GraderError(str(error)) from None
 

@@ -22,6 +22,7 @@ from waza_engine.graders.programs.options import AnswerWords, grader_environment
 from waza_engine.graders.registry import register
 from waza_engine.processes.programs import run_bounded
 from waza_engine.spec.fields import PlainText
+from waza_engine.spec.suite_files import DISK, SuiteFiles
 
 
 class ScriptConfig(GraderConfig):
@@ -66,8 +67,9 @@ class ScriptGrader(Grader[ScriptConfig]):
     script: graders/quality_checker.py
 """
 
-    def notices(self, suite_directory: Path) -> tuple[str, ...]:
+    def notices(self, suite_directory: Path, files: SuiteFiles = DISK) -> tuple[str, ...]:
         """Say before a run that the script is not there; a hook may still make it."""
+        del files  # what is started lies on the disk
         script = self.config.script
         there = is_there(from_working_directory(suite_directory, script))
         return () if there else (f"the script {script} does not exist",)

@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextvars import copy_context
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from waza_engine.assertions.evaluator import AssertionEvaluator
@@ -21,10 +21,10 @@ from waza_engine.executors.base import Cancellation, Executor, ExecutorError, Ex
 from waza_engine.executors.registry import create_executor
 from waza_engine.graders.base import GradingContext
 from waza_engine.graders.judging.judges import Judge
-from waza_engine.graders.matching.patterns import current_workers, pattern_workers
+from waza_engine.graders.matching.patterns import current_workers
 from waza_engine.processes.scope import ProcessScope, current_scope
 from waza_engine.results.places import results_directory
-from waza_engine.results.reading.recordings import RecordedTask, RecordedTrial, Recording, read_recording
+from waza_engine.results.reading.recordings import RecordedTask, RecordedTrial, Recording
 from waza_engine.results.record import TrialOutcome, Validation
 from waza_engine.results.reviews.review import recorded_review, review_changes
 from waza_engine.runs.agent.workspace import WorkspaceError, fixture_directory, prompt_of
@@ -38,14 +38,17 @@ from waza_engine.runs.grading.recorded_verdicts import (
     recorded_baseline,
     recorded_verdict,
 )
+from waza_engine.runs.grading.workers import GradingWorkers
 from waza_engine.runs.limits.budget import Meter, MeteredExecutor
-from waza_engine.runs.loading.suite import Suite, SuiteError, load_suite
+from waza_engine.runs.loading.suite import Suite, SuiteError
+from waza_engine.runs.resident import ResidentSuites
 from waza_engine.runs.settings.table import Budget
-from waza_engine.runs.trials.selection import SelectedTask, select
+from waza_engine.runs.trials.selection import SelectedTask
 from waza_engine.runs.trials.trial import TrialTask
 from waza_engine.spec.file_names import EVAL_NAMES
-from waza_engine.spec.loading import load_eval_file, load_project_config
+from waza_engine.spec.loading import load_project_config
 from waza_engine.spec.problems import SuiteFileError
+from waza_engine.spec.suite_files import DISK, SuiteFiles
 
 _LEVELS = 6
 _NO_WORKSPACE = "the workspace of the run was not kept; name a directory with `--workspace`"
@@ -56,7 +59,8 @@ class RegradeRequest:
     """What to grade again. ``tasks`` are globs on ids and names, ``graders`` exact names.
 
     Without a ``suite`` it is found from the record. ``workspace`` stands for the directory in which the agent
-    of every trial worked. With a ``judge_executor`` judges are asked again, which may cost.
+    of every trial worked. With a ``judge_executor`` judges are asked again, which may cost. ``overlays`` are
+    texts of the suite that are open in an editor, by absolute path; they win over the disk.
     """
 
     record: Path
@@ -66,6 +70,7 @@ class RegradeRequest:
     workspace: Path | None = None
     judge_executor: str | None = None
     judge_model: str | None = None
+    overlays: Mapping[Path, str] = field(default_factory=dict[Path, str])
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +106,8 @@ class Regrading:
     _pairs: Sequence[tuple[RecordedTask, SelectedTask]]
     _program_timeout_seconds: float
     meter: Meter
+    _files: SuiteFiles
+    _workers: GradingWorkers
     _judges: Executor | None = None
     _judge_model: str = ""
 
@@ -111,17 +118,15 @@ class Regrading:
 
     def grade(self, cancellation: Cancellation) -> Iterator[RegradedTask]:
         """Yield each task with its new verdicts. Raises ``CancelledRunError``."""
-        processes, patterns = ProcessScope(), pattern_workers()
-        scope = copy_context()
+        processes, scope = ProcessScope(), copy_context()
         scope.run(current_scope.set, processes)
-        scope.run(current_workers.set, patterns)
-        with AssertionEvaluator() as assertions:
-            closers = [processes.close, assertions.close, patterns.close]
-            closers += [] if self._judges is None else [self._judges.close]
+        closers = [processes.close] if self._judges is None else [processes.close, self._judges.close]
+        with self._workers.lent(cancellation) as workers:
+            scope.run(current_workers.set, workers.patterns)
             withdrawals = [cancellation.on_request(close) for close in closers]
             try:
                 for recorded, selected in self._pairs:
-                    yield scope.run(self._task, recorded, selected, assertions, cancellation)
+                    yield scope.run(self._task, recorded, selected, workers.assertions, cancellation)
             finally:
                 for close in closers:
                     close()
@@ -139,7 +144,7 @@ class Regrading:
         if task is None:
             return RegradedTask(recorded, source.name, (), source.error)
         try:
-            prompt = prompt_of(task.spec, task.path)
+            prompt = prompt_of(task.spec, task.path, self._files)
         except WorkspaceError as error:
             return RegradedTask(recorded, source.name, (), str(error))
         base = GradingContext(
@@ -156,6 +161,7 @@ class Regrading:
             task_name=source.name,
             task_description=task.spec.description,
             judge=self._judge(cancellation),
+            files=self._files,
         )
         trials = [
             RegradedTrial(trial, self._verdicts(trial, task, base, cancellation)) for trial in recorded.trials
@@ -209,8 +215,8 @@ class Regrading:
         return ExecutorJudge(self._judges, self._judge_model, cancellation, shared=False)
 
 
-def prepare_regrading(request: RegradeRequest) -> Regrading:
-    """Read the record, load its suite and join their tasks by id.
+def prepare_regrading(request: RegradeRequest, suites: ResidentSuites) -> Regrading:
+    """Read the record, load its suite and join their tasks by id; what is resident is not loaded again.
 
     Raises:
         RecordingError: when the record cannot be used.
@@ -221,11 +227,15 @@ def prepare_regrading(request: RegradeRequest) -> Regrading:
     workspace = request.workspace
     if workspace is not None and not workspace.is_dir():
         raise SuiteError(f"The workspace {workspace} is not a directory.")
-    recording = read_recording(request.record)
+    recording = suites.recording(request.record)
+    # Schemas with files beside them are kept for as long as these are read through the same value.
+    files = DISK.overlaid(request.overlays)
     # A suite that leaves the choice to the command line says nothing of who answered.
     answered = recording.header.executor or "replay"
-    suite = load_suite(request.suite or _suite_of(recording), {"executor": answered})
-    selected, found = select(suite, request.tasks, request.graders)
+    path = request.suite or _suite_of(recording, suites, files)
+    resident = suites.suite(path)
+    given = {"executor": answered}
+    suite, selected, found = resident.selected(path, given, files, request.tasks, request.graders)
     pairs, unpaired = _joined(recording, selected)
     warnings = [*suite.warnings, *found]
     if not request.tasks and not request.graders:
@@ -237,7 +247,7 @@ def prepare_regrading(request: RegradeRequest) -> Regrading:
         warnings += _programs_without_workspace(pairs)
     seconds, judge_model = 30.0, ""
     try:
-        project, problems = load_project_config(suite.directory)
+        project, problems = load_project_config(suite.directory, files=files)
         seconds = float(project.graders.program_timeout)
         judge_model = project.defaults.judge_model
         warnings += [str(problem) for problem in problems]
@@ -249,7 +259,17 @@ def prepare_regrading(request: RegradeRequest) -> Regrading:
     judges = _judge_executor(request.judge_executor, suite, meter)
     model = request.judge_model or config.judge_model or judge_model or config.model
     return Regrading(
-        request, recording, suite, tuple(dict.fromkeys(warnings)), pairs, seconds, meter, judges, model
+        request=request,
+        recording=recording,
+        suite=suite,
+        warnings=tuple(dict.fromkeys(warnings)),
+        _pairs=pairs,
+        _program_timeout_seconds=seconds,
+        meter=meter,
+        _files=files,
+        _workers=resident.workers,
+        _judges=judges,
+        _judge_model=model,
     )
 
 
@@ -265,24 +285,25 @@ def _judge_executor(name: str | None, suite: Suite, meter: Meter) -> Executor | 
     return MeteredExecutor(made, meter)
 
 
-def _suite_of(recording: Recording) -> Path:
+def _suite_of(recording: Recording, suites: ResidentSuites, files: SuiteFiles) -> Path:
     """Return the eval file that a record belongs to: beside its ``.waza``, or above it with its name."""
     place = Path(os.path.abspath(recording.path))  # noqa: PTH100 - a linked record belongs where it lies
     names = (recording.eval_file,) if recording.eval_file else EVAL_NAMES
+    eval_name = recording.header.eval_name
     for folder in place.parents[:_LEVELS]:
         # Where an engine put the record, its suite may have been renamed since; elsewhere the name must fit.
         own = place.parent == results_directory(folder)
         for name in names:
-            if (folder / name).is_file() and (own or _is_named(folder / name, recording.header.eval_name)):
-                return folder / name
-    known = f" `{recording.header.eval_name}`" if recording.header.eval_name else ""
+            eval_file = folder / name
+            if eval_file.is_file() and (own or _is_of_name(eval_file, eval_name, suites, files)):
+                return eval_file
+    known = f" `{eval_name}`" if eval_name else ""
     raise SuiteError(f"The suite{known} of {recording.path} is not above it; name it with `--suite`.")
 
 
-def _is_named(eval_file: Path, name: str) -> bool:
+def _is_of_name(eval_file: Path, name: str, suites: ResidentSuites, files: SuiteFiles) -> bool:
     try:
-        given = {"executor": "replay"}
-        return bool(name) and load_eval_file(eval_file, given, lenient=True)[0].name == name
+        return bool(name) and suites.name_of(eval_file, files) == name
     except SuiteFileError:
         return False
 

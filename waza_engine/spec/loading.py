@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args
 
 from pydantic import ValidationError
 
-from waza_engine.files import Boundary, is_named
+from waza_engine.files import Boundary
 from waza_engine.spec.block import Block
 from waza_engine.spec.boundary import suite_boundary
 from waza_engine.spec.dialects import canonical_eval, canonical_task
@@ -25,6 +25,7 @@ from waza_engine.spec.explain import Location, location_of, place_name, sentence
 from waza_engine.spec.json_reader import read_json_file
 from waza_engine.spec.problems import SuiteFileError, SuiteFileWarning
 from waza_engine.spec.project_config import ProjectConfig
+from waza_engine.spec.suite_files import DISK, SuiteFiles
 from waza_engine.spec.task_file import TaskFile
 from waza_engine.spec.trigger_tests import TriggerTests
 from waza_engine.spec.yaml_faults import SECOND_DOCUMENT
@@ -48,14 +49,16 @@ def load_eval_file(
     *,
     lenient: bool = False,
     left_out: Collection[int] = (),
+    files: SuiteFiles = DISK,
 ) -> tuple[EvalFile, Warnings]:
     """Return the suite in its newest form, and what in the file has no effect. Raises ``SuiteFileError``.
 
     ``given`` stands in for keys that the block ``config`` lacks, such as options of a run. ``lenient`` takes
     the first version's number of trials and time limit for those that are missing still, with a warning.
-    ``left_out`` are positions in ``tasks``: a pattern that means nothing stands there then.
+    ``left_out`` are positions in ``tasks``: a pattern that means nothing stands there then. Open texts of
+    ``files`` win over the disk, here and below.
     """
-    file = _without_tasks(read_yaml_file(path), left_out)
+    file = _without_tasks(read_yaml_file(path, files=files), left_out)
     assumed = _missing(file, {**_ASSUMED, **(given or {})} if lenient else given or {})
     suite, warnings = _load(EvalFile, _completed(file, assumed))
     return canonical_eval(suite), (
@@ -68,18 +71,21 @@ def load_eval_file(
     )
 
 
-def load_task_file(path: Path, *, within: Boundary | None = None) -> tuple[TaskFile, Warnings]:
+def load_task_file(
+    path: Path, *, within: Boundary | None = None, files: SuiteFiles = DISK
+) -> tuple[TaskFile, Warnings]:
     """Return the task in its newest form, and what in the file has no effect. Raises ``SuiteFileError``.
 
     ``within`` is as for ``read_text``.
     """
-    task, warnings = _load(TaskFile, read_yaml_file(path, within=within))
+    task, warnings = _load(TaskFile, read_yaml_file(path, within=within, files=files))
     return canonical_task(task), warnings
 
 
-def load_trigger_tests(path: Path) -> tuple[TriggerTests, Warnings]:
+def load_trigger_tests(path: Path, *, files: SuiteFiles = DISK) -> tuple[TriggerTests, Warnings]:
     """Return the trigger prompts, and what in the file has no effect. Raises ``SuiteFileError``."""
-    return _load(TriggerTests, read_yaml_file(path, within=suite_boundary(path.parent, from_here=True)))
+    within = suite_boundary(path.parent, from_here=True)
+    return _load(TriggerTests, read_yaml_file(path, within=within, files=files))
 
 
 def load_adapter_file(path: Path) -> tuple[AdapterFile, Warnings]:
@@ -90,20 +96,20 @@ def load_adapter_file(path: Path) -> tuple[AdapterFile, Warnings]:
     return _load(AdapterFile, read_json_file(path))
 
 
-def load_project_config(directory: Path) -> tuple[ProjectConfig, Warnings]:
+def load_project_config(directory: Path, *, files: SuiteFiles = DISK) -> tuple[ProjectConfig, Warnings]:
     """Return the settings of a directory: the defaults when there is no file. Raises ``SuiteFileError``."""
-    path = find_project_config(directory)
+    path = find_project_config(directory, files=files)
     if path is None:
         return ProjectConfig(), ()
-    file = read_yaml_file(path, within=suite_boundary(path.parent, from_here=True))
+    file = read_yaml_file(path, within=suite_boundary(path.parent, from_here=True), files=files)
     return (ProjectConfig(), ()) if file.value is None else _load(ProjectConfig, file)
 
 
-def find_project_config(directory: Path) -> Path | None:
+def find_project_config(directory: Path, *, files: SuiteFiles = DISK) -> Path | None:
     """Return the nearest ``.waza.yaml``, from the directory upwards, ten levels at most."""
     start = directory.resolve()
     for level in (start, *start.parents)[:_LEVELS]:
-        if is_named(level / PROJECT_CONFIG_NAME):
+        if files.is_named(level / PROJECT_CONFIG_NAME):
             return level / PROJECT_CONFIG_NAME
     return None
 

@@ -42,20 +42,27 @@ class GlobError(ValueError):
 
 
 def expand(
-    directory: Path, pattern: str, listing: Listing | None = None, *, limit: int | None = None
+    directory: Path,
+    pattern: str,
+    listing: Listing | None = None,
+    *,
+    has_entry: Callable[[Path], bool] | None = None,
+    limit: int | None = None,
 ) -> tuple[Path, ...]:
     """Return the paths below a directory that match, in the order in which a run loads them.
 
-    Without ``listing`` the disk is read. Stops after ``limit`` paths. Raises ``GlobError``.
+    Without ``listing`` the disk is read. ``has_entry`` is asked for a name without wildcards, the listing of
+    its directory else. Stops after ``limit`` paths. Raises ``GlobError``.
     """
     segments = split_pattern(pattern)
     for segment in segments:
         segment_matcher(segment)
+    has_entry = has_entry or (os.path.lexists if listing is None else _listed_by(listing))
     places = [directory]
     for position, segment in enumerate(segments, 1):
         found: list[Path] = []
         for place in places:
-            found += _step(place, segment, listing, last=position == len(segments))
+            found += _step(place, segment, listing or _on_disk, has_entry, last=position == len(segments))
             if limit is not None and len(found) >= limit:
                 break
         places = found[:limit]
@@ -107,24 +114,24 @@ def segment_matcher(segment: str) -> Callable[[str], bool]:
     return lambda name: _fits(runs, name)
 
 
-def _step(place: Path, segment: str, listing: Listing | None, *, last: bool) -> list[Path]:
+def _step(
+    place: Path, segment: str, listing: Listing, has_entry: Callable[[Path], bool], *, last: bool
+) -> list[Path]:
     if segment == "..":
         return [place.parent]
     if is_literal(segment):
         found = place / segment
-        return [found] if not last or _exists(found, listing) else []
-    names = (listing or _on_disk)(place)
+        return [found] if not last or has_entry(found) else []
+    names = listing(place)
     if names is None:
         return []
     wanted = segment_matcher(segment)
     return [place / name for name, is_directory in sorted(names) if (is_directory or last) and wanted(name)]
 
 
-def _exists(path: Path, listing: Listing | None) -> bool:
-    if listing is None:
-        # The file system compares: it may not tell upper from lower case.
-        return os.path.lexists(path)
-    return any(name == path.name for name, _ in listing(path.parent) or ())
+def _listed_by(listing: Listing) -> Callable[[Path], bool]:
+    # The file system itself may not tell upper from lower case.
+    return lambda path: any(name == path.name for name, _ in listing(path.parent) or ())
 
 
 def _on_disk(directory: Path) -> Iterable[tuple[str, bool]] | None:

@@ -13,9 +13,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from waza_engine import files
+from waza_engine.files import Boundary, FileError
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.scalars import Json
+from waza_engine.spec.suite_files import DISK, SuiteFiles
 from waza_engine.spec.yaml_nodes import YamlFaultError, YamlNode, read_nodes
 from waza_engine.spec.yaml_values import value_of
 
@@ -41,14 +42,14 @@ class YamlFile:
         return line
 
 
-def read_yaml(path: Path) -> Json:
+def read_yaml(path: Path, *, files: SuiteFiles = DISK) -> Json:
     """Return the data of a YAML file. Raises ``SuiteFileError``."""
-    return read_yaml_file(path).value
+    return read_yaml_file(path, files=files).value
 
 
-def read_yaml_file(path: Path, *, within: files.Boundary | None = None) -> YamlFile:
+def read_yaml_file(path: Path, *, within: Boundary | None = None, files: SuiteFiles = DISK) -> YamlFile:
     """Return the data of a YAML file with its lines. Raises ``SuiteFileError``, as ``read_text`` does."""
-    return parse_yaml(read_text(path, within=within), path)
+    return parse_yaml(read_text(path, within=within, files=files), path)
 
 
 def parse_yaml(text: str, path: Path) -> YamlFile:
@@ -60,14 +61,14 @@ def parse_yaml(text: str, path: Path) -> YamlFile:
         raise SuiteFileError(path, fault.line, fault.message) from None
 
 
-def read_text(path: Path, *, within: files.Boundary | None = None) -> str:
+def read_text(path: Path, *, within: Boundary | None = None, files: SuiteFiles = DISK) -> str:
     """Return the text of a suite file without its byte order mark. Raises ``SuiteFileError``.
 
-    With ``within`` a link that leads out of there is such an error, too.
+    With ``within`` a link that leads out of there is such an error, too. Open texts of ``files`` win.
     """
     try:
-        return files.read_text(path, MAX_BYTES, within=within)
-    except files.FileError as error:
+        return files.text_of(path, MAX_BYTES, within=within)
+    except FileError as error:
         raise SuiteFileError(path, error.line, error.why) from None
 
 

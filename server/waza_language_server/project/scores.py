@@ -94,7 +94,8 @@ class Scores:
         known = self._results.get(suite)
         if known is None or time.monotonic() - known[0] > RECHECK_SECONDS:
             found = yield from _found_in_steps(suite)
-            known = self._results[suite] = time.monotonic(), self._ended.over(suite, found)
+            found = yield from self._ended.over(suite, found)
+            known = self._results[suite] = time.monotonic(), found
         return known[1]
 
     def tools(self, suite: Path) -> tuple[str, ...]:

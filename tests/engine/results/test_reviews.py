@@ -20,6 +20,7 @@ from waza_engine.results.reviews.calibration import agreement
 from waza_engine.results.reviews.review_file import REVIEWS_NAME, broken_lines, reviews_for
 from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.runs.regrading import RegradeRequest, prepare_regrading
+from waza_engine.runs.resident import ResidentSuites
 
 HUMAN = """\
 - type: human
@@ -105,8 +106,9 @@ def test_reports_and_figures_of_the_run_count_a_review(tmp_path: Path) -> None:
 def test_grading_again_keeps_what_people_said(tmp_path: Path) -> None:
     results = reviewed_suite(tmp_path)
     assert review("--pass", "--comment", "fine", cwd=tmp_path).returncode == 0
-    regrading = prepare_regrading(RegradeRequest(results))
-    found = answer(regrading, graded(regrading, RunCancellation()))["tasks"]["a"]
+    with ResidentSuites() as suites:
+        regrading = prepare_regrading(RegradeRequest(results), suites)
+        found = answer(regrading, graded(regrading, RunCancellation()))["tasks"]["a"]
     assert (found["status"], found["graders"]["expert"]["score"]) == ("passed", 1.0)
     assert found["graders"]["expert"]["status"] == "graded"
     live = Methods(lambda _: None).table["grader.grade"]({"record": str(results), "grader": "expert"})()

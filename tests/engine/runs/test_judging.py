@@ -23,6 +23,7 @@ from waza_engine.results.record import Validation
 from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.runs.loading.suite import SuiteError
 from waza_engine.runs.regrading import RegradeRequest, prepare_regrading
+from waza_engine.runs.resident import ResidentSuites
 from waza_engine.runs.run import prepare
 from waza_engine.runs.settings.table import RunSettings
 
@@ -211,8 +212,9 @@ def record(scripted_model: StartModel, tmp_path: Path) -> tuple[Path, ScriptedMo
 
 
 def regraded(request: RegradeRequest) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-    regrading = prepare_regrading(request)
-    reports = graded(regrading, RunCancellation())
+    with ResidentSuites() as suites:
+        regrading = prepare_regrading(request, suites)
+        reports = graded(regrading, RunCancellation())
     return answer(regrading, reports), document(regrading, reports)
 
 
@@ -275,7 +277,7 @@ def test_a_judge_of_the_agents_session_keeps_its_verdict(
 
 def test_an_executor_without_a_model_is_refused(record: tuple[Path, ScriptedModel]) -> None:
     with pytest.raises(SuiteError, match="has no model"):
-        prepare_regrading(RegradeRequest(record[0], judge_executor="mock"))
+        regraded(RegradeRequest(record[0], judge_executor="mock"))
 
 
 def test_a_baseline_gives_pairwise_judges_something_to_compare(

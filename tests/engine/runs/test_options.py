@@ -14,6 +14,7 @@ from waza_engine.commands.regraded import document, graded
 from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.runs.loading.suite import SuiteError
 from waza_engine.runs.regrading import RegradeRequest, prepare_regrading
+from waza_engine.runs.resident import ResidentSuites
 from waza_engine.runs.run import prepare
 from waza_engine.runs.settings.table import RunSettings
 from waza_engine.spec.problems import SuiteFileError
@@ -113,8 +114,9 @@ def test_answers_that_were_not_graded_can_be_graded_later(tmp_path: Path) -> Non
     assert not [event for event in events if event.kind == "graded"]
     assert report.outcome.status == "completed"
     assert report.results_file is not None
-    regrading = prepare_regrading(RegradeRequest(report.results_file, path))
-    (again,) = document(regrading, graded(regrading, RunCancellation()))["tasks"]
+    with ResidentSuites() as suites:
+        regrading = prepare_regrading(RegradeRequest(report.results_file, path), suites)
+        (again,) = document(regrading, graded(regrading, RunCancellation()))["tasks"]
     assert again["status"] == "passed"
     assert set(again["runs"][0]["validations"]) == {"says", "_output_contains"}
 

@@ -18,6 +18,7 @@ from waza_engine.results.reading.recordings import RecordingError
 from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.runs.loading.suite import SuiteError
 from waza_engine.runs.regrading import RegradeRequest, prepare_regrading
+from waza_engine.runs.resident import ResidentSuites
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "code-explainer"
 SAYS = "- {type: text, name: says, config: {contains: [nothing of the kind]}}\n"
@@ -32,13 +33,15 @@ def recorded(path: Path, **options: object) -> Path:
 
 
 def grade(record: Path, **options: Any) -> dict[str, Any]:
-    regrading = prepare_regrading(RegradeRequest(record, **options))
-    return answer(regrading, graded(regrading, RunCancellation()))
+    with ResidentSuites() as suites:
+        regrading = prepare_regrading(RegradeRequest(record, **options), suites)
+        return answer(regrading, graded(regrading, RunCancellation()))
 
 
 def written(record: Path, **options: Any) -> dict[str, Any]:
-    regrading = prepare_regrading(RegradeRequest(record, **options))
-    return document(regrading, graded(regrading, RunCancellation()))
+    with ResidentSuites() as suites:
+        regrading = prepare_regrading(RegradeRequest(record, **options), suites)
+        return document(regrading, graded(regrading, RunCancellation()))
 
 
 def upstream(directory: Path, run_of_it: dict[str, Any], **task_keys: Any) -> Path:

@@ -14,6 +14,7 @@ from waza_engine.commands.regraded import TaskReport, graded
 from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.runs.loading.suite import SuiteError
 from waza_engine.runs.regrading import RegradeRequest, prepare_regrading
+from waza_engine.runs.resident import ResidentSuites
 from waza_engine.runs.run import prepare
 from waza_engine.runs.settings.table import RunSettings
 from waza_engine.spec.problems import SuiteFileError
@@ -44,10 +45,10 @@ def regraded(suite: Path) -> list[TaskReport]:
         return []
     report = prepared.run(lambda _: None, RunCancellation())
     assert report.results_file is not None
-    cancellation = RunCancellation()
-    regrading = prepare_regrading(RegradeRequest(report.results_file))
-    assert regrading.suite.path == suite.absolute()
-    return graded(regrading, cancellation)
+    with ResidentSuites() as suites:
+        regrading = prepare_regrading(RegradeRequest(report.results_file), suites)
+        assert regrading.suite.path == suite.absolute()
+        return graded(regrading, RunCancellation())
 
 
 def test_every_grader_scores_as_in_the_run(reports: list[TaskReport]) -> None:

@@ -13,6 +13,7 @@ from typing import Any, cast
 from waza_engine.graders.judging.rubrics import Rubric
 from waza_engine.graders.judging.scales import linear
 from waza_engine.spec.problems import SuiteFileError
+from waza_engine.spec.suite_files import SuiteFiles
 from waza_engine.spec.yaml_reader import YamlFile, parse_yaml, read_text
 
 SCALES = ("pass-fail", "1-5")
@@ -21,9 +22,9 @@ _SEMVER = re.compile(r"v?\d+(?:\.\d+){0,2}(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]
 _CLOSING = re.compile(r"^---\s*$", re.MULTILINE)
 
 
-def read_markdown_rubric(path: Path) -> Rubric:
+def read_markdown_rubric(path: Path, files: SuiteFiles) -> Rubric:
     """Return the rubric of a Markdown file. Raises ``SuiteFileError``."""
-    text = read_text(path)
+    text = read_text(path, files=files)
     if not text.strip():
         raise SuiteFileError(path, 1, "the file is empty")
     if not re.match(r"---[ \t]*\r?\n", text):

@@ -14,9 +14,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
-from waza_engine.files import is_named
 from waza_engine.graders.judging.scales import Scale
 from waza_engine.spec.problems import SuiteFileError
+from waza_engine.spec.suite_files import DISK, SuiteFiles
 from waza_engine.spec.yaml_reader import read_text
 
 _OURS = Path(__file__).parents[2] / "rubrics"
@@ -61,14 +61,16 @@ class Rubric:
         }
 
 
-def load_rubric(written: str, suite_directory: Path, *, words_are_names: bool = True) -> Rubric:
+def load_rubric(
+    written: str, suite_directory: Path, *, words_are_names: bool = True, files: SuiteFiles = DISK
+) -> Rubric:
     """Return a rubric. Raises ``RubricError``.
 
-    A relative path is looked up beside the eval file, then in the folders above it. Without
-    ``words_are_names`` a single word that names nothing is the rubric itself.
+    A relative path is looked up beside the eval file, then in the folders above it; its file is read through
+    ``files``. Without ``words_are_names`` a single word that names nothing is the rubric itself.
     """
     if is_path(written):
-        return _from_file(_found(written.strip(), suite_directory), f"file:{written.strip()}")
+        return _from_file(_found(written.strip(), suite_directory, files), f"file:{written.strip()}", files)
     name = written.strip()
     if re.search(r"\s", name):
         return Rubric(written)
@@ -108,10 +110,10 @@ def built_in(name: str) -> Rubric:
     file = next((file for file in _OURS.glob(f"{name}.*") if file.stem == name), None)
     if file is None:
         raise KeyError(name)
-    return _from_file(file, f"builtin:{name}")
+    return _from_file(file, f"builtin:{name}", DISK)
 
 
-def _from_file(place: Path, source: str) -> Rubric:
+def _from_file(place: Path, source: str, files: SuiteFiles) -> Rubric:
     # Each format is a file of its own, which needs ``Rubric`` from this one.
     from waza_engine.graders.judging.markdown_rubric import read_markdown_rubric
     from waza_engine.graders.judging.yaml_rubric import read_yaml_rubric
@@ -119,10 +121,10 @@ def _from_file(place: Path, source: str) -> Rubric:
     ending = place.suffix.lower()
     try:
         if ending in _MARKDOWN:
-            return replace(read_markdown_rubric(place), source=source)
+            return replace(read_markdown_rubric(place, files), source=source)
         if ending in _YAML:
-            return replace(read_yaml_rubric(place), source=source)
-        text = read_text(place)
+            return replace(read_yaml_rubric(place, files), source=source)
+        text = read_text(place, files=files)
     except SuiteFileError as error:
         raise RubricError(f"the rubric {error.beside(place)}") from None
     if not text.strip():
@@ -130,13 +132,13 @@ def _from_file(place: Path, source: str) -> Rubric:
     return Rubric(text, source=source)
 
 
-def _found(written: str, suite_directory: Path) -> Path:
+def _found(written: str, suite_directory: Path, files: SuiteFiles) -> Path:
     if "\0" in written:
         raise RubricError("the path of a rubric must not contain a NUL character")
     first = next(_places(written, suite_directory))
     for place in _places(written, suite_directory):
         try:
-            if is_named(place):
+            if files.is_named(place):
                 return place
         except OSError:
             continue

@@ -25,6 +25,7 @@ from waza_engine.graders.judging.scales import (
     scales_in,
 )
 from waza_engine.spec.problems import SuiteFileError
+from waza_engine.spec.suite_files import SuiteFiles
 from waza_engine.spec.yaml_reader import YamlFile, read_yaml_file
 
 Block = Mapping[str, Any]
@@ -44,9 +45,9 @@ _FOR_US = ("normalized_score", "normalized", "weight")
 _TOLERANCE = 1e-6
 
 
-def read_yaml_rubric(path: Path) -> Rubric:
+def read_yaml_rubric(path: Path, files: SuiteFiles) -> Rubric:
     """Return the rubric of a YAML file. Raises ``SuiteFileError``."""
-    file = read_yaml_file(path)
+    file = read_yaml_file(path, files=files)
     if not isinstance(file.value, dict):
         raise SuiteFileError(path, 1, "a rubric must be a block of keys, such as `evaluation_criteria`")
     block = cast("Block", file.value)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import json
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, cast
@@ -20,7 +21,7 @@ import referencing
 import referencing.exceptions
 import referencing.jsonschema
 
-from waza_engine.files import FileError, read_text
+from waza_engine.files import FileError
 from waza_engine.graders.matching.json_schema_keywords import (
     FORMAT_CHECKER,
     PATTERN_CHECKER,
@@ -29,6 +30,7 @@ from waza_engine.graders.matching.json_schema_keywords import (
     bounded_check,
 )
 from waza_engine.spec.json_reader import json_fault
+from waza_engine.spec.suite_files import DISK, SuiteFiles
 from waza_engine.spec.yaml_reader import MAX_BYTES
 
 _ASSERTING_FORMATS = frozenset(
@@ -41,6 +43,8 @@ _ASSERTING_FORMATS = frozenset(
 )
 LARGEST_CHARACTERS = 1_000_000
 _KEPT_CHARACTERS = 50_000
+# Of such schemas the other files count, too, as they are in one grading.
+_ELSEWHERE = re.compile(r'[rR]ef": "(?!#)')
 _TOO_DEEP = "the schema is nested too deeply"
 _UNRESOLVED = "the schema refers to `{}`, which is not in it and is never fetched"
 
@@ -72,11 +76,14 @@ class CompiledSchema:
         return not self.problems(value)
 
 
-def compile_schema(schema: Mapping[str, Any] | bool, *, base: Path | None = None) -> CompiledSchema:
+def compile_schema(
+    schema: Mapping[str, Any] | bool, *, base: Path | None = None, files: SuiteFiles = DISK
+) -> CompiledSchema:
     """Check a schema and prepare it. Raises ``SchemaError``, also for a reference that leads nowhere.
 
-    ``base`` is the file that relative references start from. Draft 2020-12 unless ``$schema`` names another;
-    formats are asserted by draft 7 and older ones, as these specify.
+    ``base`` is the file that relative references start from; what they lead to is read through ``files``.
+    Draft 2020-12 unless ``$schema`` names another; formats are asserted by draft 7 and older ones, as these
+    specify.
     """
     try:
         text = json.dumps(schema, default=str)
@@ -84,19 +91,21 @@ def compile_schema(schema: Mapping[str, Any] | bool, *, base: Path | None = None
         raise SchemaError(_TOO_DEEP) from None
     if len(text) > LARGEST_CHARACTERS:
         raise SchemaError(f"the schema is larger than {LARGEST_CHARACTERS} characters")
-    return (_kept_text if len(text) <= _KEPT_CHARACTERS else _compiled_text)(text, base)
+    if base is None or not _ELSEWHERE.search(text):
+        files = DISK
+    return (_kept_text if len(text) <= _KEPT_CHARACTERS else _compiled_text)(text, base, files)
 
 
 @functools.lru_cache(maxsize=64)
-def _kept_text(text: str, base: Path | None) -> CompiledSchema:
-    return _compiled_text(text, base)
+def _kept_text(text: str, base: Path | None, files: SuiteFiles) -> CompiledSchema:
+    return _compiled_text(text, base, files)
 
 
-def _compiled_text(text: str, base: Path | None) -> CompiledSchema:
-    return _compiled(json.loads(text), base)
+def _compiled_text(text: str, base: Path | None, files: SuiteFiles) -> CompiledSchema:
+    return _compiled(json.loads(text), base, files)
 
 
-def _compiled(schema: Mapping[str, Any] | bool, base: Path | None) -> CompiledSchema:
+def _compiled(schema: Mapping[str, Any] | bool, base: Path | None, files: SuiteFiles) -> CompiledSchema:
     default = jsonschema.Draft202012Validator
     dialect = cast("Any", jsonschema.validators.validator_for(schema, default=default))
     named = schema.get("$schema") if isinstance(schema, Mapping) else None
@@ -115,7 +124,7 @@ def _compiled(schema: Mapping[str, Any] | bool, base: Path | None) -> CompiledSc
         raise SchemaError(_TOO_DEEP) from None
     if error is not None:
         raise SchemaError(f"the schema is invalid at {error.json_path}: {error.message}")
-    registry: Any = referencing.Registry(retrieve=_retrieve_beside(base))  # pyright: ignore
+    registry: Any = referencing.Registry(retrieve=_retrieve_beside(base, files))  # pyright: ignore
     contents: Any = schema
     if base is not None and isinstance(schema, Mapping) and "$id" not in schema:
         contents = {"$id": base.resolve().as_uri(), **schema}
@@ -141,10 +150,10 @@ def _check_references(contents: Any, specification: Any, registry: Any) -> None:
         waiting += [(below, resolver.in_subresource(below)) for below in resource.subresources()]
 
 
-def read_schema(path: Path) -> Mapping[str, Any] | bool:
+def read_schema(path: Path, files: SuiteFiles = DISK) -> Mapping[str, Any] | bool:
     """Read a schema file. Raises ``SchemaError``."""
     try:
-        text = read_text(path, MAX_BYTES)
+        text = files.text_of(path, MAX_BYTES)
     except FileError as error:
         raise SchemaError(f"the schema file {path} cannot be read: {error.why}") from None
     try:
@@ -162,7 +171,7 @@ def _is_default_dialect(named: object) -> bool:
     return isinstance(named, str) and named.rstrip("#") == "https://json-schema.org/draft/2020-12/schema"
 
 
-def _retrieve_beside(base: Path | None) -> Callable[[str], Any]:
+def _retrieve_beside(base: Path | None, files: SuiteFiles) -> Callable[[str], Any]:
     def retrieve(uri: str) -> Any:
         parts = urlsplit(uri)
         if base is None or parts.scheme != "file":
@@ -172,7 +181,7 @@ def _retrieve_beside(base: Path | None) -> Callable[[str], Any]:
             raise referencing.exceptions.NoSuchResource(ref=uri)
         resource = cast("Any", referencing.Resource)
         return resource.from_contents(
-            read_schema(path), default_specification=referencing.jsonschema.DRAFT202012
+            read_schema(path, files), default_specification=referencing.jsonschema.DRAFT202012
         )
 
     return retrieve

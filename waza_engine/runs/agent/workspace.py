@@ -16,6 +16,7 @@ from waza_engine.files import copy_file, write_bytes
 from waza_engine.results.places import workspace_prefix
 from waza_engine.runs.agent.repositories import RepositoryError, check_out
 from waza_engine.spec.problems import SuiteFileError
+from waza_engine.spec.suite_files import DISK, SuiteFiles
 from waza_engine.spec.task_file import TaskFile
 from waza_engine.spec.task_inputs import InputFile
 from waza_engine.spec.yaml_reader import read_text
@@ -88,7 +89,7 @@ def fixture_directory(task: TaskFile, suite_directory: Path) -> Path:
     return next((place for place in places if place.is_dir()), places[0])
 
 
-def prompt_of(task: TaskFile, task_path: Path) -> str:
+def prompt_of(task: TaskFile, task_path: Path, files: SuiteFiles = DISK) -> str:
     """Return the first prompt: ``prompt``, or the text of ``prompt_file`` beside the task file.
 
     Raises ``WorkspaceError``.
@@ -98,7 +99,7 @@ def prompt_of(task: TaskFile, task_path: Path) -> str:
     where = "the task file's directory"
     place = _inside(task_path.parent, task.inputs.prompt_file, "inputs.prompt_file", where)
     try:
-        return read_text(place)
+        return read_text(place, files=files)
     except SuiteFileError as error:
         raise WorkspaceError(f"`inputs.prompt_file` {place}: {error.message}") from None
 

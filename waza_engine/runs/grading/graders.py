@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -41,11 +41,13 @@ class BuiltGrader:
         return max(GRADER_SECONDS, limit + _OWN_LIMIT_GRACE_SECONDS)
 
 
-def build_graders(entries: Sequence[GraderEntry]) -> tuple[tuple[BuiltGrader, ...], list[str]]:
+def build_graders(
+    entries: Sequence[GraderEntry], build: Callable[[GraderEntry], Grader[Any]] = create
+) -> tuple[tuple[BuiltGrader, ...], list[str]]:
     """Return the graders in order, and warnings: options without effect, names that occur twice.
 
     Of two graders with one name the later one counts; graders without a name are
-    called by their type, so none of them is lost.
+    called by their type, so none of them is lost. ``build`` makes the grader of an entry, or remembers it.
     """
     built: dict[str, BuiltGrader] = {}
     warnings: list[str] = []
@@ -55,7 +57,7 @@ def build_graders(entries: Sequence[GraderEntry]) -> tuple[tuple[BuiltGrader, ..
             warnings.append(f"two graders are called `{name}`; only the later one counts")
             del built[name]
         try:
-            grader = create(entry)
+            grader = build(entry)
             warnings += [f"grader `{name}`: {warning}" for warning in grader.warnings]
             built[name] = BuiltGrader(name, entry, grader)
         except GraderError as error:

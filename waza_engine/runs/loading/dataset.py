@@ -20,6 +20,7 @@ from waza_engine.runs.loading.prompt_lines import SUFFIXES, prompt_tasks
 from waza_engine.runs.loading.templates import TemplateData, TemplateError, render
 from waza_engine.spec.eval_file import EvalFile
 from waza_engine.spec.problems import SuiteFileError
+from waza_engine.spec.suite_files import DISK, SuiteFiles
 from waza_engine.spec.task_file import TaskFile
 from waza_engine.spec.task_inputs import TaskInputs
 from waza_engine.spec.yaml_reader import MAX_BYTES, read_text
@@ -53,7 +54,7 @@ class _Row:
     cells: Mapping[str, str]
 
 
-def load_dataset(eval_path: Path, spec: EvalFile) -> Dataset:
+def load_dataset(eval_path: Path, spec: EvalFile, files: SuiteFiles = DISK) -> Dataset:
     """Return the tasks of ``tasks_from`` that lie in ``range``.
 
     Raises ``SuiteFileError`` for a file outside the suite's directory, or one that is no table.
@@ -61,11 +62,11 @@ def load_dataset(eval_path: Path, spec: EvalFile) -> Dataset:
     path = _place(eval_path, spec.tasks_from)
     warnings = [f"{eval_path}: `tasks` has no effect beside `tasks_from`"] if spec.tasks else []
     if path.suffix.lower() in SUFFIXES:
-        found, complaints = prompt_tasks(path)
+        found, complaints = prompt_tasks(path, files)
         prompts = _chosen(found, spec, path, "line", "; write one JSON object a line")
         tasks = [DatasetTask(task.id, task.name, task) for task in prompts]
         return Dataset(path, tasks, [*warnings, *complaints])
-    chosen = _chosen(list(_rows(path, warnings)), spec, path, "row", ", only a header")
+    chosen = _chosen(list(_rows(path, warnings, files)), spec, path, "row", ", only a header")
     now = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
     fields = {"JobID": f"run-{int(time.time())}", "Iteration": 0, "Attempt": 0, "Timestamp": now}
     return Dataset(path, [_task(path, row, spec.inputs, fields) for row in chosen], warnings)
@@ -94,9 +95,9 @@ def _place(eval_path: Path, written: str) -> Path:
     return directory / written
 
 
-def _rows(path: Path, warnings: list[str]) -> Iterator[_Row]:
+def _rows(path: Path, warnings: list[str], files: SuiteFiles) -> Iterator[_Row]:
     """Yield the rows after the header. Blank lines are none."""
-    text = read_text(path).replace("\r\n", "\n").replace("\r", "\n")
+    text = read_text(path, files=files).replace("\r\n", "\n").replace("\r", "\n")
     csv.field_size_limit(MAX_BYTES)
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     header: list[str] | None = None

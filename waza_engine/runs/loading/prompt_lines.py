@@ -14,6 +14,7 @@ from waza_engine.spec.explain import location_of, sentence
 from waza_engine.spec.json_reader import json_fault
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.prompts import PromptLine
+from waza_engine.spec.suite_files import DISK, SuiteFiles
 from waza_engine.spec.task_file import TaskFile
 from waza_engine.spec.task_inputs import TaskInputs
 from waza_engine.spec.yaml_reader import read_text
@@ -22,7 +23,7 @@ SUFFIXES = (".jsonl", ".ndjson")
 _OLDER_HINT = "expected"
 
 
-def prompt_tasks(path: Path) -> tuple[list[TaskFile], list[str]]:
+def prompt_tasks(path: Path, files: SuiteFiles = DISK) -> tuple[list[TaskFile], list[str]]:
     """Return the tasks of a file in order, and what in it has no effect.
 
     Lines are counted as an editor counts them, from 1; blank ones are no tasks. Raises ``SuiteFileError`` for
@@ -31,7 +32,7 @@ def prompt_tasks(path: Path) -> tuple[list[TaskFile], list[str]]:
     tasks: list[TaskFile] = []
     warnings: list[str] = []
     lines_of: dict[str, int] = {}
-    for number, line in _lines(path):
+    for number, line in _lines(path, files):
         prompt = _prompt(path, number, line, warnings)
         if prompt.id in lines_of:
             message = f"the id `{prompt.id}` is taken by line {lines_of[prompt.id]}; each line needs its own"
@@ -41,8 +42,8 @@ def prompt_tasks(path: Path) -> tuple[list[TaskFile], list[str]]:
     return tasks, warnings
 
 
-def _lines(path: Path) -> Iterator[tuple[int, str]]:
-    for number, line in enumerate(read_text(path).split("\n"), 1):
+def _lines(path: Path, files: SuiteFiles) -> Iterator[tuple[int, str]]:
+    for number, line in enumerate(read_text(path, files=files).split("\n"), 1):
         if line.strip():
             yield number, line
 

@@ -10,13 +10,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from waza_engine.files import shown
+from waza_engine.files import Boundary, shown
 from waza_engine.runs.loading.dataset import load_dataset
 from waza_engine.spec.boundary import suite_boundary
 from waza_engine.spec.dialects import inline_task
 from waza_engine.spec.eval_file import EvalFile
+from waza_engine.spec.file_cache import FileCache
 from waza_engine.spec.loading import load_eval_file, load_task_file
 from waza_engine.spec.problems import SuiteFileError, SuiteFileWarning
+from waza_engine.spec.suite_files import DISK, SuiteFiles
 from waza_engine.spec.task_file import TaskFile
 from waza_engine.spec.task_globs import GlobError, expand, name_matches
 from waza_engine.spec.yaml_reader import read_yaml
@@ -62,10 +64,13 @@ def load_suite(
     *,
     disabled: bool = False,
     lenient: bool = True,
+    files: SuiteFiles = DISK,
+    cache: FileCache | None = None,
 ) -> Suite:
     """Return the suite of an eval file with its enabled tasks, with ``disabled`` those switched off, too.
 
-    ``given`` and ``lenient`` are as for ``load_eval_file``.
+    ``given`` and ``lenient`` are as for ``load_eval_file``, and ``files`` too. What is in ``cache`` is not
+    loaded again.
 
     Raises:
         SuiteFileError: when the eval file cannot be used.
@@ -73,20 +78,26 @@ def load_suite(
 
     """
     path = path.absolute()
-    spec, found, broken = _load(path, given, lenient=lenient)
+    cache = cache or FileCache()
+    spec, found, broken = cache.value_of(
+        path,
+        files,
+        lambda files: _load(path, given, files, lenient=lenient),
+        key=("eval file", repr(given), lenient),
+    )
     warnings = [str(warning) for warning in found]
     if spec.tasks_from:
-        dataset = load_dataset(path, spec)
+        dataset = load_dataset(path, spec, files)
         rows = tuple(SuiteTask(row.id, row.name, dataset.path, row.task, row.error) for row in dataset.tasks)
         return Suite(path, path.parent, spec, rows, (*warnings, *dataset.warnings, *_twice(rows)))
     tasks: list[SuiteTask] = []
     patterns: list[str] = []
     for position, element in enumerate(spec.tasks):
         if position in broken:
-            tasks.append(_broken_task(path, position, broken[position]))
+            tasks.append(_broken_task(path, position, broken[position], files))
         elif isinstance(element, str):
             patterns.append(element)
-            tasks += _tasks_of_pattern(path, element, warnings)
+            tasks += _tasks_of_pattern(path, element, warnings, files, cache)
         else:
             task = inline_task(element)
             tasks.append(_suite_task(path, task, fallback=f"task-{position + 1}"))
@@ -140,13 +151,13 @@ def _is_tagged(task: SuiteTask, patterns: Sequence[str]) -> bool:
 
 
 def _load(
-    path: Path, given: Mapping[str, object] | None, *, lenient: bool
+    path: Path, given: Mapping[str, object] | None, files: SuiteFiles, *, lenient: bool
 ) -> tuple[EvalFile, Sequence[SuiteFileWarning], Mapping[int, SuiteFileError]]:
     """Return the eval file, its warnings, and what is wrong with tasks that stand in it, by position."""
     broken: dict[int, SuiteFileError] = {}
     while True:
         try:
-            return *load_eval_file(path, given, lenient=lenient, left_out=broken), broken
+            return *load_eval_file(path, given, lenient=lenient, left_out=broken, files=files), broken
         except SuiteFileError as error:
             key, position = (*error.location, None, None)[:2]
             if not lenient or key != "tasks" or not isinstance(position, int) or position in broken:
@@ -154,24 +165,26 @@ def _load(
             broken[position] = error
 
 
-def _broken_task(path: Path, position: int, error: SuiteFileError) -> SuiteTask:
-    written: Any = read_yaml(path)
+def _broken_task(path: Path, position: int, error: SuiteFileError, files: SuiteFiles) -> SuiteTask:
+    written: Any = read_yaml(path, files=files)
     element = written["tasks"][position]
     known = cast("dict[str, object]", element) if isinstance(element, dict) else {}
     identifier = str(known.get("id") or f"task-{position + 1}")
     return SuiteTask(identifier, str(known.get("name") or identifier), path, None, str(error))
 
 
-def _tasks_of_pattern(eval_path: Path, pattern: str, warnings: list[str]) -> list[SuiteTask]:
+def _tasks_of_pattern(
+    eval_path: Path, pattern: str, warnings: list[str], files: SuiteFiles, cache: FileCache
+) -> list[SuiteTask]:
     try:
-        paths = expand(eval_path.parent, pattern)
+        paths = expand(eval_path.parent, pattern, files.listing, has_entry=files.has_entry)
     except GlobError as error:
         raise SuiteError(f"{eval_path}: the task pattern `{pattern}` cannot be read: {error}.") from None
     tasks: list[SuiteTask] = []
     within = suite_boundary(eval_path.parent, pattern, from_here=True)
     for path in paths:
         try:
-            task, found = load_task_file(path, within=within)
+            task, found = _loaded_task(path, within, files, cache)
         except SuiteFileError as error:
             name = shown(path.stem)
             tasks.append(SuiteTask(name, name, path, None, str(error)))
@@ -179,6 +192,18 @@ def _tasks_of_pattern(eval_path: Path, pattern: str, warnings: list[str]) -> lis
         warnings += [str(warning) for warning in found]
         tasks.append(_suite_task(path, task, fallback=shown(path.stem)))
     return tasks
+
+
+def _loaded_task(
+    path: Path, within: Boundary, files: SuiteFiles, cache: FileCache
+) -> tuple[TaskFile, Sequence[SuiteFileWarning]]:
+    return cache.value_of(
+        path,
+        files,
+        lambda files: load_task_file(path, within=within, files=files),
+        key="task file",
+        within=within,
+    )
 
 
 def _suite_task(path: Path, task: TaskFile, *, fallback: str) -> SuiteTask:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
 
+from waza_engine.graders.base import Grader
+from waza_engine.graders.registry import create
 from waza_engine.runs.grading.expectations import NAMES
 from waza_engine.runs.grading.graders import BuiltGrader, build_graders
 from waza_engine.runs.loading.suite import Suite, SuiteError, SuiteTask, select_tasks
 from waza_engine.runs.trials.trial import TrialTask
 from waza_engine.spec.expected import Expected
 from waza_engine.spec.grader_entry import GraderEntry
+from waza_engine.spec.suite_files import DISK, SuiteFiles
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,11 +31,16 @@ def select(
     task_patterns: Sequence[str],
     grader_names: Sequence[str],
     tag_patterns: Sequence[str] = (),
+    *,
+    build: Callable[[GraderEntry], Grader[Any]] = create,
+    files: SuiteFiles = DISK,
 ) -> tuple[list[SelectedTask], list[str]]:
     """Return the tasks with their graders, and warnings about them.
 
-    With grader names, a task that has none of them is left out. Raises ``SuiteError`` when nothing is left.
+    With grader names, a task that has none of them is left out. ``build`` is as for ``build_graders``; files
+    of graders are read through ``files``. Raises ``SuiteError`` when nothing is left.
     """
+    notices = _Notices(suite.directory, files)
     selected: list[SelectedTask] = []
     warnings: dict[str, None] = {}
     known: dict[str, None] = {}
@@ -40,9 +50,9 @@ def select(
                 selected.append(SelectedTask(source, None))
             continue
         entries, unknown = _entries(suite, source.task.expected, source.task.graders)
-        graders, found = build_graders(entries)
+        graders, found = build_graders(entries, build)
         expected = _expected_names(source.task.expected)
-        found += _notices(graders, suite, grader_names)
+        found += notices.of(graders, grader_names)
         warnings |= dict.fromkeys(f"{source.path}: {warning}" for warning in found)
         known |= dict.fromkeys([*(built.name for built in graders), *expected])
         graders = (*graders, *(_missing(name) for name in unknown))
@@ -103,18 +113,32 @@ def _compares(built: BuiltGrader) -> bool:
     return built.grader is not None and built.grader.compares
 
 
-def _notices(graders: Sequence[BuiltGrader], suite: Suite, wanted: Sequence[str]) -> list[str]:
-    """Return what would keep the graders that are asked from grading."""
-    found: list[str] = []
-    for built in graders:
-        if built.grader is None or (wanted and built.name not in wanted):
-            continue
-        try:
-            notices = built.grader.notices(suite.directory)
-        except Exception as error:  # noqa: BLE001 - a grader type of somebody else must not end the run
-            notices = (f"it cannot be looked at before the run: {error!r}",)
-        found += [f"grader `{built.name}`: {notice}" for notice in notices]
-    return found
+class _Notices:
+    """What would keep graders from grading. A grader of several tasks is asked once."""
+
+    def __init__(self, suite_directory: Path, files: SuiteFiles) -> None:
+        self._suite_directory = suite_directory
+        self._files = files
+        self._of_grader: dict[Grader[Any], tuple[str, ...]] = {}
+
+    def of(self, graders: Sequence[BuiltGrader], wanted: Sequence[str]) -> list[str]:
+        """Return a sentence for each thing that stands in the way of graders that are asked."""
+        return [
+            f"grader `{built.name}`: {notice}"
+            for built in graders
+            if built.grader is not None and (not wanted or built.name in wanted)
+            for notice in self._notices(built.grader)
+        ]
+
+    def _notices(self, grader: Grader[Any]) -> tuple[str, ...]:
+        found = self._of_grader.get(grader)
+        if found is None:
+            try:
+                found = grader.notices(self._suite_directory, self._files)
+            except Exception as error:  # noqa: BLE001 - a grader type of somebody else must not end the run
+                found = (f"it cannot be looked at before the run: {error!r}",)
+            self._of_grader[grader] = found
+        return found
 
 
 def _entries(

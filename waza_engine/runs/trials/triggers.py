@@ -10,7 +10,6 @@ from contextvars import copy_context
 from dataclasses import dataclass
 
 from waza_engine.executors.base import Cancellation, ExecutionResponse, Executor, ExecutorError
-from waza_engine.files import is_named
 from waza_engine.results.record import TriggerOutcome
 from waza_engine.runs.agent.setup import AgentSetup
 from waza_engine.runs.agent.workspace import WorkspaceError, trigger_workspace
@@ -18,6 +17,7 @@ from waza_engine.runs.limits.bounded import CancelledRunError
 from waza_engine.runs.loading.suite import Suite
 from waza_engine.runs.trials.conversation import execute
 from waza_engine.spec.loading import load_trigger_tests
+from waza_engine.spec.suite_files import DISK, SuiteFiles
 from waza_engine.spec.trigger_tests import TriggerPrompt, TriggerTests
 
 FILE_NAME = "trigger_tests.yaml"
@@ -35,10 +35,10 @@ class TriggerRun:
     tell: Callable[[str], None]
 
 
-def trigger_tests_of(suite: Suite) -> TriggerTests | None:
+def trigger_tests_of(suite: Suite, files: SuiteFiles = DISK) -> TriggerTests | None:
     """Return the trigger prompts beside the eval file, None without a file. Raises ``SuiteFileError``."""
     path = suite.directory / FILE_NAME
-    return load_trigger_tests(path)[0] if is_named(path) else None
+    return load_trigger_tests(path, files=files)[0] if files.is_named(path) else None
 
 
 def run_triggers(tests: TriggerTests, shared: TriggerRun, workers: int = 0) -> Iterator[TriggerOutcome]:

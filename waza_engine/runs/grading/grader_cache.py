@@ -1,0 +1,93 @@
+"""Graders by what is written of them: an entry that says the same keeps its grader."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+from waza_engine.graders.base import GraderError
+from waza_engine.graders.registry import AnyGrader, create
+
+if TYPE_CHECKING:
+    from waza_engine.spec.grader_entry import GraderEntry
+
+
+# Who grades one task after the other does not build the graders of all of them again.
+_KEPT_ROUNDS = 64
+
+
+@dataclass(slots=True)
+class _Kept:
+    """A grader, or what is wrong with it, and when it was asked for last."""
+
+    grader: AnyGrader | str
+    round: int
+
+
+@dataclass(slots=True)
+class _Known:
+    """An entry that was looked at; that it is kept means that nothing else has its ``id``."""
+
+    entry: GraderEntry
+    kept: _Kept
+    round: int
+
+
+class GraderCache:
+    """Graders that were built, and what is wrong with those that cannot be. Thread-safe.
+
+    ``builds`` counts how often one was built.
+    """
+
+    def __init__(self) -> None:
+        self.builds = 0
+        self._lock = threading.Lock()
+        self._by_text: dict[Hashable, _Kept] = {}
+        # An entry that is asked for again, as one of the suite is for each task, is not looked at again.
+        self._by_entry: dict[int, _Known] = {}
+        self._round = 0
+
+    def create(self, entry: GraderEntry) -> AnyGrader:
+        """Return the grader of an entry, as ``registry.create`` does. Raises ``GraderError``."""
+        known = self._by_entry.get(id(entry))
+        if known is None:
+            known = self._known(entry)
+        known.round = known.kept.round = self._round
+        kept = known.kept
+        if isinstance(kept.grader, str):
+            raise GraderError(kept.grader)
+        return kept.grader
+
+    def forget_unused(self) -> None:
+        """Call it after each use of the suite: what many uses did not ask for is forgotten."""
+        with self._lock:
+            oldest = self._round - _KEPT_ROUNDS
+            self._by_text = {text: kept for text, kept in self._by_text.items() if kept.round > oldest}
+            self._by_entry = {place: known for place, known in self._by_entry.items() if known.round > oldest}
+            self._round += 1
+
+    def _known(self, entry: GraderEntry) -> _Known:
+        text = _written(dict(entry))
+        kept = self._by_text.get(text)
+        if kept is None:
+            self.builds += 1
+            try:
+                kept = _Kept(create(entry), self._round)
+            except GraderError as error:
+                kept = _Kept(str(error), self._round)
+        with self._lock:
+            self._by_text[text] = kept
+            known = self._by_entry[id(entry)] = _Known(entry, kept, self._round)
+        return known
+
+
+def _written(value: object) -> Hashable:
+    """Return what tells values of a file apart: ``1``, ``1.0``, ``01`` and ``true`` are four."""
+    if isinstance(value, Mapping):
+        block = cast("Mapping[str, Any]", value)
+        return "{", tuple((key, _written(item)) for key, item in block.items())
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return "[", tuple(_written(item) for item in cast("Sequence[Any]", value))
+    return type(value), str(value)

@@ -1,0 +1,141 @@
+"""Suites that stay in memory between requests: what is asked for again costs what has changed since.
+
+A resident suite holds its files as they were loaded, the graders that were built of them, and warm workers.
+Nothing of it is taken on trust: each request looks at the stamp of each file, and at the open texts that it
+brings. So the answer to a request is the same whether its suite is resident or not.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from waza_engine.results.reading.recordings import Recording, read_recording
+from waza_engine.results.reviews.review_file import reviews_stamp
+from waza_engine.runs.grading.grader_cache import GraderCache
+from waza_engine.runs.grading.workers import GradingWorkers
+from waza_engine.runs.loading.suite import Suite, load_suite
+from waza_engine.runs.trials.selection import SelectedTask, select
+from waza_engine.spec.file_cache import FileCache
+from waza_engine.spec.loading import load_eval_file
+from waza_engine.spec.suite_files import DISK, SuiteFiles, Version
+
+MOST_SUITES = 4
+MOST_RECORDINGS = 4
+
+
+class ResidentSuite:
+    """A suite in memory. Thread-safe; ``close`` ends its workers.
+
+    ``files`` and ``graders`` count how often a file was loaded and a grader was built.
+    """
+
+    def __init__(self) -> None:
+        self.files = FileCache()
+        self.graders = GraderCache()
+        self.workers = GradingWorkers()
+        self._lock = threading.Lock()
+
+    def selected(
+        self,
+        path: Path,
+        given: Mapping[str, object],
+        files: SuiteFiles,
+        tasks: Sequence[str],
+        graders: Sequence[str],
+    ) -> tuple[Suite, list[SelectedTask], list[str]]:
+        """Return the suite as ``load_suite`` does, and of it what ``select`` returns. Raises what they do."""
+        with self._lock:
+            suite = load_suite(path, given, files=files, cache=self.files)
+            chosen, warnings = select(suite, tasks, graders, build=self.graders.create, files=files)
+            self.files.forget_unused()
+            self.graders.forget_unused()
+        return suite, chosen, warnings
+
+    def close(self) -> None:
+        """End the workers; can be called twice."""
+        self.workers.close()
+
+
+@dataclass(frozen=True, slots=True)
+class _KeptRecording:
+    versions: Sequence[Version]
+    recording: Recording
+
+
+class ResidentSuites:
+    """The suites and records that were asked for last. Thread-safe; leaving ``with`` ends their workers."""
+
+    def __init__(self, most: int = MOST_SUITES) -> None:
+        self._most = most
+        self._lock = threading.Lock()
+        self._suites: OrderedDict[Path, ResidentSuite] = OrderedDict()
+        self._recordings: OrderedDict[Path, _KeptRecording] = OrderedDict()
+        self._names = FileCache()
+        self._closed = False
+
+    def __enter__(self) -> ResidentSuites:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def suite(self, path: Path) -> ResidentSuite:
+        """Return the suite of an eval file; of many the one goes that was asked for longest ago."""
+        path, gone = path.absolute(), []
+        with self._lock:
+            found = self._suites.setdefault(path, ResidentSuite())
+            self._suites.move_to_end(path)
+            if self._closed:
+                gone = list(self._suites.values())
+            elif len(self._suites) > self._most:
+                gone = [self._suites.popitem(last=False)[1]]
+        for suite in gone:
+            suite.close()
+        return found
+
+    def recording(self, path: Path) -> Recording:
+        """Return the run of a result file as ``read_recording`` does. Raises ``RecordingError``."""
+        place, now = path.absolute(), time.time_ns()
+        versions = _versions(place)
+        with self._lock:
+            kept = self._recordings.get(place)
+            if kept is not None and kept.versions == versions:
+                self._recordings.move_to_end(place)
+                return kept.recording
+        recording = read_recording(path)
+        with self._lock:
+            self._recordings.pop(place, None)
+            if all(version.is_settled(now) for version in versions):
+                self._recordings[place] = _KeptRecording(versions, recording)
+            if len(self._recordings) > MOST_RECORDINGS:
+                self._recordings.popitem(last=False)
+        return recording
+
+    def name_of(self, eval_file: Path, files: SuiteFiles) -> str:
+        """Return what a suite is called, whoever answers in it. Raises ``SuiteFileError``."""
+
+        def name(files: SuiteFiles) -> str:
+            return load_eval_file(eval_file, {"executor": "replay"}, lenient=True, files=files)[0].name
+
+        self._names.forget_unused()
+        return self._names.value_of(eval_file, files, name, key="name")
+
+    def close(self) -> None:
+        """End all workers, those at work when their grading ends; can be called twice."""
+        with self._lock:
+            self._closed = True
+            suites = list(self._suites.values())
+        for suite in suites:
+            suite.close()
+
+
+def _versions(record: Path) -> list[Version]:
+    """Return what changes with a record, which its reviews are part of."""
+    reviews = reviews_stamp(record)
+    places = [record] if reviews is None else [record, reviews[0]]
+    return [version for place in places if (version := DISK.version(place)) is not None]

@@ -1,0 +1,88 @@
+"""What was made of the files of a suite, kept for as long as their text is the same.
+
+A file that has not been touched is not even opened: its stamp (identity, size, times) says so. The times of a
+file system are coarse, so the stamp of a file that was changed just now says nothing: its text is compared.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+from waza_engine.files import Boundary, FileError
+from waza_engine.spec.suite_files import SuiteFiles, Version
+from waza_engine.spec.yaml_reader import MAX_BYTES
+
+ValueT = TypeVar("ValueT")
+# While somebody types, a pattern may match no task file for a moment.
+_KEPT_ROUNDS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """``version`` is None when it cannot be trusted: the text has to be looked at."""
+
+    version: Version | None
+    text: str
+    value: Any
+    round: int
+
+
+class FileCache:
+    """Values by file. Thread-safe, though two threads may make one value twice.
+
+    ``loads`` counts how often a value was made.
+    """
+
+    def __init__(self) -> None:
+        self.loads = 0
+        self._lock = threading.Lock()
+        self._kept: dict[Hashable, _Kept] = {}
+        self._round = 0
+
+    def value_of(
+        self,
+        path: Path,
+        files: SuiteFiles,
+        load: Callable[[SuiteFiles], ValueT],
+        *,
+        key: Hashable,
+        within: Boundary | None = None,
+    ) -> ValueT:
+        """Return what ``load`` made of the text of a file, which is all that it may depend on beside ``key``.
+
+        ``load`` gets the files with this very text. What it raises is raised, and not kept. ``within`` is as
+        for ``SuiteFiles.text_of``.
+        """
+        place = (path, key, within)
+        version, now = files.version(path), time.time_ns()
+        kept = self._kept.get(place)
+        if kept is None or version is None or kept.version != version:
+            try:
+                text = files.text_of(path, MAX_BYTES, within=within)
+            except FileError:
+                # Loading says what is wrong with it.
+                return load(files)
+            trusted = version if version is not None and version.is_settled(now) else None
+            if kept is None or kept.text != text:
+                value = load(files.overlaid({path: text}))
+                self.loads += 1
+            else:
+                value = kept.value
+            kept = _Kept(trusted, text, value, self._round)
+        elif kept.round == self._round:
+            return cast("ValueT", kept.value)
+        with self._lock:
+            self._kept[place] = _Kept(kept.version, kept.text, kept.value, self._round)
+        return cast("ValueT", kept.value)
+
+    def forget_unused(self) -> None:
+        """Call it after each use of the suite: what many uses did not ask for is forgotten."""
+        with self._lock:
+            oldest = self._round - _KEPT_ROUNDS
+            self._kept = {place: kept for place, kept in self._kept.items() if kept.round > oldest}
+            self._round += 1
