@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from typing import cast
 
-from waza_engine.results.json_values import Block, block_of, number
+from waza_engine.results.codec.header import engine_block
+from waza_engine.results.json_values import Block, block_of, number, text_of
 
 
 def spending_words(document: Block) -> str:
@@ -15,6 +16,18 @@ def spending_words(document: Block) -> str:
     if not tokens:
         return ""
     return f"{tokens:,} tokens, {_cost(cost)}"
+
+
+def ending_words(document: Block) -> str:
+    """Return why a run has not come to its end, or could not; "" for one that has."""
+    engine = engine_block(document)
+    match engine.get("status"):
+        case "canceled":
+            return text_of(engine.get("message")) or "the run was interrupted; what was finished is kept"
+        case "error":
+            return text_of(engine.get("message")) or "the run did not come to its end"
+        case _:
+            return ""
 
 
 def dollars(amount: float) -> str:
