@@ -86,6 +86,8 @@ async def test_an_editor_looks_at_every_file(repository: HostileRepository) -> N
         watch = Stopwatch(editor.process_id)
         for path in _some_of_each_folder(repository):
             await _look_at(editor, path, watch)
+        symbols = types.WorkspaceSymbolParams("")
+        await watch.of("workspace symbols", editor.workspace_symbol_async(symbols))
         memory = _peak_memory_bytes(editor.process_id)
     assert memory < MOST_MEMORY_BYTES, f"{memory / 2**20:.0f} MiB"
     assert watch.slowest[0][0] < SLOWEST_ANSWER_SECONDS, watch.slowest
@@ -116,6 +118,7 @@ async def _look_at(editor: Editor, path: Path, watch: Stopwatch) -> None:
         await watch.of(f"completion {where}", editor.text_document_completion_async(completion))
         hover = types.HoverParams(document, types.Position(line, 3))
         await watch.of(f"hover {where}", editor.text_document_hover_async(hover))
+        await _navigate(editor, document, types.Position(line, 8), watch, where)
     editor.insert(document.uri, 2, last.line, last.character, "\nx")
     await watch.of(f"hints {name}", editor.hints(document.uri))
     await watch.of(f"lenses {name}", editor.lenses(document.uri))
@@ -124,6 +127,22 @@ async def _look_at(editor: Editor, path: Path, watch: Stopwatch) -> None:
     await watch.of(f"actions {name}", editor.text_document_code_action_async(actions))
     await editor.problems(document.uri)
     editor.close(document.uri)
+
+
+async def _navigate(
+    editor: Editor,
+    document: types.TextDocumentIdentifier,
+    position: types.Position,
+    watch: Stopwatch,
+    where: str,
+) -> None:
+    definition = types.DefinitionParams(document, position)
+    await watch.of(f"definition {where}", editor.text_document_definition_async(definition))
+    context = types.ReferenceContext(include_declaration=True)
+    references = types.ReferenceParams(context, document, position)
+    await watch.of(f"references {where}", editor.text_document_references_async(references))
+    rename = types.RenameParams(document, position, "another")
+    await watch.of(f"rename {where}", editor.text_document_rename_async(rename))
 
 
 COMMANDS = {

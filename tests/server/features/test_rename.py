@@ -139,6 +139,16 @@ def test_what_can_be_renamed_is_told_without_its_quotes(tmp_path: Path) -> None:
     assert (opened.document.text[found.span.start : found.span.end], found.name) == ("polite", "polite")
 
 
+@pytest.mark.parametrize("written", ['<CURSOR>"polite"', '"polite"<CURSOR>'])
+def test_what_can_be_renamed_holds_the_cursor_at_a_quote(tmp_path: Path, written: str) -> None:
+    text = EVAL.replace('graders: ["polite"]', f"graders: [{written}]")
+    opened = open_at_cursor(tmp_path, {"eval.yaml": text}, "eval")
+    found = renamable(opened.document, opened.workspace, opened.offset)
+    assert found is not None
+    assert found.name == "polite"
+    assert found.span.start <= opened.offset <= found.span.end
+
+
 def test_a_path_is_renamed_by_moving_its_file(tmp_path: Path) -> None:
     opened = open_at_cursor(tmp_path, {"eval.yaml": EVAL.replace("tasks/*", "tas<CURSOR>ks/*")}, "eval")
     assert renamable(opened.document, opened.workspace, opened.offset) is None
