@@ -1,9 +1,9 @@
 """How long grading a recorded run again takes.
 
 ``python -m tests.bench.regrading [TASKS] [TRIALS]`` prints the time of the whole command's work (reading the
-record and the suite, grading, the answer) and of one check, for 1,000 tasks with five graders each; a check is
-one grader on one trial. Then what an edit of one grader costs that is not saved: in an engine that was just
-started, as the first request for its suite, and as each one after it.
+record and the suite, grading, the answer) and of one check, for 1,000 tasks with five graders each; a check
+is one grader on one trial. Then what an edit of one grader costs that is not saved: when nothing is resident,
+as the first request for its suite, and as each one after it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
@@ -58,7 +58,7 @@ def edits(size: int) -> None:
         # What was written just now is not trusted to be as it was.
         time.sleep(2.1)
         for tasks in (("t0003",), ()):
-            for name, text in (("greets", "[hello]"), ("substance", "> 3")):
+            for name, text in (("greets", "contains: [hello]"), ("substance", "> 3")):
                 requests = [
                     RegradeRequest(record, tasks=tasks, graders=(name,), overlays={path: typed})
                     for typed in typed_texts(path.read_text("utf-8"), text)
@@ -94,7 +94,7 @@ def milliseconds(request: RegradeRequest, suites: ResidentSuites) -> float:
 
 
 @contextmanager
-def recorded_suite(tasks: int, trials: int) -> Iterator[tuple[Path, Path]]:
+def recorded_suite(tasks: int, trials: int) -> Generator[tuple[Path, Path]]:
     """Give a suite of so many tasks with five graders each, and its record."""
     with tempfile.TemporaryDirectory() as directory:
         names = [f"t{number:04}" for number in range(tasks)]
