@@ -26,6 +26,7 @@ ENGINE_MODULES_FOR_THE_SERVER = {
     "waza_engine.files",
     "waza_engine.command_line",
     "waza_engine.markdown",
+    "waza_engine.steps",
     "waza_engine.terminal",
     "waza_engine.spec.file_names",
     "waza_engine.spec.pattern_syntax",

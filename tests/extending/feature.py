@@ -16,7 +16,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from waza_language_server.project.suite_file import SuiteFile
-from waza_language_server.syntax.steps import Steps, in_steps
+from waza_engine.steps import Steps, in_steps
 
 if TYPE_CHECKING:
     from waza_language_server.project.document import Document
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from waza_language_server.project.document import Document
     from waza_language_server.protocol.schedule import Answer
     from waza_language_server.protocol.server import WazaServer
-    from waza_language_server.syntax.steps import Steps
+    from waza_engine.steps import Steps
 
 
 def folding(ls: WazaServer, params: types.FoldingRangeParams) -> Answer[list[types.FoldingRange]]:

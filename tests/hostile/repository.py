@@ -240,6 +240,32 @@ def committed_results(folder: Path, _outside: Path) -> None:
     (results / "large.json").write_bytes(b'{"tasks": [' + b"1," * 4_000_000)
 
 
+def dense_results(folder: Path, _outside: Path) -> None:
+    """Results of few bytes and very many values."""
+    _suite(folder)
+    results = folder / ".waza" / "results"
+    results.mkdir(parents=True)
+    start = b'{"eval_id": "run", "eval_name": "x", "timestamp": "2026-01-01T00:00:00Z", "tasks": ['
+    (results / "tasks.json").write_bytes(start + b"{}," * 4_000_000 + b"{}]}")
+    (results / "lines.partial.jsonl").write_bytes(start + b"]}\n" + b"1\n" * 4_000_000)
+    verdicts = ",".join(f'"g{number}":{{}}' for number in range(190_000))
+    trial = f'{{"test_id": "one", "runs": [{{"validations": {{{verdicts}}}}}]}}'
+    (results / "verdicts.json").write_bytes(start + trial.encode() + b"]}")
+    # An interval of the score costs a hundredth of a second for each task that people have reviewed.
+    person = {"h": {"type": "human", "score": 0, "passed": False, "details": {"status": "pending"}}}
+    tasks = [
+        {"test_id": f"t{number}", "runs": [{"validations": person, "final_output": "x" * 100}] * 3}
+        for number in range(1_000)
+    ]
+    (results / "reviewed.json").write_bytes(start + json.dumps(tasks)[1:].encode() + b"}")
+    review = {"run": "run", "trial": 1, "grader": "h", "passed": True}
+    lines = (
+        json.dumps({**review, "task": f"t{number}", "score": number / 1_000}) + "\n"
+        for number in range(1_000)
+    )
+    (folder / "reviews.jsonl").write_text("".join(lines), "utf-8")
+
+
 def _what_fetches(folder: Path, port: int) -> None:
     (folder / "tasks").mkdir(parents=True)
     (folder / "tasks" / "one.yaml").write_text(TASK, "utf-8")
@@ -298,4 +324,5 @@ SUITES: tuple[Callable[[Path, Path], None], ...] = (
     no_numbers,
     binary,
     committed_results,
+    dense_results,
 )

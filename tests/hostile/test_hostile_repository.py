@@ -26,9 +26,9 @@ from tests.hostile.repository import HostileRepository, write_hostile_repository
 from tests.protocol.editor import Editor, editing
 
 MOST_MEMORY_BYTES = 200 * 2**20
-# Of the server's own time, so that a busy machine finds nothing. Nearly every answer takes less than 0.05 s;
-# the first one behind 500 graders that each leave a bracket open takes the most, about 0.3 s.
-SLOWEST_ANSWER_SECONDS = 2.0
+# Of the server's own time, with room for a machine that is several times as slow: nearly every answer takes
+# less than 0.05 s, the slowest 0.2 s.
+SLOWEST_ANSWER_SECONDS = 1.0
 SLOWEST_COMMAND_SECONDS = 240
 BIN = Path(sys.executable).parent
 UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
@@ -86,6 +86,8 @@ async def test_an_editor_looks_at_every_file(repository: HostileRepository) -> N
         watch = Stopwatch(editor.process_id)
         for path in _some_of_each_folder(repository):
             await _look_at(editor, path, watch)
+        symbols = types.WorkspaceSymbolParams("")
+        await watch.of("workspace symbols", editor.workspace_symbol_async(symbols))
         memory = _peak_memory_bytes(editor.process_id)
     assert memory < MOST_MEMORY_BYTES, f"{memory / 2**20:.0f} MiB"
     assert watch.slowest[0][0] < SLOWEST_ANSWER_SECONDS, watch.slowest
@@ -116,6 +118,7 @@ async def _look_at(editor: Editor, path: Path, watch: Stopwatch) -> None:
         await watch.of(f"completion {where}", editor.text_document_completion_async(completion))
         hover = types.HoverParams(document, types.Position(line, 3))
         await watch.of(f"hover {where}", editor.text_document_hover_async(hover))
+        await _navigate(editor, document, types.Position(line, 8), watch, where)
     editor.insert(document.uri, 2, last.line, last.character, "\nx")
     await watch.of(f"hints {name}", editor.hints(document.uri))
     await watch.of(f"lenses {name}", editor.lenses(document.uri))
@@ -124,6 +127,22 @@ async def _look_at(editor: Editor, path: Path, watch: Stopwatch) -> None:
     await watch.of(f"actions {name}", editor.text_document_code_action_async(actions))
     await editor.problems(document.uri)
     editor.close(document.uri)
+
+
+async def _navigate(
+    editor: Editor,
+    document: types.TextDocumentIdentifier,
+    position: types.Position,
+    watch: Stopwatch,
+    where: str,
+) -> None:
+    definition = types.DefinitionParams(document, position)
+    await watch.of(f"definition {where}", editor.text_document_definition_async(definition))
+    context = types.ReferenceContext(include_declaration=True)
+    references = types.ReferenceParams(context, document, position)
+    await watch.of(f"references {where}", editor.text_document_references_async(references))
+    rename = types.RenameParams(document, position, "another")
+    await watch.of(f"rename {where}", editor.text_document_rename_async(rename))
 
 
 COMMANDS = {
@@ -146,6 +165,7 @@ def test_a_command_looks_at_all_of_it(repository: HostileRepository, command: li
         "alias_bombs/eval.yaml",
         "names/eval.yaml",
         "committed_results/eval.yaml",
+        "dense_results/eval.yaml",
         "descriptors/.waza.yaml",
         "pipes/eval.yaml",
         "links/tasks/secret.yaml",

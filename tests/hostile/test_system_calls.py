@@ -30,6 +30,7 @@ SMALL = (
     "fetching",
     "executing",
     "committed_results",
+    "dense_results",
 )
 
 

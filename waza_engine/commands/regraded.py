@@ -8,8 +8,8 @@ from typing import Any
 
 from waza_engine.executors.base import Cancellation
 from waza_engine.results.json_values import Block, block_of, number
-from waza_engine.results.reading.formats import task_result
 from waza_engine.results.reading.scores import GraderResult, TaskResult
+from waza_engine.results.reading.task_scores import task_result
 from waza_engine.results.writing.regraded import regraded_document, regraded_task
 from waza_engine.runs.grading.recorded_verdicts import is_recorded
 from waza_engine.runs.regrading import RegradedTask, Regrading

@@ -9,8 +9,8 @@ from waza_engine.commands.printer import Part, Printer
 from waza_engine.commands.report import MARKS, feedback_part
 from waza_engine.results.codec.header import header_of
 from waza_engine.results.json_values import Block, block_of, blocks_of, number
-from waza_engine.results.reading.formats import task_result
 from waza_engine.results.reading.scores import GraderResult, TaskResult
+from waza_engine.results.reading.task_scores import task_result
 from waza_engine.results.record import RunHeader
 
 _SHOWN_CHARACTERS = 300

@@ -104,15 +104,17 @@ def task_status(trials: Sequence[TrialStatus]) -> TaskStatus:
     return "error" if "error" in counted else "passed"
 
 
-def task_statistics(trials: Sequence[TrialScore], *, seed: int = 0) -> TaskStatistics | None:
-    """Return the figures of a task's trials, None without any."""
+def task_statistics(
+    trials: Sequence[TrialScore], *, seed: int = 0, resampled: bool = True
+) -> TaskStatistics | None:
+    """Return the figures of a task's trials, None without any; only when ``resampled`` with an interval."""
     if not trials:
         return None
     statuses = [trial.status for trial in trials]
     scores = [trial.score for trial in trials]
     weighted = [trial.weighted_score for trial in trials]
     passed, total = statuses.count("passed"), len(trials)
-    interval = bootstrap(weighted, seed=seed) if total > 1 else None
+    interval = bootstrap(weighted, seed=seed) if resampled and total > 1 else None
     return TaskStatistics(
         pass_rate=passed / total,
         flakiness_percent=flakiness_percent(passed, total),

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Generator
 from typing import TYPE_CHECKING
 
+from waza_engine.steps import finished
 from waza_language_server.analysis.failures import guarded, note_failure
 from waza_language_server.analysis.file_rules.syntax_problems import multiplies_itself, syntax_faults
 from waza_language_server.analysis.grader_problems import grader_problems
@@ -23,7 +24,6 @@ from waza_language_server.analysis.rules import (
 from waza_language_server.project.outline import outline_of_in_steps
 from waza_language_server.schema.locate import graders_in
 from waza_language_server.syntax.nodes import Node
-from waza_language_server.syntax.steps import finished
 from waza_language_server.syntax.tree import Tree
 
 if TYPE_CHECKING:

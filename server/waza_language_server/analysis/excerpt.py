@@ -11,12 +11,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import is_
 
+from waza_engine.steps import Steps
 from waza_language_server.analysis.changed_places import Changes
 from waza_language_server.schema.catalog import Catalog, SchemaName
 from waza_language_server.schema.locate import shape_below
 from waza_language_server.schema.shape import Shape
 from waza_language_server.syntax.nodes import Green, Node, Placed
-from waza_language_server.syntax.steps import Steps
 from waza_language_server.syntax.tree import Tree
 from waza_language_server.text.span import Span
 

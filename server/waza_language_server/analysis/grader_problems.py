@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from weakref import WeakKeyDictionary
 
+from waza_engine.steps import Steps
 from waza_language_server.analysis.failures import guarded
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import FileView, Found, GraderView, found_by
@@ -22,7 +23,6 @@ from waza_language_server.schema.catalog import Catalog, SchemaName
 from waza_language_server.schema.locate import grader_shape, located_below
 from waza_language_server.schema.shape import Shape
 from waza_language_server.syntax.nodes import Green, Node, refers_elsewhere
-from waza_language_server.syntax.steps import Steps
 from waza_language_server.text.edit import Edits, Fix
 
 Memory = WeakKeyDictionary[Green, dict[SchemaName, tuple[Problem, ...]]]

@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from waza_engine.steps import Steps
 from waza_language_server.analysis.changed_places import Changes
 from waza_language_server.analysis.diagnose import PROBLEMS_PER_PAUSE, diagnose_in_steps, in_order
 from waza_language_server.analysis.excerpt import Excerpt, Excerpts
@@ -34,7 +35,6 @@ from waza_language_server.analysis.rules import (
 from waza_language_server.project.outline import outline_of_in_steps
 from waza_language_server.schema.locate import graders_in
 from waza_language_server.syntax.fault import STRUCTURAL_CODES
-from waza_language_server.syntax.steps import Steps
 from waza_language_server.syntax.tree import Tree
 from waza_language_server.syntax.tried_edits import apply
 from waza_language_server.text.edit import Edit, Fix

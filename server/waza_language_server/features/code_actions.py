@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.trial import Chosen, Trials
-from waza_language_server.syntax.steps import finished
 from waza_language_server.text.edit import Edits
 from waza_language_server.text.workspace_edit import FileEdit, WorkspaceEdit
 
@@ -51,26 +50,17 @@ class CodeAction:
     preferred: bool = False
 
 
-def code_actions(
-    document: Document,
-    workspace: Workspace,
-    span: Span,
-    problems: Sequence[Problem],
-) -> tuple[CodeAction, ...]:
-    """Return the fixes of the problems that touch a span, the safe ones first.
-
-    ``problems`` are those of this version of the document.
-    """
-    return finished(code_actions_in_steps(document, workspace, span, problems))
-
-
 def code_actions_in_steps(
     document: Document,
     workspace: Workspace,
     span: Span,
     problems: Sequence[Problem],
 ) -> Generator[None, None, tuple[CodeAction, ...]]:
-    """Do the same with many pauses, where the caller may do something else or stop."""
+    """Return the fixes of the problems that touch a span, the safe ones first.
+
+    ``problems`` are those of this version of the document. There are many pauses, where the caller may do
+    something else or stop.
+    """
     trials = Trials(document, workspace, problems)
     work = _Work(QUICK_FIX_SECONDS)
     found: dict[tuple[str, Edits], CodeAction] = {}
@@ -93,18 +83,13 @@ def code_actions_in_steps(
     return _safe_first(found.values())
 
 
-def fix_all(document: Document, workspace: Workspace, problems: Sequence[Problem]) -> CodeAction | None:
+def fix_all_in_steps(
+    document: Document, workspace: Workspace, problems: Sequence[Problem]
+) -> Generator[None, None, CodeAction | None]:
     """Return the action that applies the preferred fix of each problem, None when there is none.
 
     Of fixes that touch the same text the first is taken; the others come with the next round.
     """
-    return finished(fix_all_in_steps(document, workspace, problems))
-
-
-def fix_all_in_steps(
-    document: Document, workspace: Workspace, problems: Sequence[Problem]
-) -> Generator[None, None, CodeAction | None]:
-    """Do the same with many pauses, where the caller may do something else or stop."""
     trials = Trials(document, workspace, problems)
     work = _Work(FIX_ALL_SECONDS)
     apart = yield from _apart(problems, work)

@@ -10,8 +10,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from waza_engine.steps import Steps, finished, in_steps
 from waza_language_server.features.runnables import Runnable, runnables_in_steps
-from waza_language_server.syntax.steps import Steps, finished, in_steps
 
 if TYPE_CHECKING:
     from waza_language_server.project.document import Document

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
-from waza_language_server.features.snippets import Layout, escaped, plain_text
+from waza_language_server.features.snippets import Layout, plain_text
 from waza_language_server.project.nearby import Nearby
 from waza_language_server.text.edit import Edit
 from waza_language_server.text.scalar_writing import plain_or_quoted
@@ -168,8 +168,3 @@ class Place:
 
     def _line_start(self, offset: int) -> int:
         return max(self.text.rfind("\n", 0, offset), self.text.rfind("\r", 0, offset)) + 1
-
-
-def safe(text: str) -> str:
-    """Return text for use in a snippet."""
-    return escaped(text)

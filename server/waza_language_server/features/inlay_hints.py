@@ -16,9 +16,9 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from waza_engine.markdown import fenced
+from waza_engine.steps import Steps, finished
 from waza_language_server.features.score_text import check_label, score_label, score_story
 from waza_language_server.project.suite_file import SuiteFile
-from waza_language_server.syntax.steps import Steps, finished
 
 if TYPE_CHECKING:
     from waza_engine.results.reading.newest_scores import CheckResult

@@ -15,9 +15,9 @@ from waza_language_server.text.workspace_edit import FilePlace, WorkspaceEdit
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from waza_engine.steps import Steps
     from waza_language_server.project.document import Document
     from waza_language_server.project.workspace import Workspace
-    from waza_language_server.syntax.steps import Steps
 
 
 def moved_files(workspace: Workspace, moves: Mapping[Path, Path]) -> Steps[WorkspaceEdit]:

@@ -16,9 +16,9 @@ from waza_language_server.project.suite_files import files_of_workspace
 from waza_language_server.text.workspace_edit import FilePlace
 
 if TYPE_CHECKING:
+    from waza_engine.steps import Steps
     from waza_language_server.project.document import Document
     from waza_language_server.project.workspace import Workspace
-    from waza_language_server.syntax.steps import Steps
     from waza_language_server.text.span import Span
 
 SymbolWord = Literal["grader", "task", "skill"]

@@ -16,13 +16,13 @@ from waza_language_server.project.suite_files import SuiteSource
 from waza_language_server.project.suites import picks_up
 from waza_language_server.project.uris import uri_of
 from waza_language_server.text.scalar_map import ScalarMap
+from waza_language_server.text.span import Span
 from waza_language_server.text.workspace_edit import FilePlace, FileRename, WorkspaceEdit
 
 if TYPE_CHECKING:
+    from waza_engine.steps import Steps
     from waza_language_server.project.document import Document
     from waza_language_server.project.workspace import Workspace
-    from waza_language_server.syntax.steps import Steps
-    from waza_language_server.text.span import Span
 
 _ANCHOR = re.compile(r"[^\s\[\]{},&*]+")
 _FILE_NAME = re.compile(r"[\w][\w.+=@~ -]*(?<![. ])")
@@ -43,7 +43,10 @@ class Renaming:
 
 @dataclass(frozen=True, slots=True)
 class Renamable:
-    """What a rename would rename: its characters, and its name now."""
+    """What a rename would rename: its characters, and its name now.
+
+    The cursor is among them or at one of their ends, also when it stands at a quote around the name.
+    """
 
     span: Span
     name: str
@@ -54,7 +57,8 @@ def renamable(document: Document, workspace: Workspace, offset: int) -> Renamabl
     symbol = symbol_at(document, workspace, offset)
     if symbol is None or symbol.kind == "file":
         return None
-    return Renamable(symbol.mention.span, symbol.name)
+    span = symbol.mention.span
+    return Renamable(Span(min(span.start, offset), max(span.end, offset)), symbol.name)
 
 
 def rename(

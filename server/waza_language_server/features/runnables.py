@@ -15,10 +15,10 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from waza_engine.steps import Steps, in_steps
 from waza_language_server.project.runnable_id import RunnableId
 from waza_language_server.project.suite_file import SuiteFile, task_id, word
 from waza_language_server.project.uris import path_of
-from waza_language_server.syntax.steps import Steps, finished, in_steps
 from waza_language_server.text.span import Span
 
 if TYPE_CHECKING:
@@ -39,13 +39,8 @@ class Runnable:
     label: str
 
 
-def runnables(document: Document, workspace: Workspace) -> tuple[Runnable, ...]:
-    """Return what can be run from a document, in the order of its text."""
-    return finished(runnables_in_steps(document, workspace))
-
-
 def runnables_in_steps(document: Document, workspace: Workspace) -> Steps[tuple[Runnable, ...]]:
-    """Do the same with many pauses."""
+    """Return what can be run from a document, in the order of its text; with many pauses."""
     path = path_of(document.uri)
     root = document.tree.root
     if path is None or root is None or root.kind != "mapping":

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from waza_engine.files import FileError, read_bytes, text_of
+from waza_engine.steps import Steps
 from waza_language_server.project.facts import Fact
 from waza_language_server.project.reach import Reach
-from waza_language_server.syntax.steps import Steps
 from waza_language_server.syntax.tree import Tree, parse
 
 MAX_BYTES = 4_000_000

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
-from waza_language_server.syntax.steps import Steps, finished
+from waza_engine.steps import Steps, finished
 from waza_language_server.syntax.tree import Tree, parse_in_steps
 from waza_language_server.text.line_index import LineIndex
 

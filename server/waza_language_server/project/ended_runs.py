@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from waza_engine.results.reading.newest_scores import RunResult, TaskResult, results_of
+from waza_engine.results.reading.newest_scores import RunResult, TaskResult, results_of_in_steps
+from waza_engine.steps import Steps
 from waza_language_server.project.disk import stamp_of
 
 if TYPE_CHECKING:
@@ -43,12 +44,15 @@ class EndedRuns:
         if len(ended) > MOST_KEPT:
             del ended[next(iter(ended))]
 
-    def over(self, suite: Path, found: RunResult | None) -> RunResult | None:
-        """Return what the result files of a suite say, and of what was run here what its run has said."""
-        for ended in self._ended.get(suite, {}).values():
+    def over(self, suite: Path, found: RunResult | None) -> Steps[RunResult | None]:
+        """Return what the result files of a suite say, and of what was run here what its run has said.
+
+        Pauses while a file is read.
+        """
+        for ended in list(self._ended.get(suite, {}).values()):
             stamp = stamp_of(ended.results)
             if isinstance(stamp, tuple) and stamp[1] <= self._longest_bytes:
-                own = results_of(ended.results)
+                own = yield from results_of_in_steps(ended.results)
                 found = found if own is None else _laid_over(found, own, ended.found_then)
         return found
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TypeVar
 
+from waza_engine.steps import Steps, finished
 from waza_language_server.project.claim import CONFIG_NAMES, EVAL_NAMES, TRIGGER_NAMES, YAML_SUFFIXES, claim
 from waza_language_server.project.disk import TOO_LARGE, Disk
 from waza_language_server.project.document import Document, DocumentKind
@@ -33,7 +34,6 @@ from waza_language_server.project.suites import (
     picks_up,
 )
 from waza_language_server.project.uris import path_of
-from waza_language_server.syntax.steps import Steps, finished
 from waza_language_server.syntax.tree import Tree, parse, parse_in_steps
 
 MAX_FIXTURES = 2_000

@@ -12,9 +12,9 @@ from itertools import chain
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
+from waza_engine.steps import Steps, finished, in_steps
 from waza_language_server.project.suite_file import GraderEntry, SuiteFile, TaskEntry, word
 from waza_language_server.syntax.nodes import Green, Node, refers_elsewhere
-from waza_language_server.syntax.steps import Steps, finished, in_steps
 from waza_language_server.syntax.tree import Tree
 
 if TYPE_CHECKING:

@@ -16,6 +16,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from waza_engine.steps import Steps
 from waza_language_server.project.mentions import (
     Mention,
     SymbolKind,
@@ -26,7 +27,6 @@ from waza_language_server.project.mentions import (
 )
 from waza_language_server.project.named_paths import PathsIn
 from waza_language_server.project.suite_files import SuiteSource, files_of_suite, files_of_workspace
-from waza_language_server.syntax.steps import Steps
 from waza_language_server.syntax.tree import parse_in_steps
 from waza_language_server.text.span import Span
 from waza_language_server.text.workspace_edit import FilePlace

@@ -26,11 +26,11 @@ from waza_engine.results.reading.newest_scores import (
     latest_results_in_steps,
 )
 from waza_engine.spec.scalars import Json
+from waza_engine.steps import Steps, finished
 from waza_language_server.project.disk import MAX_BYTES, stamp_of
 from waza_language_server.project.ended_runs import EndedRuns
 from waza_language_server.project.suite_file import GraderEntry, SuiteFile, task_id
 from waza_language_server.project.uris import path_of
-from waza_language_server.syntax.steps import Steps, finished
 from waza_language_server.syntax.tree import parse
 
 if TYPE_CHECKING:
@@ -94,7 +94,8 @@ class Scores:
         known = self._results.get(suite)
         if known is None or time.monotonic() - known[0] > RECHECK_SECONDS:
             found = yield from _found_in_steps(suite)
-            known = self._results[suite] = time.monotonic(), self._ended.over(suite, found)
+            found = yield from self._ended.over(suite, found)
+            known = self._results[suite] = time.monotonic(), found
         return known[1]
 
     def tools(self, suite: Path) -> tuple[str, ...]:

@@ -13,18 +13,18 @@ import time
 from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from waza_engine.steps import finished
 from waza_language_server.analysis.diagnose import diagnose_in_steps
 from waza_language_server.protocol.messages import OutdatedError
-from waza_language_server.syntax.steps import finished
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from waza_engine.steps import Steps
     from waza_language_server.analysis.problem import Problem
     from waza_language_server.project.document import Document
     from waza_language_server.project.workspace import Workspace
     from waza_language_server.protocol.session import Session
-    from waza_language_server.syntax.steps import Steps
 
     Publish = Callable[[str, Document | None, tuple[Problem, ...]], Steps[None]]
 

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
+    from waza_engine.steps import Steps
     from waza_language_server.project.document import DocumentKind
     from waza_language_server.schema.shape import JsonSchema
-    from waza_language_server.syntax.steps import Steps
 
 _HALF_PAIR = re.compile("[\ud800-\udfff]")
 UNTITLED = PurePath("untitled.yaml")

@@ -8,10 +8,10 @@ does not read as intended (or reads worse than before), the answer is no edit at
 
 from __future__ import annotations
 
+from waza_engine.steps import Steps
 from waza_language_server.syntax.author_style import indent_step, line_break, list_indent
 from waza_language_server.syntax.frames import column_of, line_start_of
 from waza_language_server.syntax.nodes import Entry, Node
-from waza_language_server.syntax.steps import Steps
 from waza_language_server.syntax.tree import Tree, parse_in_steps
 from waza_language_server.syntax.tried_edits import (
     Edits,

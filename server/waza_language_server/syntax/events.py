@@ -18,10 +18,10 @@ from typing import ClassVar, Literal, Protocol, cast
 import yaml
 
 from waza_engine.spec.yaml_faults import MAX_DEPTH, duplicate_key, sentence
+from waza_engine.steps import Steps, finished
 from waza_language_server.syntax.characters import restore
 from waza_language_server.syntax.fault import SyntaxFault
 from waza_language_server.syntax.nodes import Green, Kind, Placed, Style
-from waza_language_server.syntax.steps import Steps, finished
 from waza_language_server.text.edit import Related
 from waza_language_server.text.span import Span
 

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
+from waza_engine.steps import Steps
 from waza_language_server.syntax.characters import has_refused
 from waza_language_server.syntax.nodes import Placed
 from waza_language_server.syntax.pieces import (
@@ -30,7 +31,6 @@ from waza_language_server.syntax.pieces import (
     section_of,
     strict_whole,
 )
-from waza_language_server.syntax.steps import Steps
 from waza_language_server.text.span import Span
 
 _PREAMBLE = re.compile(

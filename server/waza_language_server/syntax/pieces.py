@@ -15,11 +15,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from waza_engine.steps import Steps
 from waza_language_server.syntax.events import Notes, Part, Reading, read_in_steps, read_parts
 from waza_language_server.syntax.fault import SyntaxFault
 from waza_language_server.syntax.nodes import Green, Placed
 from waza_language_server.syntax.repair import Repaired, repair_block, repair_entries, repair_items
-from waza_language_server.syntax.steps import Steps
 from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.span import Span
 

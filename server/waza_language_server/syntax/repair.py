@@ -20,13 +20,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from waza_engine.spec.yaml_faults import MAX_DEPTH, MISSING_DASH, TAB, sentence
+from waza_engine.steps import Steps
 from waza_language_server.syntax import explain
 from waza_language_server.syntax.events import Notes, ReadError, Reading, read, read_in_steps
 from waza_language_server.syntax.fault import SyntaxFault
 from waza_language_server.syntax.grouping import Grouping, has_keys, line_kind, significant, usual_of
 from waza_language_server.syntax.lines import Line, dash_at, key_at, split_lines
 from waza_language_server.syntax.nodes import Green, Placed
-from waza_language_server.syntax.steps import Steps
 from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.span import Span
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import cast
 
 from waza_engine.spec.scalars import Json
+from waza_engine.steps import Steps
 from waza_language_server.syntax.nodes import Green, Node
-from waza_language_server.syntax.steps import Steps
 from waza_language_server.syntax.tree import Tree, parse, parse_in_steps
 from waza_language_server.text.edit import Edit
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
+from waza_engine.steps import Steps, finished
 from waza_language_server.text.span import Span
 
 
@@ -32,7 +33,7 @@ class Fix:
     """
 
     title: str
-    repair: Edits | Callable[[], Edits | Generator[None, None, Edits]] = field(compare=False)
+    repair: Edits | Callable[[], Edits | Steps[Edits]] = field(compare=False)
     preferred: bool = False
     offset: int = 0
     _made: list[Edits] = field(default_factory=list[Edits], init=False, compare=False, repr=False)
@@ -40,14 +41,9 @@ class Fix:
     @property
     def edits(self) -> Edits:
         """The edits; empty when the text turns out to leave no room for the fix: then do not offer it."""
-        steps = self.edits_in_steps()
-        while True:
-            try:
-                next(steps)
-            except StopIteration as end:
-                return end.value
+        return finished(self.edits_in_steps())
 
-    def edits_in_steps(self) -> Generator[None, None, Edits]:
+    def edits_in_steps(self) -> Steps[Edits]:
         """Do the same with pauses."""
         if not self._made:
             made = self.repair() if callable(self.repair) else self.repair

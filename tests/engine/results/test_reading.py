@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +16,13 @@ from hypothesis import strategies as st
 from tests.engine.results.eras import SAMPLES
 from tests.engine.suites import run, task, write_suite
 from waza_engine.results.json_values import object_in
-from waza_engine.results.reading import formats
-from waza_engine.results.reading.formats import read_result
+from waza_engine.results.reading import file_scores
+from waza_engine.results.reading.file_scores import scores_in_file
 from waza_engine.results.reading.newest_scores import RunResult, latest_results, results_of
-from waza_engine.results.reading.score_fields import LENIENT_BYTES
+from waza_engine.results.reading.score_fields import LENIENT_BYTES, MOST_OBJECTS, MOST_VALUES
+from waza_engine.results.reading.scores import MOST_SCORES
+from waza_engine.results.reviews.review_file import REVIEWS_NAME
+from waza_engine.steps import finished
 
 GRADERS = """\
 - {type: text, name: greets, config: {contains: [hello, goodbye]}}
@@ -200,6 +205,69 @@ def test_reading_is_light() -> None:
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b'{"eval_name": "x", "tasks": [' + b"{}," * MOST_OBJECTS + b"{}]}", "more values than a run leaves"),
+        (b'{"eval_name": "x", "y": [' + b"1," * MOST_VALUES + b"1]}", "more values than a run leaves"),
+    ],
+)
+def test_a_file_of_very_many_values_is_not_read_and_that_is_said(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, content: bytes, said: str
+) -> None:
+    path = tmp_path / "result.json"
+    path.write_bytes(content)
+    assert results_of(path) is None
+    assert said in caplog.text
+    assert str(path) in caplog.text
+
+
+def test_the_first_tasks_of_very_many_are_shown_and_that_is_said(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    document = {**UPSTREAM, "tasks": [{"test_id": f"t{number}"} for number in range(MOST_SCORES + 1)]}
+    found = read(tmp_path, document)
+    assert found is not None
+    assert len(found.tasks) == MOST_SCORES
+    assert "Only the first scores" in caplog.text
+
+
+def test_a_journal_of_very_many_lines_is_not_read(tmp_path: Path) -> None:
+    path = tmp_path / "run.partial.jsonl"
+    path.write_bytes(json.dumps({**UPSTREAM, "tasks": []}).encode() + b"\n" * (MOST_OBJECTS + 1))
+    assert results_of(path) is None
+
+
+def test_an_older_file_is_not_read_behind_very_many_scores(tmp_path: Path) -> None:
+    many = [{"test_id": f"t{number}"} for number in range(MOST_SCORES - 1)]
+    for name, tasks in (
+        ("old", UPSTREAM["tasks"]),
+        ("middle", [{"test_id": "m"}, {"test_id": "n"}]),
+        ("new", many),
+    ):
+        path = tmp_path / ".waza" / "results" / f"{name}.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps({**UPSTREAM, "tasks": tasks}))
+        age = ["new", "middle", "old"].index(name)
+        os.utime(path, (1_700_000_000 - age, 1_700_000_000 - age))
+    found = latest_results(tmp_path)
+    assert found is not None
+    assert {"t0", "m", "n"} <= set(found.tasks)
+    assert "a" not in found.tasks
+
+
+def test_a_score_beyond_all_measure_costs_nothing(tmp_path: Path) -> None:
+    document: dict[str, Any] = json.loads(json.dumps(UPSTREAM))
+    verdict = document["tasks"][0]["runs"][0]["validations"]["g"]
+    verdict |= {"score": 1e308, "details": {"status": "pending"}}
+    review = {"run": "run-1", "task": "a", "trial": 2, "grader": "g", "passed": True}
+    document["tasks"][0]["runs"][1]["validations"]["g"]["details"] = {"status": "pending"}
+    (tmp_path / REVIEWS_NAME).write_text(json.dumps(review))
+    found = read(tmp_path, document)
+    assert found is not None
+    assert found.tasks["a"].graders["g"].passed_trials == 2
+
+
 @pytest.mark.parametrize("cut_off", ["half a smiley \ud83d", "half a smiley \ud83d and more", "\ude0a"])
 def test_an_answer_that_was_cut_inside_a_character_costs_nothing(tmp_path: Path, cut_off: str) -> None:
     document: dict[str, Any] = json.loads(json.dumps(UPSTREAM))
@@ -235,18 +303,62 @@ ODD = st.one_of(
 @given(st.sampled_from(sorted(SAMPLES)), st.data())
 def test_what_is_skipped_makes_no_difference(era: str, data: st.DataObject) -> None:
     document: Any = json.loads(json.dumps(SAMPLES[era]()))
+    make_odd(document, data)
+    assert_shallow_is_whole(document, "")
+
+
+@settings(deadline=None, max_examples=100)
+@given(st.sampled_from(sorted(SAMPLES)), st.data())
+def test_what_is_skipped_makes_no_difference_to_reviews(era: str, data: st.DataObject) -> None:
+    document: Any = json.loads(json.dumps(SAMPLES[era]()))
+    document["metrics"] = {"m": {"passed": data.draw(st.booleans())}}
+    document["metadata"] = {"engine": {"status": "failed"}}
+    lines: list[str] = []
+    for task_, number, trial in trials_of(document):
+        for name, verdict in verdicts_in(trial).items():
+            if not data.draw(st.booleans()):
+                continue
+            verdict["details"] = {"status": data.draw(st.sampled_from(["pending", "reviewed"]))}
+            trial["checkpoints"] = [{"status": data.draw(st.sampled_from(["passed", "failed", "error"]))}]
+            review = {"run": document["eval_id"], "task": task_, "trial": number, "grader": name}
+            lines.append(json.dumps({**review, "passed": data.draw(st.booleans())}))
+    make_odd(document, data)
+    assert_shallow_is_whole(document, "\n".join(lines))
+
+
+def make_odd(document: Any, data: st.DataObject) -> None:
+    """Put a wrong value in up to three places."""
     holders = [holder for holder in holders_in(document) if holder]
     for holder in data.draw(st.lists(st.sampled_from(holders), max_size=3)):
         places = list(holder) if isinstance(holder, dict) else list(range(len(holder)))
         holder[data.draw(st.sampled_from(places))] = data.draw(ODD)
-    content = json.dumps(document).encode()
+
+
+def assert_shallow_is_whole(document: Any, reviews: str) -> None:
+    """Compare what is read of a document with what is read when nothing is skipped."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "result.json"
-        path.write_bytes(content)
-        found = read_result(path)
+        path.write_bytes(json.dumps(document).encode())
+        (path.parent / REVIEWS_NAME).write_text(reviews)
+        found = finished(scores_in_file(path))
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(formats, "score_fields", object_in)
-            assert found == read_result(path)
+            patch.setattr(file_scores, "score_fields", object_in)
+            assert found == finished(scores_in_file(path))
+
+
+def trials_of(document: Any) -> Iterator[tuple[str, int, Any]]:
+    """Yield the id of the task, a number and the element of each trial of a document of any era.
+
+    The numbers are given anew, and are not those of the positions.
+    """
+    for each in document["tasks"]:
+        for number, trial in enumerate(each.get("runs") or each.get("trials") or [], 7):
+            trial["run_number" if "runs" in each else "trial_id"] = number
+            yield each.get("test_id") or each["id"], number, trial
+
+
+def verdicts_in(trial: Any) -> dict[str, Any]:
+    return trial.get("validations") or trial.get("grader_results") or {}
 
 
 def holders_in(value: Any) -> list[Any]:
@@ -255,14 +367,3 @@ def holders_in(value: Any) -> list[Any]:
         return []
     inner: list[Any] = list(value.values()) if isinstance(value, dict) else value
     return [value, *(holder for each in inner for holder in holders_in(each))]
-
-
-def test_a_file_that_nobody_reviewed_is_not_read_whole(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def whole(_path: Path) -> None:
-        raise AssertionError("read whole")
-
-    monkeypatch.setattr(formats, "read_document", whole)
-    (tmp_path / "reviews.jsonl").write_text("{}\n")
-    assert read(tmp_path, UPSTREAM) is not None

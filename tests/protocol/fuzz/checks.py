@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from lsprotocol import converters, types
@@ -14,8 +14,22 @@ CANCELLED = {-32800, -32801, -32802}
 INTERNAL_ERROR = -32603
 ON_ONE_TEXT = frozenset(
     f"textDocument/{name}"
-    for name in ("completion", "hover", "codeAction", "codeLens", "inlayHint", "diagnostic")
+    for name in (
+        "completion",
+        "hover",
+        "codeAction",
+        "codeLens",
+        "inlayHint",
+        "diagnostic",
+        "definition",
+        "references",
+        "documentHighlight",
+        "prepareRename",
+        "rename",
+    )
 )
+REFUSALS = {"textDocument/rename": -32803}
+"""What may be refused, and the code of the error that says so."""
 SERVER_REQUESTS = frozenset(
     {
         "client/registerCapability",
@@ -98,6 +112,9 @@ def _complaints(method: str, params: Any, result: Any, text: Text) -> Iterator[s
             yield from _diagnostics(uri, action.get("diagnostics", ()), text)
             for edit in edits_of(action, uri):
                 yield from _range(edit["range"], text, action)
+    elif method in _RANGES:
+        for span in _RANGES[method](result, uri):
+            yield from _range(span, text, result)
     else:
         cursor = text.position(text.offset(params["position"]))
         items = result["items"] if method == "textDocument/completion" else [result]
@@ -118,6 +135,10 @@ def _item(item: Mapping[str, Any], cursor: Mapping[str, int], text: Text) -> Ite
         yield f"an item without a label: {item!r:.300}"
 
 
+def _locations(result: Any, uri: str) -> list[Any]:
+    return [location["range"] for location in result if location["uri"] == uri]
+
+
 def edits_of(action: Mapping[str, Any], uri: str) -> list[dict[str, Any]]:
     """Return the edits of a code action in this document."""
     edit = action.get("edit") or {}
@@ -126,6 +147,14 @@ def edits_of(action: Mapping[str, Any], uri: str) -> list[dict[str, Any]]:
         if change.get("textDocument", {}).get("uri") == uri:
             found += change["edits"]
     return found
+
+
+_RANGES: Mapping[str, Callable[[Any, str], list[Any]]] = {
+    "textDocument/definition": _locations,
+    "textDocument/references": _locations,
+    "textDocument/documentHighlight": lambda result, _: [highlight["range"] for highlight in result],
+    "textDocument/rename": lambda result, uri: [edit["range"] for edit in edits_of({"edit": result}, uri)],
+}
 
 
 def _diagnostics(uri: str, diagnostics: Sequence[Mapping[str, Any]], text: Text) -> Iterator[str]:

@@ -34,6 +34,18 @@ ODD_URIS = (
 ODD_VALUES: tuple[Any, ...] = (None, True, -1, 2**70, 1.5, "", "x", [], {}, [[]], {"a": 1})
 
 
+NAMES = ("renamed", "Other name", "", "a: b", "# x", "*", "ü\U0001f600", "../up", "null", "1", "a\nb")
+_AT_A_POSITION = (
+    "completion",
+    "hover",
+    "definition",
+    "references",
+    "documentHighlight",
+    "prepareRename",
+    "rename",
+)
+
+
 def capabilities(chance: random.Random) -> Settings:
     """Return a client that can do this and that."""
     encodings = chance.choice(
@@ -62,7 +74,11 @@ def capabilities(chance: random.Random) -> Settings:
         "inlayHint": {"refreshSupport": refresh},
         "codeLens": {"refreshSupport": refresh},
         "diagnostics": {"refreshSupport": refresh},
-        "workspaceEdit": {"documentChanges": chance.random() < 0.5},
+        "workspaceEdit": {
+            "documentChanges": chance.random() < 0.5,
+            "resourceOperations": chance.choice([["create", "rename", "delete"], []]),
+        },
+        "fileOperations": {"willRename": True},
         "didChangeWatchedFiles": {"dynamicRegistration": chance.random() < 0.5},
         "workspaceFolders": True,
     }
@@ -128,10 +144,19 @@ def feature_request(
             "codeLens",
             "inlayHint",
             "diagnostic",
+            "definition",
+            "references",
+            "documentHighlight",
+            "prepareRename",
+            "rename",
         )
     )
-    if name in ("completion", "hover"):
+    if name in _AT_A_POSITION:
         document["position"] = random_position(chance, text)
+        if name == "references":
+            document["context"] = {"includeDeclaration": chance.random() < 0.5}
+        elif name == "rename":
+            document["newName"] = chance.choice(NAMES)
     elif name == "inlayHint":
         document["range"] = everything if chance.random() < 0.5 else random_range(chance, text)
     elif name == "codeAction":
@@ -142,6 +167,17 @@ def feature_request(
             context["only"] = chance.sample(KINDS, chance.randint(0, 2))
         document["context"] = context
     return request(identifier, f"textDocument/{name}", document)
+
+
+def workspace_request(chance: random.Random, identifier: Any, uris: Sequence[str]) -> Step:
+    """Return one request of an editor about the whole workspace."""
+    if chance.random() < 0.5:
+        query = chance.choice(["", "a", "greets", "Ü", "x" * 1_000])
+        return request(identifier, "workspace/symbol", {"query": query})
+    old = chance.choice([*uris, "file://$ROOT", "file://$ROOT/tasks", "file://$ROOT/none.yaml"])
+    new = chance.choice([f"{old}.moved", "file://$ROOT/tasks/moved.yaml", "file:///outside.yaml", old])
+    files = [{"oldUri": old, "newUri": new}] * chance.randint(0, 2)
+    return request(identifier, "workspace/willRenameFiles", {"files": files})
 
 
 def command(chance: random.Random, identifier: Any) -> Step:
@@ -170,7 +206,7 @@ def odd_message(
     kind = chance.choice(kinds)
     method = chance.choice(_METHODS)
     if kind == "unknown request":
-        return request(identifier, chance.choice(["textDocument/rename", "x", "waza/secret"]), {}, "error")
+        return request(identifier, chance.choice(["textDocument/moniker", "x", "waza/secret"]), {}, "error")
     if kind == "unknown notification":
         return notification(chance.choice(["x", "waza/secret", "textDocument/unknown"]), {})
     if kind == "dollar":
@@ -202,6 +238,11 @@ _METHODS = (
     "textDocument/codeLens",
     "textDocument/inlayHint",
     "textDocument/diagnostic",
+    "textDocument/definition",
+    "textDocument/references",
+    "textDocument/rename",
+    "workspace/symbol",
+    "workspace/willRenameFiles",
     "textDocument/didOpen",
     "textDocument/didChange",
     "textDocument/didClose",

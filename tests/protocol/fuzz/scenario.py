@@ -164,6 +164,8 @@ class _Scenario:
             yield self._changed(uri)
 
     def _ask(self) -> Generator[Step]:
+        if self._chance.random() < 0.1:
+            yield messages.workspace_request(self._chance, self._next_id(), self._uris())
         for _ in range(self._chance.randint(1, 6)):
             uri = self._chance.choice(self._uris())
             opened = self._session.documents.get(uri)

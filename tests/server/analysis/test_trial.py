@@ -12,6 +12,7 @@ import pytest
 
 from tests.server.project.files import workspace_with
 from tests.shared_corpus import SUITES, suite_files
+from waza_engine.steps import Steps, finished
 from waza_language_server.analysis import grader_problems
 from waza_language_server.analysis.changed_places import Changes
 from waza_language_server.analysis.diagnose import Found, diagnose
@@ -24,7 +25,6 @@ from waza_language_server.project.index import Project
 from waza_language_server.project.uris import uri_of
 from waza_language_server.project.workspace import Workspace
 from waza_language_server.schema.catalog import default_catalog
-from waza_language_server.syntax.steps import Steps, finished
 from waza_language_server.syntax.tree import Tree
 
 EXAMPLES = Path(__file__).parents[3] / "examples"

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from tests.shared_corpus import SUITES, suite_files
+from waza_engine.steps import finished
 from waza_language_server.analysis.diagnose import diagnose
-from waza_language_server.features.code_actions import code_actions, fix_all
+from waza_language_server.features.code_actions import code_actions_in_steps, fix_all_in_steps
 from waza_language_server.features.code_lens import code_lenses
 from waza_language_server.features.completion import Completion, complete
 from waza_language_server.features.hover import hover
@@ -85,8 +86,8 @@ def test_fixes_are_found_for_every_problem_without_an_exception(path: Path) -> N
     workspace = workspace.with_document(document)
     problems = diagnose(document, workspace)
     for problem in problems[:5]:
-        code_actions(document, workspace, problem.span, problems)
-    fix_all(document, workspace, problems)
+        finished(code_actions_in_steps(document, workspace, problem.span, problems))
+    finished(fix_all_in_steps(document, workspace, problems))
 
 
 def _check_completion(

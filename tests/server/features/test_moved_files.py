@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from tests.server.project.files import put
+from waza_engine.steps import finished
 from waza_language_server.features.moved_files import moved_files
 from waza_language_server.project.index import Project
 from waza_language_server.project.uris import path_of
 from waza_language_server.project.workspace import Workspace
 from waza_language_server.schema.catalog import default_catalog
-from waza_language_server.syntax.steps import finished
 from waza_language_server.syntax.tried_edits import apply
 
 EVAL = """\

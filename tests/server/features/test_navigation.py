@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.server.features.suites import EVAL, FIRST, OWN, Opened, open_at_cursor
+from waza_engine.steps import finished
 from waza_language_server.features.navigation import (
     all_references,
     definition,
@@ -12,7 +13,6 @@ from waza_language_server.features.navigation import (
     workspace_symbols,
 )
 from waza_language_server.project.document import DocumentKind
-from waza_language_server.syntax.steps import finished
 
 SKILL = "---\nname: deployer\ndescription: Deploys.\n---\nDo it.\n"
 

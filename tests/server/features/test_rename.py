@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.server.features.suites import EVAL, FIRST, OWN, Opened, open_at_cursor
+from waza_engine.steps import finished
 from waza_language_server.features.rename import RenameError, Renaming, renamable, rename
-from waza_language_server.syntax.steps import finished
 
 AT_GRADER = EVAL.replace("name: polite", "name: pol<CURSOR>ite")
 AT_TASK = FIRST.replace("first", "fir<CURSOR>st", 1)
@@ -137,6 +137,16 @@ def test_what_can_be_renamed_is_told_without_its_quotes(tmp_path: Path) -> None:
     found = renamable(opened.document, opened.workspace, opened.offset)
     assert found is not None
     assert (opened.document.text[found.span.start : found.span.end], found.name) == ("polite", "polite")
+
+
+@pytest.mark.parametrize("written", ['<CURSOR>"polite"', '"polite"<CURSOR>'])
+def test_what_can_be_renamed_holds_the_cursor_at_a_quote(tmp_path: Path, written: str) -> None:
+    text = EVAL.replace('graders: ["polite"]', f"graders: [{written}]")
+    opened = open_at_cursor(tmp_path, {"eval.yaml": text}, "eval")
+    found = renamable(opened.document, opened.workspace, opened.offset)
+    assert found is not None
+    assert found.name == "polite"
+    assert found.span.start <= opened.offset <= found.span.end
 
 
 def test_a_path_is_renamed_by_moving_its_file(tmp_path: Path) -> None:

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from tests.server.project.files import EVAL, opened, put, small_suite, workspace_with
+from waza_engine.steps import finished
 from waza_language_server.features.annotated_source import Lens, annotate_source
 from waza_language_server.features.code_lens import code_lenses
-from waza_language_server.features.runnables import runnables
+from waza_language_server.features.runnables import runnables_in_steps
 from waza_language_server.project.document import Document, DocumentKind
 from waza_language_server.project.runnable_id import RunnableId
 
@@ -72,7 +73,7 @@ def test_the_lens_of_what_runs_cancels_it_and_no_lens_moves(tmp_path: Path) -> N
 def test_lists_without_indentation_and_crlf_have_the_same_lenses(tmp_path: Path) -> None:
     text = "skill: x\r\ngraders:\r\n- type: text\r\n  name: a\r\ntasks: []\r\n"
     document = opened(tmp_path / "eval.yaml", "eval", text)
-    found = runnables(document, workspace_with())
+    found = finished(runnables_in_steps(document, workspace_with()))
     assert [(runnable.id.kind, text[runnable.span.start : runnable.span.end]) for runnable in found] == [
         ("suite", "skill"),
         ("grader", "type"),
@@ -84,12 +85,16 @@ def test_ids_are_paths(tmp_path: Path) -> None:
     text = "id: first\nname: First\ngraders:\n  - {type: text, name: own}\n"
     document = opened(tmp_path / "tasks/first.yaml", "task", text)
     suite = eval_path.as_posix()
-    assert [str(runnable.id) for runnable in runnables(document, workspace_with(document))] == [
+    assert [
+        str(runnable.id) for runnable in finished(runnables_in_steps(document, workspace_with(document)))
+    ] == [
         f"{suite}::first",
         f"{suite}::first::own",
     ]
     document = opened(eval_path, "eval")
-    assert [str(runnable.id) for runnable in runnables(document, workspace_with(document))] == [
+    assert [
+        str(runnable.id) for runnable in finished(runnables_in_steps(document, workspace_with(document)))
+    ] == [
         suite,
         f"{suite}::::mentions_deploy",
     ]
@@ -118,7 +123,7 @@ def test_a_task_of_two_suites_is_offered_for_each(tmp_path: Path) -> None:
 def test_a_task_without_an_id_is_run_by_the_name_of_its_file(tmp_path: Path) -> None:
     small_suite(tmp_path)
     document = opened(put(tmp_path, "tasks/other.yaml", "name: Other\n"), "task")
-    (found,) = runnables(document, workspace_with(document))
+    (found,) = finished(runnables_in_steps(document, workspace_with(document)))
     assert (found.id.task, found.label) == ("other", "Other")
 
 
@@ -127,7 +132,7 @@ def test_tasks_written_inline_have_lenses(tmp_path: Path) -> None:
         "skill: x\ntasks:\n  - id: a\n    inputs: {prompt: x}\n    graders:\n      - {type: text, name: g}\n"
     )
     document = opened(tmp_path / "eval.yaml", "eval", text)
-    found = runnables(document, workspace_with())
+    found = finished(runnables_in_steps(document, workspace_with()))
     assert [(runnable.id.kind, runnable.id.task, runnable.id.grader) for runnable in found] == [
         ("suite", None, None),
         ("task", "a", None),
@@ -138,8 +143,8 @@ def test_tasks_written_inline_have_lenses(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["", "# nothing\n", "- a\n- b\n", "\x00\x01", "just words"])
 def test_odd_files_have_none(tmp_path: Path, text: str) -> None:
     document = opened(tmp_path / "eval.yaml", "eval", text)
-    assert runnables(document, workspace_with()) == ()
+    assert finished(runnables_in_steps(document, workspace_with())) == ()
 
 
 def test_an_unsaved_document_has_none() -> None:
-    assert runnables(Document("untitled:1", 1, SUITE, "eval"), workspace_with()) == ()
+    assert finished(runnables_in_steps(Document("untitled:1", 1, SUITE, "eval"), workspace_with())) == ()

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from tests.server.project.files import EVAL, opened, project_with, put, small_suite
+from waza_engine.steps import Steps
 from waza_language_server.project import disk, index
 from waza_language_server.project.disk import stamp_of
 from waza_language_server.project.index import Project
 from waza_language_server.project.nearby import Nearby
-from waza_language_server.syntax.steps import Steps
 from waza_language_server.syntax.tree import Tree, parse_in_steps
 
 

@@ -8,10 +8,11 @@ import pytest
 
 from tests.server.features.results import NOW, grade, write_results
 from tests.server.project.files import opened, put, workspace_with
+from waza_engine.steps import finished
 from waza_language_server.features.code_lens import code_lenses
 from waza_language_server.features.hover import hover
 from waza_language_server.features.inlay_hints import inlay_hints
-from waza_language_server.features.runnables import runnables
+from waza_language_server.features.runnables import runnables_in_steps
 from waza_language_server.project.outline import outline
 from waza_language_server.project.suite_file import GraderEntry, SuiteFile, TaskEntry
 from waza_language_server.project.workspace import Workspace
@@ -96,7 +97,7 @@ def test_the_outline_lists_them_all() -> None:
 
 def test_what_can_be_run_are_all_but_those_of_checkpoints(suite: Path) -> None:
     document = opened(suite, "eval")
-    found = [runnable.id for runnable in runnables(document, workspace_with(document))]
+    found = [runnable.id for runnable in finished(runnables_in_steps(document, workspace_with(document)))]
     assert [found[0].kind, len(found)] == ["suite", 1 + len(TASKS) + len(WITH_RESULTS)]
     assert {run.task for run in found if run.kind == "task"} == set(TASKS)
     assert {(run.task, run.grader) for run in found if run.kind == "grader"} == WITH_RESULTS
@@ -135,7 +136,7 @@ checkpoints: [{after_turn: 1, graders: [{type: text, name: midway}]}]
 """
     document = opened(put(tmp_path, "tasks/alone.yaml", text), "task")
     assert [grader.name for grader in SuiteFile(document.tree).graders()] == ["own", "expected", "midway"]
-    found = [runnable.id for runnable in runnables(document, workspace_with(document))]
+    found = [runnable.id for runnable in finished(runnables_in_steps(document, workspace_with(document)))]
     assert [(run.task, run.grader) for run in found] == [
         ("alone", None),
         ("alone", "own"),

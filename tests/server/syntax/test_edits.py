@@ -8,9 +8,9 @@ import pytest
 from ruamel.yaml import YAML
 
 from tests.shared_corpus import suite_files
+from waza_engine.steps import finished
 from waza_language_server.syntax import edits as edit
 from waza_language_server.syntax.nodes import Entry, Node
-from waza_language_server.syntax.steps import finished
 from waza_language_server.syntax.tree import Tree, parse
 from waza_language_server.text.edit import Edit
 from waza_language_server.text.span import Span

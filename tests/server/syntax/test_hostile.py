@@ -10,12 +10,12 @@ import pytest
 
 from tests.server.project.files import workspace_with
 from tests.server.syntax.outline import outline
+from waza_engine.steps import Steps
 from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.project.document import Document
 from waza_language_server.syntax import events, pieces, repair
 from waza_language_server.syntax.characters import MAX_CHARACTERS
 from waza_language_server.syntax.events import Part, Reading, read, read_in_steps, read_parts
-from waza_language_server.syntax.steps import Steps
 from waza_language_server.syntax.tree import MOST_FAULTS, Tree, parse, parse_in_steps
 
 HEAD = "name: s\nskill: s\ngraders:\n  - type: text\n    name: a\ntasks:\n  - t\n"

@@ -10,7 +10,7 @@ from dataclasses import asdict
 from typing import cast
 
 from waza_engine.results.codec.verdicts import verdicts_of
-from waza_engine.results.json_values import Block, Json, block_of, blocks_of
+from waza_engine.results.json_values import Block, Json, block_of, blocks_of, text_of
 from waza_engine.scoring.composite import Graded, TrialStatus, composite, trial_status
 from waza_engine.scoring.statistics import CONFIDENCE, Interval, mean
 from waza_engine.scoring.tasks import (
@@ -24,6 +24,9 @@ from waza_engine.scoring.tasks import (
     task_status,
 )
 
+PASSED = ("passed", "skipped")
+"""The statuses of tasks that do not fail a run."""
+
 
 def counted_run(run: Block, *, execution_error: bool) -> Json:
     """Return an element of ``runs`` with the status that follows from its verdicts.
@@ -32,15 +35,18 @@ def counted_run(run: Block, *, execution_error: bool) -> Json:
     """
     status: TrialStatus = trial_status(_graded(run), execution_error=execution_error)
     if status == "passed":
-        worst = {checkpoint.get("status") for checkpoint in blocks_of(run.get("checkpoints"))}
+        worst = {text_of(checkpoint.get("status")) for checkpoint in blocks_of(run.get("checkpoints"))}
         status = "error" if "error" in worst else "failed" if "failed" in worst else status
     return {**run, "status": status}
 
 
-def counted_task(task: Block, runs: Sequence[Block]) -> Json:
-    """Return an element of ``tasks`` with these trials, and the status and figures that follow from them."""
+def counted_task(task: Block, runs: Sequence[Block], *, resampled: bool = True) -> Json:
+    """Return an element of ``tasks`` with these trials, and the status and figures that follow from them.
+
+    Without ``resampled`` the interval of the score is left out: it costs more than all else.
+    """
     scores = [trial_score(run) for run in runs]
-    statistics = task_statistics(scores)
+    statistics = task_statistics(scores, resampled=resampled)
     return {
         **task,
         "status": task_status([score.status for score in scores]),
@@ -66,10 +72,20 @@ def counted_document(document: Block, tasks: Sequence[Block]) -> Json:
     }
     metadata = block_of(document, "metadata")
     engine = block_of(metadata, "engine")
-    if engine.get("status") in ("completed", "failed"):
-        status = "completed" if _all_well(document, scores) else "failed"
+    status = engine_status(document, all_passed=all(score.status in PASSED for score in scores))
+    if status != text_of(engine.get("status")):
         counted["metadata"] = {**metadata, "engine": {**engine, "status": status}}
     return counted
+
+
+def engine_status(document: Block, *, all_passed: bool) -> str:
+    """Return how a run ended, counted again for one that was not cut short: by its tasks and its metrics."""
+    status = text_of(block_of(block_of(document, "metadata"), "engine").get("status"))
+    if status not in ("completed", "failed"):
+        return status
+    metrics = block_of(document, "metrics").values()
+    missed = any(isinstance(m, Mapping) and cast("Block", m).get("passed") is False for m in metrics)
+    return "completed" if all_passed and not missed else "failed"
 
 
 def trial_score(run: Block) -> TrialScore:
@@ -137,12 +153,6 @@ def _groups(tasks: Sequence[Block], scores: Sequence[TaskScore]) -> list[Json]:
         }
         for name, found in members.items()
     ]
-
-
-def _all_well(document: Block, scores: Sequence[TaskScore]) -> bool:
-    metrics = block_of(document, "metrics").values()
-    missed = any(isinstance(m, Mapping) and cast("Block", m).get("passed") is False for m in metrics)
-    return not missed and all(score.status in ("passed", "skipped") for score in scores)
 
 
 def _status(found: Block) -> TaskStatus:

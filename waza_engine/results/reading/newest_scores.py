@@ -10,17 +10,20 @@ reads a file is loaded with the first one.
 
 from __future__ import annotations
 
-import functools
+import logging
 import os
-from collections.abc import Callable, Generator, Iterator
+from collections import OrderedDict
+from collections.abc import Iterator
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 
 from waza_engine.files import Boundary
 from waza_engine.results.places import JOURNAL_SUFFIX, LONGEST_BYTES, results_directory
-from waza_engine.results.reading.scores import CheckResult, GraderResult, RunResult, TaskResult
+from waza_engine.results.reading.scores import MOST_SCORES, CheckResult, GraderResult, RunResult, TaskResult
 from waza_engine.results.reviews.review_file import reviews_stamp
 from waza_engine.spec.boundary import suite_boundary
+from waza_engine.steps import Steps, finished
 
 __all__ = [
     "CheckResult",
@@ -31,11 +34,17 @@ __all__ = [
     "latest_results_in_steps",
     "result_files",
     "results_of",
+    "results_of_in_steps",
 ]
 
+log = logging.getLogger(__name__)
 NEWEST_FILES = 40
+MOST_REMEMBERED = 100_000
+"""Tasks, verdicts and checks of all result files that are kept in memory."""
 _LEVELS = 8
 _MOST_ENTRIES = 20_000
+_FILES_PER_PAUSE = 200
+_TASKS_PER_PAUSE = 1_000
 _UPSTREAM_FOLDERS = ("results",)
 _UPSTREAM_FILES = ("results.json", "result.json")
 
@@ -48,61 +57,113 @@ def latest_results(
     ``eval_file`` is the name of the eval file when several lie in the directory. Files that cannot be read or
     are longer than ``longest_bytes`` are skipped.
     """
-    steps = latest_results_in_steps(suite_dir, eval_file=eval_file, longest_bytes=longest_bytes)
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            return end.value
+    return finished(latest_results_in_steps(suite_dir, eval_file=eval_file, longest_bytes=longest_bytes))
 
 
 def latest_results_in_steps(
     suite_dir: Path, *, eval_file: str | None = None, longest_bytes: int = LONGEST_BYTES
-) -> Generator[None, None, RunResult | None]:
-    """Do the same with a pause after each file."""
+) -> Steps[RunResult | None]:
+    """Do the same with pauses."""
     found: list[RunResult] = []
-    files = result_files(suite_dir)
-    if files:
+    size = 0
+    for path in (yield from _result_files(suite_dir)):
         yield
-        _reader()
-    for path in files:
-        yield
-        result = _cached(path, longest_bytes)
+        result = yield from _REMEMBERED.scores_in(path, longest_bytes)
         if result is not None:
             found.append(result)
+            size += result.size
+        if size > MOST_SCORES:
+            log.info("Results older than %s are not read: there are scores enough.", path)
+            break
     runs = [run for run in found if eval_file is None or run.eval_file in ("", eval_file)]
     runs.sort(key=lambda run: run.timestamp, reverse=True)
     if not runs:
         return None
     tasks: dict[str, TaskResult] = {}
     unrun: dict[str, TaskResult] = {}
-    for run in runs:
-        for task in run.tasks.values():
-            if task.status == "skipped" and not task.trials:
-                # A run that was cut short says nothing new of it.
-                unrun.setdefault(task.id, task)
-                continue
-            newest = tasks.get(task.id)
-            tasks[task.id] = (
-                task if newest is None else replace(newest, graders={**task.graders, **newest.graders})
-            )
+    for number, task in enumerate(task for run in runs for task in run.tasks.values()):
+        if not number % _TASKS_PER_PAUSE:
+            yield
+        if task.status == "skipped" and not task.trials:
+            # A run that was cut short says nothing new of it.
+            unrun.setdefault(task.id, task)
+            continue
+        newest = tasks.get(task.id)
+        tasks[task.id] = (
+            task if newest is None else replace(newest, graders={**task.graders, **newest.graders})
+        )
     return replace(runs[0], tasks={**unrun, **tasks})
 
 
 def results_of(path: Path) -> RunResult | None:
     """Return what one result file or journal says, None when it is none or cannot be read."""
-    return _cached(path)
+    return finished(results_of_in_steps(path))
+
+
+def results_of_in_steps(path: Path) -> Steps[RunResult | None]:
+    """Do the same with pauses."""
+    return _REMEMBERED.scores_in(path, LONGEST_BYTES)
 
 
 def result_files(suite_dir: Path) -> list[Path]:
     """Return the newest result files and journals of a suite, newest first; they may be anything."""
+    return finished(_result_files(suite_dir))
+
+
+class _Remembered:
+    """What result files said, by file and state; the oldest is forgotten when it is too much in all."""
+
+    def __init__(self) -> None:
+        self._runs: OrderedDict[tuple[object, ...], RunResult | None] = OrderedDict()
+        self._size = 0
+
+    def scores_in(self, path: Path, longest_bytes: int) -> Steps[RunResult | None]:
+        """Return the scores of a file, None when it is longer than that or cannot be read."""
+        try:
+            state = path.stat()
+        except OSError:
+            return None
+        key = path, state.st_mtime_ns, state.st_size, reviews_stamp(path)
+        if key in self._runs:
+            self._runs.move_to_end(key)
+            return self._runs[key]
+        if state.st_size > longest_bytes:
+            log.warning("The scores in %s are not shown: the file is too large.", path)
+            run = None
+        else:
+            # When there is a file to read: most suites were never run.
+            from waza_engine.results.reading.file_scores import scores_in_file
+
+            run = yield from scores_in_file(path)
+        if key not in self._runs:
+            self._runs[key] = run
+            self._size += _cost(run)
+        while self._size > MOST_REMEMBERED and len(self._runs) > 1:
+            self._size -= _cost(self._runs.popitem(last=False)[1])
+        return run
+
+
+def _cost(run: RunResult | None) -> int:
+    return 100 if run is None else 100 + run.size
+
+
+_REMEMBERED = _Remembered()
+
+
+def _result_files(suite_dir: Path) -> Steps[list[Path]]:
     within = suite_boundary(suite_dir)
-    paths = set(_listed(results_directory(suite_dir), within, (".json", JOURNAL_SUFFIX), levels=1))
-    for folder in _UPSTREAM_FOLDERS:
-        paths.update(_listed(suite_dir / folder, within, (".json",), levels=_LEVELS))
-    paths.update(path for name in _UPSTREAM_FILES if _is_file(path := suite_dir / name, within))
-    dated = sorted(((_modified(path), path) for path in paths), reverse=True)
-    return [path for _, path in dated[:NEWEST_FILES]]
+    listed = [_listed(results_directory(suite_dir), within, (".json", JOURNAL_SUFFIX), levels=1)]
+    listed += [
+        _listed(suite_dir / folder, within, (".json",), levels=_LEVELS) for folder in _UPSTREAM_FOLDERS
+    ]
+    beside = (path for name in _UPSTREAM_FILES if _is_file(path := suite_dir / name, within))
+    dated: dict[Path, float] = {}
+    for path in chain(*listed, beside):
+        dated[path] = _modified(path)
+        if not len(dated) % _FILES_PER_PAUSE:
+            yield
+    newest = sorted(((modified, path) for path, modified in dated.items()), reverse=True)
+    return [path for _, path in newest[:NEWEST_FILES]]
 
 
 def _listed(directory: Path, within: Boundary, endings: tuple[str, ...], *, levels: int) -> Iterator[Path]:
@@ -140,26 +201,3 @@ def _modified(path: Path) -> float:
         return path.stat().st_mtime
     except OSError:
         return 0.0
-
-
-def _cached(path: Path, longest_bytes: int = LONGEST_BYTES) -> RunResult | None:
-    try:
-        state = path.stat()
-    except OSError:
-        return None
-    if state.st_size > longest_bytes:
-        return None
-    return _read(path, state.st_mtime_ns, state.st_size, reviews_stamp(path))
-
-
-@functools.lru_cache(maxsize=256)
-def _read(path: Path, modified: int, size: int, reviews: tuple[Path, int, int] | None) -> RunResult | None:
-    del modified, size, reviews  # part of the cache key only
-    return _reader()(path)
-
-
-def _reader() -> Callable[[Path], RunResult | None]:
-    # When there is a file to read: most suites were never run.
-    from waza_engine.results.reading.formats import read_result
-
-    return read_result

@@ -16,8 +16,9 @@ from waza_engine.files import FileError, is_named, read_beginning
 from waza_engine.results.codec.header import header_of
 from waza_engine.results.codec.trials import trial_of
 from waza_engine.results.json_values import Block, blocks_of, text_of
-from waza_engine.results.reading.formats import read_document, task_result, todays_layout
+from waza_engine.results.reading.formats import read_document, todays_layout
 from waza_engine.results.reading.scores import TaskResult
+from waza_engine.results.reading.task_scores import task_result
 from waza_engine.results.record import RunHeader, TrialOutcome
 from waza_engine.results.reviews.reviewed import with_reviews
 

@@ -1,4 +1,6 @@
-"""What scores need of a result file; answers and transcripts are skipped where they stand.
+"""What scores, and reviews that change them, need of a result file.
+
+Answers and transcripts are skipped where they stand.
 
 A suite keeps dozens of result files of megabytes, and an editor waits while one is read: this takes a sixth
 of the time that reading all of it takes, and hardly any memory.
@@ -22,6 +24,10 @@ LENIENT_BYTES = 1_000_000
 
 # A half of a pair, as an answer that was cut off may end with: valid JSON that no text can hold.
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
+
+MOST_OBJECTS = 200_000
+"""A run of five thousand tasks leaves half as many in a file of 32 MB, those of transcripts included."""
+MOST_VALUES = 1_500_000
 
 _Scalar = str | int | float | bool | None
 
@@ -47,16 +53,23 @@ class _Validation(TypedDict, total=False):
     checks: list[_Check | None] | None
 
 
+class _Checkpoint(TypedDict, total=False):
+    status: _Scalar
+
+
 class _Digest(TypedDict, total=False):
     tools_used: list[_Scalar] | None
 
 
 class _Trial(TypedDict, total=False):
+    run_number: _Scalar
+    trial_id: _Scalar
     status: _Scalar
     error_msg: _Scalar
     error: _Scalar
-    validations: dict[str, _Validation | None] | None
-    grader_results: dict[str, _Validation | None] | None
+    validations: dict[str, _Validation] | None
+    grader_results: dict[str, _Validation] | None
+    checkpoints: list[_Checkpoint | None] | None
     session_digest: _Digest | None
     transcript_summary: _Digest | None
 
@@ -96,6 +109,10 @@ class _Engine(TypedDict, total=False):
     status: _Scalar
 
 
+class _Metric(TypedDict, total=False):
+    passed: _Scalar
+
+
 class _Metadata(TypedDict, total=False):
     engine: _Engine | None
 
@@ -110,8 +127,19 @@ class _Run(TypedDict, total=False):
     config: _Config | None
     summary: _Summary | None
     metadata: _Metadata | None
+    metrics: dict[str, _Metric] | None
     tasks: list[_Task | None] | None
     task: _Task | None
+
+
+def holds_too_much(content: bytes, *, journal: bool) -> bool:
+    """Tell whether reading a result file could take far more memory or time than its bytes do.
+
+    No run leaves millions of tiny values or lines; each would become an object of this process. What stands
+    in text counts too, so this is quick.
+    """
+    objects = content.count(b"{") + (content.count(b"\n") if journal else 0)
+    return objects > MOST_OBJECTS or objects + content.count(b",") + content.count(b"[") > MOST_VALUES
 
 
 def score_fields(content: bytes) -> Block | None:

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+MOST_SCORES = 50_000
+"""Tasks, verdicts and checks behind which no task of a file, and no older file of a suite, is read."""
+
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
@@ -66,6 +69,11 @@ class TaskResult:
     timestamp: datetime
     error: str = ""
 
+    @property
+    def size(self) -> int:
+        """How many values are kept of it: itself, its verdicts and their checks."""
+        return 1 + sum(1 + len(grader.checks) for grader in self.graders.values())
+
 
 @dataclass(frozen=True, slots=True)
 class RunResult:
@@ -88,3 +96,8 @@ class RunResult:
     complete: bool
     tasks: Mapping[str, TaskResult]
     tools: tuple[str, ...] = ()
+
+    @property
+    def size(self) -> int:
+        """How many tasks, verdicts and checks it holds."""
+        return sum(task.size for task in self.tasks.values())

@@ -6,9 +6,9 @@ import math
 from collections.abc import Sequence
 
 from waza_engine.results.json_values import Json, block_of
-from waza_engine.results.reading.formats import task_result
 from waza_engine.results.reading.recordings import Recording
 from waza_engine.results.reading.scores import TaskResult
+from waza_engine.results.reading.task_scores import task_result
 from waza_engine.results.reports.tool_metrics import tool_metrics
 
 

@@ -9,8 +9,8 @@ from junitparser import Error, Failure, JUnitXml, Skipped, TestCase, TestSuite
 
 from waza_engine.results.codec.header import header_of
 from waza_engine.results.json_values import Block, block_of, blocks_of, number
-from waza_engine.results.reading.formats import task_result
 from waza_engine.results.reading.scores import GraderResult, TaskResult
+from waza_engine.results.reading.task_scores import task_result
 from waza_engine.results.reports.words import baseline_words, spending_words
 from waza_engine.terminal import harmless_lines
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from waza_engine.markdown import cell, code
 from waza_engine.results.codec.header import header_of
 from waza_engine.results.json_values import Block, block_of, blocks_of
-from waza_engine.results.reading.formats import task_result
 from waza_engine.results.reading.scores import GraderResult, TaskResult
+from waza_engine.results.reading.task_scores import task_result
 from waza_engine.results.record import RunHeader
 from waza_engine.results.reports.words import baseline_words, spending_words
 from waza_engine.results.reviews.calibration import agreement_words, calibrations

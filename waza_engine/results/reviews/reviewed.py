@@ -34,15 +34,52 @@ class ReviewItem:
         return verdict_of(self.key.grader, self.verdict).status == "pending"
 
 
+@dataclass(frozen=True, slots=True)
+class RunReviews:
+    """The reviews of one run."""
+
+    run: str
+    reviews: Reviews
+
+    def over_task(self, task: Block, *, resampled: bool = True) -> tuple[Block, bool]:
+        """Return a task with its reviews laid over it, and whether there are any.
+
+        Its figures are counted again, the interval of its score only when ``resampled``.
+        """
+        identifier = text_of(task.get("test_id"))
+        trials: list[Block] = []
+        changed = False
+        for position, trial in enumerate(blocks_of(task.get("runs")), 1):
+            number = _number(trial, position)
+            said = {
+                name: _reviewed(verdict, self.reviews[key])
+                for name, verdict in verdict_blocks(trial).items()
+                if (key := ReviewKey(self.run, identifier, number, name)) in self.reviews
+                and _is_for_people(verdict)
+            }
+            changed = changed or bool(said)
+            trials.append(
+                _counted({**trial, "validations": {**trial["validations"], **said}}) if said else trial
+            )
+        return (counted_task(task, trials, resampled=resampled), True) if changed else (task, False)
+
+
+def reviews_of(document: Block, results: Path) -> RunReviews | None:
+    """Return the reviews of the run that a document tells of, None when there are none."""
+    reviews, run = reviews_for(results), run_id(document, results)
+    mine = {key: review for key, review in reviews.items() if key.run == run} if reviews else {}
+    return RunReviews(run, mine) if mine else None
+
+
 def with_reviews(document: Block, results: Path) -> Block:
     """Return a document of today's layout with the reviews of its suite laid over it.
 
     Figures are counted again for what changed. Without reviews it is the same document.
     """
-    run, mine = run_id(document, results), _reviews_of(document, results)
-    if not mine:
+    reviews = reviews_of(document, results)
+    if reviews is None:
         return document
-    tasks = [_task(task, run, mine) for task in blocks_of(document.get("tasks"))]
+    tasks = [reviews.over_task(task) for task in blocks_of(document.get("tasks"))]
     if not any(changed for _, changed in tasks):
         return document
     counted = counted_document(document, [task for task, _ in tasks])
@@ -50,11 +87,6 @@ def with_reviews(document: Block, results: Path) -> Block:
         # A journal has no summary yet.
         del counted["summary"]
     return with_calibration(counted)
-
-
-def is_reviewed(document: Block, results: Path) -> bool:
-    """Tell whether there are reviews of this very run."""
-    return bool(_reviews_of(document, results))
 
 
 def review_items(document: Block, results: Path) -> Iterator[ReviewItem]:
@@ -76,29 +108,6 @@ def review_items(document: Block, results: Path) -> Iterator[ReviewItem]:
 def run_id(document: Block, results: Path) -> str:
     """Return what reviews call a run: its id, or the name of its file when it has none."""
     return text_of(document.get("eval_id")) or results.name
-
-
-def _reviews_of(document: Block, results: Path) -> Reviews:
-    reviews = reviews_for(results)
-    run = run_id(document, results)
-    return {key: review for key, review in reviews.items() if key.run == run} if reviews else {}
-
-
-def _task(task: Block, run: str, reviews: Reviews) -> tuple[Block, bool]:
-    """Return a task with its reviews, and whether there are any."""
-    identifier = text_of(task.get("test_id"))
-    trials: list[Block] = []
-    changed = False
-    for position, trial in enumerate(blocks_of(task.get("runs")), 1):
-        number = _number(trial, position)
-        said = {
-            name: _reviewed(verdict, reviews[key])
-            for name, verdict in verdict_blocks(trial).items()
-            if (key := ReviewKey(run, identifier, number, name)) in reviews and _is_for_people(verdict)
-        }
-        changed = changed or bool(said)
-        trials.append(_counted({**trial, "validations": {**trial["validations"], **said}}) if said else trial)
-    return (counted_task(task, trials), True) if changed else (task, False)
 
 
 def _counted(trial: Block) -> Block:

@@ -9,6 +9,7 @@ from functools import partial
 from typing import cast
 
 from waza_engine.spec.scalars import resolve_scalar
+from waza_engine.steps import Steps
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.schema_rules.subject import Subject
 from waza_language_server.analysis.schema_rules.unknown_keys import UnknownKeys
@@ -16,7 +17,6 @@ from waza_language_server.analysis.spelling import listed
 from waza_language_server.schema.shape import Property, Shape
 from waza_language_server.syntax.edits import insert_entry
 from waza_language_server.syntax.nodes import Entry, Node
-from waza_language_server.syntax.steps import Steps
 from waza_language_server.text.edit import Edits, Fix
 
 _SAMPLES = {"string": "TODO", "integer": "1", "number": "1", "boolean": "true", "array": "[]", "object": "{}"}

@@ -7,10 +7,10 @@ entries out of a document, because each of them is validated by its own type.
 from __future__ import annotations
 
 from waza_engine.spec.scalars import Json
+from waza_engine.steps import Steps
 from waza_language_server.schema.locate import shape_below
 from waza_language_server.schema.shape import Shape
 from waza_language_server.syntax.nodes import Node
-from waza_language_server.syntax.steps import Steps
 
 MERGE = "<<"
 _DEEPEST = 100

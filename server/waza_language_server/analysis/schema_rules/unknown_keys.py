@@ -8,6 +8,7 @@ from functools import partial
 from itertools import groupby
 
 from waza_engine.spec.scalars import resolve_scalar
+from waza_engine.steps import Steps
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.schema_rules.grader_types import current_types
 from waza_language_server.analysis.schema_rules.one_pattern import OPTION, as_one_pattern, one_pattern
@@ -18,7 +19,6 @@ from waza_language_server.schema.locate import grader_type
 from waza_language_server.schema.shape import Shape
 from waza_language_server.syntax.edits import delete_entry, insert_entry, move_entry_into
 from waza_language_server.syntax.nodes import Entry, Node
-from waza_language_server.syntax.steps import Steps
 from waza_language_server.text.edit import Edit, Edits, Fix
 
 _EVERYWHERE = frozenset({"name", "id", "description", "type", "tags", "value", "path", "model", "version"})

@@ -10,10 +10,10 @@ from waza_language_server.protocol.convert import Converter
 if TYPE_CHECKING:
     from lsprotocol import types
 
+    from waza_engine.steps import Steps
     from waza_language_server.project.document import Document
     from waza_language_server.protocol.schedule import Answer
     from waza_language_server.protocol.server import WazaServer
-    from waza_language_server.syntax.steps import Steps
 
 
 def completion(ls: WazaServer, params: types.CompletionParams) -> Answer[types.CompletionList]:

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
+from waza_engine.steps import finished, in_steps
 from waza_language_server.protocol.convert import Converter
-from waza_language_server.syntax.steps import finished, in_steps
 
 if TYPE_CHECKING:
+    from waza_engine.steps import Steps
     from waza_language_server.analysis.problem import Problem
     from waza_language_server.project.document import Document
     from waza_language_server.protocol.schedule import Publish
     from waza_language_server.protocol.server import WazaServer
-    from waza_language_server.syntax.steps import Steps
 
 MOST_SHOWN = 1_000
 """Problems of one document; editors show no more, and each costs them and the wire."""

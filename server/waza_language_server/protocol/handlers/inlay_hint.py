@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from waza_engine.steps import in_steps
 from waza_language_server.features.inlay_hints import inlay_hints_in_steps
 from waza_language_server.protocol.convert import Converter
-from waza_language_server.syntax.steps import in_steps
 from waza_language_server.text.span import Span
 
 if TYPE_CHECKING:
     from lsprotocol import types
 
+    from waza_engine.steps import Steps
     from waza_language_server.project.document import Document
     from waza_language_server.protocol.schedule import Answer
     from waza_language_server.protocol.server import WazaServer
-    from waza_language_server.syntax.steps import Steps
 
 
 def inlay_hint(ls: WazaServer, params: types.InlayHintParams) -> Answer[list[types.InlayHint]]:

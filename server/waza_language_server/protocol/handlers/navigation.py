@@ -12,10 +12,10 @@ from waza_language_server.protocol.edit_conversion import FileConverter
 from waza_language_server.text.labels import label
 
 if TYPE_CHECKING:
+    from waza_engine.steps import Steps
     from waza_language_server.project.document import Document
     from waza_language_server.protocol.schedule import Answer
     from waza_language_server.protocol.server import WazaServer
-    from waza_language_server.syntax.steps import Steps
 
 _KINDS = {
     "grader": types.SymbolKind.Method,

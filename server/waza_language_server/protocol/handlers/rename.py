@@ -18,10 +18,10 @@ from waza_language_server.text.labels import message
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from waza_engine.steps import Steps
     from waza_language_server.project.document import Document
     from waza_language_server.protocol.schedule import Answer
     from waza_language_server.protocol.server import WazaServer
-    from waza_language_server.syntax.steps import Steps
 
 
 def prepare(ls: WazaServer, params: types.PrepareRenameParams) -> Answer[types.PrepareRenamePlaceholder]:

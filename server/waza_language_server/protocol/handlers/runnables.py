@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from waza_engine.steps import in_steps
 from waza_language_server.features.runnables import runnables_in_steps
 from waza_language_server.protocol.convert import Converter
-from waza_language_server.syntax.steps import in_steps
 
 if TYPE_CHECKING:
+    from waza_engine.steps import Steps
     from waza_language_server.project.document import Document
     from waza_language_server.protocol.own_requests import RunnablesParams
     from waza_language_server.protocol.schedule import Answer
     from waza_language_server.protocol.server import WazaServer
-    from waza_language_server.syntax.steps import Steps
 
 
 def runnables(ls: WazaServer, params: RunnablesParams) -> Answer[list[dict[str, Any]]]:

@@ -1,0 +1,99 @@
+"""The scores that one result file or journal tells, its reviews laid over them.
+
+A file may come with a repository: what is far more than a run leaves is not read, and whoever waits can do
+something else meanwhile.
+"""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import Any, cast
+
+from waza_engine.files import read_bytes
+from waza_engine.results.codec.figures import PASSED, engine_status
+from waza_engine.results.codec.header import engine_block, header_of
+from waza_engine.results.codec.verdicts import verdict_blocks
+from waza_engine.results.json_values import Block, block_of, blocks_of, text_of
+from waza_engine.results.places import JOURNAL_SUFFIX, LONGEST_BYTES
+from waza_engine.results.reading.formats import document_in, is_of_the_python_era, todays_header, todays_task
+from waza_engine.results.reading.score_fields import holds_too_much, score_fields
+from waza_engine.results.reading.scores import MOST_SCORES, RunResult, TaskResult
+from waza_engine.results.reading.task_scores import task_result_in_steps
+from waza_engine.results.reviews.reviewed import RunReviews, reviews_of
+from waza_engine.steps import Steps
+
+log = logging.getLogger(__name__)
+_SCORES_PER_PAUSE = 500
+
+
+def scores_in_file(path: Path) -> Steps[RunResult | None]:
+    """Return what a result file or journal says, with pauses; None when it is none or cannot be read."""
+    try:
+        content = read_bytes(path, LONGEST_BYTES)
+    except OSError:
+        return None
+    journal = path.name.endswith(JOURNAL_SUFFIX)
+    yield
+    if holds_too_much(content, journal=journal):
+        log.warning("The scores in %s are not shown: it holds more values than a run leaves.", path)
+        return None
+    document = yield from document_in(content, score_fields, journal=journal)
+    if document is None:
+        return None
+    is_old = is_of_the_python_era(document)
+    if is_old:
+        document = todays_header(document)
+    if not document.get("eval_name") and not block_of(document, "summary").get("total_tests"):
+        return None
+    yield
+    header = header_of(document)
+    reviews = reviews_of(document, path)
+    tasks: dict[str, TaskResult] = {}
+    tools: dict[str, None] = {}
+    reviewed, all_passed = False, True
+    count = pause_at = 0
+    for block in blocks_of(document.get("tasks")):
+        task, changed = _reviewed(todays_task(block) if is_old else block, reviews)
+        count += 1 + sum(len(verdict_blocks(trial)) for trial in blocks_of(task.get("runs")))
+        if count > MOST_SCORES:
+            log.warning("Only the first scores in %s are shown: there are too many.", path)
+            break
+        result = yield from task_result_in_steps(task, header.started)
+        tasks[result.id] = result
+        tools |= _tools_of(task)
+        reviewed = reviewed or changed
+        all_passed = all_passed and result.status in PASSED
+        if count >= pause_at:
+            pause_at = count + _SCORES_PER_PAUSE
+            yield
+    status = recorded = text_of(engine_block(document).get("status"))
+    if reviewed:
+        status = engine_status(document, all_passed=all_passed)
+    return RunResult(
+        path=path,
+        timestamp=header.started,
+        eval_name=header.eval_name,
+        skill=header.skill,
+        eval_file=header.eval_file,
+        executor=header.executor,
+        model=header.model,
+        status=status,
+        complete=not journal and recorded != "canceled",
+        tasks=tasks,
+        tools=tuple(tools),
+    )
+
+
+def _reviewed(task: Block, reviews: RunReviews | None) -> tuple[Block, bool]:
+    return reviews.over_task(task, resampled=False) if reviews else (task, False)
+
+
+def _tools_of(task: Block) -> dict[str, None]:
+    """Return the tools that were called, each once, in the order of their first call."""
+    found: dict[str, None] = {}
+    for trial in blocks_of(task.get("runs")):
+        used = block_of(trial, "session_digest").get("tools_used") or trial.get("tools_used")
+        if isinstance(used, list):
+            found |= {name: None for name in cast("list[Any]", used) if isinstance(name, str)}
+    return found

@@ -1,0 +1,87 @@
+"""The scores of one task of a result document, over all its trials. Light, no models."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+
+from waza_engine.results.codec.verdicts import verdict_blocks, verdict_of
+from waza_engine.results.json_values import Block, block_of, blocks_of, number, text_of
+from waza_engine.results.reading.scores import CheckResult, GraderResult, TaskResult
+from waza_engine.results.record import Validation
+from waza_engine.steps import Steps, finished
+from waza_engine.vocabulary import Check
+
+_VALUES_PER_PAUSE = 1_000
+
+
+def task_result(task: Block, timestamp: datetime) -> TaskResult:
+    """Return an element of ``tasks`` over all its trials."""
+    return finished(task_result_in_steps(task, timestamp))
+
+
+def task_result_in_steps(task: Block, timestamp: datetime) -> Steps[TaskResult]:
+    """Do the same with pauses, where a task has many trials or verdicts."""
+    runs = blocks_of(task.get("runs"))
+    by_grader: dict[str, list[Validation]] = {}
+    done = 0
+    for run in runs:
+        done += 1
+        for name, block in verdict_blocks(run).items():
+            verdict = verdict_of(name, block)
+            by_grader.setdefault(name, []).append(verdict)
+            done += 1 + len(verdict.checks)
+            if done > _VALUES_PER_PAUSE:
+                done = 0
+                yield
+    graders: dict[str, GraderResult] = {}
+    for name, verdicts in by_grader.items():
+        graders[name] = _grader(name, verdicts, timestamp)
+        done += sum(1 + len(verdict.checks) for verdict in verdicts)
+        if done > _VALUES_PER_PAUSE:
+            done = 0
+            yield
+    errors = (text_of(run.get("error_msg")) for run in runs)
+    return TaskResult(
+        id=text_of(task.get("test_id")),
+        name=text_of(task.get("display_name")),
+        status=text_of(task.get("status")),
+        score=number(block_of(task, "stats").get("avg_score")),
+        trials=len(runs),
+        passed_trials=sum(run.get("status") == "passed" for run in runs),
+        graders=graders,
+        timestamp=timestamp,
+        error=text_of(task.get("error_msg")) or next((error for error in errors if error), ""),
+    )
+
+
+def _grader(name: str, verdicts: Sequence[Validation], timestamp: datetime) -> GraderResult:
+    statuses = [verdict.status for verdict in verdicts]
+    scores = [verdict.score for verdict in verdicts]
+    passes = [verdict.passed for verdict in verdicts]
+    passed = all(passes)
+    return GraderResult(
+        name=name,
+        type=verdicts[0].type,
+        status="error" if "error" in statuses else "pending" if "pending" in statuses else "graded",
+        score=sum(scores) / len(scores),
+        passed=passed,
+        scores=tuple(scores),
+        passes=tuple(passes),
+        feedback=verdicts[-1 if passed else passes.index(False)].feedback,
+        checks=tuple(_checks(verdicts)),
+        timestamp=timestamp,
+    )
+
+
+def _checks(verdicts: Sequence[Validation]) -> Iterator[CheckResult]:
+    """Yield each check once, in its first order, with the message of the first trial in which it failed."""
+    outcomes: dict[tuple[str | int, ...], list[Check]] = {}
+    for verdict in verdicts:
+        for check in verdict.checks:
+            outcomes.setdefault(check.path, []).append(check)
+    for path, found in outcomes.items():
+        passes = [check.passed for check in found]
+        passed = all(passes)
+        message = "" if passed else found[passes.index(False)].message
+        yield CheckResult(path, passed, sum(passes), len(found), message)
