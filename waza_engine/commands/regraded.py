@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from waza_engine.executors.base import Cancellation
+from waza_engine.results.json_values import Block, block_of, number
 from waza_engine.results.reading.scores import GraderResult, TaskResult
 from waza_engine.results.reading.task_scores import task_result
-from waza_engine.results.writing.regraded import regraded_document, regraded_task, task_figures
+from waza_engine.results.writing.regraded import regraded_document, regraded_task
 from waza_engine.runs.grading.recorded_verdicts import is_recorded
 from waza_engine.runs.regrading import RegradedTask, Regrading
 from waza_engine.scoring.statistics import mean
@@ -41,12 +42,13 @@ def graded(
     for task in regrading.grade(cancellation):
         trials = [(trial.recorded, trial.validations) for trial in task.trials]
         written = regraded_task(task.recorded.document, trials, error=task.error)
-        figures = None if task.error else task_figures(written)
+        # A task that has no trials keeps the figures of its record.
+        figures: Block = block_of(written, "stats") if task.trials and not task.error else {}
         report = TaskReport(
             task=task,
             now=task_result(written, timestamp),
-            recorded=task_result(task.recorded.document, timestamp),
-            score=figures.avg_weighted_score if figures else 0.0,
+            recorded=task.recorded.scores,
+            score=number(figures.get("avg_weighted_score")),
         )
         reports.append(report)
         if tell is not None:

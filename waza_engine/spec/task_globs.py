@@ -20,6 +20,7 @@ from pathlib import Path
 
 _ESCAPES = os.sep == "/"
 _SPECIAL = re.compile(r"[*?\[\\]" if _ESCAPES else r"[*?\[]")
+_OTHER_SPECIAL = re.compile(r"[?\[\\]" if _ESCAPES else r"[?\[]")
 
 Listing = Callable[[Path], "Iterable[tuple[str, bool]] | None"]
 """Names in a directory with whether each is one; None when it cannot be read or does not exist."""
@@ -111,6 +112,12 @@ def is_literal(segment: str) -> bool:
 def segment_matcher(segment: str) -> Callable[[str], bool]:
     """Return a test for one directory level, of linear time for each star. Raises ``GlobError``."""
     runs = _runs(segment)
+    if not _SPECIAL.search(segment):
+        return lambda name: name == segment
+    if segment.count("*") == 1 and not _OTHER_SPECIAL.search(segment):
+        # As most are: `*.yaml`, for each file of a folder.
+        start, _, end = segment.partition("*")
+        return lambda name: _is_between(start, end, name)
     return lambda name: _fits(runs, name)
 
 
@@ -185,6 +192,16 @@ def _fits(runs: list[list[_Characters]], name: str) -> bool:
             position += 1
         position += len(run)
     return position <= end and "/" not in name[position:end]
+
+
+def _is_between(start: str, end: str, name: str) -> bool:
+    place = len(name) - len(end)
+    return (
+        len(start) <= place
+        and name.startswith(start)
+        and name.endswith(end)
+        and "/" not in name[len(start) : place]
+    )
 
 
 def _stands(run: list[_Characters], name: str, position: int) -> bool:

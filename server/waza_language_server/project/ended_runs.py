@@ -9,13 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from waza_engine.results.reading.newest_scores import RunResult, TaskResult, results_of_in_steps
 from waza_engine.steps import Steps
 from waza_language_server.project.disk import stamp_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from waza_engine.results.reading.scores import RunResult, TaskResult
     from waza_language_server.project.runnable_id import RunnableId
 
 MOST_KEPT = 20
@@ -49,6 +49,9 @@ class EndedRuns:
 
         Pauses while a file is read.
         """
+        # With the first hint: nothing of it is needed to look at a document.
+        from waza_engine.results.reading.newest_scores import results_of_in_steps
+
         for ended in list(self._ended.get(suite, {}).values()):
             stamp = stamp_of(ended.results)
             if isinstance(stamp, tuple) and stamp[1] <= self._longest_bytes:

@@ -19,12 +19,6 @@ from typing import TYPE_CHECKING
 
 from waza_engine.files import FileError, read_text
 from waza_engine.markdown import code
-from waza_engine.results.reading.newest_scores import (
-    GraderResult,
-    RunResult,
-    TaskResult,
-    latest_results_in_steps,
-)
 from waza_engine.spec.scalars import Json
 from waza_engine.steps import Steps, finished
 from waza_language_server.project.disk import MAX_BYTES, stamp_of
@@ -34,6 +28,7 @@ from waza_language_server.project.uris import path_of
 from waza_language_server.syntax.tree import parse
 
 if TYPE_CHECKING:
+    from waza_engine.results.reading.scores import GraderResult, RunResult, TaskResult
     from waza_language_server.project.document import Document
     from waza_language_server.project.index import Project
     from waza_language_server.project.runnable_id import RunnableId
@@ -240,6 +235,9 @@ class _Written:
 
 
 def _found_in_steps(suite: Path) -> Steps[RunResult | None]:
+    # With the first hint: nothing of it is needed to look at a document.
+    from waza_engine.results.reading.newest_scores import latest_results_in_steps
+
     return latest_results_in_steps(suite.parent, eval_file=suite.name, longest_bytes=MAX_RESULT_BYTES)
 
 

@@ -9,13 +9,13 @@ fetched.
 
 from __future__ import annotations
 
-import importlib.resources
 import json
 from collections.abc import Mapping
 from functools import cache, cached_property
-from importlib.resources.abc import Traversable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
+import waza_engine
 from waza_language_server.schema.shape import JsonSchema, SchemaRoot, Shape
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ GRADER_STANDIN: Mapping[str, Any] = {"type": "object", "x-waza-kind": "grader"}
 class Catalog:
     """All schemas of one engine, and of the grader types that plug-ins add to it."""
 
-    def __init__(self, directory: Traversable, custom: Mapping[str, JsonSchema] | None = None) -> None:
+    def __init__(self, directory: Path, custom: Mapping[str, JsonSchema] | None = None) -> None:
         """Take schemas of grader entries by type as ``custom``; types of the engine itself win over them."""
         self._directory = directory
         self._custom = dict(custom or {})
@@ -144,7 +144,7 @@ class Catalog:
 @cache
 def default_catalog() -> Catalog:
     """Return the catalog of the installed engine."""
-    return Catalog(importlib.resources.files("waza_engine") / "schemas")
+    return Catalog(Path(waza_engine.__file__).parent / "schemas")
 
 
 def _refuse(uri: str) -> Any:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from waza_engine.spec.task_globs import GlobError, expand, matches, name_matches, segment_matcher
 
@@ -86,3 +89,13 @@ def test_many_stars_take_no_time() -> None:
 def test_a_star_stays_within_its_level_of_a_name() -> None:
     assert not name_matches("a*c", "a/c")
     assert name_matches("a/*", "a/c")
+
+
+@given(
+    pattern=st.from_regex(r"[ab.]{0,3}\*[ab.]{0,3}", fullmatch=True),
+    name=st.from_regex(r"[ab./]{0,6}", fullmatch=True),
+)
+def test_one_star_stands_for_what_is_between(pattern: str, name: str) -> None:
+    start, _, end = pattern.partition("*")
+    wanted = re.fullmatch(re.escape(start) + "[^/]*" + re.escape(end), name) is not None
+    assert name_matches(pattern, name) == wanted

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 
 from waza_engine.files import FileError, is_named, read_beginning
@@ -17,6 +19,8 @@ from waza_engine.results.json_values import Block, blocks_of, text_of
 from waza_engine.results.places import JOURNAL_SUFFIX
 from waza_engine.results.reading.formats import read_document, todays_layout
 from waza_engine.results.reading.journals import unended_document
+from waza_engine.results.reading.scores import TaskResult
+from waza_engine.results.reading.task_scores import task_result
 from waza_engine.results.record import RunHeader, TrialOutcome
 from waza_engine.results.reviews.reviewed import with_reviews
 
@@ -41,13 +45,19 @@ class RecordedTrial:
         return bool(found.validations) or not (found.error or found.status == "error")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RecordedTask:
-    """One task as recorded; ``document`` is the element of ``tasks`` itself."""
+    """One task of a run that ``started`` then; ``document`` is the element of ``tasks`` itself."""
 
     document: Block
     id: str
     trials: Sequence[RecordedTrial]
+    started: datetime
+
+    @cached_property
+    def scores(self) -> TaskResult:
+        """What its graders said in the run, over all trials."""
+        return task_result(self.document, self.started)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,17 +93,18 @@ def read_recording(path: Path) -> Recording:
     if path.name.endswith(JOURNAL_SUFFIX):
         found = unended_document(found, "the run goes on, or was interrupted")
     document = with_reviews(todays_layout(found), path)
-    tasks = [recorded_task(task) for task in blocks_of(document.get("tasks"))]
+    header = header_of(document)
+    tasks = [_recorded_task(task, header.started) for task in blocks_of(document.get("tasks"))]
     if not tasks:
         raise RecordingError(f"{path} holds no task.")
-    return Recording(path, document, header_of(document), tasks)
+    return Recording(path, document, header, tasks)
 
 
-def recorded_task(task: Block) -> RecordedTask:
-    """Return an element of ``tasks``."""
+def _recorded_task(task: Block, started: datetime) -> RecordedTask:
     runs = blocks_of(task.get("runs"))
     return RecordedTask(
         document=task,
         id=text_of(task.get("test_id")),
         trials=[RecordedTrial(run, trial_of(run, position)) for position, run in enumerate(runs, 1)],
+        started=started,
     )

@@ -11,20 +11,12 @@ from datetime import UTC, datetime
 from typing import cast
 
 import waza_engine
-from waza_engine.results.codec.figures import (
-    counted_document,
-    counted_run,
-    counted_task,
-    task_figures,
-    trial_score,
-)
+from waza_engine.results.codec.figures import counted_document, counted_run, counted_task
 from waza_engine.results.codec.verdicts import verdict_blocks, verdict_document
 from waza_engine.results.json_values import Block, Json, block_of, plain
 from waza_engine.results.reading.recordings import RecordedTrial, Recording
 from waza_engine.results.record import Validation
 from waza_engine.results.reviews.calibration import with_calibration
-
-__all__ = ["regraded_document", "regraded_task", "task_figures", "trial_score"]
 
 # What describes the verdicts of then.
 _STALE_IN_A_TRIAL = ("failure_artifacts",)
@@ -49,7 +41,7 @@ def regraded_task(
     if not runs:
         return dict(document)
     rest = {key: value for key, value in document.items() if key not in _STALE_IN_A_TASK}
-    return cast("Json", plain(counted_task(rest, runs)))
+    return counted_task(rest, runs)
 
 
 def regraded_document(
