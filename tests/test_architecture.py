@@ -121,6 +121,33 @@ def test_the_core_does_not_know_the_protocol_package(room: str) -> None:
     assert wrong == []
 
 
+def test_what_holds_state_knows_neither_the_handlers_nor_the_library() -> None:
+    """Services are asked by handlers; what a message looks like is the business of those."""
+    wrong = [
+        (file, module)
+        for file, module in imports_below(PROTOCOL / "services")
+        if is_from(module, "pygls", "lsprotocol", "waza_language_server.protocol.handlers")
+    ]
+    assert wrong == []
+
+
+def test_handlers_hold_nothing_between_messages() -> None:
+    """A handler begins anew with every message: what outlives it is held by a service or the server."""
+    held = [
+        (path.name, ast.unparse(node))
+        for path in sorted((PROTOCOL / "handlers").glob("*.py"))
+        for node in tree_of(path).body
+        if isinstance(node, ast.Assign | ast.AnnAssign) and _is_mutable(node.value)
+    ]
+    assert held == []
+
+
+def _is_mutable(value: ast.expr | None) -> bool:
+    if isinstance(value, ast.Call):
+        return ast.unparse(value.func).partition("[")[0] in {"set", "dict", "list", "WeakKeyDictionary"}
+    return isinstance(value, ast.List | ast.Set)
+
+
 @pytest.mark.parametrize(
     ("room", "above"),
     [
@@ -349,7 +376,7 @@ def test_what_the_server_shares_with_the_engine_is_light(module: str) -> None:
 
 
 CHOOSE_A_CATALOG = {
-    "server/waza_language_server/protocol/session.py": "what an editor has open",
+    "server/waza_language_server/protocol/services/session.py": "what an editor has open",
     "server/waza_language_server/check.py": "what is named on the command line",
     "server/waza_language_server/diagnostics_page.py": "the examples of the documentation",
 }

@@ -42,7 +42,7 @@ from waza_language_server.protocol.convert import Converter
 
 if TYPE_CHECKING:
     from waza_language_server.project.document import Document
-    from waza_language_server.protocol.schedule import Answer
+    from waza_language_server.protocol.services.schedule import Answer
     from waza_language_server.protocol.server import WazaServer
     from waza_engine.steps import Steps
 

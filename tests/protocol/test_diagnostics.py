@@ -11,7 +11,7 @@ from lsprotocol import types
 from tests.protocol.editor import editing, write_suite
 from waza_language_server.project.uris import uri_of
 from waza_language_server.protocol.handlers.diagnostics import MOST_SHOWN
-from waza_language_server.protocol.session import Session
+from waza_language_server.protocol.services.session import Session
 
 SUITE = """\
 name: explains

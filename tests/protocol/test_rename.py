@@ -159,6 +159,22 @@ async def test_definition_references_and_symbols_are_places_in_their_own_files(s
         assert [each.name for each in symbols or ()] == ["😀 greets"]
 
 
+async def test_an_inline_task_moves_to_a_new_file_and_back_to_the_byte(suite: Path) -> None:
+    tasks = "\n  - tasks/one.yaml\n  - id: two # 😀\n    inputs: {prompt: Go}"
+    write_suite(suite.parent, SUITE.replace("[tasks/one.yaml]", tasks))
+    async with editing(suite.parent) as editor:
+        workspace = Workspace(suite.parent)
+        (action,) = await editor.actions(editor.open(suite), 5)
+        assert (action.title, action.kind) == ("Move the task to tasks/two.yaml", "refactor.extract")
+        assert action.edit is not None
+        before = workspace.contents()
+        undo = workspace.carry_out(action.edit)
+        after = workspace.contents()
+        assert after["tasks/two.yaml"].decode() == "id: two # 😀\ninputs: {prompt: Go}\n"
+        workspace.carry_out(undo)
+        assert workspace.contents() == before
+
+
 def versions(change: types.WorkspaceEdit) -> dict[str, int | None]:
     return {
         each.text_document.uri: each.text_document.version

@@ -112,6 +112,8 @@ def is_literal(segment: str) -> bool:
 def segment_matcher(segment: str) -> Callable[[str], bool]:
     """Return a test for one directory level, of linear time for each star. Raises ``GlobError``."""
     runs = _runs(segment)
+    if not _SPECIAL.search(segment):
+        return lambda name: name == segment
     if segment.count("*") == 1 and not _OTHER_SPECIAL.search(segment):
         # As most are: `*.yaml`, for each file of a folder.
         start, _, end = segment.partition("*")

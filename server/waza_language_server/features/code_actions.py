@@ -44,7 +44,7 @@ class CodeAction:
     """A change that repairs ``problems``. ``preferred`` marks the one that an editor may apply unasked."""
 
     title: str
-    kind: Literal["quickfix", "source.fixAll"]
+    kind: Literal["quickfix", "source.fixAll", "refactor.extract"]
     change: WorkspaceEdit
     problems: tuple[Problem, ...]
     preferred: bool = False

@@ -15,6 +15,7 @@ from waza_language_server.project.references import Reference, Symbol, is_taken,
 from waza_language_server.project.suite_files import SuiteSource
 from waza_language_server.project.suites import picks_up
 from waza_language_server.project.uris import uri_of
+from waza_language_server.text.file_names import is_file_name
 from waza_language_server.text.scalar_map import ScalarMap
 from waza_language_server.text.span import Span
 from waza_language_server.text.workspace_edit import FilePlace, FileRename, WorkspaceEdit
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from waza_language_server.project.workspace import Workspace
 
 _ANCHOR = re.compile(r"[^\s\[\]{},&*]+")
-_FILE_NAME = re.compile(r"[\w][\w.+=@~ -]*(?<![. ])")
-"""What may be a file name on every system."""
 
 
 class RenameError(ValueError):
@@ -126,7 +125,7 @@ def _new_file(workspace: Workspace, file: Path, name: str) -> Path | None:
 
     It cannot when something has it, or when a suite would not pick the file up any more.
     """
-    if not _FILE_NAME.fullmatch(name):
+    if not is_file_name(name):
         return None
     new = file.with_name(f"{name}{file.suffix}")
     project = workspace.project

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from waza_language_server.protocol.capabilities import ClientAbilities
-    from waza_language_server.protocol.session import Session
+    from waza_language_server.protocol.services.session import Session
     from waza_language_server.text.span import Span
     from waza_language_server.text.workspace_edit import FileEdit, FilePlace, WorkspaceEdit
 

@@ -76,7 +76,11 @@ FEATURES = (
         "code_action.code_action",
         "in slices",
         types.CodeActionOptions(
-            code_action_kinds=[types.CodeActionKind.QuickFix, types.CodeActionKind.SourceFixAll],
+            code_action_kinds=[
+                types.CodeActionKind.QuickFix,
+                types.CodeActionKind.RefactorExtract,
+                types.CodeActionKind.SourceFixAll,
+            ],
             resolve_provider=False,
         ),
     ),

@@ -32,13 +32,13 @@ from waza_language_server.protocol.pygls_internals import Protocol
 from waza_language_server.protocol.wire import Inbox, Outbox, Wire, take_standard_streams
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Coroutine
     from pathlib import Path
 
     from waza_language_server.engine.runs import Run, Runs
     from waza_language_server.project.runnable_id import RunnableId
-    from waza_language_server.protocol.schedule import Diagnostics
-    from waza_language_server.protocol.session import Session
+    from waza_language_server.protocol.services.schedule import Diagnostics
+    from waza_language_server.protocol.services.session import Session
     from waza_language_server.text.line_index import Encoding
 
 log = logging.getLogger(__name__)
@@ -65,6 +65,7 @@ class WazaServer(LanguageServer):
         """Whether there is nothing to do any more but to end."""
         self.is_closing = False
         """Whether nothing may be started any more."""
+        self._background: set[asyncio.Task[None]] = set()
         self.on_client: Callable[[int], None] = lambda _pid: None
         """Called with the process id of the client, which the server does not outlive."""
 
@@ -77,7 +78,7 @@ class WazaServer(LanguageServer):
     def session(self) -> Session:
         """The open documents and the project around them."""
         from waza_language_server.project.uris import path_of
-        from waza_language_server.protocol.session import Session
+        from waza_language_server.protocol.services.session import Session
 
         roots = (path_of(folder.uri) for folder in self.workspace.folders.values())
         encoding = cast("Encoding", str(self.server_capabilities.position_encoding or "utf-16"))
@@ -87,7 +88,7 @@ class WazaServer(LanguageServer):
     def diagnostics(self) -> Diagnostics:
         """The problems of the open documents."""
         from waza_language_server.protocol.handlers.diagnostics import publisher
-        from waza_language_server.protocol.schedule import Diagnostics
+        from waza_language_server.protocol.services.schedule import Diagnostics
 
         publish = None if self.abilities.pulls_diagnostics else publisher(self)
         return Diagnostics(self.session, publish, self._meet_unknown_type)
@@ -108,6 +109,13 @@ class WazaServer(LanguageServer):
             from waza_language_server.protocol.handlers.grader_types import learn_types
 
             learn_types(self)
+
+    def in_background(self, work: Coroutine[Any, Any, None]) -> None:
+        """Begin work that no request waits for."""
+        task = asyncio.get_running_loop().create_task(work)
+        # The loop alone would not keep it alive.
+        self._background.add(task)
+        task.add_done_callback(self._background.discard)
 
     @property
     def active_runs(self) -> tuple[Run, ...]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 
 from waza_language_server.features.code_actions import code_actions_in_steps, fix_all_in_steps
+from waza_language_server.features.extract_task import extract_task
 from waza_language_server.protocol.convert import Converter
 from waza_language_server.protocol.edit_conversion import FileConverter
 from waza_language_server.text.span import Span
@@ -30,18 +31,24 @@ async def code_action(ls: WazaServer, params: types.CodeActionParams) -> list[ty
     asked = _asked(params.context.only)
     quick = params.context.only is None or _wants(types.CodeActionKind.QuickFix, asked)
     everything = _wants(types.CodeActionKind.SourceFixAll, asked)
-    if not quick and not everything:
+    extract = params.context.only is None or _wants(types.CodeActionKind.RefactorExtract, asked)
+    extract = extract and ls.abilities.creates_files
+    if not quick and not everything and not extract:
         return []
     convert = Converter(document, ls.session.encoding, ls.abilities)
+    span = Span(convert.offset(params.range.start), convert.offset(params.range.end))
     problems = await ls.diagnostics.problems_of(document)
     workspace = ls.session.workspace
     found: list[CodeAction] = []
     if problems is not None and quick:
-        span = Span(convert.offset(params.range.start), convert.offset(params.range.end))
         steps = code_actions_in_steps(document, workspace, span, problems)
         found += await ls.diagnostics.in_slices(document, steps) or ()
     if problems is not None and everything:
         action = await ls.diagnostics.in_slices(document, fix_all_in_steps(document, workspace, problems))
+        found += [action] if action is not None else []
+    if extract:
+        moved = extract_task(document, workspace, span)
+        action = await ls.diagnostics.in_slices(document, moved)
         found += [action] if action is not None else []
     if not ls.session.is_current(document):
         return None

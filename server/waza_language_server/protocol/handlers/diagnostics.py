@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from waza_engine.steps import Steps
     from waza_language_server.analysis.problem import Problem
     from waza_language_server.project.document import Document
-    from waza_language_server.protocol.schedule import Publish
     from waza_language_server.protocol.server import WazaServer
+    from waza_language_server.protocol.services.schedule import Publish
 
 MOST_SHOWN = 1_000
 """Problems of one document; editors show no more, and each costs them and the wire."""

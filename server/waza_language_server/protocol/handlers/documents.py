@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
-from waza_language_server.protocol.session import Change
+from waza_language_server.protocol.services.session import Change
 
 if TYPE_CHECKING:
     from waza_language_server.protocol.server import WazaServer

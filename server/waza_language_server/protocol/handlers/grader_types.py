@@ -6,7 +6,6 @@ nothing is asked twice until the engine is another one.
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
@@ -23,9 +22,7 @@ log = logging.getLogger(__name__)
 
 def learn_types(ls: WazaServer) -> None:
     """Ask the engine, without waiting for the answer; when it comes, everything is looked at again."""
-    work = asyncio.get_running_loop().create_task(_learn(ls))
-    _running.add(work)
-    work.add_done_callback(_running.discard)
+    ls.in_background(_learn(ls))
 
 
 def forget_types(ls: WazaServer) -> None:
@@ -33,9 +30,6 @@ def forget_types(ls: WazaServer) -> None:
     _use(ls, {})
     if ls.asked_for_types and ls.trusted:
         learn_types(ls)
-
-
-_running: set[asyncio.Task[None]] = set()
 
 
 async def _learn(ls: WazaServer) -> None:

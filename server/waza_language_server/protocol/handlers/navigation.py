@@ -14,8 +14,8 @@ from waza_language_server.text.labels import label
 if TYPE_CHECKING:
     from waza_engine.steps import Steps
     from waza_language_server.project.document import Document
-    from waza_language_server.protocol.schedule import Answer
     from waza_language_server.protocol.server import WazaServer
+    from waza_language_server.protocol.services.schedule import Answer
 
 _KINDS = {
     "grader": types.SymbolKind.Method,

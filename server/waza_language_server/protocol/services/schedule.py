@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from waza_language_server.analysis.problem import Problem
     from waza_language_server.project.document import Document
     from waza_language_server.project.workspace import Workspace
-    from waza_language_server.protocol.session import Session
+    from waza_language_server.protocol.services.session import Session
 
     Publish = Callable[[str, Document | None, tuple[Problem, ...]], Steps[None]]
 

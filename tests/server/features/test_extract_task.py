@@ -1,0 +1,85 @@
+"""An inline task moves to a file of its own: it stays the same task of the same suite."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.server.features.suites import Opened, open_at_cursor
+from waza_engine.steps import finished
+from waza_language_server.features.extract_task import extract_task
+from waza_language_server.project.uris import path_of
+from waza_language_server.text.span import Span
+
+HEAD = "skill: x\nconfig: {trials_per_task: 1, timeout_seconds: 60, executor: mock, model: none}\n"
+INLINE = """\
+tasks:
+  - id: fir<CURSOR>st # why
+    # what is asked
+    inputs:
+      prompt: |
+        Go
+
+        on
+    name: First # last
+  - id: second
+    inputs: {prompt: Stop}
+"""
+FILE = "id: first # why\n# what is asked\ninputs:\n  prompt: |\n    Go\n\n    on\nname: First # last\n"
+
+
+def extracted(folder: Path, text: str) -> tuple[Opened, dict[str, str]] | None:
+    opened = open_at_cursor(folder, {"eval.yaml": HEAD + text}, "eval")
+    action = finished(extract_task(opened.document, opened.workspace, Span(opened.offset, opened.offset)))
+    if action is None:
+        return None
+    texts = opened.after(action.change)
+    for new in action.change.creations:
+        path = path_of(new.uri)
+        assert path is not None
+        texts[path.relative_to(folder).as_posix()] = new.text
+    return opened, texts
+
+
+def test_a_task_moves_with_its_comments_and_is_listed_by_its_path(tmp_path: Path) -> None:
+    found = extracted(tmp_path, INLINE)
+    assert found is not None
+    rest = "tasks:\n  - tasks/first.yaml\n  - id: second\n    inputs: {prompt: Stop}\n"
+    assert found[1] == {"eval.yaml": HEAD + rest, "tasks/first.yaml": FILE}
+
+
+def test_a_task_that_a_glob_picks_up_is_not_listed_again(tmp_path: Path) -> None:
+    found = extracted(tmp_path, INLINE + "  - cases/*.yml\n")
+    assert found is not None
+    rest = "tasks:\n  - id: second\n    inputs: {prompt: Stop}\n  - cases/*.yml\n"
+    assert found[1] == {"eval.yaml": HEAD + rest, "cases/first.yml": FILE}
+
+
+def test_line_breaks_stay_what_they_are(tmp_path: Path) -> None:
+    opened = open_at_cursor(tmp_path, {"eval.yaml": (HEAD + INLINE).replace("\n", "\r\n")}, "eval")
+    action = finished(extract_task(opened.document, opened.workspace, Span(opened.offset, opened.offset)))
+    assert action is not None
+    assert [new.text for new in action.change.creations] == [FILE.replace("\n", "\r\n")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        INLINE.replace("prompt: |", "prompt_file: a.md #"),
+        INLINE.replace("id: fir<CURSOR>st", "id: fir<CURSOR>st/one"),
+        INLINE.replace("id: fir<CURSOR>st # why", "name<CURSOR>: No id"),
+        INLINE.replace("name: First", "name: &first First"),
+        INLINE.replace("name: First", "name: 'First"),
+        "tasks: [{id: fir<CURSOR>st, inputs: {prompt: Go}}]\n",
+        "tasks:\n  - tas<CURSOR>ks/*.yaml\n",
+    ],
+)
+def test_nothing_is_offered_where_it_would_be_another_task(tmp_path: Path, text: str) -> None:
+    assert extracted(tmp_path, text) is None
+
+
+def test_no_file_is_written_over(tmp_path: Path) -> None:
+    (tmp_path / "tasks").mkdir()
+    (tmp_path / "tasks" / "first.yaml").write_text("id: other\n")
+    assert extracted(tmp_path, INLINE) is None
