@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from waza_engine.graders.judging.judges import AgentTool
+from waza_engine.graders.judging.judge import AgentTool
 from waza_engine.spec.eval_config import EvalConfig
 from waza_engine.vocabulary import SkillInvocation, ToolCall, Usage
 

@@ -31,7 +31,7 @@ from waza_engine.executors.chat.wire import Connection
 from waza_engine.executors.chat.workspace_tools import Surroundings, workspace_tools
 from waza_engine.executors.registry import register
 from waza_engine.executors.secrets import hiding
-from waza_engine.graders.judging.judges import AgentTool
+from waza_engine.graders.judging.judge import AgentTool
 
 
 @register

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from waza_engine.assertions.evaluator import AssertionEvaluator
-    from waza_engine.graders.judging.judges import Judge
+    from waza_engine.graders.judging.judge import Judge
 
 
 class GraderError(Exception):

@@ -11,10 +11,12 @@ from pydantic import Field
 
 from waza_engine.graders.base import Grader, GraderError, GradingContext, Verdict
 from waza_engine.graders.judging.evidence import task_and_answer
-from waza_engine.graders.judging.judges import AgentTool, JudgedConfig, JudgeError, ask, limit_seconds
+from waza_engine.graders.judging.judge import AgentTool, JudgeError
+from waza_engine.graders.judging.judges import JudgedConfig, ask, limit_seconds
 from waza_engine.graders.judging.pairwise import ChoiceBox, compared, question
 from waza_engine.graders.judging.ratings import DEFAULT_THRESHOLD, Rating, evidence_for, rate
-from waza_engine.graders.judging.rubrics import Rubric, RubricError, built_in_names, load_rubric
+from waza_engine.graders.judging.rubric import Rubric
+from waza_engine.graders.judging.rubrics import RubricError, built_in_names, load_rubric
 from waza_engine.graders.judging.verdicts import HOW_TO_ANSWER, VerdictBox, names_tools
 from waza_engine.graders.registry import register
 from waza_engine.spec.block import Discouraged, Given

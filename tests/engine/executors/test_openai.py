@@ -16,7 +16,7 @@ from tests.scripted_model import Answer, Call, ModelRequest, Tokens, call
 from waza_engine.executors.base import ExecutionResponse, ExecutorError
 from waza_engine.executors.openai import OpenAIExecutor
 from waza_engine.executors.registry import create_executor
-from waza_engine.graders.judging.judges import AgentTool
+from waza_engine.graders.judging.judge import AgentTool
 from waza_engine.vocabulary import ModelUsage, SkillInvocation, ToolCall
 
 

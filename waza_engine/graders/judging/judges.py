@@ -1,4 +1,4 @@
-"""What graders that ask a model share: the judge itself, its question, its tools and its time limit.
+"""What graders that ask a model share: their model, how they ask, and the time limit of an answer.
 
 Architecture invariant: a judge never guesses. What it does not say is an error of the grader, never a score.
 """
@@ -6,64 +6,17 @@ Architecture invariant: a judge never guesses. What it does not say is an error 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Protocol
+from collections.abc import Sequence
 
 from pydantic import Field
 
 from waza_engine.graders.base import GraderError, GradingContext
 from waza_engine.graders.config import GraderConfig
 from waza_engine.graders.judging.durations import seconds_of
+from waza_engine.graders.judging.judge import DEFAULT_LIMIT_SECONDS, AgentTool, JudgeQuestion
 from waza_engine.spec.fields import PlainText
 
 LIMIT_VARIABLE = "WAZA_PROMPT_GRADER_TIMEOUT"
-_DEFAULT_LIMIT_SECONDS = 120.0
-
-
-class JudgeError(Exception):
-    """There is no answer of the judge; the text is for the author of the suite."""
-
-
-@dataclass(frozen=True, slots=True)
-class AgentTool:
-    """A tool that a model may call: ``parameters`` is the JSON Schema of its arguments.
-
-    ``call`` gets the arguments as they came (not validated) and returns the text for the model. It is called
-    from another thread, one call at a time, and never raises.
-    """
-
-    name: str
-    description: str
-    parameters: Mapping[str, Any]
-    call: Callable[[Mapping[str, Any]], str]
-
-
-@dataclass(frozen=True, slots=True)
-class JudgeQuestion:
-    """One question to a judge.
-
-    ``session`` continues the agent's own session; otherwise the session is fresh and deleted afterwards. The
-    judge works in ``workspace``, without skills and MCP servers. ``timeout_seconds`` is the longest that an
-    answer may take.
-    """
-
-    prompt: str
-    model: str = ""
-    tools: Sequence[AgentTool] = ()
-    session: str = ""
-    workspace: Path | None = None
-    reasoning_effort: str = ""
-    timeout_seconds: float = _DEFAULT_LIMIT_SECONDS
-
-
-class Judge(Protocol):
-    """Asks a model. Called from several threads at the same time."""
-
-    def ask(self, question: JudgeQuestion) -> str:
-        """Return the text of the answer. Raises ``JudgeError`` when there is none."""
-        ...
 
 
 class JudgedConfig(GraderConfig):
@@ -114,7 +67,7 @@ def ask(
 
 def limit_seconds() -> float:
     """Return how long one answer of a judge may take."""
-    return seconds_of(os.environ.get(LIMIT_VARIABLE, "")) or _DEFAULT_LIMIT_SECONDS
+    return seconds_of(os.environ.get(LIMIT_VARIABLE, "")) or DEFAULT_LIMIT_SECONDS
 
 
 def limit_warning() -> str | None:
@@ -124,5 +77,5 @@ def limit_warning() -> str | None:
         return None
     return (
         f"`{LIMIT_VARIABLE}` is `{written}`, which is no time above zero such as `90s`, `2m` or `120`; "
-        f"judges get {_DEFAULT_LIMIT_SECONDS:g} seconds"
+        f"judges get {DEFAULT_LIMIT_SECONDS:g} seconds"
     )

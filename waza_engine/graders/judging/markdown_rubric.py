@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
 
-from waza_engine.graders.judging.rubrics import Rubric
+from waza_engine.graders.judging.rubric import Rubric
 from waza_engine.graders.judging.scales import linear
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.suite_files import SuiteFiles

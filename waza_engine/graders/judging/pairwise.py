@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from waza_engine.graders.base import GradingContext, Verdict
 from waza_engine.graders.judging.evidence import section
-from waza_engine.graders.judging.judges import AgentTool
+from waza_engine.graders.judging.judge import AgentTool
 
 WINNER_TOOL = "set_pairwise_winner"
 _MAGNITUDES = ("equal", "slightly-better", "much-better")

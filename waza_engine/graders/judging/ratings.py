@@ -12,9 +12,10 @@ from typing import Any
 
 from waza_engine.graders.base import GraderError, GradingContext, Verdict
 from waza_engine.graders.judging.evidence import everything, inputs
-from waza_engine.graders.judging.judges import JudgeError, ask
+from waza_engine.graders.judging.judge import JudgeError
+from waza_engine.graders.judging.judges import ask
 from waza_engine.graders.judging.replies import Reply, read_reply
-from waza_engine.graders.judging.rubrics import Rubric
+from waza_engine.graders.judging.rubric import Rubric
 from waza_engine.graders.judging.scales import RatingError, Scale, linear, scales_in
 
 DEFAULT_THRESHOLD = 0.75

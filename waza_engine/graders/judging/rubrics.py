@@ -10,11 +10,11 @@ from __future__ import annotations
 import difflib
 import functools
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
-from waza_engine.graders.judging.scales import Scale
+from waza_engine.graders.judging.rubric import Rubric
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.suite_files import DISK, SuiteFiles
 from waza_engine.spec.yaml_reader import read_text
@@ -27,38 +27,6 @@ _TEXT = (".txt", ".prompt", ".prompty")
 
 class RubricError(Exception):
     """A rubric that cannot be used; the text is one sentence for the author of the suite."""
-
-
-@dataclass(frozen=True, slots=True)
-class Rubric:
-    """What a judge looks for, and how its rating is read.
-
-    ``source`` is ``builtin:NAME``, ``file:PATH`` as written, or ``inline``. A rubric with ``verdicts`` was
-    written for pass and fail. ``scale`` is None when the text alone says which ratings there are;
-    ``rating_field`` names the rating in the reply, "" when the reply decides. ``inputs`` are the inputs that
-    the rubric names (input → source), ``answer`` the fields of the reply (name → what it holds).
-    """
-
-    text: str
-    source: str = "inline"
-    name: str = ""
-    version: str = ""
-    scale_name: str = ""
-    verdicts: bool = False
-    scale: Scale | None = None
-    rating_field: str = ""
-    inputs: Mapping[str, str] = field(default_factory=dict[str, str])
-    answer: Mapping[str, str] = field(default_factory=dict[str, str])
-
-    @property
-    def details(self) -> dict[str, str]:
-        """What a result says of the rubric."""
-        return {
-            "name": self.name,
-            "version": self.version,
-            "scale": self.scale_name,
-            "source": self.source,
-        }
 
 
 def load_rubric(

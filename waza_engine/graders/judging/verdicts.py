@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from waza_engine.graders.base import Verdict
-from waza_engine.graders.judging.judges import AgentTool
+from waza_engine.graders.judging.judge import AgentTool
 
 PASS_TOOL, FAIL_TOOL = "set_waza_grade_pass", "set_waza_grade_fail"
 HOW_TO_ANSWER = (

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
-from waza_engine.graders.judging.rubrics import Rubric
+from waza_engine.graders.judging.rubric import Rubric
 from waza_engine.graders.judging.scales import (
     RatingError,
     Raw,

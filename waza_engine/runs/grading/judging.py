@@ -19,7 +19,7 @@ from waza_engine.executors.base import (
     ExecutorSettings,
 )
 from waza_engine.executors.registry import create_executor
-from waza_engine.graders.judging.judges import JudgeError, JudgeQuestion
+from waza_engine.graders.judging.judge import JudgeError, JudgeQuestion
 from waza_engine.runs.limits.bounded import TooSlowError, call_bounded
 from waza_engine.runs.limits.cancellation import RunCancellation
 

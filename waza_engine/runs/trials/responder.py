@@ -16,7 +16,7 @@ from waza_engine.executors.base import (
     Executor,
     ExecutorError,
 )
-from waza_engine.graders.judging.judges import AgentTool
+from waza_engine.graders.judging.judge import AgentTool
 from waza_engine.results.record import ResponderOutcome
 from waza_engine.runs.limits.budget import BudgetExceededError
 from waza_engine.runs.trials.conversation import PartnerError, execute

@@ -1,0 +1,40 @@
+"""A rubric: what a judge looks for, wherever it was written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from waza_engine.graders.judging.scales import Scale
+
+
+@dataclass(frozen=True, slots=True)
+class Rubric:
+    """What a judge looks for, and how its rating is read.
+
+    ``source`` is ``builtin:NAME``, ``file:PATH`` as written, or ``inline``. A rubric with ``verdicts`` was
+    written for pass and fail. ``scale`` is None when the text alone says which ratings there are;
+    ``rating_field`` names the rating in the reply, "" when the reply decides. ``inputs`` are the inputs that
+    the rubric names (input → source), ``answer`` the fields of the reply (name → what it holds).
+    """
+
+    text: str
+    source: str = "inline"
+    name: str = ""
+    version: str = ""
+    scale_name: str = ""
+    verdicts: bool = False
+    scale: Scale | None = None
+    rating_field: str = ""
+    inputs: Mapping[str, str] = field(default_factory=dict[str, str])
+    answer: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    @property
+    def details(self) -> dict[str, str]:
+        """What a result says of the rubric."""
+        return {
+            "name": self.name,
+            "version": self.version,
+            "scale": self.scale_name,
+            "source": self.source,
+        }
