@@ -9,6 +9,7 @@ Architecture invariant: light (the language server imports it): the standard lib
 
 from __future__ import annotations
 
+import codecs
 import errno
 import os
 import stat
@@ -282,3 +283,18 @@ def _too_large(limit: int) -> FileError:
 def _size(limit: int) -> str:
     mib = limit / (1024 * 1024)
     return f"{mib:.0f} MiB" if limit % (1024 * 1024) == 0 else f"{limit / 1_000_000:.0f} MB"
+
+
+def decoded(content: bytes) -> str:
+    """Return bytes as text; every byte that is no UTF-8 is one U+FFFD, as in upstream."""
+    return content.decode("utf-8", _EVERY_BYTE)
+
+
+def _replaced(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeDecodeError):
+        raise error
+    return "\ufffd" * (error.end - error.start), error.end
+
+
+_EVERY_BYTE = "waza_engine.every_byte"
+codecs.register_error(_EVERY_BYTE, _replaced)

@@ -18,7 +18,7 @@ from waza_engine.executors.base import (
     WorkspaceFile,
 )
 from waza_engine.executors.registry import register
-from waza_engine.files import read_beginning
+from waza_engine.files import decoded, read_beginning
 
 _SHOWN_BYTES = 1024
 
@@ -70,7 +70,7 @@ def _beginning(file: WorkspaceFile) -> str:
         beginning = read_beginning(file.place, _SHOWN_BYTES + 1)
     except OSError:
         return ""
-    text = beginning[:_SHOWN_BYTES].decode("utf-8", "replace")
+    text = decoded(beginning[:_SHOWN_BYTES])
     return text + "...(truncated)" if len(beginning) > _SHOWN_BYTES else text
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from waza_engine.files import write_bytes
+from waza_engine.files import decoded, write_bytes
 from waza_engine.graders.base import Grader, GradingContext, Verdict, verdict_of_checks
 from waza_engine.graders.config import GraderConfig
 from waza_engine.graders.file import LARGEST_FILE_BYTES, read_workspace_file
@@ -155,7 +155,7 @@ class DiffGrader(Grader[DiffConfig]):
         if expected.snapshot:
             complaint = self._compare(context, expected.snapshot, expected.path, content, updates)
             checks.append(Check((*at, "snapshot"), not complaint, complaint))
-        text = content.decode("utf-8", "replace")
+        text = decoded(content)
         for number, fragment in enumerate(expected.contains):
             complaint = _fragment_complaint(fragment, text)
             checks.append(

@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from waza_engine.files import read_bytes
+from waza_engine.files import decoded, read_bytes
 from waza_engine.graders.base import Grader, GradingContext, Verdict, verdict_of_checks
 from waza_engine.graders.config import GraderConfig
 from waza_engine.graders.paths import is_there, leads_outside, workspace_path
@@ -186,7 +186,7 @@ def _content(workspace: Path, index: int, entry: ContentPatterns, place: Path) -
     ]
     path = ("content_patterns", index, "path")
     try:
-        text = read_workspace_file(workspace, place).decode("utf-8", "replace")
+        text = decoded(read_workspace_file(workspace, place))
     except OSError as error:
         unread = f"{entry.path} cannot be read"
         reason = error.strerror or str(error)
