@@ -21,7 +21,7 @@ LIMIT_SECONDS = 120
 """A command takes about one second; one that waits for what never comes takes for ever."""
 
 # What a command changes for the whole process: its own process ends soon.
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
 
 @dataclass(frozen=True, slots=True)

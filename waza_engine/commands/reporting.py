@@ -9,22 +9,24 @@ from waza_engine.commands.options import ReportKind
 from waza_engine.commands.records import record_of
 from waza_engine.results.json_values import Block, plain
 from waza_engine.results.reading.recordings import RecordingError, read_recording
+from waza_engine.results.reports.words import ending_words
 from waza_engine.results.writing.store import ResultsError, encoded, write_output
 from waza_engine.terminal import complain, say_document
 
-WRITTEN, NOT_WRITTEN = 0, 2
+WRITTEN, RUN_NOT_ENDED, NOT_WRITTEN = 0, 1, 2
 
 
 def report_command(results: Path, output_format: ReportKind, output: Path | None) -> int:
     """Write the report of a result file, or of a suite's newest one; return the exit code.
 
-    It goes to a file, or to standard output.
+    It goes to a file, or to standard output. The code is 1 for a run that did not come to its end.
     """
     try:
         document = read_recording(record_of(results)).document
+        code = RUN_NOT_ENDED if ending_words(document) else WRITTEN
         if output is not None:
             write_output(output, report_of(document, output_format))
-            return WRITTEN
+            return code
     except (RecordingError, ResultsError) as error:
         complain(str(error))
         return NOT_WRITTEN
@@ -32,9 +34,9 @@ def report_command(results: Path, output_format: ReportKind, output: Path | None
         from waza_engine.commands.result_text import print_results
 
         print_results(document)
-        return WRITTEN
+        return code
     say_document(report_of(document, output_format))
-    return WRITTEN
+    return code
 
 
 def report_of(document: Block, output_format: ReportKind) -> bytes:

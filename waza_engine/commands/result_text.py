@@ -12,6 +12,7 @@ from waza_engine.results.json_values import Block, block_of, blocks_of, number
 from waza_engine.results.reading.scores import GraderResult, TaskResult
 from waza_engine.results.reading.task_scores import task_result
 from waza_engine.results.record import RunHeader
+from waza_engine.results.reports.words import ending_words
 
 _SHOWN_CHARACTERS = 300
 
@@ -30,7 +31,7 @@ def print_results(document: Block, output: IO[str] | None = None) -> None:
         trials = f"  {task.passed_trials}/{task.trials} trials" if task.trials > 1 else ""
         printer.line(mark(task.status), f" {task.id or task.name}{score}", (trials, "dim"))
     for task in tasks:
-        if task.status not in ("passed", "skipped"):
+        if task.error or task.status not in ("passed", "skipped"):
             _explain(printer, task)
     _print_triggers(printer, block_of(document, "trigger_metrics"))
     passed = sum(task.status == "passed" for task in tasks)
@@ -46,6 +47,8 @@ def print_results(document: Block, output: IO[str] | None = None) -> None:
         + f"  ·  score {number(summary.get('aggregate_score')):.2f}"
         + f"  ·  {number(summary.get('duration_ms')) / 1000:.1f} s"
     )
+    if ending := ending_words(document):
+        printer.line((ending, "red"))
 
 
 def mark(status: str) -> Part:

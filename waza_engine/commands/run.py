@@ -206,7 +206,7 @@ def _run(
         except Exception as error:  # noqa: BLE001 - raised by the thread that waits
             reports.put(error)
 
-    signal.signal(signal.SIGTERM, _interrupt)
+    _heed_requests_to_end()
     threading.Thread(target=work, daemon=True).start()
     asked = 0.0
     while True:
@@ -230,6 +230,14 @@ def _awaited(reports: queue.SimpleQueue[RunReport | Exception]) -> RunReport | E
         # An interrupt may come at any instruction here: whoever calls catches it.
         with contextlib.suppress(queue.Empty):
             return reports.get(timeout=0.2)
+
+
+def _heed_requests_to_end() -> None:
+    """Take a request to end, or the end of the terminal, for Ctrl-C; ``nohup`` has the latter ignored."""
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        if number is not None and (name != "SIGHUP" or signal.getsignal(number) != signal.SIG_IGN):
+            signal.signal(number, _interrupt)
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:

@@ -206,6 +206,11 @@ class PreparedRun:
         return tuple(task.source.id for task in self._main.tasks)
 
     @property
+    def _planned(self) -> dict[str, str]:
+        """The names of the tasks that will run, by their ids."""
+        return {task.source.id: task.source.name for task in self._main.tasks}
+
+    @property
     def total(self) -> int:
         """How many trials there are, those of the baseline included."""
         passes = 1 if self._without is None else 2
@@ -222,7 +227,7 @@ class PreparedRun:
         clock = time.monotonic()
         log = self._session_log(listener)
         stream = EventStream(self.header.run_id, listener if log is None else log.tell, cancellation.request)
-        course = _Course(ResultStore(self.suite.directory, self.header), stream)
+        course = _Course(ResultStore(self.suite.directory, self.header, self._planned), stream)
         processes, assertions, patterns = ProcessScope(), AssertionEvaluator(), pattern_workers()
         current_scope.set(processes)
         current_workers.set(patterns)
@@ -266,7 +271,7 @@ class PreparedRun:
             SessionLog(self._session_logs, self.header.started),
             self.header,
             eval_file=str(self.suite.path),
-            tasks={task.source.id: task.source.name for task in self._main.tasks},
+            tasks=self._planned,
             grader_types={
                 (task.source.id, built.name): built.entry.type
                 for task in graded

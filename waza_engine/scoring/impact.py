@@ -27,17 +27,24 @@ class PairwiseImpact:
 
 @dataclass(frozen=True, slots=True)
 class SkillImpact:
-    """Pass rates 0..1 with and without skills; ``percent_change`` is relative to the latter, or to 0.01."""
+    """Pass rates 0..1 with and without skills; ``percent_change`` is relative to the latter, or to 0.01.
+
+    Without a verdict on the baseline, its pass rate and what follows from it are None.
+    """
 
     pass_rate_with_skills: float
-    pass_rate_baseline: float
-    delta: float
-    percent_change: float
+    pass_rate_baseline: float | None = None
+    delta: float | None = None
+    percent_change: float | None = None
     pairwise: PairwiseImpact | None = None
 
 
-def skill_impact(with_skills: float, baseline: float, pairwise: PairwiseImpact | None = None) -> SkillImpact:
+def skill_impact(
+    with_skills: float, baseline: float | None, pairwise: PairwiseImpact | None = None
+) -> SkillImpact:
     """Return the impact of two pass rates: 2/3 after 1/3 is a change of +100 percent."""
+    if baseline is None:
+        return SkillImpact(with_skills, pairwise=pairwise)
     delta = with_skills - baseline
     percent = delta / max(baseline, _LEAST_BASELINE) * 100
     return SkillImpact(with_skills, baseline, delta, percent, pairwise)
@@ -61,6 +68,31 @@ def pairwise_impact(details: Sequence[Mapping[str, object]]) -> PairwiseImpact |
         ties=ties,
         losses=losses,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedRates:
+    """Shares 0..1 of the tasks judged both times that pass with skills and without, and their number."""
+
+    with_skills: float
+    baseline: float
+    tasks: int
+
+
+def compared_rates(with_skills: Mapping[str, str], baseline: Mapping[str, str]) -> ComparedRates | None:
+    """Return the rates of two passes, of each the status of its tasks by id; None when they share no verdict.
+
+    A skipped task has no verdict: it neither passed nor failed.
+    """
+    pairs = [
+        (status, baseline[name])
+        for name, status in with_skills.items()
+        if status != "skipped" and baseline.get(name, "skipped") != "skipped"
+    ]
+    if not pairs:
+        return None
+    passed, before = (sum(pair[side] == "passed" for pair in pairs) for side in (0, 1))
+    return ComparedRates(passed / len(pairs), before / len(pairs), len(pairs))
 
 
 def improves(with_skills: float, baseline: float) -> bool:

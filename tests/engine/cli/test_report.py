@@ -8,6 +8,7 @@ import pytest
 
 from tests.command_line import engine
 from tests.engine.suites import GREETS, run, task, write_suite
+from waza_engine.results.places import JOURNAL_SUFFIX
 
 
 @pytest.fixture
@@ -58,6 +59,50 @@ def test_without_a_format_people_read_it(record: Path) -> None:
 def test_a_suite_stands_for_its_newest_results(record: Path) -> None:
     for place in (record.parents[2], record.parents[2] / "eval.yaml"):
         assert "1 of 1 tasks passed" in engine("report", place).stdout
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Path:
+    """What a process leaves that was killed when one of three tasks had passed."""
+    report, _ = run(write_suite(tmp_path, {name: task(name) for name in "abc"}, graders=GREETS))
+    assert report.results_file is not None
+    document = json.loads(report.results_file.read_text())
+    planned = [{"test_id": name, "display_name": f"Task {name}"} for name in "abc"]
+    head = {key: document[key] for key in ("schemaVersion", "eval_id", "eval_name", "timestamp", "config")}
+    lines = [head | {"planned": planned}, {"task": document["tasks"][0]}]
+    path = report.results_file.with_name(f"killed{JOURNAL_SUFFIX}")
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return path
+
+
+@pytest.mark.parametrize("form", ["text", "markdown", "junit", "json"])
+def test_a_killed_run_is_never_a_pass(journal: Path, form: str) -> None:
+    found = engine("report", journal, "--format", form)
+    assert found.returncode == 1
+    assert "was interrupted" in found.stdout
+    assert "not run" in found.stdout
+    assert "1 of 1" not in found.stdout
+    match form:
+        case "text":
+            assert "1 of 3 tasks passed, 2 skipped" in found.stdout
+        case "markdown":
+            assert found.stdout.startswith("## ❌ `suite`: 1 of 3 tasks passed")
+        case "junit":
+            suite = ElementTree.fromstring(found.stdout).find("testsuite")
+            assert suite is not None
+            assert (suite.get("errors"), suite.get("skipped")) == ("1", "2")
+        case _:
+            assert [task["status"] for task in json.loads(found.stdout)["tasks"]] == [
+                "passed",
+                "skipped",
+                "skipped",
+            ]
+
+
+def test_a_report_of_a_run_that_failed_is_written_all_the_same(tmp_path: Path) -> None:
+    suite = write_suite(tmp_path, {"a": task("a", prompt="Bye")}, graders=GREETS)
+    run(suite)
+    assert engine("report", suite).returncode == 0
 
 
 def test_why_a_task_does_not_pass_is_told(tmp_path: Path) -> None:

@@ -199,9 +199,34 @@ def judged(score: float) -> TrialOutcome:
     return TrialOutcome(1, status, {"g": Validation("g", "text", score, score > 0, "")})
 
 
-def dead_run(suite: Path, tasks: list[TaskOutcome]) -> ResultStore:
+@pytest.mark.parametrize("done", [0, 1])
+def test_a_dead_run_lists_every_planned_task_and_says_that_it_was_interrupted(
+    tmp_path: Path, done: int
+) -> None:
+    trial = judged(1.0)
+    outcomes = [TaskOutcome("a", "A", "passed", [trial], task_statistics([trial.score]))][:done]
+    store = dead_run(tmp_path, outcomes, {"a": "A", "b": "B", "c": "C"})
+    recover_journals(tmp_path)
+    document = json.loads(store.path.read_text())
+    assert [(task["test_id"], task["display_name"]) for task in document["tasks"]] == [
+        ("a", "A"),
+        ("b", "B"),
+        ("c", "C"),
+    ]
+    unrun = document["tasks"][done:]
+    assert {(task["status"], task["error_msg"]) for task in unrun} == {
+        ("skipped", "not run: the run was interrupted")
+    }
+    summary = document["summary"]
+    assert (summary["total_tests"], summary["succeeded"], summary["skipped"]) == (3, done, 3 - done)
+    engine = document["metadata"]["engine"]
+    assert (engine["status"], engine["message"]) == ("error", "the run was interrupted")
+    assert not {"planned", "process"} & document.keys()
+
+
+def dead_run(suite: Path, tasks: list[TaskOutcome], planned: dict[str, str] | None = None) -> ResultStore:
     """Leave the journal of a process that was killed after these tasks."""
-    store = ResultStore(suite, header())
+    store = ResultStore(suite, header(), planned)
     store.open()
     for done in tasks:
         store.add(done)

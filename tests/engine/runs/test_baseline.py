@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,11 @@ from tests.conftest import StartModel
 from tests.engine.executors.talking import write_skill
 from tests.engine.suites import CONFIG, run, task, write_suite
 from tests.scripted_model import ModelRequest, Reply, call
+from waza_engine.results.codec.runs import run_document, run_of
+from waza_engine.results.codec.tasks import task_document, task_of
 from waza_engine.results.reports.markdown import markdown_report
+from waza_engine.results.reports.words import baseline_words, impact_words
+from waza_engine.scoring.impact import skill_impact
 
 SAYS = "- {type: text, name: says, config: {contains: [fine]}}\n"
 
@@ -127,9 +132,36 @@ def test_a_judge_that_compares_is_given_the_answer_of_the_baseline(
     assert impact.pairwise is not None
     assert (impact.pairwise.winner, impact.pairwise.wins) == ("skill", 1)
     assert report.outcome.baseline is not None
-    # Without the comparison nothing is left to grade, which is no success of the baseline.
+    # Without the comparison nothing is left to grade, which is neither success nor failure of the baseline.
     assert report.outcome.baseline.tasks[0].status == "skipped"
     assert report.outcome.status == "completed"
+    assert (impact.pass_rate_baseline, impact.delta, impact.percent_change) == (None, None, None)
+    document = run_document(report.outcome)
+    assert "pass_rate_baseline" not in document["tasks"][0]["skill_impact"]
+    assert run_of(document).tasks[0].impact == impact
+    said = markdown_report(document)
+    assert "cannot be compared" in said
+    assert "the skills help" not in said
+    judged_both = replace(report.outcome.tasks[0], impact=skill_impact(1.0, 0.5, impact.pairwise))
+    assert task_of(task_document(judged_both)).impact == judged_both.impact
+    assert impact_words(document["tasks"][0]["skill_impact"]) == "answers compared: 1 better"
+
+
+def test_only_tasks_that_were_judged_both_times_are_compared() -> None:
+    def tasks(*statuses: str) -> list[dict[str, str]]:
+        return [{"test_id": f"t{n}", "status": status} for n, status in enumerate(statuses)]
+
+    def said(with_skills: list[dict[str, str]], without: list[dict[str, str]]) -> str:
+        return baseline_words({"tasks": with_skills, "baseline_outcome": {"tasks": without}})
+
+    assert said(tasks("passed", "failed"), tasks("skipped", "failed")) == (
+        "0 % of the 1 tasks judged both times, of 2, pass with skills, 0 % without: the skills do not help"
+    )
+    assert said(tasks("passed", "failed"), tasks("failed", "failed")) == (
+        "50 % of the tasks pass with skills, 0 % without: the skills help"
+    )
+    assert "cannot be compared" in said(tasks("passed"), tasks("skipped"))
+    assert "cannot be compared" in said(tasks("skipped"), tasks("failed"))
 
 
 def test_a_suite_without_skills_runs_once_and_says_so(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import cast
 from waza_engine.results.codec.figures import statistics_document
 from waza_engine.results.codec.trials import trial_document, trial_of
 from waza_engine.results.codec.usage import cost_document
-from waza_engine.results.json_values import Block, Json, blocks_of, figures_of, given, plain, text_of
+from waza_engine.results.json_values import Block, Json, blocks_of, figures_of, given, number, plain, text_of
 from waza_engine.results.record import TaskOutcome
 from waza_engine.scoring.composite import TrialStatus
 from waza_engine.scoring.cost import total_cost
@@ -69,4 +69,9 @@ def _impact_of(value: object) -> SkillImpact | None:
     impact = cast("Block", value)
     pairwise = impact.get("pairwise")
     found = figures_of(PairwiseImpact, cast("Block", pairwise)) if isinstance(pairwise, Mapping) else None
-    return replace(figures_of(SkillImpact, impact), pairwise=found)
+    known = {
+        name: number(impact[name])
+        for name in ("pass_rate_baseline", "delta", "percent_change")
+        if impact.get(name) is not None
+    }
+    return replace(figures_of(SkillImpact, impact), pairwise=found, **known)

@@ -16,7 +16,9 @@ from waza_engine.files import FileError, is_named, read_beginning
 from waza_engine.results.codec.header import header_of
 from waza_engine.results.codec.trials import trial_of
 from waza_engine.results.json_values import Block, blocks_of, text_of
+from waza_engine.results.places import JOURNAL_SUFFIX
 from waza_engine.results.reading.formats import read_document, todays_layout
+from waza_engine.results.reading.journals import unended_document
 from waza_engine.results.reading.scores import TaskResult
 from waza_engine.results.reading.task_scores import task_result
 from waza_engine.results.record import RunHeader, TrialOutcome
@@ -88,6 +90,8 @@ def read_recording(path: Path) -> Recording:
     version = text_of(found.get("schemaVersion"))
     if version and version.partition(".")[0] != _MAJOR_VERSION:
         raise RecordingError(f"{path} has the format version {version}; only version 1 can be read.")
+    if path.name.endswith(JOURNAL_SUFFIX):
+        found = unended_document(found, "the run goes on, or was interrupted")
     document = with_reviews(todays_layout(found), path)
     header = header_of(document)
     tasks = [_recorded_task(task, header.started) for task in blocks_of(document.get("tasks"))]

@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from typing import cast
 
-from waza_engine.results.json_values import Block, block_of, number
+from waza_engine.results.codec.header import engine_block
+from waza_engine.results.json_values import Block, block_of, blocks_of, number, text_of
+from waza_engine.scoring.impact import compared_rates
 
 
 def spending_words(document: Block) -> str:
@@ -17,6 +19,18 @@ def spending_words(document: Block) -> str:
     return f"{tokens:,} tokens, {_cost(cost)}"
 
 
+def ending_words(document: Block) -> str:
+    """Return why a run has not come to its end, or could not; "" for one that has."""
+    engine = engine_block(document)
+    match engine.get("status"):
+        case "canceled":
+            return text_of(engine.get("message")) or "the run was interrupted; what was finished is kept"
+        case "error":
+            return text_of(engine.get("message")) or "the run did not come to its end"
+        case _:
+            return ""
+
+
 def dollars(amount: float) -> str:
     """Return an amount for people: cents, or as many digits as a small one needs."""
     if amount >= 1 or amount <= 0:
@@ -26,18 +40,19 @@ def dollars(amount: float) -> str:
 
 def impact_words(impact: Block) -> str:
     """Return what the skills add to a task: ``67 % with skills, 33 % without``."""
-    with_skills, without = (
-        number(impact.get("pass_rate_with_skills")),
-        number(impact.get("pass_rate_baseline")),
-    )
-    text = f"{_percent(with_skills)} with skills, {_percent(without)} without"
+    rates = [impact.get(key) for key in ("pass_rate_with_skills", "pass_rate_baseline")]
+    text = ""
+    if rates[1] is not None:
+        with_skills, without = (_percent(number(rate)) for rate in rates)
+        text = f"{with_skills} with skills, {without} without"
     pairs = block_of(impact, "pairwise")
     if not pairs:
         return text
+    text += "; answers compared: " if text else "answers compared: "
     if pairs.get("wins") is None:
-        return f"{text}; answers compared: {pairs.get('winner')}"
+        return f"{text}{pairs.get('winner')}"
     counts = (int(number(pairs.get(key))) for key in ("wins", "ties", "losses"))
-    return f"{text}; answers compared: " + ", ".join(
+    return text + ", ".join(
         f"{count} {word}" for count, word in zip(counts, ("better", "equal", "worse"), strict=True) if count
     )
 
@@ -47,14 +62,24 @@ def baseline_words(document: Block) -> str:
     baseline = block_of(document, "baseline_outcome")
     if not baseline:
         return ""
-    with_skills = number(block_of(document, "summary").get("success_rate"))
-    without = number(block_of(baseline, "summary").get("success_rate"))
-    said = f"{_percent(with_skills)} of the tasks pass with skills, {_percent(without)} without"
+    statuses = _statuses(document)
+    found = compared_rates(statuses, _statuses(baseline))
+    if found is None:
+        return "with skills and without cannot be compared: no task was judged both times"
+    with_skills, without = found.with_skills, found.baseline
+    every = found.tasks == len(statuses)
+    tasks = "tasks" if every else f"{found.tasks} tasks judged both times, of {len(statuses)},"
+    said = f"{_percent(with_skills)} of the {tasks} pass with skills, {_percent(without)} without"
     if with_skills > without:
         return f"{said}: the skills help"
     if with_skills == without:
         return f"{said}: there is nothing to improve" if without == 1 else f"{said}: the skills do not help"
     return f"{said}: the skills do harm"
+
+
+def _statuses(document: Block) -> dict[str, str]:
+    tasks = blocks_of(document.get("tasks"))
+    return {text_of(task.get("test_id")): text_of(task.get("status")) for task in tasks}
 
 
 def _cost(cost: Block) -> str:

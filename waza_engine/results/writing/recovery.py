@@ -5,17 +5,17 @@ from __future__ import annotations
 import contextlib
 import shutil
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
 
 import psutil
 
-from waza_engine.results.codec.figures import counted_document
 from waza_engine.results.codec.runs import run_of
-from waza_engine.results.json_values import Block, Json, block_of, blocks_of
+from waza_engine.results.json_values import block_of
 from waza_engine.results.places import JOURNAL_SUFFIX, results_directory, workspace_prefix
 from waza_engine.results.reading.formats import read_document
+from waza_engine.results.reading.journals import unended_document
 from waza_engine.results.writing import history
 from waza_engine.results.writing.store import encoded, write_atomically
 from waza_engine.spec.boundary import suite_boundary
@@ -37,9 +37,8 @@ def recover_journals(suite_directory: Path) -> list[Path]:
         if entry is None or _is_running(entry):
             continue
         path = directory / f"{journal.name.removesuffix(JOURNAL_SUFFIX)}.json"
-        tasks = blocks_of(entry.get("tasks"))
-        if tasks and not path.exists():
-            document = _document(entry, tasks)
+        document = unended_document(entry, "the run was interrupted")
+        if document["tasks"] and not path.exists():
             write_atomically(path, encoded(document))
             with contextlib.suppress(OSError):
                 history.append(directory, path.name, run_of(document))
@@ -69,11 +68,3 @@ def _remove_workspaces(entry: Mapping[str, Any]) -> None:
     for place in Path(tempfile.gettempdir()).glob(f"{workspace_prefix(process)}*"):
         if place.is_dir() and not place.is_symlink():
             shutil.rmtree(place, ignore_errors=True)
-
-
-def _document(entry: Block, tasks: Sequence[Block]) -> Json:
-    """Return the document of an interrupted run, from the tasks that were finished."""
-    metadata = block_of(entry, "metadata")
-    engine = {**block_of(metadata, "engine"), "status": "error", "message": "the run was interrupted"}
-    known = {key: value for key, value in entry.items() if key != "process"}
-    return counted_document({**known, "metrics": {}, "metadata": {**metadata, "engine": engine}}, tasks)

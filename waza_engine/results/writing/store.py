@@ -11,7 +11,7 @@ import contextlib
 import errno
 import os
 import secrets
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from pathlib import Path
 from typing import IO
 
@@ -35,9 +35,13 @@ class ResultsError(Exception):
 class ResultStore:
     """The results of one run. Methods may be called from several threads, one at a time."""
 
-    def __init__(self, suite_directory: Path, header: RunHeader) -> None:
+    def __init__(
+        self, suite_directory: Path, header: RunHeader, planned: Mapping[str, str] | None = None
+    ) -> None:
+        """``planned`` are the names of the tasks that will run by their ids, in order."""
         self._directory = results_directory(suite_directory)
         self._header = header
+        self._planned = [{"test_id": id_, "display_name": name} for id_, name in (planned or {}).items()]
         self._stem = f"{header.started:%Y%m%dT%H%M%SZ}-{secrets.token_hex(3)}"
         self._journal: IO[bytes] | None = None
 
@@ -60,7 +64,7 @@ class ResultStore:
         with clear_errors(self.journal_path):
             self._journal = self.journal_path.open("xb", buffering=0)
         process = {"pid": os.getpid(), "started": psutil.Process().create_time()}
-        self._append({**header_document(self._header), "process": process})
+        self._append({**header_document(self._header), "process": process, "planned": self._planned})
 
     def add(self, task: TaskOutcome, *, baseline: bool = False) -> None:
         """Keep a finished task. Raises ``ResultsError``; the tasks before it stay readable."""

@@ -11,7 +11,7 @@ from waza_engine.runs.limits.budget import Meter
 from waza_engine.runs.passes.metrics import decides
 from waza_engine.runs.passes.suite_pass import Findings
 from waza_engine.scoring.cost import Spending
-from waza_engine.scoring.impact import PairwiseImpact, improves, pairwise_impact, skill_impact
+from waza_engine.scoring.impact import PairwiseImpact, compared_rates, improves, pairwise_impact, skill_impact
 from waza_engine.scoring.tasks import TaskScore, suite_summary
 from waza_engine.scoring.usage import total
 
@@ -79,10 +79,11 @@ def _status(outcome: RunOutcome, *, cancelled: bool, broken: bool) -> RunStatus:
 
 
 def _improved(outcome: RunOutcome, baseline: RunOutcome) -> bool:
-    """Whether the skills are worth having; a run in which nothing was graded says nothing against them."""
-    if outcome.summary.skipped == outcome.summary.total_tests:
-        return True
-    return improves(outcome.summary.success_rate, baseline.summary.success_rate)
+    """Whether the skills are worth having; without a task judged both times nothing speaks against them."""
+    found = compared_rates(
+        {task.id: task.status for task in outcome.tasks}, {task.id: task.status for task in baseline.tasks}
+    )
+    return found is None or improves(found.with_skills, found.baseline)
 
 
 def _compared(tasks: Sequence[TaskOutcome], baseline: Sequence[TaskOutcome]) -> list[TaskOutcome]:
@@ -95,9 +96,12 @@ def _with_impact(task: TaskOutcome, without: TaskOutcome | None) -> TaskOutcome:
     pairs = _pairs(task)
     if task.statistics is None or without is None:
         return task
-    if without.statistics is None and pairs is None:
+    if task.status == "skipped":
         return task
-    before = without.statistics.pass_rate if without.statistics else 0.0
+    judged = without.statistics is not None and without.status != "skipped"
+    if not judged and pairs is None:
+        return task
+    before = without.statistics.pass_rate if judged and without.statistics else None
     return replace(task, impact=skill_impact(task.statistics.pass_rate, before, pairs))
 
 

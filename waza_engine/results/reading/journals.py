@@ -1,0 +1,38 @@
+"""The journal of a run that did not end, as a document: every planned task, those without an outcome too."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from waza_engine.results.codec.figures import counted_document
+from waza_engine.results.json_values import Block, Json, block_of, blocks_of, text_of
+
+
+def unended_document(journal: Block, message: str) -> Json:
+    """Return the document of a run that did not end, with its figures; its status is ``error``.
+
+    ``journal`` is what its lines say, ``message`` why the run has no end. A planned task without an outcome
+    is ``skipped``: nothing is known of it, so it has neither passed nor failed.
+    """
+    planned = blocks_of(journal.get("planned"))
+    metadata = block_of(journal, "metadata")
+    engine = {**block_of(metadata, "engine"), "status": "error", "message": message}
+    known = {key: value for key, value in journal.items() if key not in ("process", "planned")}
+    head: Json = {**known, "metrics": {}, "metadata": {**metadata, "engine": engine}}
+    baseline = block_of(journal, "baseline_outcome")
+    if baseline:
+        without = _listed(planned, blocks_of(baseline.get("tasks")), message)
+        header = {key: value for key, value in head.items() if key not in ("is_baseline", "baseline_outcome")}
+        head["baseline_outcome"] = counted_document(header, without)
+    return counted_document(head, _listed(planned, blocks_of(journal.get("tasks")), message))
+
+
+def _listed(planned: Sequence[Block], done: Sequence[Block], message: str) -> list[Block]:
+    """Return the planned tasks in their order, as far as they came; one that nobody planned comes last."""
+    outcomes = {text_of(task.get("test_id")): task for task in done}
+    expected = [text_of(task.get("test_id")) for task in planned]
+    found = [
+        outcomes.get(name) or {**task, "status": "skipped", "runs": [], "error_msg": f"not run: {message}"}
+        for name, task in zip(expected, planned, strict=True)
+    ]
+    return [*found, *(task for task in done if text_of(task.get("test_id")) not in expected)]
