@@ -221,7 +221,8 @@ def _entry_check(
 def _call_matches(entry: Any, call: ToolCall) -> bool:
     if not isinstance(entry, ToolPattern):
         return call.name == entry
-    if not found(entry.tool, call.name, ignore_case=True):
+    # Upstream trims the pattern of the name: blanks around it must not let a forbidden tool pass.
+    if not found(entry.tool.strip(), call.name, ignore_case=True):
         return False
     for key, argument in _PATTERNS.items():
         pattern = getattr(entry, key)

@@ -124,3 +124,9 @@ def test_a_name_is_text_as_it_is_written(tmp_path: Path) -> None:
 
 def test_words() -> None:
     assert words("The API for ünï, go!") == {"api", "ünï"}
+
+
+def test_a_word_that_a_phrase_repeats_counts_each_time(tmp_path: Path) -> None:
+    text = '---\nname: x\ndescription: "USE FOR: alpha beta alpha gamma."\n---\n'
+    place = folder(tmp_path, {"SKILL.md": text}) / "SKILL.md"
+    assert skill_words(load_skill_file(place)).best_phrase("alpha other") == 0.5

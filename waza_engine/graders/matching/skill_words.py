@@ -29,24 +29,31 @@ class SkillWords:
     phrases: tuple[str, ...]
 
     def best_phrase(self, prompt: str) -> float:
-        """Return 1.0 when a phrase occurs in the prompt, else the best fraction of a phrase's words in it."""
+        """Return 1.0 when a phrase occurs in the prompt, else the best fraction of a phrase's words in it.
+
+        A word that a phrase repeats counts each time, as in upstream.
+        """
         present, asked = words(prompt), lowered(prompt)
         best = 0.0
         for phrase in self.phrases:
             if lowered(phrase) in asked:
                 return 1.0
-            parts = words(phrase)
+            parts = _tokens(phrase)
             if parts:
-                best = max(best, len(parts & present) / len(parts))
+                best = max(best, sum(part in present for part in parts) / len(parts))
         return best
 
 
 def words(text: str) -> frozenset[str]:
     """Return the distinct words that count: lower case, at least three bytes, no common word."""
+    return frozenset(_tokens(text))
+
+
+def _tokens(text: str) -> list[str]:
     tokens = "".join(char if char.isalnum() else " " for char in lowered(text)).split()
-    return frozenset(
+    return [
         token for token in tokens if len(token.encode("utf-8", "replace")) >= 3 and token not in _STOP_WORDS
-    )
+    ]
 
 
 def skill_words(skill: SkillFile) -> SkillWords:
