@@ -28,8 +28,12 @@ ON_ONE_TEXT = frozenset(
         "rename",
     )
 )
-REFUSALS = {"textDocument/rename": -32803}
-"""What may be refused, and the code of the error that says so."""
+REFUSALS = {
+    "textDocument/rename": (-32803,),
+    "workspace/symbol": (-32801,),
+    "workspace/willRenameFiles": (-32801,),
+}
+"""What may be refused, and the codes of the errors that say so: any document may have changed meanwhile."""
 SERVER_REQUESTS = frozenset(
     {
         "client/registerCapability",

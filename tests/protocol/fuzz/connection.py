@@ -63,6 +63,11 @@ class Connection:
             self._server.stdin.close()
         self._waiting.clear()
 
+    @property
+    def is_sending(self) -> bool:
+        """Whether something waits until the server reads on."""
+        return bool(self._waiting)
+
     def receive(self, seconds: float) -> list[tuple[float, Message]]:
         """Return what has come, with the time when it did; waits at most so long for the first."""
         outgoing = [self._input] if self._waiting else []

@@ -174,8 +174,11 @@ class Session:
     def until_quiet(self, seconds: float) -> None:
         """Take what comes until nothing has come for so long."""
         deadline = time.monotonic() + self.limits.hang_seconds
-        while self._receive(seconds) and time.monotonic() < deadline:
-            pass
+        quiet_since = time.monotonic()
+        while (now := time.monotonic()) < min(deadline, quiet_since + seconds):
+            # Nothing comes either while something is still being sent.
+            if self._receive(quiet_since + seconds - now) or self._connection.is_sending:
+                quiet_since = time.monotonic()
 
     # What the client does itself.
 
@@ -291,7 +294,7 @@ class Session:
         code = answer["error"]["code"]
         self.measurements.errors[code] += 1
         allowed = code in CANCELLED and (asked.cancelled or len(asked.texts) > 1)
-        allowed = allowed or code == REFUSALS.get(asked.method)
+        allowed = allowed or code in REFUSALS.get(asked.method, ())
         if not allowed and (asked.expect == "result" or code == INTERNAL_ERROR):
             log = self._connection.new_log()[-3000:]
             raise FoundError(f"error {code} of {asked.method}", f"{answer['error']!r:.1000}\n{log}")

@@ -185,11 +185,13 @@ class Diagnostics:
         if newest is None:
             self._clear(uri)
         elif self._published.get(uri) != newest:
-            assert self._publish is not None
-            await self.in_slices(newest[0], self._publish(uri, *newest))
-            # Otherwise nothing was sent, and the newer text is about to be looked at.
-            if self._session.is_current(newest[0]):
-                self._published[uri] = newest
+            await self.in_slices(newest[0], self._sent(uri, *newest))
+
+    def _sent(self, uri: str, document: Document, problems: tuple[Problem, ...]) -> Steps[None]:
+        assert self._publish is not None
+        yield from self._publish(uri, document, problems)
+        # Whatever has become of the document meanwhile: the client shows them until it is told otherwise.
+        self._published[uri] = (document, problems)
 
     def _clear(self, uri: str) -> None:
         if self._published.pop(uri, None) is not None and self._publish is not None:
