@@ -120,8 +120,11 @@ def test_warnings_go_to_standard_error(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
 def test_interrupting_ends_cleanly_and_keeps_what_was_finished(tmp_path: Path, name: str) -> None:
     path = write_suite(tmp_path, {"a": task("a"), "b": task("b", f"graders:\n{HANGS}")})
-    # A test run in the background is started with interrupts ignored, and its children would be too.
-    listening = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+    # A test run in the background, or behind nohup, ignores these signals, and its children would too.
+    listening = (
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
+        "signal.signal(signal.SIGHUP, signal.SIG_DFL)"
+    )
     program = f"{listening}; from waza_engine.cli import main; main()"
     command = [sys.executable, "-c", program, "run", str(path), "--format", "jsonl"]
     with subprocess.Popen(
