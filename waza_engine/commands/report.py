@@ -12,7 +12,7 @@ from waza_engine.commands.complaints import Complaints, is_complaint
 from waza_engine.commands.printer import Part, Printer
 from waza_engine.results.codec.runs import run_document
 from waza_engine.results.record import TaskOutcome, TrialOutcome, Validation
-from waza_engine.results.reports.words import baseline_words, impact_words, spending_words
+from waza_engine.results.reports.words import baseline_words, impact_words, missed_words, spending_words
 from waza_engine.runs.events.stream import RunEvent
 from waza_engine.runs.run import PreparedRun, RunReport
 from waza_engine.terminal import visible
@@ -92,8 +92,8 @@ class TextReport:
             self._printer.line(f"triggers: {right} of {prompts} prompts right, {figures}")
         for metric in outcome.metrics:
             if not metric.passed:
-                missed = f"{metric.value:.2f}, below {metric.threshold:g}"
-                self._printer.line(MARKS["failed"], f" {metric.name} is {missed}")
+                missed = missed_words(metric.name, metric.value, metric.threshold)
+                self._printer.line(MARKS["failed"], f" {missed}")
         self._printer.line()
         self._printer.line(
             f"{summary.succeeded} of {summary.total_tests} tasks passed"

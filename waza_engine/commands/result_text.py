@@ -12,7 +12,7 @@ from waza_engine.results.json_values import Block, block_of, blocks_of, number
 from waza_engine.results.reading.scores import GraderResult, TaskResult
 from waza_engine.results.reading.task_scores import task_result
 from waza_engine.results.record import RunHeader
-from waza_engine.results.reports.words import ending_words
+from waza_engine.results.reports.words import ending_words, missed_metrics
 
 _SHOWN_CHARACTERS = 300
 
@@ -34,6 +34,8 @@ def print_results(document: Block, output: IO[str] | None = None) -> None:
         if task.error or task.status not in ("passed", "skipped"):
             _explain(printer, task)
     _print_triggers(printer, block_of(document, "trigger_metrics"))
+    for missed in missed_metrics(document).values():
+        printer.line(mark("failed"), f" {missed}")
     passed = sum(task.status == "passed" for task in tasks)
     summary = block_of(document, "summary")
     printer.line()

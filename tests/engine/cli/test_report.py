@@ -99,6 +99,29 @@ def test_a_killed_run_is_never_a_pass(journal: Path, form: str) -> None:
             ]
 
 
+@pytest.mark.parametrize(
+    ("form", "said"),
+    [
+        ("text", "✗ trigger_accuracy is 0.50, below 0.9"),
+        ("markdown", "## ❌ `suite`: 1 of 1 tasks passed"),
+        ("markdown", "❌ `trigger_accuracy is 0.50, below 0.9`"),
+        ("junit", '<failure message="trigger_accuracy is 0.50, below 0.9"'),
+    ],
+)
+def test_a_run_that_fails_by_a_metric_alone_is_no_pass(tmp_path: Path, form: str, said: str) -> None:
+    report, _ = run(write_suite(tmp_path, {"a": task("a")}, graders=GREETS))
+    assert report.results_file is not None
+    document = json.loads(report.results_file.read_text())
+    document["metrics"] = {
+        "trigger_accuracy": {"value": 0.5, "threshold": 0.9, "passed": False, "weight": 1},
+        "tool_accuracy": {"value": 1.0, "threshold": 0.9, "passed": True, "weight": 1},
+    }
+    report.results_file.write_text(json.dumps(document))
+    found = engine("report", report.results_file, "--format", form).stdout
+    assert said in found
+    assert "tool_accuracy" not in found
+
+
 def test_a_report_of_a_run_that_failed_is_written_all_the_same(tmp_path: Path) -> None:
     suite = write_suite(tmp_path, {"a": task("a", prompt="Bye")}, graders=GREETS)
     run(suite)

@@ -11,7 +11,7 @@ from waza_engine.results.codec.header import header_of
 from waza_engine.results.json_values import Block, block_of, blocks_of, number
 from waza_engine.results.reading.scores import GraderResult, TaskResult
 from waza_engine.results.reading.task_scores import task_result
-from waza_engine.results.reports.words import baseline_words, ending_words, spending_words
+from waza_engine.results.reports.words import baseline_words, ending_words, missed_metrics, spending_words
 from waza_engine.terminal import harmless_lines
 
 _MILLISECONDS = 1000
@@ -37,6 +37,10 @@ def junit_report(document: Block) -> bytes:
             suite.add_property(name, _clean(value))
     for task in blocks_of(document.get("tasks")):
         suite.add_testcase(_case(task, task_result(task, header.started), header.skill))
+    for name, missed in missed_metrics(document).items():
+        case = TestCase(_clean(name), classname=_clean(header.skill))
+        case.result = [Failure(_clean(missed), "MetricFailure")]
+        suite.add_testcase(case)
     if ending := ending_words(document):
         case = TestCase("the whole run", classname=_clean(header.skill))
         case.result = [Error(_clean(ending), "RunNotEnded")]

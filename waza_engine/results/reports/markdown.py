@@ -11,7 +11,7 @@ from waza_engine.results.json_values import Block, block_of, blocks_of
 from waza_engine.results.reading.scores import GraderResult, TaskResult
 from waza_engine.results.reading.task_scores import task_result
 from waza_engine.results.record import RunHeader
-from waza_engine.results.reports.words import baseline_words, ending_words, spending_words
+from waza_engine.results.reports.words import baseline_words, ending_words, missed_metrics, spending_words
 from waza_engine.results.reviews.calibration import agreement_words, calibrations
 from waza_engine.terminal import harmless_lines, visible
 
@@ -40,12 +40,14 @@ def markdown_report(document: Block) -> str:
 def _parts(document: Block, header: RunHeader, tasks: list[TaskResult]) -> Iterator[str]:
     summary = block_of(document, "summary")
     passed = sum(task.status == "passed" for task in tasks)
-    ending = ending_words(document)
-    well = not ending and all(task.status in ("passed", "skipped") for task in tasks)
+    ending, missed = ending_words(document), missed_metrics(document)
+    well = not ending and not missed and all(task.status in ("passed", "skipped") for task in tasks)
     name = code(header.eval_name) or "Evaluation"
     yield f"## {'✅' if well else '❌'} {name}: {passed} of {len(tasks)} tasks passed\n\n"
     if ending:
         yield f"⚠️ {code(ending)}\n\n"
+    for words in missed.values():
+        yield f"❌ {code(words)}\n\n"
     facts = [
         ("Skill", code(header.skill)),
         ("Model", code(header.model)),

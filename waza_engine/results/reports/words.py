@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import cast
+from collections.abc import Mapping
+from typing import Any, cast
 
 from waza_engine.results.codec.header import engine_block
 from waza_engine.results.json_values import Block, block_of, blocks_of, number, text_of
@@ -29,6 +30,20 @@ def ending_words(document: Block) -> str:
             return text_of(engine.get("message")) or "the run did not come to its end"
         case _:
             return ""
+
+
+def missed_metrics(document: Block) -> dict[str, str]:
+    """Return, by its name, how each metric of a run fell short: ``trigger_accuracy is 0.50, below 0.9``."""
+    return {
+        name: missed_words(name, number(metric.get("value")), number(metric.get("threshold")))
+        for name, found in block_of(document, "metrics").items()
+        if isinstance(found, Mapping) and (metric := cast("Mapping[str, Any]", found)).get("passed") is False
+    }
+
+
+def missed_words(name: str, value: float, threshold: float) -> str:
+    """Return how a metric fell short."""
+    return f"{name} is {value:.2f}, below {threshold:g}"
 
 
 def dollars(amount: float) -> str:
