@@ -31,7 +31,7 @@ class GraderEntry(Block):
         {
             "key": "name",
             "severity": "warning",
-            "why": "results are kept by grader name, so graders without one overwrite each other",
+            "why": "its type stands for it here, and upstream keeps only one result of graders without one",
         },
     )
     misspellings: ClassVar = {"id": "name", "kind": "type", "options": "config", "params": "config"}
