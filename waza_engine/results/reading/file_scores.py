@@ -20,7 +20,7 @@ from waza_engine.results.reading.formats import document_in, is_of_the_python_er
 from waza_engine.results.reading.score_fields import holds_too_much, score_fields
 from waza_engine.results.reading.scores import MOST_SCORES, RunResult, TaskResult
 from waza_engine.results.reading.task_scores import task_result_in_steps
-from waza_engine.results.reviews.reviewed import RunReviews, reviews_of
+from waza_engine.results.reviews.reviewed import RunReviews, reviews_of_in_steps
 from waza_engine.steps import Steps
 
 log = logging.getLogger(__name__)
@@ -48,7 +48,7 @@ def scores_in_file(path: Path) -> Steps[RunResult | None]:
         return None
     yield
     header = header_of(document)
-    reviews = reviews_of(document, path)
+    reviews = yield from reviews_of_in_steps(document, path)
     tasks: dict[str, TaskResult] = {}
     tools: dict[str, None] = {}
     reviewed, all_passed = False, True

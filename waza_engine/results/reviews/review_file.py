@@ -11,11 +11,11 @@ Light, no models.
 from __future__ import annotations
 
 import json
+import logging
 import math
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeAlias, cast
@@ -24,10 +24,16 @@ from waza_engine.files import opened_to_append, read_bytes
 from waza_engine.results.places import results_directory
 from waza_engine.results.reviews.review import Review
 from waza_engine.spec.file_names import EVAL_NAMES
+from waza_engine.steps import Steps, finished
 
 REVIEWS_NAME = "reviews.jsonl"
 _LEVELS = 6
 LONGEST_BYTES = 64 * 1024 * 1024
+MOST_LINES = 50_000
+_LINES_PER_PAUSE = 100
+_MOST_READ = 64
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +55,26 @@ def reviews_for(results: Path) -> Reviews:
 
     Lines that cannot be read are skipped; ``broken_lines`` names them.
     """
+    return finished(reviews_in_steps(results))
+
+
+def reviews_in_steps(results: Path) -> Steps[Reviews]:
+    """Do the same with pauses."""
     stamp = reviews_stamp(results)
-    return NONE if stamp is None else _read(*stamp)
+    if stamp is None:
+        return NONE
+    known = _read.get(stamp)
+    if known is None:
+        found: dict[ReviewKey, Review] = {}
+        for number, review, _ in _lines(stamp[0]):
+            if review is not None:
+                found[review[0]] = review[1]
+            if not number % _LINES_PER_PAUSE:
+                yield
+        known = _read[stamp] = MappingProxyType(found)
+        if len(_read) > _MOST_READ:
+            del _read[next(iter(_read))]
+    return known
 
 
 def reviews_stamp(results: Path) -> tuple[Path, int, int] | None:
@@ -112,10 +136,8 @@ def broken_lines(results: Path) -> list[str]:
     ]
 
 
-@lru_cache(maxsize=64)
-def _read(file: Path, modified: int, size: int) -> Reviews:
-    del modified, size  # part of the cache key only
-    return MappingProxyType(dict(found for _, found, _ in _lines(file) if found is not None))
+_read: dict[tuple[Path, int, int], Reviews] = {}
+"""What review files said, by their state."""
 
 
 def _lines(file: Path) -> Iterator[tuple[int, tuple[ReviewKey, Review] | None, str]]:
@@ -124,7 +146,11 @@ def _lines(file: Path) -> Iterator[tuple[int, tuple[ReviewKey, Review] | None, s
         content = read_bytes(file, LONGEST_BYTES)
     except OSError:
         return
-    for number, line in enumerate(content.split(b"\n"), 1):
+    lines = content.split(b"\n", MOST_LINES)
+    if len(lines) > MOST_LINES and lines.pop():
+        log.warning("Reviews behind line %s of %s are not read.", MOST_LINES, file)
+    del content
+    for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
         try:
