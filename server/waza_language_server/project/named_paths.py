@@ -83,12 +83,18 @@ class PathsIn:
     def rewritten(self, mention: Mention, moves: Mapping[Path, Path]) -> str | None:
         """Return what to write for a path after files and folders have got new names; None to leave it."""
         before = self.named(mention)
-        after = before.moved(moves) if before is not None else None
-        if before is None or after is None or after.written == before.written:
+        if before is None:
+            return None
+        try:
+            written = before.moved(moves).written
+        except ValueError:
+            # On Windows there is no relative path to another drive.
+            return None
+        if written == before.written:
             return None
         plain = mention.name.removeprefix(_INCLUDE)
         head = mention.name[: len(mention.name) - len(plain)]
-        new = head + ("./" if plain.strip().startswith("./") else "") + after.written
+        new = head + ("./" if plain.strip().startswith("./") else "") + written
         return new if mention.shape is None or mention.shape.takes_text(new) else None
 
     @cached_property

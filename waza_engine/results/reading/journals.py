@@ -35,4 +35,5 @@ def _listed(planned: Sequence[Block], done: Sequence[Block], message: str) -> li
         outcomes.get(name) or {**task, "status": "skipped", "runs": [], "error_msg": f"not run: {message}"}
         for name, task in zip(expected, planned, strict=True)
     ]
-    return [*found, *(task for task in done if text_of(task.get("test_id")) not in expected)]
+    unplanned = outcomes.keys() - set(expected)
+    return [*found, *(task for task in done if text_of(task.get("test_id")) in unplanned)]
