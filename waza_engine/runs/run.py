@@ -141,6 +141,8 @@ def prepare(
             by_list = executor.costs and not executor.reports_cost
             warnings += check_prices(settings.budget, config.model if by_list else "", asked)
         cache = cache_directory(settings, suite, project)
+        if settings.cache and cache is None:
+            warnings.append("tasks of a `scenario` are not cached, so every one of them runs")
         without, complaint = baseline_pass(suite, tasks)
         warnings += complaint
     except SuiteError:

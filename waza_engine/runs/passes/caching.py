@@ -59,8 +59,11 @@ _PROVIDER_PREFIXES = ("COPILOT_", "WAZA_")
 def cache_directory(settings: RunSettings, suite: Suite, project: ProjectConfig) -> Path | None:
     """Return where results are kept, None when the run uses no cache.
 
-    A directory of the settings starts in the working directory, one of ``.waza.yaml`` beside that file.
+    A directory of the settings starts in the working directory, one of ``.waza.yaml`` beside that file. The
+    tasks of a scenario always run again: what they reach outside the suite is in no key.
     """
+    if suite.spec.scenario is not None:
+        return None
     wanted = project.cache.enabled if settings.cache is None else settings.cache
     if not wanted:
         return None
