@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+import time
 from typing import Any
 from xml.etree import ElementTree
 
@@ -79,6 +80,13 @@ def test_junit_has_a_case_for_every_task() -> None:
         ("broken", "explain", "1.5", ["error"]),
         ("later", "explain", "1.5", ["skipped"]),
     ]
+
+
+def test_junit_of_many_tasks_takes_no_more_for_each_of_them() -> None:
+    started = time.process_time()
+    suite = suite_of(document(*(task(f"t{number}", "passed") for number in range(4_000))))
+    assert suite.get("tests") == "4000"
+    assert time.process_time() - started < 8
 
 
 def test_junit_says_which_grader_failed_and_what_broke() -> None:

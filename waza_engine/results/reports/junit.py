@@ -35,17 +35,20 @@ def junit_report(document: Block) -> bytes:
     ):
         if value:
             suite.add_property(name, _clean(value))
-    for task in blocks_of(document.get("tasks")):
-        suite.add_testcase(_case(task, task_result(task, header.started), header.skill))
+    cases = [
+        _case(task, task_result(task, header.started), header.skill)
+        for task in blocks_of(document.get("tasks"))
+    ]
     for name, missed in missed_metrics(document).items():
         case = TestCase(_clean(name), classname=_clean(header.skill))
         case.result = [Failure(_clean(missed), "MetricFailure")]
-        suite.add_testcase(case)
+        cases.append(case)
     if ending := ending_words(document):
         case = TestCase("the whole run", classname=_clean(header.skill))
         case.result = [Error(_clean(ending), "RunNotEnded")]
-        suite.add_testcase(case)
-    suite.update_statistics()
+        cases.append(case)
+    # All at once: the library counts the whole suite whenever a case is added to it.
+    suite.add_testcases(cases)
     report = JUnitXml()
     report.add_testsuite(suite)
     report.update_statistics()
