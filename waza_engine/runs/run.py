@@ -18,6 +18,7 @@ from waza_engine.executors.base import Executor, ExecutorError, ExecutorSettings
 from waza_engine.executors.registry import create_executor
 from waza_engine.graders.judging.judges import limit_warning
 from waza_engine.graders.matching.patterns import current_workers, pattern_workers
+from waza_engine.masking import read_environment
 from waza_engine.processes.scope import ProcessScope, current_scope
 from waza_engine.results.record import RunOutcome, TaskOutcome
 from waza_engine.results.writing.copies import write_copy
@@ -109,6 +110,7 @@ def prepare(
         SuiteError: when there is nothing to run as asked, no such executor, or a limit that cannot be kept.
 
     """
+    read_environment()
     suite = load_suite(settings.path, given_settings(settings))
     project, complaints = _project(suite)
     suite = with_options(suite, settings, project)

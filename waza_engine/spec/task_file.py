@@ -29,6 +29,7 @@ _TASK_MISSPELLINGS = {
     "grader": "graders",
     "skip": "enabled",
 }
+_UNCERTAIN = frozenset({"skip"})
 
 
 class TaskKeys(Block):
@@ -43,6 +44,7 @@ class TaskKeys(Block):
         {"key": "name", "severity": "warning", "why": "reports and the mock agent show the task by its name"},
     )
     misspellings: ClassVar = _TASK_MISSPELLINGS
+    uncertain: ClassVar = _UNCERTAIN
     first_keys: ClassVar[tuple[str, ...]] = ("id", "name", "description", "inputs", "expected", "graders")
 
     id: Annotated[Text, kind("task.id")] = Field(

@@ -176,6 +176,11 @@ class Shape:
         return self.schema.get("x-waza-misspellings", {})
 
     @cached_property
+    def uncertain(self) -> frozenset[str]:
+        """Those of the ``misspellings`` that may have meant something else."""
+        return frozenset(self.schema.get("x-waza-uncertain", ()))
+
+    @cached_property
     def recommended(self) -> tuple[Recommendation, ...]:
         """Keys that are better given."""
         return tuple(
