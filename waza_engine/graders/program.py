@@ -10,6 +10,7 @@ from pydantic import Field
 
 from waza_engine.graders.base import Grader, GradingContext, Verdict
 from waza_engine.graders.config import GraderConfig
+from waza_engine.graders.paths import is_there
 from waza_engine.graders.programs.answers import (
     UnusableAnswerError,
     answer_of,
@@ -22,7 +23,14 @@ from waza_engine.graders.programs.options import TimeLimit, grader_environment, 
 from waza_engine.graders.registry import register
 from waza_engine.processes.programs import Finished, run_bounded
 from waza_engine.spec.fields import PlainText, TextList
+from waza_engine.spec.suite_files import DISK, SuiteFiles
 from waza_engine.vocabulary import Check
+
+# Of these the first argument is the script, unless it is an option.
+_INTERPRETERS = frozenset(
+    {"python", "python3", "node", "bun", "deno", "bash", "sh", "zsh", "ruby", "perl", "pwsh"}
+)
+_SCRIPTS = frozenset({".py", ".js", ".mjs", ".cjs", ".ts", ".sh", ".rb", ".pl", ".ps1"})
 
 
 class ProgramConfig(GraderConfig):
@@ -91,6 +99,18 @@ class ProgramGrader(Grader[ProgramConfig]):
       - cd "$WAZA_WORKSPACE_DIR" && npm test
     timeout: 120
 """
+
+    def notices(self, suite_directory: Path, files: SuiteFiles = DISK) -> tuple[str, ...]:
+        """Say before a run that the program, or the script that it is to run, is not there."""
+        del files  # what is started lies on the disk
+        command, arguments = self.config.command, self.config.args
+        cwd = starting_directory(GradingContext(suite_directory=suite_directory), (command, *arguments))
+        if shutil.which(_executable(command, cwd)) is None:
+            return (f"`{command}` cannot be started: there is no such program",)
+        script = arguments[0] if arguments and Path(command).stem in _INTERPRETERS else ""
+        if Path(script).suffix in _SCRIPTS and not is_there(cwd / script):
+            return (f"`{command}` cannot run `{script}`: there is no such file",)
+        return ()
 
     def grade(self, context: GradingContext) -> Verdict:
         """Run the program; a program that cannot run is a failed check, not an error."""
