@@ -66,6 +66,8 @@ def recommended_keys(
 ) -> Iterator[Problem]:
     """Yield the keys that are better given, unless an unknown key was meant to be the one."""
     for advice in shape.recommended:
+        if advice.unless and mapping.entry(advice.unless) is not None:
+            continue
         if mapping.entry(advice.key) is None and not unknown.standing_for(mapping, advice.key):
             message = f"`{advice.key}` is missing in {subject.name_of(mapping)}: {advice.why.rstrip('.')}."
             fixes = tuple(_insertions(subject, mapping, shape, (advice.key,)))
