@@ -18,8 +18,8 @@ def newer_version(view: FileView) -> Iterator[Problem]:
     """Yield the mark at a version that is newer than the newest that is known."""
     node = _newer(view)
     if node is not None:
-        message = f"`{node.value}` is newer than what is known here ({_newest(view.catalog)}); "
-            "what is new is left out."
+        known = _newest(view.catalog)
+        message = f"`{node.value}` is newer than what is known here ({known}); what is new is left out."
         yield Problem("newer-format", node.span, message, "information")
 
 
