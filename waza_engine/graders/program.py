@@ -14,6 +14,7 @@ from waza_engine.graders.paths import is_there
 from waza_engine.graders.programs.answers import (
     UnusableAnswerError,
     answer_of,
+    ending,
     shortened,
     verdict_of_answer,
     verdict_without_answer,
@@ -71,7 +72,8 @@ class ProgramGrader(Grader[ProgramConfig]):
     The agent's answer comes on standard input; the environment variable `WAZA_WORKSPACE_DIR` holds the folder
     with the agent's files.
 
-    **Scoring:** 1.0 or 0.0. What the program prints becomes the feedback.
+    **Scoring:** 1.0 or 0.0. What the program prints becomes the feedback: when it fails the ends of its
+    standard output and its standard error.
 
     **Worth knowing:**
 
@@ -149,8 +151,7 @@ class ProgramGrader(Grader[ProgramConfig]):
             if finished.timed_out
             else f"exited with {finished.exit_code}"
         )
-        said = finished.stderr.strip()
-        message = f"`{command}` {how}" + (f": {said}" if said else "")
+        message = f"`{command}` {how}{_said(finished)}"
         return _verdict(False, message, {**details, "exit_error": f"`{command}` {how}"})
 
     def _details(self, context: GradingContext) -> dict[str, object]:
@@ -167,6 +168,14 @@ def _executable(command: str, cwd: Path) -> str:
         beside = cwd / command
         return str(beside) if beside.exists() else command
     return shutil.which(command) or command
+
+
+def _said(finished: Finished) -> str:
+    """Return the ends of both outputs: test runners print what failed to standard output, at its end."""
+    parts = [ending(text.strip()) for text in (finished.stdout, finished.stderr)]
+    if all(parts):
+        return f"\n--- standard output\n{parts[0]}\n--- standard error\n{parts[1]}"
+    return f": {parts[0] or parts[1]}" if any(parts) else ""
 
 
 def _verdict(passed: bool, feedback: str, details: dict[str, object]) -> Verdict:
