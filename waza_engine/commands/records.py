@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from waza_engine.results.reading.newest_scores import latest_results
+from waza_engine.results.reading.newest_scores import newest_result_file
 from waza_engine.results.reading.recordings import RecordingError
 
 _EVAL_SUFFIXES = (".yaml", ".yml")
@@ -16,13 +16,13 @@ def record_of(path: Path) -> Path:
     Raises ``RecordingError`` when the suite has no results.
     """
     if path.is_dir():
-        found = latest_results(path)
+        found = newest_result_file(path)
     elif path.suffix in _EVAL_SUFFIXES and path.is_file():
-        found = latest_results(path.parent, eval_file=path.name)
+        found = newest_result_file(path.parent, eval_file=path.name)
     else:
         return path
     if found is None:
         raise RecordingError(
             f"{path} has no results yet; run it with `waza-engine run {path}`, or name a result file."
         )
-    return found.path
+    return found

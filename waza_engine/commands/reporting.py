@@ -8,6 +8,7 @@ from pathlib import Path
 
 from waza_engine.commands.options import ReportKind
 from waza_engine.commands.records import record_of
+from waza_engine.masking import masked
 from waza_engine.results.codec.runs import concluded_document, run_of
 from waza_engine.results.conclusion import RunVerdict, conclude
 from waza_engine.results.json_values import Block, plain
@@ -61,10 +62,11 @@ def report_of(document: Block, output_format: ReportKind, fail_under: float | No
         case ReportKind.MARKDOWN:
             from waza_engine.results.reports.markdown import markdown_report
 
-            return markdown_report(document, fail_under=fail_under).encode("utf-8", "replace")
+            told = markdown_report(document, fail_under=fail_under)
+            return masked(told).encode("utf-8", "replace")
         case ReportKind.TEXT:
             from waza_engine.commands.result_text import print_results
 
-            told = io.StringIO()
-            print_results(document, told, fail_under=fail_under)
-            return told.getvalue().encode("utf-8", "replace")
+            text = io.StringIO()
+            print_results(document, text, fail_under=fail_under)
+            return text.getvalue().encode("utf-8", "replace")

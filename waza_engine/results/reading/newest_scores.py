@@ -5,7 +5,7 @@ Python era. A run of one task or one grader replaces only what it ran; everythin
 score.
 
 Architecture invariant: light (the language server imports it): ``json`` and dataclasses, no models. What
-reads a file is loaded with the first one.
+reads a whole file is loaded with the first one.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from pathlib import Path
 
 from waza_engine.files import Boundary
 from waza_engine.results.places import JOURNAL_SUFFIX, LONGEST_BYTES, results_directory
+from waza_engine.results.reading.heads import RunHead, head_of
 from waza_engine.results.reading.scores import MOST_SCORES, CheckResult, GraderResult, RunResult, TaskResult
 from waza_engine.results.reviews.review_file import reviews_stamp
 from waza_engine.spec.boundary import suite_boundary
@@ -32,6 +33,7 @@ __all__ = [
     "TaskResult",
     "latest_results",
     "latest_results_in_steps",
+    "newest_result_file",
     "result_files",
     "results_of",
     "results_of_in_steps",
@@ -43,6 +45,7 @@ MOST_REMEMBERED = 100_000
 """Tasks, verdicts and checks of all result files that are kept in memory."""
 _LEVELS = 8
 _MOST_ENTRIES = 20_000
+_MOST_HEADS = 1_000
 _FILES_PER_PAUSE = 200
 _TASKS_PER_PAUSE = 1_000
 _UPSTREAM_FOLDERS = ("results",)
@@ -64,18 +67,20 @@ def latest_results_in_steps(
     suite_dir: Path, *, eval_file: str | None = None, longest_bytes: int = LONGEST_BYTES
 ) -> Steps[RunResult | None]:
     """Do the same with pauses."""
-    found: list[RunResult] = []
+    runs: list[RunResult] = []
     size = 0
-    for path in (yield from _result_files(suite_dir)):
+    for path, head in (yield from _newest_first(suite_dir, eval_file, longest_bytes)):
         yield
         result = yield from _REMEMBERED.scores_in(path, longest_bytes)
-        if result is not None:
-            found.append(result)
-            size += result.size
+        if result is None:
+            continue
+        runs.append(result)
+        size += result.size
+        if eval_file is not None and head.is_whole and _judged_all(result):
+            break
         if size > MOST_SCORES:
             log.info("Results older than %s are not read: there are scores enough.", path)
             break
-    runs = [run for run in found if eval_file is None or run.eval_file in ("", eval_file)]
     runs.sort(key=lambda run: run.timestamp, reverse=True)
     if not runs:
         return None
@@ -93,6 +98,39 @@ def latest_results_in_steps(
             task if newest is None else replace(newest, graders={**task.graders, **newest.graders})
         )
     return replace(runs[0], tasks={**unrun, **tasks})
+
+
+def newest_result_file(suite_dir: Path, *, eval_file: str | None = None) -> Path | None:
+    """Return the result file or journal of the newest run, None when nothing was ever run.
+
+    Only what stands before the tasks of a file is read. ``eval_file`` as for ``latest_results``.
+    """
+    found = finished(_newest_first(suite_dir, eval_file, LONGEST_BYTES))
+    return found[0][0] if found else None
+
+
+def _newest_first(
+    suite_dir: Path, eval_file: str | None, longest_bytes: int
+) -> Steps[list[tuple[Path, RunHead]]]:
+    """Return the result files of an eval file, the newest run first."""
+    found: list[tuple[Path, RunHead]] = []
+    for path in (yield from _result_files(suite_dir)):
+        yield
+        head = _REMEMBERED.head_of(path)
+        if head is None:
+            # Of another make: it says all of that behind its tasks.
+            result = yield from _REMEMBERED.scores_in(path, longest_bytes)
+            head = result and RunHead(result.timestamp, result.eval_file, is_whole=False)
+        if head is not None and (eval_file is None or head.eval_file in ("", eval_file)):
+            found.append((path, head))
+    found.sort(key=lambda file: file[1].started, reverse=True)
+    return found
+
+
+def _judged_all(run: RunResult) -> bool:
+    """Whether no older run can have anything to say: this one has come to its end with every task."""
+    tasks = run.tasks.values()
+    return run.complete and bool(tasks) and all(task.trials and task.status != "error" for task in tasks)
 
 
 def results_of(path: Path) -> RunResult | None:
@@ -114,8 +152,22 @@ class _Remembered:
     """What result files said, by file and state; the oldest is forgotten when it is too much in all."""
 
     def __init__(self) -> None:
+        self._heads: OrderedDict[tuple[object, ...], RunHead | None] = OrderedDict()
         self._runs: OrderedDict[tuple[object, ...], RunResult | None] = OrderedDict()
         self._size = 0
+
+    def head_of(self, path: Path) -> RunHead | None:
+        """Return what stands before the tasks of a file, None when that does not say enough."""
+        try:
+            state = path.stat()
+        except OSError:
+            return None
+        key = path, state.st_mtime_ns, state.st_size
+        if key not in self._heads:
+            self._heads[key] = head_of(path)
+            if len(self._heads) > _MOST_HEADS:
+                self._heads.popitem(last=False)
+        return self._heads[key]
 
     def scores_in(self, path: Path, longest_bytes: int) -> Steps[RunResult | None]:
         """Return the scores of a file, None when it is longer than that or cannot be read."""

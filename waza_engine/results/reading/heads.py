@@ -1,0 +1,78 @@
+"""What stands before the tasks in a result file: whose it is and when it began, without reading the rest.
+
+Light, no models.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from waza_engine.files import decoded, read_beginning
+from waza_engine.results.json_values import Json, block_of
+
+_BEGINNING_BYTES = 65_536
+_OPENING = re.compile(r"\s*\{\s*")
+_COLON = re.compile(r"\s*:\s*")
+_COMMA = re.compile(r"\s*,\s*")
+_CLOSING = re.compile(r"\s*\}")
+
+
+@dataclass(frozen=True, slots=True)
+class RunHead:
+    """A run before its first task; ``is_whole`` says that it meant every task and grader of its suite."""
+
+    started: datetime
+    eval_file: str
+    is_whole: bool
+
+
+def head_of(path: Path) -> RunHead | None:
+    """Return the head of a result file or journal.
+
+    None when the file cannot be read, is none of both, or says when its run began behind its tasks only.
+    """
+    try:
+        text = decoded(read_beginning(path, _BEGINNING_BYTES).removeprefix(b"\xef\xbb\xbf"))
+    except OSError:
+        return None
+    # With the first file that there is: most suites were never run.
+    from waza_engine.results.codec.header import header_of
+
+    known = _before_the_tasks(text)
+    summary = block_of(known, "summary")
+    names_a_run = known.get("eval_name") or summary.get("total_tests") or summary.get("total_tasks")
+    if not names_a_run or "timestamp" not in known:
+        return None
+    header = header_of(known)
+    chosen = header.tasks or header.graders or header.settings.get("tags")
+    return RunHead(
+        started=header.started,
+        eval_file=header.eval_file,
+        is_whole=bool(header.eval_file) and not chosen and not header.settings.get("skip_graders"),
+    )
+
+
+def _before_the_tasks(text: str) -> Json:
+    """Return the keys of the outermost object that stand whole in a text, up to its tasks."""
+    decoder = json.JSONDecoder()
+    found: dict[str, Any] = {}
+    try:
+        opening = _OPENING.match(text)
+        while opening:
+            key, place = decoder.raw_decode(text, opening.end())
+            colon = _COLON.match(text, place)
+            if key == "tasks" or not colon:
+                break
+            value, place = decoder.raw_decode(text, colon.end())
+            # A number at the end of the text may go on behind it.
+            opening = _COMMA.match(text, place)
+            if opening or _CLOSING.match(text, place):
+                found[key] = value
+    except (ValueError, RecursionError):
+        pass
+    return found
