@@ -74,7 +74,9 @@ def test_every_task_runs_with_skills_and_without_and_the_difference_is_told(
     assert document["is_baseline"] is True
     assert document["baseline_outcome"]["summary"]["success_rate"] == 0.0
     assert document["tasks"][0]["skill_impact"]["pass_rate_with_skills"] == 1.0
-    said = "100 % of the tasks pass with skills, 0 % without: too few trials to tell this from chance (p = 0.5)"
+    said = (
+        "100 % of the tasks pass with skills, 0 % without: too few trials to tell this from chance (p = 0.5)"
+    )
     assert said in markdown_report(document)
 
 
