@@ -6,7 +6,7 @@ import json
 import os
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -229,13 +229,13 @@ def test_a_key_that_is_refused_ends_the_run(tmp_path: Path, monkeypatch: pytest.
 
 
 @contextmanager
-def refusing_server() -> Iterator[int]:
+def refusing_server() -> Generator[int]:
     class Refusing(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             self.send_response(401)
             self.end_headers()
 
-        def log_message(self, *args: object) -> None:
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the library's name
             pass
 
     with HTTPServer(("127.0.0.1", 0), Refusing) as server:
