@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from types import TracebackType
-from typing import IO, Self
+from typing import IO, TYPE_CHECKING, Self
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -13,9 +13,11 @@ from waza_engine.commands.printer import Part, Printer
 from waza_engine.results.codec.runs import run_document
 from waza_engine.results.record import TaskOutcome, TrialOutcome, Validation
 from waza_engine.results.reports.words import baseline_words, impact_words, missed_words, spending_words
-from waza_engine.runs.events.stream import RunEvent
-from waza_engine.runs.run import PreparedRun, RunReport
 from waza_engine.terminal import visible
+
+if TYPE_CHECKING:
+    from waza_engine.runs.events.stream import RunEvent
+    from waza_engine.runs.run import PreparedRun, RunReport
 
 MARKS: dict[str, Part] = {
     "passed": ("✓", "green"),

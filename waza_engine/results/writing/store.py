@@ -15,8 +15,6 @@ from collections.abc import Generator, Mapping
 from pathlib import Path
 from typing import IO
 
-import psutil
-
 from waza_engine.results.codec.header import header_document
 from waza_engine.results.codec.runs import run_document
 from waza_engine.results.codec.tasks import task_document
@@ -63,6 +61,9 @@ class ResultStore:
             keep_out_of_git(self._directory.parent)
         with clear_errors(self.journal_path):
             self._journal = self.journal_path.open("xb", buffering=0)
+        # Not every command that writes a file runs a suite.
+        import psutil
+
         process = {"pid": os.getpid(), "started": psutil.Process().create_time()}
         self._append({**header_document(self._header), "process": process, "planned": self._planned})
 
