@@ -26,6 +26,7 @@ ENGINE_MODULES_FOR_THE_SERVER = {
     "waza_engine.files",
     "waza_engine.command_line",
     "waza_engine.markdown",
+    "waza_engine.masking",
     "waza_engine.steps",
     "waza_engine.terminal",
     "waza_engine.spec.file_names",
@@ -207,7 +208,7 @@ ROOMS_WITHIN = {
 SHARED_WITHIN = {
     "graders": {"__init__", "base", "config", "paths", "registry"},
     "results": {"__init__", "record", "json_values", "places"},
-    "executors": {"__init__", "base", "provider", "registry", "secrets"},
+    "executors": {"__init__", "base", "provider", "registry"},
     "runs": {"__init__"},
 }
 
@@ -265,6 +266,21 @@ def test_what_rooms_within_a_room_share_uses_none_of_them(outer: str) -> None:
 def test_the_folder_of_the_graders_lists_the_grader_types() -> None:
     files = {path.stem for path in (ENGINE / "graders").glob("*.py")}
     assert files - SHARED_WITHIN["graders"] == set(BUILT_IN_TYPES)
+
+
+def test_what_leaves_the_engine_as_json_is_masked() -> None:
+    """``terminal.json_text`` does it; those who write and send JSON use no other way."""
+    folders = (ENGINE / "commands", ENGINE / "results" / "writing", ENGINE / "results" / "reviews")
+    wrong = [
+        path.relative_to(ROOT).as_posix()
+        for path in (
+            ENGINE / "serve.py",
+            *sorted(place for folder in folders for place in folder.glob("*.py")),
+        )
+        for node in ast.walk(tree_of(path))
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in ("json.dump", "json.dumps")
+    ]
+    assert wrong == ["waza_engine/commands/grader_reference.py"], "a page of documentation"
 
 
 def test_one_room_ends_processes() -> None:

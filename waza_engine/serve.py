@@ -26,7 +26,7 @@ from pylsp_jsonrpc.endpoint import Endpoint
 
 from waza_engine.commands.methods import Methods
 from waza_engine.results.json_values import plain
-from waza_engine.terminal import log_to_standard_error
+from waza_engine.terminal import json_text, log_to_standard_error
 
 LONGEST_LINE_BYTES = 64 * 2**20
 _PARSE_ERROR, _INVALID_REQUEST, _METHOD_NOT_FOUND, _INTERNAL_ERROR = -32700, -32600, -32601, -32603
@@ -126,7 +126,7 @@ class Server:
         self._send({"jsonrpc": "2.0", "id": identifier, "error": {"code": code, "message": message}})
 
     def _send(self, message: Message) -> None:
-        line = json.dumps(plain(message), allow_nan=False).encode() + b"\n"
+        line = json_text(plain(message)).encode() + b"\n"
         # A client that is gone closes the input too; the runs end then.
         with self._lock, contextlib.suppress(OSError, ValueError):
             _write_all(self._wire, line)

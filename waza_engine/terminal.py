@@ -4,6 +4,7 @@ Names, keys, answers of models and names of files come from suites, which may co
 obeys control characters (they set its title, clear it, write to the clipboard), it shows some text in another
 order than it is read, and a build server obeys lines such as ``::error::…``. Here all of that is written out
 instead, an escape as backslash, x, 1b. JSON stays exact: it has its own notation for such characters.
+Credentials are masked in all of it (``masking``).
 
 Architecture invariant: light (the language server imports it), and nothing else in either package prints.
 """
@@ -16,6 +17,8 @@ import os
 import re
 import sys
 from typing import Any
+
+from waza_engine.masking import masked, masked_json
 
 # Controls (C0, DEL, C1), marks that change the direction of text, those that show nothing, the other line
 # separators, halves of surrogate pairs, what is no character. The joiners U+200C and U+200D stay: scripts and
@@ -35,12 +38,12 @@ _LOG_FORM = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
 def visible(text: str) -> str:
     """Return text on one line: what a terminal would obey or hide is written out, line breaks too."""
-    return _UNSEEN_IN_LINE.sub(_written_out, text)
+    return _UNSEEN_IN_LINE.sub(_written_out, masked(text))
 
 
 def visible_lines(text: str) -> str:
     """Return text of several lines in which everything can be seen; line breaks and tabs stay."""
-    return _UNSEEN_IN_BLOCK.sub(_written_out, text.replace("\r\n", "\n"))
+    return _UNSEEN_IN_BLOCK.sub(_written_out, masked(text).replace("\r\n", "\n"))
 
 
 def harmless_lines(text: str) -> str:
@@ -84,11 +87,11 @@ def say_document(content: bytes) -> None:
 
 
 def json_text(value: Any, indent: int | None = None) -> str:
-    """Return a value as JSON which means exactly the value, and which no terminal obeys.
+    """Return a value as JSON which means the value without secrets, and which no terminal obeys.
 
     Raises ValueError for a number that is not finite: JSON has none.
     """
-    text = json.dumps(value, indent=indent, ensure_ascii=False, allow_nan=False)
+    text = masked_json(json.dumps(value, indent=indent, ensure_ascii=False, allow_nan=False))
     # Outside of strings JSON has only line breaks and blanks, which stay.
     return _UNSEEN_IN_BLOCK.sub(lambda found: json.dumps(found[0])[1:-1], text)
 

@@ -64,18 +64,23 @@ class Report:
 def check_paths(paths: Sequence[Path]) -> Iterator[Report]:
     """Yield a report for every suite file among and below the paths, and for files that cannot be checked."""
     workspace = workspace_of(paths)
-    seen: set[Path] = set()
     with workspace.project.disk.held_still():
-        for path in paths:
-            named = not path.is_dir()
-            for file in [path] if named else files_below(path):
-                resolved = _resolved(file)
-                if resolved in seen:
-                    continue
+        for file, named in each_file(paths):
+            report = _check_file(workspace, file, named=named)
+            if report is not None:
+                yield report
+
+
+def each_file(paths: Iterable[Path]) -> Iterator[tuple[Path, bool]]:
+    """Yield the YAML files among and below the paths, each once, and whether somebody named it."""
+    seen: set[Path] = set()
+    for path in paths:
+        named = not path.is_dir()
+        for file in [path] if named else files_below(path):
+            resolved = _resolved(file)
+            if resolved not in seen:
                 seen.add(resolved)
-                report = _check_file(workspace, file, named=named)
-                if report is not None:
-                    yield report
+                yield file, named
 
 
 def workspace_of(paths: Iterable[Path]) -> Workspace:

@@ -49,10 +49,11 @@ class Format(StrEnum):
 @application.command()
 def check(
     paths: Annotated[list[Path], typer.Argument(help="Files, and folders to search for suite files.")],
+    fix: Annotated[bool, typer.Option("--fix", help="Apply the safe fixes first.")] = False,
     output: Annotated[Format, typer.Option("--format", help="For people or for programs.")] = Format.text,
     verbose: Verbose = False,
 ) -> None:
-    """Print the problems of suite files.
+    """Print the problems of suite files; with --fix those that are left.
 
     Exit code 0: there is no error. 1: there is one. 2: not everything could be checked.
     """
@@ -60,9 +61,11 @@ def check(
     missing = [path for path in paths if not path.exists()]
     for path in missing:
         complain(f"{path} does not exist.")
+    paths = [path for path in paths if path not in missing]
     findings: list[Finding] = []
     files = incomplete = 0
-    for report in check_paths([path for path in paths if path not in missing]):
+    repaired = _fix(paths) if fix else 0
+    for report in check_paths(paths):
         if report.note:
             complain(f"{report.path}: {report.note}")
             continue
@@ -76,7 +79,7 @@ def check(
     if output is Format.json:
         say_json([finding.to_json() for finding in findings])
     else:
-        say(_summary(findings, files, incomplete))
+        say(_summary(findings, files, incomplete) + (f" ({repaired} fixed)" if repaired else ""))
     if missing or incomplete:
         raise typer.Exit(FAILED)
     raise typer.Exit(any(finding.severity == "error" for finding in findings))
@@ -102,6 +105,18 @@ def show(
     if drawn.failures:
         _tell_failures(file, drawn.failures, verbose=verbose)
         raise typer.Exit(FAILED)
+
+
+def _fix(paths: list[Path]) -> int:
+    """Apply the safe fixes; return how many problems are gone."""
+    from waza_language_server.fix import fix_paths
+
+    repaired = 0
+    for fixed in fix_paths(paths):
+        repaired += fixed.repaired
+        if fixed.why_not:
+            complain(f"{fixed.path} was not fixed: {fixed.why_not}.")
+    return repaired
 
 
 def _start_log() -> None:

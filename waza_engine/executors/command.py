@@ -34,7 +34,7 @@ from waza_engine.executors.base import (
     ExecutorSettings,
 )
 from waza_engine.executors.registry import register
-from waza_engine.executors.secrets import hiding
+from waza_engine.masking import keep_settings_secret
 from waza_engine.processes.scope import ProcessScope
 from waza_engine.spec.loading import load_adapter_file
 from waza_engine.spec.problems import SuiteFileError
@@ -73,7 +73,7 @@ class CommandExecutor:
         except SuiteFileError as error:
             raise ExecutorError(str(error)) from None
         self._environment = {**os.environ, **self._adapter.extensions.env}
-        self._hide = hiding(self._environment)
+        keep_settings_secret(self._adapter.extensions.env)
         try:
             self._command = resolved_command(
                 self._adapter.command, (path.parent, self._suite), self._environment.get("PATH")
@@ -94,7 +94,6 @@ class CommandExecutor:
         history = self._history(request.session)
         turn = Turn(
             self._adapter,
-            hide=self._hide,
             new_id=lambda: f"call-{next(self._numbers)}",
             follow_up=f"-{next(self._numbers)}" if request.session else "",
             stop_at_first_skill=request.stop_at_first_skill,
@@ -221,7 +220,7 @@ class CommandExecutor:
         answered = turn.answer is not None and not is_text
         if answered or (request.stop_at_first_skill and turn.skills):
             return ""
-        said = self._hide(ended.stderr).strip()[-_SHOWN:] or turn.noise
+        said = ended.stderr.strip()[-_SHOWN:] or turn.noise
         if ended.exit_code not in (0, None):
             return f"the agent ended with exit code {ended.exit_code}" + (f": {said}" if said else "")
         if turn.matched or is_text:

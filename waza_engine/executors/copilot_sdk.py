@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
 import threading
-from collections.abc import Callable
 from concurrent.futures import CancelledError, Future
 from dataclasses import replace
 from typing import Any, cast
@@ -29,7 +27,6 @@ from waza_engine.executors.copilot.provider import CopilotProvider, find_provide
 from waza_engine.executors.copilot.runtime import Runtime, find_program
 from waza_engine.executors.copilot.sessions import OpenSession, Sessions
 from waza_engine.executors.registry import register
-from waza_engine.executors.secrets import hiding
 from waza_engine.mcp.event_loop import LoopThread
 from waza_engine.vocabulary import Usage
 
@@ -58,7 +55,6 @@ class CopilotExecutor:
     def __init__(self, settings: ExecutorSettings) -> None:
         self._provider = find_provider(settings.config.provider)
         self._program = find_program()
-        self._hide = _hiding(self._provider)
         self._thread = LoopThread(self.name)
         self._closing = threading.Lock()
         self._closed = False
@@ -75,7 +71,7 @@ class CopilotExecutor:
         What the agent said and did until it gave up, or until its time was over, is in the response. Raises
         ``ExecutorError`` when the agent cannot be asked.
         """
-        turn = _Turn(request, self._provider, self._hide)
+        turn = _Turn(request, self._provider)
         done = self._thread.submit(self._carry_out(turn))
         self._under_way.add(done)
 
@@ -135,22 +131,19 @@ class CopilotExecutor:
                 except ExecutorError as error:
                     self._no_start = error
                     raise
-                self._sessions = Sessions(runtime.client, self._provider, self._hide)
+                self._sessions = Sessions(runtime.client, self._provider)
             return self._runtimes[-1], self._sessions
 
 
 class _Turn:
     """One prompt and what comes of it. Lives in the event loop; ``response`` may be read from outside."""
 
-    def __init__(
-        self, request: ExecutionRequest, provider: CopilotProvider | None, hide: Callable[[str], str]
-    ) -> None:
+    def __init__(self, request: ExecutionRequest, provider: CopilotProvider | None) -> None:
         self.request = request
         self.error = ""
         self.heard = asyncio.Event()
         self._provider = provider
-        self._hide = hide
-        self._record = TurnRecord(hide)
+        self._record = TurnRecord()
         self._session = request.session or ""
         self._totals: Usage | None = None
         self._over = asyncio.Event()
@@ -195,9 +188,7 @@ class _Turn:
         except Exception as error:  # noqa: BLE001 - whatever the library raises, what came so far is kept
             if not runtime.died.is_set():
                 await _first_of(runtime.died, seconds=_GRACE_SECONDS)
-            self.error = (
-                _DIED if runtime.died.is_set() else f"the agent takes no prompt: {self._hide(str(error))}"
-            )
+            self.error = _DIED if runtime.died.is_set() else f"the agent takes no prompt: {error}"
             return
         await _first_of(self.heard, runtime.died)
         silence.reschedule(None)
@@ -252,14 +243,6 @@ class _Turn:
             variable = provider.key_variable
             return f"{told}; check `{variable}`" if variable else f"{told}; name it in `provider.api_key_env`"
         return f"the agent gave up: {' '.join(record.error.split()).rstrip('.')}"
-
-
-def _hiding(provider: CopilotProvider | None) -> Callable[[str], str]:
-    """Return what takes credentials out of a text: those of the provider, and others that are around."""
-    hide_others = hiding(os.environ)
-    if provider is None:
-        return hide_others
-    return lambda text: hide_others(provider.hide_secrets(text))
 
 
 async def _first_of(*events: asyncio.Event, seconds: float | None = None) -> None:

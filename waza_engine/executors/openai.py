@@ -6,7 +6,6 @@ skills, tools of judges). Differences to an agent are told in docs/executors.md.
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from collections.abc import Generator, Mapping
@@ -30,7 +29,6 @@ from waza_engine.executors.chat.turn import Brake, StoppedTurn, Turn
 from waza_engine.executors.chat.wire import Connection
 from waza_engine.executors.chat.workspace_tools import Surroundings, workspace_tools
 from waza_engine.executors.registry import register
-from waza_engine.executors.secrets import hiding
 from waza_engine.graders.judging.judge import AgentTool
 
 
@@ -52,7 +50,6 @@ class OpenAIExecutor:
     def __init__(self, settings: ExecutorSettings) -> None:
         self._allowed = settings.config.workspace_tools
         self._connection = Connection(find_endpoint(settings.config.provider))
-        self._hide_others = hiding(os.environ)
         self._lock = threading.Lock()
         self._sessions: dict[str, list[dict[str, Any]]] = {}
         self._brakes: set[Brake] = set()
@@ -71,7 +68,7 @@ class OpenAIExecutor:
         deadline = time.monotonic() + request.timeout_seconds
         with self._braked(cancellation) as brake:
             tools = self._tools(request, brake, deadline)
-            turn = Turn(self._connection, request, messages, tools, brake, deadline, self._hide)
+            turn = Turn(self._connection, request, messages, tools, brake, deadline)
             try:
                 turn.run()
                 return turn.response(session)
@@ -112,9 +109,6 @@ class OpenAIExecutor:
             brake.stop()
             with self._lock:
                 self._brakes.discard(brake)
-
-    def _hide(self, text: str) -> str:
-        return self._hide_others(self._connection.endpoint.hide_key(text))
 
     def _conversation(self, request: ExecutionRequest) -> list[dict[str, Any]]:
         """Return the messages so far, the system message first."""

@@ -7,6 +7,7 @@ import os
 from urllib.parse import urlsplit
 
 from waza_engine.executors.base import ExecutorError
+from waza_engine.masking import keep_secret
 from waza_engine.spec.eval_config import Provider
 
 
@@ -44,6 +45,7 @@ def named_key(provider: Provider) -> tuple[str, str]:
         raise ExecutorError(
             f"the environment variable `{variable}`, which `provider.api_key_env` names, is not set"
         )
+    keep_secret(key)
     return variable, key
 
 

@@ -47,6 +47,7 @@ class ActionSequenceConfig(GraderConfig):
         "mode": "matching_mode",
         "match_mode": "matching_mode",
     }
+    uncertain: ClassVar = frozenset({"expected_tools"})
 
 
 @register

@@ -62,6 +62,7 @@ class BehaviorConfig(GraderConfig):
         "forbidden": "forbidden_tools",
         "reject_tools": "forbidden_tools",
     }
+    uncertain: ClassVar = frozenset({"tool_calls", "required", "forbidden"})
 
 
 @register

@@ -53,6 +53,7 @@ class ExpectedFile(GraderConfig):
         "fragments": "contains",
         "content": "contains",
     }
+    uncertain: ClassVar = frozenset({"content", "expected"})
 
 
 class DiffConfig(GraderConfig):
@@ -82,6 +83,7 @@ class DiffConfig(GraderConfig):
         "expected": "expected_files",
         "update": "update_snapshots",
     }
+    uncertain: ClassVar = frozenset({"expected"})
 
 
 @register

@@ -50,6 +50,7 @@ class ContentPatterns(GraderConfig):
         "regex_not_match": "must_not_match",
         "not_contains": "must_not_match",
     }
+    uncertain: ClassVar = frozenset({"contains", "not_contains"})
     recommended: ClassVar = (
         {
             "key": "must_match",
@@ -90,6 +91,7 @@ class FileConfig(GraderConfig):
         "patterns": "content_patterns",
         "contents": "content_patterns",
     }
+    uncertain: ClassVar = frozenset({"files", "patterns", "contents"})
 
 
 @register

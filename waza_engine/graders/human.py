@@ -33,6 +33,7 @@ class HumanConfig(GraderConfig):
         "prompt": "instructions",
         "checklist": "criteria",
     }
+    uncertain: ClassVar = frozenset({"prompt"})
 
 
 @register

@@ -44,6 +44,7 @@ class InlineConfig(GraderConfig):
         "script": "grader",
         "timeout_seconds": "timeout",
     }
+    uncertain: ClassVar = frozenset({"file", "path", "script"})
 
 
 @register

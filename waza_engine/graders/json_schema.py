@@ -53,6 +53,7 @@ class JsonSchemaConfig(GraderConfig):
         "json_schema": "schema",
         "extract": "extract_json",
     }
+    uncertain: ClassVar = frozenset({"path", "file", "json_schema"})
 
 
 @register

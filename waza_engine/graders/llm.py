@@ -50,6 +50,7 @@ class LlmConfig(JudgedConfig):
     )
 
     misspellings: ClassVar = {"prompt": "rubric", "criteria": "rubric", "pass_threshold": "threshold"}
+    uncertain: ClassVar = frozenset({"prompt", "criteria"})
 
 
 @register

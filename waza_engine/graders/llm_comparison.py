@@ -38,6 +38,7 @@ class LlmComparisonConfig(JudgedConfig):
     )
 
     misspellings: ClassVar = {"expected": "reference", "reference_text": "reference", "golden": "reference"}
+    uncertain: ClassVar = frozenset({"expected", "golden"})
 
 
 @register

@@ -98,6 +98,7 @@ class PromptConfig(JudgedConfig):
         "pass_threshold": "threshold",
         "min_score": "threshold",
     }
+    uncertain: ClassVar = frozenset({"text", "min_score"})
 
     @property
     def written_rating_keys(self) -> tuple[str, ...]:

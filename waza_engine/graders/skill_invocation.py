@@ -57,6 +57,7 @@ class SkillInvocationConfig(GraderConfig):
         "match_mode": "mode",
         "allow_extras": "allow_extra",
     }
+    uncertain: ClassVar = frozenset({"skills"})
 
 
 @register

@@ -67,6 +67,8 @@ class TextConfig(GraderConfig):
     misspellings: ClassVar = {
         "must_match": "regex_match",
         "match_all": "regex_match",
+        "match": "regex_match",
+        "matches": "regex_match",
         "pattern": "regex_match",
         "patterns": "regex_match",
         "regex": "regex_match",

@@ -39,6 +39,7 @@ class CallPattern(GraderConfig):
     )
 
     misspellings: ClassVar = {"regex": "pattern", "match": "pattern", "command": "pattern"}
+    uncertain: ClassVar = frozenset({"command"})
 
 
 class ExpectedCall(GraderConfig):
@@ -139,6 +140,7 @@ class ToolCallsConfig(GraderConfig):
         "max_tool_calls": "max_calls",
         "min_tool_calls": "min_calls",
     }
+    uncertain: ClassVar = frozenset({"tools", "expected"})
 
 
 @register

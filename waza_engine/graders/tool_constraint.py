@@ -55,6 +55,7 @@ class ToolPattern(ExpectedCall):
         "path": "path_pattern",
         "skill": "skill_pattern",
     }
+    uncertain: ClassVar = frozenset({"path", "skill", "command"})
 
 
 ToolEntry = Annotated[

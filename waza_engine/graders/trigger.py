@@ -54,6 +54,7 @@ class TriggerConfig(GraderConfig):
         "skill_file": "skill_path",
         "min_score": "threshold",
     }
+    uncertain: ClassVar = frozenset({"skill", "path", "min_score"})
 
 
 @register

@@ -12,6 +12,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
+from waza_engine.masking import keep_settings_secret
+
 Server = dict[str, Any]
 TYPES = ("stdio", "http", "sse")
 _KEYS = {
@@ -79,12 +81,14 @@ def _server(
             _expanded(_text(item, "args"), variables) for item in _list(block.get("args"), "args")
         ]
         server["env"] = _environment(block.get("env"), variables)
+        keep_settings_secret(server["env"])
         if block.get("cwd"):
             cwd = Path(_required(block, "cwd", variables)).expanduser()
             server["cwd"] = str(suite_directory / cwd)
     else:
         server["url"] = _required(block, "url", variables)
         server["headers"] = _texts(block.get("headers"), "headers", variables)
+        keep_settings_secret(server["headers"])
     tools = block.get("tools")
     server["tools"] = ["*"] if tools is None else [_text(item, "tools") for item in _list(tools, "tools")]
     timeout = block.get("timeout")

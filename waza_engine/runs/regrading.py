@@ -22,6 +22,7 @@ from waza_engine.executors.registry import create_executor
 from waza_engine.graders.base import GradingContext
 from waza_engine.graders.judging.judge import Judge
 from waza_engine.graders.matching.patterns import current_workers
+from waza_engine.masking import read_environment
 from waza_engine.processes.scope import ProcessScope, current_scope
 from waza_engine.results.places import results_directory
 from waza_engine.results.reading.recordings import RecordedTask, RecordedTrial, Recording
@@ -224,6 +225,7 @@ def prepare_regrading(request: RegradeRequest, suites: ResidentSuites) -> Regrad
         SuiteError: when the suite is not found, or has nothing to grade as asked.
 
     """
+    read_environment()
     workspace = request.workspace
     if workspace is not None and not workspace.is_dir():
         raise SuiteError(f"The workspace {workspace} is not a directory.")

@@ -18,6 +18,7 @@ from waza_engine.executors.base import Executor, ExecutorError, ExecutorSettings
 from waza_engine.executors.registry import create_executor
 from waza_engine.graders.judging.judges import limit_warning
 from waza_engine.graders.matching.patterns import current_workers, pattern_workers
+from waza_engine.masking import read_environment
 from waza_engine.processes.scope import ProcessScope, current_scope
 from waza_engine.results.record import RunOutcome, TaskOutcome
 from waza_engine.results.writing.copies import write_copy
@@ -109,6 +110,7 @@ def prepare(
         SuiteError: when there is nothing to run as asked, no such executor, or a limit that cannot be kept.
 
     """
+    read_environment()
     suite = load_suite(settings.path, given_settings(settings))
     project, complaints = _project(suite)
     suite = with_options(suite, settings, project)
@@ -141,6 +143,8 @@ def prepare(
             by_list = executor.costs and not executor.reports_cost
             warnings += check_prices(settings.budget, config.model if by_list else "", asked)
         cache = cache_directory(settings, suite, project)
+        if settings.cache and cache is None:
+            warnings.append("tasks of a `scenario` are not cached, so every one of them runs")
         without, complaint = baseline_pass(suite, tasks)
         warnings += complaint
     except SuiteError:

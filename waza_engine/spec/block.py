@@ -86,7 +86,8 @@ class Block(BaseModel):
 
     ``rules`` are JSON Schema rules over several keys that a subclass also checks itself; each may carry an
     ``x-waza-message``, the sentence for the author. ``first_keys`` come first in completion and
-    documentation.
+    documentation. ``misspellings`` are names that people write instead of a key; those that may have meant
+    something else, or want another value, are ``uncertain``: an author is asked.
     ``marks_nullable`` leaves it to the tidying of the schema to say that a key may be empty.
     """
 
@@ -100,6 +101,7 @@ class Block(BaseModel):
     needs: ClassVar[Mapping[str, str]] = {}
     not_greater: ClassVar[Mapping[str, str]] = {}
     misspellings: ClassVar[Mapping[str, str]] = {}
+    uncertain: ClassVar[frozenset[str]] = frozenset()
     recommended: ClassVar[tuple[Mapping[str, str], ...]] = ()
     null_is_absent: ClassVar[bool] = True
     unknown_keys: ClassVar[Literal["warning", "error"]] = "warning"
@@ -174,6 +176,8 @@ class Block(BaseModel):
         block["x-waza-unknown-keys"] = cls.unknown_keys
         if cls.misspellings:
             block["x-waza-misspellings"] = dict(cls.misspellings)
+        if cls.uncertain:
+            block["x-waza-uncertain"] = sorted(cls.uncertain)
         if cls.recommended:
             block["x-waza-recommended"] = [dict(entry) for entry in cls.recommended]
         if cls.discouraged:

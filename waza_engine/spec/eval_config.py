@@ -44,6 +44,7 @@ class Provider(Block):
         "apiKey": "api_key_env",
         "wireApi": "wire_api",
     }
+    uncertain: ClassVar = frozenset({"api_key", "apiKey"})
 
     type: Literal["openai", "azure", "anthropic"] = Field(
         default="openai", description="Which protocol it speaks. The executor `openai` knows `openai` only."

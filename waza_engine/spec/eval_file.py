@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
-from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag, model_validator
+from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 
 from waza_engine.spec.block import Block, Given
 from waza_engine.spec.eval_config import EvalConfig
@@ -15,50 +14,22 @@ from waza_engine.spec.fields import (
     Switch,
     Text,
     WholeNumber,
-    plain_text,
     text_or_block,
 )
 from waza_engine.spec.grader_entry import GraderEntry
+from waza_engine.spec.schema_version import (
+    NEWEST_VERSION,
+    SINCE,
+    SchemaVersion,
+    since,
+    version_fault,
+    version_rules,
+)
 from waza_engine.spec.suite_parts import Adversarial, Hooks, McpMock, Metric, without_duplicates
 from waza_engine.spec.task_file import TaskElement
-from waza_engine.spec.values import ListOfBlocks, Shown, WordMap, kind
+from waza_engine.spec.values import ListOfBlocks, Shown, WordMap, kind, matching
 
-CURRENT_MINOR = 2
-NEWER_KEYS = {"mcp_mocks": 1, "adversarial": 2}
-_FORMAT = r"^\s*(?:1\.[0-9]+)?\s*$"
-_FORMAT_MESSAGE = 'must be a format version of major 1, such as `"1.2"`'
 _RANGE_MESSAGE = "must be two row numbers, the first not greater than the second, such as `[1, 10]`"
-
-
-def _format_version(value: object) -> object:
-    """Accept what the JSON Schema accepts: text of the form 1.N, or an unquoted number of that size."""
-    if isinstance(value, bool) or (isinstance(value, int | float) and not 1 <= value < 2):
-        raise ValueError(_FORMAT_MESSAGE)
-    if isinstance(value, str) and not re.match(_FORMAT, value):
-        raise ValueError(_FORMAT_MESSAGE)
-    return plain_text(value)
-
-
-def _before(minor: int) -> dict[str, Any]:
-    """Return the schema of a format version 1.N with N below ``minor``, which is 1 or 2."""
-    older = "".join(str(number) for number in range(minor))
-    numbers = [1 + number / 10 for number in range(minor)]
-    return {"anyOf": [{"type": "string", "pattern": rf"^\s*1\.0*[{older}]\s*$"}, {"enum": numbers}]}
-
-
-def _needs_version(key: str, minor: int) -> dict[str, Any]:
-    return {
-        "not": {
-            "type": "object",
-            "required": ["schemaVersion", key],
-            "properties": {"schemaVersion": _before(minor), key: {"not": {"enum": [None, []]}}},
-        },
-        "x-waza-message": _too_old(key, minor),
-    }
-
-
-def _too_old(key: str, minor: int) -> str:
-    return f'`{key}` needs `schemaVersion: "1.{minor}"` or none at all'
 
 
 def _rows(value: tuple[int, ...]) -> tuple[int, ...]:
@@ -77,9 +48,10 @@ class EvalFile(Block):
             "key": "skill",
             "severity": "hint",
             "why": "without it the result does not say which skill was tested",
+            "unless": "scenario",
         },
     )
-    rules: ClassVar = tuple(_needs_version(key, minor) for key, minor in NEWER_KEYS.items())
+    rules: ClassVar = version_rules()
     misspellings: ClassVar = {
         "schema_version": "schemaVersion",
         "task_patterns": "tasks",
@@ -94,31 +66,28 @@ class EvalFile(Block):
         "variables": "inputs",
     }
 
-    schema_version: Annotated[
-        Text,
-        BeforeValidator(_format_version),
-        Shown(
-            {
-                "type": ["string", "number"],
-                "pattern": _FORMAT,
-                "minimum": 1,
-                "exclusiveMaximum": 2,
-                "x-waza-message": _FORMAT_MESSAGE,
-            }
-        ),
-    ] = Field(
-        default="1.2",
+    schema_version: SchemaVersion = Field(
+        default=NEWEST_VERSION,
         alias="schemaVersion",
         description=(
-            "The version of the file format. "
-            "Only needed to ask for an older one: `mcp_mocks` needs 1.1, `adversarial` 1.2."
+            "The version of the file format, the newest 1.x without it. `2.0` is needed for a `scenario` and "
+            "for nothing else; `mcp_mocks` needs 1.1, `adversarial` 1.2."
         ),
-        examples=["1.2"],
+        examples=["1.5", "2.0"],
     )
     name: Text = Field(
         default="", description="The suite's name in results and reports.", examples=["code-explainer-eval"]
     )
     description: Text = Field(default="", description="What the suite is about, for readers.")
+    scenario: Annotated[Text, matching(r"\S", "must not be blank")] | None = Field(
+        default=None,
+        description=(
+            "The workflow under test, by a name of its own; `skill` may be left out then. A suite without "
+            "`skill` and without `skill_directories` loads no skill at all, and nothing of it is cached."
+        ),
+        examples=["inventory-report"],
+        json_schema_extra=since("2.0"),
+    )
     skill: Annotated[Text, kind("skill.name")] = Field(
         default="",
         description="The skill under test: the `name` in its `SKILL.md`.",
@@ -212,18 +181,24 @@ class EvalFile(Block):
         default=(),
         description="MCP servers that answer from canned responses.",
         examples=[[{"name": "github", "fixtures": "mocks/github"}]],
+        json_schema_extra=since("1.1"),
     )
     adversarial: Adversarial | None = Field(
         default=None,
         description="Attack packs for the `adversarial` command. A normal run does not use them.",
         examples=[{"packs": ["prompt-injection"]}],
+        json_schema_extra=since("1.2"),
     )
 
     @model_validator(mode="after")
     def _check_version(self) -> EvalFile:
-        version = self.schema_version.strip()
-        minor = int(version.partition(".")[2] or 0) if version else CURRENT_MINOR
-        for key, needed in NEWER_KEYS.items():
-            if getattr(self, key) and minor < needed:
-                raise ValueError(_too_old(key, needed))
+        config = self.config
+        fault = version_fault(
+            self.schema_version,
+            self.scenario,
+            {key: getattr(self, key, None) for key in SINCE},
+            lost_skills=bool(config.required_skills) and not config.skill_directories,
+        )
+        if fault is not None:
+            raise ValueError(fault)
         return self

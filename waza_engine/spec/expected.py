@@ -70,11 +70,11 @@ class Expected(Block):
         "output_icontains": "output_contains",
         "should_contain": "output_contains",
         "contains": "output_contains",
-        "matches": "output_contains",
         "contains_any": "output_contains_any",
         "behaviour": "behavior",
         "outcome": "outcomes",
     }
+    uncertain: ClassVar = frozenset({"skill_activated"})
 
     output_contains: TextList = Field(
         default=(),

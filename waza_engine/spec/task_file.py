@@ -11,6 +11,8 @@ from waza_engine.spec.checkpoint import Checkpoint
 from waza_engine.spec.expected import Expected
 from waza_engine.spec.fields import ListOf, Switch, Text, TextList, WholeNumber
 from waza_engine.spec.grader_entry import GraderEntry
+from waza_engine.spec.requirements import Requirement
+from waza_engine.spec.schema_version import after_0_38, since
 from waza_engine.spec.task_inputs import TaskInputs
 from waza_engine.spec.values import AnyMap, FixtureList, ListOfBlocks, NotNegative, PathList, Positive, kind
 
@@ -27,6 +29,7 @@ _TASK_MISSPELLINGS = {
     "grader": "graders",
     "skip": "enabled",
 }
+_UNCERTAIN = frozenset({"skip"})
 
 
 class TaskKeys(Block):
@@ -41,6 +44,7 @@ class TaskKeys(Block):
         {"key": "name", "severity": "warning", "why": "reports and the mock agent show the task by its name"},
     )
     misspellings: ClassVar = _TASK_MISSPELLINGS
+    uncertain: ClassVar = _UNCERTAIN
     first_keys: ClassVar[tuple[str, ...]] = ("id", "name", "description", "inputs", "expected", "graders")
 
     id: Annotated[Text, kind("task.id")] = Field(
@@ -86,7 +90,8 @@ class TaskKeys(Block):
     )
     skill_directories: PathList = Field(
         default=(),
-        description="Skill directories of this task, relative to `eval.yaml`; they replace the suite's list.",
+        description="Skill directories of this task, relative to `eval.yaml`; they replace the suite's list. "
+        "In a suite with a `scenario` an empty list loads no skill; elsewhere it means the suite's list.",
         examples=[["../../skills"]],
     )
     instruction_files: FixtureList = Field(
@@ -133,6 +138,25 @@ class TaskKeys(Block):
                 }
             ]
         ],
+        json_schema_extra=since("1.1"),
+    )
+    requirements: ListOfBlocks[Requirement] = Field(
+        default=(),
+        description=(
+            "What is wanted of the agent, and which graders check it. It describes the task and "
+            "changes no grade."
+        ),
+        examples=[
+            [
+                {
+                    "id": "record-retained",
+                    "category": "outcome",
+                    "description": "The record is still there.",
+                    "checks": [{"scope": "task", "grader": "record-present"}],
+                }
+            ]
+        ],
+        json_schema_extra=after_0_38(),
     )
 
 

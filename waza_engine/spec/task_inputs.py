@@ -34,6 +34,7 @@ class InputFile(Block):
         "text": "content",
         "contents": "content",
     }
+    uncertain: ClassVar = frozenset({"name", "text"})
 
     path: Annotated[Text, kind("path.fixture")] = Field(
         default="",

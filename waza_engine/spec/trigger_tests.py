@@ -63,6 +63,7 @@ class TriggerTests(Block):
         "negative_tests": "should_not_trigger_prompts",
         "name": "skill",
     }
+    uncertain: ClassVar = frozenset({"name"})
 
     skill: Annotated[RequiredText, kind("skill.name")] = Field(
         description="The skill, spelt exactly as the agent reports it.", examples=["code-explainer"]

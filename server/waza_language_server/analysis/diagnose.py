@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from waza_engine.steps import finished
 from waza_language_server.analysis.failures import guarded, note_failure
+from waza_language_server.analysis.file_rules.schema_version import as_newer
 from waza_language_server.analysis.file_rules.syntax_problems import multiplies_itself, syntax_faults
 from waza_language_server.analysis.grader_problems import grader_problems
 from waza_language_server.analysis.problem import Problem
@@ -68,6 +69,11 @@ def _problems_of(document: Document, workspace: Workspace) -> Found:
         yield from guarded("syntax", lambda: syntax_faults(tree))
         return
     view = FileView(tree, kind, catalog)
+    yield from as_newer(view, _found_by_rules(view, document, workspace))
+
+
+def _found_by_rules(view: FileView, document: Document, workspace: Workspace) -> Found:
+    tree, kind, catalog = view.tree, view.kind, view.catalog
     yield from found_by(TEXT_RULES, view)
     if multiplies_itself(tree):
         return

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from waza_language_server.analysis.file_rules.eval_file import mock_servers, rows
 from waza_language_server.analysis.file_rules.grader_names import duplicate_names
+from waza_language_server.analysis.file_rules.schema_version import newer_version
 from waza_language_server.analysis.file_rules.syntax_problems import syntax
 from waza_language_server.analysis.file_rules.turns import turns
 from waza_language_server.analysis.rule import FileView, GradersView, GraderView, Rule, SuiteView
@@ -45,6 +46,7 @@ FILE_RULES: tuple[Rule[FileView], ...] = (
 ITEM_RULES: tuple[Rule[FileView], ...] = (
     Rule("turns", turns, _codes("duplicate-turn turn-never-comes")),
     Rule("rows", rows, _codes("bounds-reversed")),
+    Rule("version", newer_version, _codes("newer-format")),
     Rule("mock servers", mock_servers, _codes("duplicate-mock-name")),
 )
 """Rules about a file that compare the items of a list with each other."""

@@ -43,8 +43,10 @@ if TYPE_CHECKING:
     from waza_language_server.project.document import Document
     from waza_language_server.project.workspace import Workspace
     from waza_language_server.syntax.nodes import Node
+    from waza_language_server.text.span import Span
 
 Chosen = tuple[Problem, Fix]
+Key = tuple[str, int, int, str]
 
 _ADVICE = frozenset({"information", "hint"})
 _OF_UNKNOWN_KEYS = frozenset({"unknown-key", "misplaced-key"})
@@ -145,7 +147,7 @@ class Trials:
         return Excerpts(self.document.tree, self.document.kind, self.workspace.catalog, told)
 
     @cached_property
-    def _known(self) -> Counter[tuple[str, int, int, str]]:
+    def _known(self) -> Counter[Key]:
         return Counter(_key(problem) for problem in self.problems)
 
     def _brought(
@@ -156,7 +158,7 @@ class Trials:
         A problem is the same when it stands where it stood, or when an edit beside it moved or reworded it.
         """
         gone = Counter(_key(problem) for problem in repaired)
-        taken: Counter[tuple[str, int, int, str]] = Counter()
+        taken: Counter[Key] = Counter()
         unknown: list[Problem] = []
         for count, problem in enumerate(after):
             if not count % PROBLEMS_PER_PAUSE:
@@ -165,7 +167,7 @@ class Trials:
             key = (problem.code, span.start, span.end, problem.message) if span is not None else None
             if key is not None and taken[key] < self._known[key] and not gone[key]:
                 taken[key] += 1
-            else:
+            elif span is None or not self._is_reworded(problem, span, gone):
                 unknown.append(problem)
         if not unknown:
             return []
@@ -182,6 +184,18 @@ class Trials:
             else:
                 left.remove(same)
         return brought
+
+    def _is_reworded(self, problem: Problem, span: Span, gone: Counter[Key]) -> bool:
+        """Whether only the words of a problem have changed, for what an edit elsewhere did."""
+        known = self._by_place.get((problem.code, span.start, span.end), ())
+        return any(each.severity == problem.severity and not gone[_key(each)] for each in known)
+
+    @cached_property
+    def _by_place(self) -> dict[tuple[str, int, int], list[Problem]]:
+        found: dict[tuple[str, int, int], list[Problem]] = {}
+        for problem in self.problems:
+            found.setdefault((problem.code, problem.span.start, problem.span.end), []).append(problem)
+        return found
 
     def _beside(self, changes: Changes) -> Iterator[Problem]:
         """Yield the problems of the items that an edit touches."""
@@ -219,5 +233,5 @@ def _same(problem: Problem, left: Sequence[Problem]) -> Problem | None:
     return next(iter(worded or alike), None)
 
 
-def _key(problem: Problem) -> tuple[str, int, int, str]:
+def _key(problem: Problem) -> Key:
     return problem.code, problem.span.start, problem.span.end, problem.message

@@ -64,12 +64,14 @@ def value_text(value: Any) -> str:
 
 
 def notes(shape: Shape) -> Iterator[str]:
-    """Yield what else is worth knowing of a value: that it is deprecated, has no effect, must be given."""
+    """Yield what else is worth knowing of a value: deprecated, without effect, new, or needed."""
     if shape.deprecated:
         successor = f"; write `{shape.replaced_by}` instead" if shape.replaced_by else ""
         yield f"**Deprecated**{successor}."
     if shape.inert:
         yield f"**No effect:** {shape.inert}"
+    if shape.since:
+        yield f"**Since** {shape.since}."
     if shape.at_least_one:
         yield f"At least one of {_listed(shape.at_least_one)} is needed."
     if shape.exactly_one:

@@ -39,11 +39,12 @@ class Property:
 
 @dataclass(frozen=True, slots=True)
 class Recommendation:
-    """A key whose absence deserves less than an error, and why."""
+    """A key whose absence deserves less than an error, and why; ``unless`` another key is there."""
 
     key: str
     severity: Severity
     why: str
+    unless: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +146,11 @@ class Shape:
         return self.schema.get("x-waza-inert")
 
     @property
+    def since(self) -> str | None:
+        """What it came with, None when it was always there."""
+        return self.schema.get("x-waza-since")
+
+    @property
     def message(self) -> str | None:
         """A sentence for a value that breaks the rule of this schema."""
         return self.schema.get("x-waza-message")
@@ -170,10 +176,17 @@ class Shape:
         return self.schema.get("x-waza-misspellings", {})
 
     @cached_property
+    def uncertain(self) -> frozenset[str]:
+        """Those of the ``misspellings`` that may have meant something else."""
+        return frozenset(self.schema.get("x-waza-uncertain", ()))
+
+    @cached_property
     def recommended(self) -> tuple[Recommendation, ...]:
         """Keys that are better given."""
         return tuple(
-            Recommendation(entry["key"], entry.get("severity", "hint"), entry.get("why", ""))
+            Recommendation(
+                entry["key"], entry.get("severity", "hint"), entry.get("why", ""), entry.get("unless", "")
+            )
             for entry in self.schema.get("x-waza-recommended", ())
         )
 

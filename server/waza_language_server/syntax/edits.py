@@ -118,6 +118,31 @@ def delete_entry(tree: Tree, entry: Entry) -> Steps[Edits]:
     )
 
 
+def comment_out_entry(tree: Tree, entry: Entry) -> Steps[Edits]:
+    """Turn an entry into a comment where it stands; from brackets and behind a dash, on a line above."""
+    mapping, text = entry.value.parent, tree.text
+    if mapping is None:
+        return ()
+    start = entry.key.span.start
+    line, alone = line_start_of(text, start), len(mapping.green.children) <= 2
+    if mapping.style == "block" and not alone and not text[line:start].strip():
+        edits = _commented(text, entry.span, start - line)
+    else:
+        step = mapping.step if alone else None
+        holder = mapping.parent.entry(step) if mapping.parent and isinstance(step, str) else None
+        above = line_start_of(text, start if holder is None else holder.key.span.start)
+        column = len(text[above:start]) - len(text[above:start].lstrip(" "))
+        rows = (f"# {row}".rstrip() for row in _own_text(text, entry).split("\n"))
+        comment = "".join(f"{' ' * column}{row}{line_break(text)}" for row in rows)
+        edits = (Edit(Span(above, above), comment), *_deleted(text, mapping, entry))
+    gone = entry.key.value
+    return (
+        yield from checked(
+            tree, edits, mapping.path, lambda old: {k: v for k, v in entries_of(old).items() if k != gone}
+        )
+    )
+
+
 def delete_item(tree: Tree, item: Node) -> Steps[Edits]:
     """Remove an item of a list with its lines; the last one leaves ``[]``."""
     sequence = item.parent
@@ -257,6 +282,18 @@ def _deleted(text: str, mapping: Node, entry: Entry) -> Edits:
     if "#" not in between:
         return (Edit(Span(start, following.span.start), ""),)
     return (Edit(entry.span, ""),)
+
+
+def _commented(text: str, span: Span, column: int) -> Edits:
+    """Make comments of the lines of a span, with the signs in one column where the text is that far in."""
+    edits: list[Edit] = []
+    at = line_start_of(text, span.start)
+    for row in text[at : span.end].splitlines(keepends=True):
+        if row.strip():
+            place = at + min(column, len(row) - len(row.lstrip(" ")))
+            edits.append(Edit(Span(place, place), "# "))
+        at += len(row)
+    return tuple(edits)
 
 
 def _emptied(text: str, node: Node, brackets: str) -> Edits:

@@ -121,7 +121,7 @@ def _explain_single(text: str, start: int, end: int) -> SyntaxFault:
 
 def _unclosed(text: str, start: int, end: int, quote: str) -> SyntaxFault:
     line_end = _before_comment(text, start, _end_of_line(text, start, end))
-    close = Fix(f"Add the closing `{quote}`", (Edit(Span(line_end, line_end), quote),), preferred=True)
+    close = Fix(f"Add the closing `{quote}`", (Edit(Span(line_end, line_end), quote),))
     message = sentence(unclosed_quote(quote))
     return SyntaxFault(Span(start, line_end), message, fixes=(close,))
 

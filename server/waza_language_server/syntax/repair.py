@@ -299,7 +299,7 @@ class _Reader:
             self.out.children.extend((key, child or Placed(Green("scalar", colon, colon))))
         elif bare and below:
             end = head.content + len(bare[0].rstrip())
-            colon = Fix("Add the colon", (Edit(Span(end, end), ":"),), preferred=True)
+            colon = Fix("Add the colon", (Edit(Span(end, end), ":"),))
             name = text[head.content : end]
             self.fault(
                 SyntaxFault(
@@ -394,7 +394,7 @@ class _Reader:
 
     def misplaced(self, line: Line, usual: int, others: str) -> None:
         move = Edit(Span(line.start, line.content), " " * usual)
-        fix = Fix("Align the line", (move,), preferred=True)
+        fix = Fix("Align the line", (move,))
         spaces = "not at all" if usual == 0 else "by 1 space" if usual == 1 else f"by {usual} spaces"
         message = f"This line does not line up with {others}; indent it {spaces}."
         span = Span(line.content, line.content + len(self.text[line.content : line.end].rstrip()))

@@ -12,6 +12,7 @@ import pytest
 
 from tests.engine.executors.agents import RESULT, answer, ask, executor_of, types
 from waza_engine.executors.base import ExecutorError
+from waza_engine.masking import masked
 from waza_engine.vocabulary import ModelUsage, SkillInvocation, ToolCall, Usage
 
 RESUME = {"flag": "--resume", "sessionIdPath": "$.session_id"}
@@ -310,18 +311,18 @@ def test_mcp_servers_that_cannot_be_told_of_are_an_error(tmp_path: Path) -> None
         ask(executor_of(tmp_path, DONE), tmp_path, mcp_servers={"db": {"command": "x"}})
 
 
-def test_credentials_of_the_environment_are_hidden(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("FAKE_API_KEY", "sk-very-secret-value")
+def test_credentials_of_the_adapter_are_not_written(tmp_path: Path) -> None:
     script = """
         key = os.environ['FAKE_API_KEY']
         say(type='text', text='my key is ' + key)
         say(type='tool', name='env', status='completed', output=key)
         sys.stderr.write('bad key ' + key); sys.exit(3)
     """
-    found = answer(tmp_path, script)
-    assert found.output == "my key is ***"
-    assert "sk-very" not in repr(found)
-    assert found.error == "the agent ended with exit code 3: bad key ***"
+    found = answer(tmp_path, script, **{"x-waza": {"env": {"FAKE_API_KEY": "sk-very-secret-value"}}})
+    assert found.output == "my key is sk-very-secret-value", "it is graded as it is"
+    assert masked(found.output) == "my key is ***"
+    assert "sk-very" not in masked(repr(found))
+    assert masked(found.error or "") == "the agent ended with exit code 3: bad key ***"
 
 
 def test_a_result_that_reports_an_error_is_one(tmp_path: Path) -> None:

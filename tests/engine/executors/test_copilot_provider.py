@@ -8,6 +8,7 @@ import pytest
 
 from waza_engine.executors.base import ExecutorError
 from waza_engine.executors.copilot.provider import find_provider
+from waza_engine.masking import masked
 from waza_engine.spec.eval_config import Provider
 
 URL = "http://127.0.0.1:11434/v1"
@@ -39,7 +40,7 @@ def test_the_suite_names_it_and_the_key_comes_from_the_environment(monkeypatch: 
         "api_key": "very-secret",
     }
     assert (found.host, found.key_variable, found.names_model) == ("127.0.0.1:11434", "MY_KEY", False)
-    assert found.hide_secrets("says very-secret") == "says ***"
+    assert masked("says very-secret") == "says ***"
 
 
 def test_the_suite_goes_before_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -80,7 +81,7 @@ def test_all_variables_of_the_agent_are_handed_on(monkeypatch: pytest.MonkeyPatc
     }
     assert found.names_model
     assert found.key_variable == "COPILOT_PROVIDER_BEARER_TOKEN"
-    assert found.hide_secrets("even-more-secret very-secret") == "*** ***"
+    assert masked("even-more-secret very-secret") == "*** ***"
 
 
 def test_a_key_that_is_not_set() -> None:

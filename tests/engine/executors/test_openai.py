@@ -17,6 +17,7 @@ from waza_engine.executors.base import ExecutionResponse, ExecutorError
 from waza_engine.executors.openai import OpenAIExecutor
 from waza_engine.executors.registry import create_executor
 from waza_engine.graders.judging.judge import AgentTool
+from waza_engine.masking import masked_json, read_environment
 from waza_engine.vocabulary import ModelUsage, SkillInvocation, ToolCall
 
 
@@ -312,10 +313,12 @@ def test_credentials_are_hidden_in_arguments_of_any_shape(
         call("set_waza_grade_pass", reason=['{"private": "key"}', {"private": "key"}, 3]), "Done."
     )
 
+    read_environment()
     with openai_executor(model.base_url) as executor:
         response = ask(executor, "Judge.", tmp_path, tools=[verdict_tool(seen)])
 
-    assert response.tool_calls[0].arguments == {"reason": ["***", {"private": "key"}, 3]}
+    written = masked_json(json.dumps(response.tool_calls[0].arguments))
+    assert json.loads(written) == {"reason": ["***", {"private": "key"}, 3]}
 
 
 def test_a_model_that_calls_tools_without_end_is_stopped(scripted_model: StartModel, tmp_path: Path) -> None:

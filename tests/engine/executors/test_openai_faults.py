@@ -30,6 +30,7 @@ from tests.scripted_model import (
 )
 from waza_engine.executors.base import ExecutionResponse, ExecutorError
 from waza_engine.executors.openai import OpenAIExecutor
+from waza_engine.masking import masked
 from waza_engine.runs.limits.cancellation import RunCancellation
 
 LOCAL = {"base_url": "http://127.0.0.1:9/v1"}
@@ -152,10 +153,12 @@ class TestCredentials:
         ) as executor:
             response = ask(executor, "Show it.", tmp_path)
 
-        assert "the-very-key" not in repr(response)
-        assert "the-other-key" not in repr(response)
-        assert "some-token-of-the-user" not in repr(response)
-        assert response.output == "It is ***!"
+        written = masked(repr(response))
+        assert "the-very-key" not in written
+        assert "the-other-key" not in written
+        assert "some-token-of-the-user" not in written
+        assert response.output == "It is the-very-key!", "it is graded as it is"
+        assert "the-very-key" not in str(model.requests[1].messages), "no tool tells the model"
 
     def test_a_placeholder_is_no_secret(
         self, scripted_model: StartModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -164,7 +167,7 @@ class TestCredentials:
         model = scripted_model("It runs on ollama.")
 
         with openai_executor(model.base_url, provider={"api_key_env": "MY_PLACEHOLDER"}) as executor:
-            assert ask(executor, "Where?", tmp_path).output == "It runs on ollama."
+            assert masked(ask(executor, "Where?", tmp_path).output) == "It runs on ollama."
 
     def test_the_key_is_not_in_an_error_either(
         self, scripted_model: StartModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -177,7 +180,7 @@ class TestCredentials:
             pytest.raises(ExecutorError) as caught,
         ):
             ask(executor, "Hello", tmp_path)
-        assert str(caught.value).endswith("bad key ***")
+        assert masked(str(caught.value)).endswith("bad key ***")
 
 
 class TestErrorsOfTheServer:

@@ -152,7 +152,7 @@ def test_the_key_is_in_no_file_of_the_run(
     report, _ = run(path)
 
     assert report.results_file is not None
-    assert only_trial(report).output == "***"
+    assert only_trial(report).output == "the-very-secret-key", "it is graded as it is"
     written = [found for found in (tmp_path / ".waza").rglob("*") if found.is_file()]
     assert report.results_file in written
     assert not any("the-very-secret-key" in found.read_text("utf-8") for found in written)

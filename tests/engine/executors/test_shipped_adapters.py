@@ -25,7 +25,7 @@ NAMES = sorted(path.stem for path in ADAPTERS.glob("*.json"))
 def turn_of(name: str, events: Sequence[dict[str, Any]]) -> Turn:
     """Return what an adapter makes of events."""
     spec, _ = load_adapter_file(ADAPTERS / f"{name}.json")
-    turn = Turn(spec, hide=lambda text: text, new_id=lambda: "new")
+    turn = Turn(spec, new_id=lambda: "new")
     sink = LineSink(turn)
     for event in events:
         sink.feed(json.dumps(event).encode() + b"\n")

@@ -65,7 +65,7 @@ def test_what_is_not_written_has_its_default(write: Write) -> None:
     assert suite.config.inject_skill_body is True
     assert suite.config.workers == 0
     assert suite.hooks.before_run == ()
-    assert suite.schema_version == "1.2"
+    assert suite.schema_version == "1.5"
 
 
 def test_a_key_without_a_value_counts_as_absent(write: Write) -> None:
@@ -148,8 +148,8 @@ def test_a_switch_takes_no_other_word(write: Write, written: str) -> None:
             "7: `range` must be two row numbers, the first not greater than the second, such as `[1, 10]`",
         ),
         (
-            f"{SUITE}schemaVersion: '2.0'\n",
-            '7: `schemaVersion` must be a format version of major 1, such as `"1.2"`',
+            f"{SUITE}schemaVersion: '3.0'\n",
+            '7: `schemaVersion` must be a format version, such as `"1.5"`, or `"2.0"` beside `scenario`',
         ),
         (f"{SUITE}baseline: maybe\n", "7: `baseline` must be `true` or `false`"),
         (

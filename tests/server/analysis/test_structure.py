@@ -44,10 +44,12 @@ def test_graders_of_different_checkpoints_may_share_a_name() -> None:
 ⋯
   - name: one
     ^^^^ warning unknown-key: This item of `checkpoints` has no key `name`; it has no effect.
+      = fix: Turn `name` into a comment
       = fix: Delete `name`
 ⋯
   - name: two
     ^^^^ warning unknown-key: This item of `checkpoints` has no key `name`; it has no effect.
+      = fix: Turn `name` into a comment
       = fix: Delete `name`
 """
     )

@@ -104,6 +104,7 @@ def test_unknown_keys_of_trigger_tests_are_errors() -> None:
 ⋯
     note: x
     ^^^^ error unknown-key: This item of `should_trigger_prompts` has no key `note`; a run refuses it.
+      = fix: Turn `note` into a comment
       = fix: Delete `note`
 """
     )
@@ -165,6 +166,7 @@ def test_an_option_of_another_type_names_that_type() -> None:
 ⋯
       max_tool_calls: 3
       ^^^^^^^^^^^^^^ warning unknown-key: A `code` grader has no option `max_tool_calls` (one of `behavior` graders); it has no effect.
+        = fix: Turn `max_tool_calls` into a comment
         = fix: Delete `max_tool_calls`
 """  # noqa: E501
     )

@@ -37,12 +37,11 @@ class Turn:
     """What the agent has said and done so far in a turn.
 
     ``new_id`` names calls without an id; ``follow_up`` is added to the agent's own ids, which may count anew
-    in every turn. ``hide`` takes secrets out of a text. ``trouble`` says what was lost;
+    in every turn. ``trouble`` says what was lost;
     ``noise`` is the beginning of what was no event, ``unmatched`` the first event without a meaning.
     """
 
     adapter: AdapterFile
-    hide: Callable[[str], str]
     new_id: Callable[[], str]
     follow_up: str = ""
     stop_at_first_skill: bool = False
@@ -78,7 +77,7 @@ class Turn:
 
     def take(self, raw: bytes) -> bool:
         """Take in a line; return whether the turn is over."""
-        line = self.hide(raw.decode("utf-8", "replace")).strip()
+        line = raw.decode("utf-8", "replace").strip()
         event = event_of(line)
         found = Line() if event is None else read_event(self.adapter, event)
         self.session = found.session or self.session
@@ -288,7 +287,7 @@ class TextSink:
 
     def end(self) -> None:
         """Make the answer."""
-        text = self._turn.hide(bytes(self._kept).decode("utf-8", "replace")).replace("\r\n", "\n")
+        text = bytes(self._kept).decode("utf-8", "replace").replace("\r\n", "\n")
         self._turn.answer = text.removesuffix("\n")
         if self._turn.answer:
             self._turn.say(self._turn.answer)

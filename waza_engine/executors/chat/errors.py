@@ -39,7 +39,7 @@ def request_error(error: Exception, endpoint: Endpoint, model: str) -> RequestEr
         case openai.APIStatusError():
             headers = error.response.headers
             message, transient = _status_in_words(error, model, endpoint)
-            reason = endpoint.hide_key(reason_in(error.response.text))
+            reason = reason_in(error.response.text)
             return RequestError(
                 f"{message}: {reason}" if reason else message,
                 transient=transient,

@@ -7,13 +7,12 @@ from dataclasses import dataclass
 
 from waza_engine.executors.base import ExecutorError
 from waza_engine.executors.provider import host_of, is_near, named_key
+from waza_engine.masking import keep_secret
 from waza_engine.spec.eval_config import Provider
 
 KEY_VARIABLE = "OPENAI_API_KEY"
 _DEFAULT_URL = "https://api.openai.com/v1"
 _URL_VARIABLE = "OPENAI_BASE_URL"
-# Shorter ones are placeholders (`ollama`, `not-needed`), words that an answer may contain.
-_LEAST_SECRET_LENGTH = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +27,6 @@ class Endpoint:
     key: str
     key_variable: str
     own: bool
-
-    def hide_key(self, text: str) -> str:
-        """Return the text without the key, wherever it comes from."""
-        return text.replace(self.key, "***") if len(self.key) >= _LEAST_SECRET_LENGTH else text
 
 
 def find_endpoint(provider: Provider | None) -> Endpoint:
@@ -55,6 +50,7 @@ def find_endpoint(provider: Provider | None) -> Endpoint:
         variable, key = named_key(provider)
     else:
         variable, key = KEY_VARIABLE, os.environ.get(KEY_VARIABLE, "").strip()
+        keep_secret(key)
     if not key:
         _check_keyless(provider, host)
     if not (key.isascii() and key.isprintable()):

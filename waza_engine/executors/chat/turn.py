@@ -15,6 +15,7 @@ from waza_engine.executors.chat.agent_tools import Tool, ToolError, ToolOutcome
 from waza_engine.executors.chat.answer import Answer, RequestedCall, Spent
 from waza_engine.executors.chat.clean_text import clean, clean_escapes
 from waza_engine.executors.chat.wire import Connection, Limits, TooLateError
+from waza_engine.masking import masked
 from waza_engine.processes.scope import ProcessScope
 from waza_engine.vocabulary import ModelUsage, SkillInvocation, ToolCall, Usage
 
@@ -75,8 +76,8 @@ class Brake:
 class Turn:
     """One turn. ``messages`` is the conversation so far, and grows only by what the server will take again.
 
-    ``hide`` takes credentials out of what is recorded. ``response`` can be asked for at any time: it holds
-    what there is.
+    ``response`` can be asked for at any time: it holds what there is. What tools answer is graded as it is,
+    but the model is sent no credentials.
     """
 
     def __init__(
@@ -87,7 +88,6 @@ class Turn:
         tools: Sequence[Tool],
         brake: Brake,
         deadline: float,
-        hide: Callable[[str], str],
     ) -> None:
         self.messages = messages
         self.answered = False
@@ -97,7 +97,6 @@ class Turn:
         self._brake = brake
         self._started = time.monotonic()
         self._deadline = deadline
-        self._hide = hide
         self._texts: list[str] = []
         self._events: list[Mapping[str, Any]] = []
         self._calls: list[ToolCall] = []
@@ -181,7 +180,7 @@ class Turn:
             raise ExecutorError("the provider's content filter withheld the answer")
 
     def _note(self, answer: Answer) -> None:
-        text = self._hide(clean(answer.text))
+        text = clean(answer.text)
         spent = answer.usage or Spent()
         self.answered = True
         self._spent.append(spent)
@@ -198,11 +197,11 @@ class Turn:
             self._brake.check()
             identifier = call.id or f"call_{uuid4().hex[:12]}"
             arguments = _arguments(call)
-            name, shown = clean(call.function.name), self._hidden(arguments or {})
-            start = {"tool_call_id": identifier, "tool_name": name, "arguments": shown}
+            name, given = clean(call.function.name), arguments or {}
+            start = {"tool_call_id": identifier, "tool_name": name, "arguments": given}
             self._record("tool.execution_start", **start)
             outcome = self._outcome(name, arguments)
-            text = self._hide(clean(outcome.text))
+            text = clean(outcome.text)
             result = {"content": text}
             self._record(
                 "tool.execution_complete",
@@ -210,11 +209,11 @@ class Turn:
                 success=outcome.success,
                 tool_result=result,
             )
-            self._calls.append(ToolCall(name, shown, identifier, result, outcome.success))
+            self._calls.append(ToolCall(name, given, identifier, result, outcome.success))
             if outcome.skill is not None:
                 self._skills.append(outcome.skill)
                 self._record("skill.invoked", name=outcome.skill.name, path=outcome.skill.path)
-            yield identifier, text
+            yield identifier, masked(text)
             if outcome.skill is not None and self._request.stop_at_first_skill:
                 return
 
@@ -253,18 +252,6 @@ class Turn:
             provider="custom" if endpoint.own else "",
             provider_host=endpoint.host if endpoint.own else "",
         )
-
-    def _hidden(self, value: Any) -> Any:
-        match value:
-            case str():
-                return self._hide(value)
-            case list():
-                return [self._hidden(item) for item in cast("list[Any]", value)]
-            case dict():
-                items = cast("dict[str, Any]", value).items()
-                return {self._hide(key): self._hidden(item) for key, item in items}
-            case _:
-                return value
 
     def _record(self, kind: str, **entries: Any) -> None:
         self._events.append({"type": kind, **entries})

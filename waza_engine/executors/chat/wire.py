@@ -170,9 +170,8 @@ class Connection:
     def _check_event(self, document: str) -> None:
         """Raise ``RequestError`` for an event by which a server says that it has failed."""
         if '"error"' in document and (reason := reason_in(document)):
-            shown = self.endpoint.hide_key(reason)
             raise RequestError(
-                f"`{self.endpoint.host}` failed in the middle of the answer: {shown}",
+                f"`{self.endpoint.host}` failed in the middle of the answer: {reason}",
                 transient=True,
                 again=True,
             )

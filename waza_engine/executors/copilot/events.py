@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
@@ -58,11 +58,10 @@ class _Started:
 class TurnRecord:
     """Collects the events of one turn in the order in which they come.
 
-    Its reader may look at it at any time: what has come so far is kept when the turn breaks off. ``hide``
-    takes secrets out of a text. ``broken_servers`` says why an MCP server did not start, by name.
+    Its reader may look at it at any time: what has come so far is kept when the turn breaks off.
+    ``broken_servers`` says why an MCP server did not start, by name.
     """
 
-    hide: Callable[[str], str] = lambda text: text
     events: list[Json] = field(default_factory=list[Json])
     skill_invocations: list[SkillInvocation] = field(default_factory=list[SkillInvocation])
     error: str = ""
@@ -132,25 +131,25 @@ class TurnRecord:
         for server in listed:
             name = _text(server.get("serverName")) or _text(server.get("name"))
             if server.get("status") == "failed":
-                self.broken_servers[name] = self.hide(_text(server.get("error")))
+                self.broken_servers[name] = _text(server.get("error"))
             else:
                 self.broken_servers.pop(name, None)
 
     def _say(self, data: Json, agent: str) -> None:
         if not agent:
-            self._answer.append(self.hide(_text(data.get("content"))))
+            self._answer.append(_text(data.get("content")))
 
     def _fail(self, data: Json, agent: str) -> None:
         if agent:
             return
         code = data.get("statusCode")
-        self.error = self.hide(_text(data.get("message"))) or "it does not say why"
+        self.error = _text(data.get("message")) or "it does not say why"
         self.status_code = code if isinstance(code, int) else None
 
     def _start(self, data: Json) -> None:
         identifier, name = _text(data.get("toolCallId")), _text(data.get("toolName"))
         if identifier and name:
-            arguments = self._clean(data.get("arguments"))
+            arguments = data.get("arguments")
             given: Json = cast("Any", arguments) if isinstance(arguments, dict) else {}
             self._calls.setdefault(identifier, _Started(ToolCall(name, given, identifier)))
 
@@ -158,9 +157,7 @@ class TurnRecord:
         started = self._calls.get(_text(data.get("toolCallId")))
         if started is not None and not started.ended:
             started.ended = True
-            started.call = replace(
-                started.call, result=self._clean(_result(data)), success=data.get("success") is True
-            )
+            started.call = replace(started.call, result=_result(data), success=data.get("success") is True)
 
     def _count(self, data: Json) -> None:
         spent = ModelUsage(
@@ -181,12 +178,12 @@ class TurnRecord:
         entry: dict[str, Any] = {"type": kind}
         for key in ("content", "message", "arguments"):
             if data.get(key) not in (None, ""):
-                entry[key] = self._clean(data[key])
+                entry[key] = data[key]
         if kind == "tool.execution_complete":
             entry["success"] = data.get("success") is True
             result = _result(data)
             if result is not None:
-                entry["tool_result"] = self._clean(result)
+                entry["tool_result"] = result
         for key, name in (("tool_call_id", "toolCallId"), ("tool_name", "toolName")):
             if _text(data.get(name)):
                 entry[key] = data[name]
@@ -195,15 +192,6 @@ class TurnRecord:
         if agent:
             entry["agent_id"] = agent
         return entry
-
-    def _clean(self, value: object) -> Any:
-        if isinstance(value, str):
-            return self.hide(value)
-        if isinstance(value, Mapping):
-            return {key: self._clean(item) for key, item in cast("Json", value).items()}
-        if isinstance(value, list):
-            return [self._clean(item) for item in cast("list[object]", value)]
-        return value
 
 
 def usage_of_models(models: Mapping[str, ModelUsage], premium_requests: float | None = None) -> Usage:

@@ -14,10 +14,10 @@ from copilot.session import ProviderConfig
 
 from waza_engine.executors.base import ExecutorError
 from waza_engine.executors.provider import host_of, named_key
+from waza_engine.masking import keep_secret
 from waza_engine.spec.eval_config import Provider
 
 PREFIX = "COPILOT_PROVIDER_"
-_LEAST_SECRET_LENGTH = 6
 _CHOICES = {
     "TYPE": ("openai", "azure", "anthropic"),
     "WIRE_API": ("completions", "responses"),
@@ -39,13 +39,6 @@ class CopilotProvider:
     host: str
     key_variable: str = ""
     names_model: bool = False
-    secrets: tuple[str, ...] = ()
-
-    def hide_secrets(self, text: str) -> str:
-        """Return the text without keys and tokens, wherever it comes from."""
-        for secret in self.secrets:
-            text = text.replace(secret, "***")
-        return text
 
 
 def find_provider(written: Provider | None) -> CopilotProvider | None:
@@ -76,7 +69,7 @@ def _from_suite(written: Provider) -> CopilotProvider:
     if not key:
         return CopilotProvider(config, host)
     config["api_key"] = key
-    return CopilotProvider(config, host, variable, secrets=_secrets(key))
+    return CopilotProvider(config, host, variable)
 
 
 def _from_environment(given: Mapping[str, str]) -> CopilotProvider:
@@ -98,12 +91,12 @@ def _from_environment(given: Mapping[str, str]) -> CopilotProvider:
     headers = _headers(given.get("HEADERS", ""))
     if headers:
         config["headers"] = headers
+    keep_secret(*(given[name] for name in _SECRETS if name in given), *headers.values())
     return CopilotProvider(
         config=cast("ProviderConfig", config),
         host=host_of(given["BASE_URL"], f"`{PREFIX}BASE_URL`"),
         key_variable=next((PREFIX + name for name in reversed(_SECRETS) if name in given), ""),
         names_model="MODEL_ID" in given,
-        secrets=_secrets(*(given[name] for name in _SECRETS if name in given), *headers.values()),
     )
 
 
@@ -117,8 +110,3 @@ def _headers(text: str) -> dict[str, str]:
             raise ExecutorError(f"`{PREFIX}HEADERS` has a line that is no header; write `Name: value`")
         headers[name.strip()] = value.strip()
     return headers
-
-
-def _secrets(*texts: str) -> tuple[str, ...]:
-    """Return what must not be shown; a text of a few letters would be found everywhere."""
-    return tuple(sorted({text for text in texts if len(text) >= _LEAST_SECRET_LENGTH}, key=len, reverse=True))

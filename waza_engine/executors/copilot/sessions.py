@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import os
 from collections import OrderedDict
-from collections.abc import AsyncGenerator, Callable, Generator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypedDict, cast
@@ -90,14 +90,11 @@ class OpenSession:
 
 
 class Sessions:
-    """The sessions of one runtime process. Lives in its event loop. ``hide`` takes secrets out of a text."""
+    """The sessions of one runtime process. Lives in its event loop."""
 
-    def __init__(
-        self, client: CopilotClient, provider: CopilotProvider | None, hide: Callable[[str], str]
-    ) -> None:
+    def __init__(self, client: CopilotClient, provider: CopilotProvider | None) -> None:
         self._client = client
         self._provider = provider
-        self._hide = hide
         self._open: OrderedDict[str, OpenSession] = OrderedDict()
 
     @asynccontextmanager
@@ -194,7 +191,7 @@ class Sessions:
             yield
         except Exception as error:  # noqa: BLE001 - the library raises many kinds
             text = " ".join((str(error) or type(error).__name__).split()).rstrip(".")
-            raise ExecutorError(f"the Copilot agent {what}: {self._hide(text)}") from None
+            raise ExecutorError(f"the Copilot agent {what}: {text}") from None
 
 
 def _allow(request: PermissionRequest, invocation: PermissionInvocation) -> PermissionRequestResult:

@@ -25,6 +25,7 @@ from waza_engine.results.places import results_directory
 from waza_engine.results.reviews.review import Review
 from waza_engine.spec.file_names import EVAL_NAMES
 from waza_engine.steps import Steps, finished
+from waza_engine.terminal import json_text
 
 REVIEWS_NAME = "reviews.jsonl"
 _LEVELS = 6
@@ -102,7 +103,7 @@ def review_file(results: Path) -> Path:
 
 def add_review(file: Path, key: ReviewKey, review: Review) -> None:
     """Add a line to a review file. Raises ``OSError``."""
-    line = json.dumps(
+    line = json_text(
         {
             "run": key.run,
             "task": key.task,
@@ -113,9 +114,8 @@ def add_review(file: Path, key: ReviewKey, review: Review) -> None:
             "reviewer": review.reviewer,
             "comments": review.comments,
             "time": review.time,
-        },
-        ensure_ascii=False,
-    ).encode("utf-8", "replace")
+        }
+    ).encode()
     with opened_to_append(file) as opened:
         # Somebody may have edited the file and left its last line open.
         if opened.seek(0, os.SEEK_END) > 0:

@@ -10,6 +10,7 @@ from pathlib import Path
 from waza_engine.files import opened_to_append, read_bytes
 from waza_engine.results.places import HISTORY_NAME, results_directory
 from waza_engine.results.record import RunOutcome
+from waza_engine.terminal import json_text
 
 LONGEST_BYTES = 64 * 1024 * 1024
 
@@ -38,9 +39,9 @@ def append(directory: Path, file: str, run: RunOutcome) -> None:
 
     Raises ``OSError``.
     """
-    line = json.dumps(asdict(entry_of(file, run)), ensure_ascii=False)
+    line = json_text(asdict(entry_of(file, run)))
     with opened_to_append(directory / HISTORY_NAME) as index:
-        index.write(line.encode("utf-8", "replace") + b"\n")
+        index.write(line.encode() + b"\n")
 
 
 def read_history(suite_directory: Path) -> list[HistoryEntry]:

@@ -5,12 +5,12 @@ Its lines are upstream's: ``timestamp``, ``type`` and ``data``.
 
 from __future__ import annotations
 
-import json
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO
 
 from waza_engine.results.writing.store import clear_errors
+from waza_engine.terminal import json_text
 
 
 class SessionLog:
@@ -34,7 +34,7 @@ class SessionLog:
         with clear_errors(self._directory):
             if self._file is None:
                 self._file = self._opened()
-            self._file.write(json.dumps(line, ensure_ascii=False) + "\n")
+            self._file.write(json_text(line) + "\n")
             self._file.flush()
 
     def close(self) -> None:

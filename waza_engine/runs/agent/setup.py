@@ -20,6 +20,9 @@ from waza_engine.runs.agent.workspace import Workspace
 from waza_engine.runs.loading.suite import Suite
 from waza_engine.spec.task_file import TaskFile
 
+_SkillList = tuple[tuple[str, ...], bool]
+"""A task's list of skill directories, and whether it is written."""
+
 
 @dataclass(frozen=True, slots=True)
 class AgentSetup:
@@ -29,7 +32,7 @@ class AgentSetup:
     model: str = ""
     skills: SkillSet = field(default_factory=SkillSet)
     mcp_servers: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
-    _of_tasks: dict[tuple[str, ...], SkillSet] = field(default_factory=dict[tuple[str, ...], SkillSet])
+    _of_tasks: dict[_SkillList, SkillSet] = field(default_factory=dict[_SkillList, SkillSet])
 
     def request(self, prompt: str, workspace: Workspace, task: TaskFile) -> ExecutionRequest:
         """Return the first request of a task.
@@ -83,7 +86,7 @@ class AgentSetup:
 
     def skills_of(self, task: TaskFile) -> SkillSet:
         """Return the skills of a task; a list is searched once a run."""
-        listed = task.skill_directories
+        listed = (task.skill_directories, "skill_directories" in task.model_fields_set)
         if listed not in self._of_tasks:
             self._of_tasks[listed] = task_skills(self.suite, task, self.skills)
         return self._of_tasks[listed]

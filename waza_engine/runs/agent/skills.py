@@ -67,7 +67,8 @@ def suite_skills(suite: Suite) -> SkillSet:
     A listed directory is looked for beside the eval file, then in the working directory, then in the
     directories above the suite. Without a list it is what lies below ``paths.skills`` of ``.waza.yaml`` and
     ``.github/skills``, and the skill that the suite itself lies in. A list that lacks the tested skill gets
-    the directory of that skill, when the suite lies in it: there is nothing to test otherwise.
+    the directory of that skill, when the suite lies in it: there is nothing to test otherwise. A suite of a
+    scenario that names neither a skill nor directories has none.
     """
     config = suite.spec.config
     if _ALL in config.disabled_skills or _is_none(config.skill_directories):
@@ -88,15 +89,23 @@ def suite_skills(suite: Suite) -> SkillSet:
             if mine.named(tested) is not None:
                 return _joined(found, mine)
         return found
+    if suite.spec.scenario is not None and not suite.spec.skill:
+        return SkillSet()
     own = _own_skill(suite.directory)
     places = [*([] if own is None else [own]), *_project_skills(suite.directory)]
     return _skill_set([place for place in places if not _is_disabled(place, disabled)], disabled)
 
 
 def task_skills(suite: Suite, task: TaskFile, of_suite: SkillSet) -> SkillSet:
-    """Return the skills of a task: its own list replaces the suite's and knows no ``disabled_skills``."""
-    if of_suite.switched_off or not task.skill_directories:
+    """Return the skills of a task: its own list replaces the suite's and knows no ``disabled_skills``.
+
+    An empty list means the suite's, in a suite of a scenario no skill.
+    """
+    if of_suite.switched_off:
         return of_suite
+    if not task.skill_directories:
+        emptied = suite.spec.scenario is not None and "skill_directories" in task.model_fields_set
+        return SkillSet(switched_off=True) if emptied else of_suite
     if _is_none(task.skill_directories):
         return SkillSet(switched_off=True)
     return _skill_set([_place(suite.directory, written) for written in task.skill_directories], frozenset())

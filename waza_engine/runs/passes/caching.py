@@ -20,6 +20,7 @@ from typing import Any, cast
 
 import waza_engine
 from waza_engine.files import opened_to_read, read_beginning, read_bytes
+from waza_engine.masking import is_secret_name
 from waza_engine.results.codec.tasks import task_document, task_of
 from waza_engine.results.json_values import Block
 from waza_engine.results.places import LONGEST_BYTES
@@ -59,8 +60,11 @@ _PROVIDER_PREFIXES = ("COPILOT_", "WAZA_")
 def cache_directory(settings: RunSettings, suite: Suite, project: ProjectConfig) -> Path | None:
     """Return where results are kept, None when the run uses no cache.
 
-    A directory of the settings starts in the working directory, one of ``.waza.yaml`` beside that file.
+    A directory of the settings starts in the working directory, one of ``.waza.yaml`` beside that file. The
+    tasks of a scenario always run again: what they reach outside the suite is in no key.
     """
+    if suite.spec.scenario is not None:
+        return None
     wanted = project.cache.enabled if settings.cache is None else settings.cache
     if not wanted:
         return None
@@ -249,10 +253,7 @@ def _provider_environment() -> dict[str, str]:
         name: value
         for name, value in sorted(os.environ.items())
         if name.endswith(_PROVIDER_ENDINGS)
-        or (
-            name.startswith(_PROVIDER_PREFIXES)
-            and not any(word in name for word in ("KEY", "TOKEN", "SECRET"))
-        )
+        or (name.startswith(_PROVIDER_PREFIXES) and not is_secret_name(name))
     }
 
 

@@ -250,6 +250,17 @@ STRUCTURE_CODES = (
         kind="eval",
     ),
     Code(
+        "newer-format",
+        "The file is of a newer version than is known here",
+        "information",
+        "Versions 1.x only add keys, so the suite runs; a key that is not known is left out, with a hint in "
+        "place of a warning.",
+        'schemaVersion: "1.99"\n' + _EVAL,
+        'schemaVersion: "1.5"\n' + _EVAL,
+        "The version is right; what reads it is older.",
+        kind="eval",
+    ),
+    Code(
         "relative-path-in-prompt",
         "The prompt names a relative path and there are no files",
         "warning",

@@ -152,7 +152,7 @@ def _missing_dash(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[_
     indent = fault.span.start - line.start
     if indent >= 2 and not text[line.start : fault.span.start].strip(" "):
         edit = Edit(Span(fault.span.start - 2, fault.span.start), "- ")
-        fix = Fix("Insert the dash", (edit,), preferred=True)
+        fix = Fix("Insert the dash", (edit,))
         yield _Slip(Problem("yaml-syntax", fault.span, _DASH, "error", (fix,)), edit)
 
 
@@ -186,7 +186,7 @@ def _pushed_lines(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[_
 
 
 def _moved_line(text: str, line: Span, start: int, edit: Edit) -> Problem:
-    fix = Fix("Align the line", (edit,), preferred=True)
+    fix = Fix("Align the line", (edit,))
     if "\t" in text[line.start : start]:
         fix = Fix("Indent with spaces", (edit,), preferred=True)
         message = "This line is indented with a tab; use spaces."

@@ -63,7 +63,7 @@ def _beside_config(subject: Subject, mapping: Node, entry: Entry) -> Problem:
     config = mapping.get("config")
     given = config is not None and config.target.get(name) is not None
     moved = partial(move_entry_into, subject.tree, entry, mapping, "config")
-    fixes = () if given else (Fix("Move under `config`", moved, preferred=True),)
+    fixes = () if given else (Fix("Move under `config`", moved),)
     if name == "assertions" and not given:
         message = "`assertions` belong under `config`; upstream refuses a grader with them beside `type`."
         return Problem("misplaced-key", entry.key.span, message, "error", fixes)
@@ -85,4 +85,4 @@ def _exact_conversion(entry: Node, type_node: Node) -> Iterator[Fix]:
     edits += [
         Edit(option.key.span, new) for option, new in zip(options, renamed, strict=True) if new is not None
     ]
-    yield Fix(f"Convert to `{successor}`", tuple(edits), preferred=True)
+    yield Fix(f"Convert to `{successor}`", tuple(edits))

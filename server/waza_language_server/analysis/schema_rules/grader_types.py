@@ -7,8 +7,8 @@ from functools import partial
 
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.schema_rules.subject import Subject
-from waza_language_server.analysis.spelling import listed, nearest
 from waza_language_server.schema.catalog import Catalog
+from waza_language_server.spelling import listed, nearest, slip_of
 from waza_language_server.syntax.edits import insert_entry, replace_scalar
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.text.edit import Edit, Fix
@@ -58,7 +58,9 @@ def unknown_type(subject: Subject, node: Node, written: str) -> Problem:
     message = f"There is no grader type `{written}`; {guess} {listed(current, 'and')}."
     fixes: tuple[Fix, ...] = ()
     if meant is not None:
-        fixes = (Fix(f"Change to `{meant}`", partial(replace_scalar, subject.tree, node, meant), True),)
+        safe = meant == slip_of(written, (*current, *subject.catalog.grader_types))
+        repair = partial(replace_scalar, subject.tree, node, meant)
+        fixes = (Fix(f"Change to `{meant}`", repair, preferred=safe),)
     return Problem("unknown-grader-type", subject.value_span(node), message, "error", fixes)
 
 
@@ -70,12 +72,12 @@ def missing_type(subject: Subject, node: Node | None) -> Problem:
     message = "This grader has no `type`; without one a run cannot grade."
     guesses = list(_types_that_fit(subject.catalog, entry))
     fixes: list[Fix] = []
-    for at, guess in enumerate(guesses):
+    for guess in guesses:
         if node is not None:
             repair = partial(replace_scalar, subject.tree, node, guess)
         else:
             repair = partial(insert_entry, subject.tree, entry, "type", guess, entry.entry("name"))
-        fixes.append(Fix(f"Insert `type: {guess}`", repair, preferred=at == 0 and len(guesses) == 1))
+        fixes.append(Fix(f"Insert `type: {guess}`", repair))
     span = subject.value_span(node) if node is not None else subject.anchor_of_missing(entry)
     return Problem("missing-grader-type", span, message, "error", tuple(fixes))
 
@@ -91,7 +93,8 @@ def _type_elsewhere(subject: Subject) -> Problem | None:
         known = value in subject.catalog.grader_types
         if known or (nearest(key, ["type"]) is not None and value):
             message = f"This grader has no key `{key}`; did you mean `type`? Without it the run fails."
-            fix = Fix("Change to `type`", (Edit(each.key.span, "type"),), preferred=True)
+            safe = slip_of(key, ["type"]) is not None
+            fix = Fix("Change to `type`", (Edit(each.key.span, "type"),), preferred=safe)
             return Problem("unknown-key", each.key.span, message, "error", (fix,))
     config = entry.get("config")
     inner = config.target.entry("type") if config is not None and config.kind == "mapping" else None

@@ -13,8 +13,8 @@ from waza_engine.steps import Steps
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.schema_rules.subject import Subject
 from waza_language_server.analysis.schema_rules.unknown_keys import UnknownKeys
-from waza_language_server.analysis.spelling import listed
 from waza_language_server.schema.shape import Property, Shape
+from waza_language_server.spelling import listed
 from waza_language_server.syntax.edits import insert_entry
 from waza_language_server.syntax.nodes import Entry, Node
 from waza_language_server.text.edit import Edits, Fix
@@ -66,6 +66,8 @@ def recommended_keys(
 ) -> Iterator[Problem]:
     """Yield the keys that are better given, unless an unknown key was meant to be the one."""
     for advice in shape.recommended:
+        if advice.unless and mapping.entry(advice.unless) is not None:
+            continue
         if mapping.entry(advice.key) is None and not unknown.standing_for(mapping, advice.key):
             message = f"`{advice.key}` is missing in {subject.name_of(mapping)}: {advice.why.rstrip('.')}."
             fixes = tuple(_insertions(subject, mapping, shape, (advice.key,)))

@@ -36,7 +36,7 @@ def as_one_pattern(mapping: Node, entry: Entry, pattern: str) -> tuple[Fix, ...]
         return ()
     quoted = pattern.replace("'", "''")
     edit = Edit(Span(entry.key.span.start, entry.value.span.end), f"{OPTION}: ['{quoted}']")
-    return (Fix(f"Write one pattern in `{OPTION}`", (edit,), preferred=True),)
+    return (Fix(f"Write one pattern in `{OPTION}`", (edit,)),)
 
 
 def _alternatives(patterns: list[str]) -> str:

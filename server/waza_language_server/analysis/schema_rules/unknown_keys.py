@@ -13,11 +13,11 @@ from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.schema_rules.grader_types import current_types
 from waza_language_server.analysis.schema_rules.one_pattern import OPTION, as_one_pattern, one_pattern
 from waza_language_server.analysis.schema_rules.subject import Subject
-from waza_language_server.analysis.schema_rules.wrong_values import as_list
-from waza_language_server.analysis.spelling import listed, nearest_in_sense
+from waza_language_server.analysis.schema_rules.wrong_values import as_block, as_list, only_text
 from waza_language_server.schema.locate import grader_type
 from waza_language_server.schema.shape import Shape
-from waza_language_server.syntax.edits import delete_entry, insert_entry, move_entry_into
+from waza_language_server.spelling import alike_in_words, listed, slips_of
+from waza_language_server.syntax.edits import comment_out_entry, delete_entry, insert_entry, move_entry_into
 from waza_language_server.syntax.nodes import Entry, Node
 from waza_language_server.text.edit import Edit, Edits, Fix
 
@@ -85,29 +85,43 @@ def unknown_key(subject: Subject, mapping: Node, shape: Shape, entry: Entry) -> 
     key = entry.key.value
     if (pattern := one_pattern(shape, entry)) is not None:
         return _alternatives(subject, mapping, shape, entry, pattern)
-    right = shape.misspellings.get(key)
-    if right is None:
-        below = _level_below(subject, mapping, shape, entry)
-        if below is not None:
-            return _moved_down(subject, mapping, shape, entry, below)
-        above = _level_above(subject, mapping, entry)
-        if above is not None:
-            return _moved_up(subject, mapping, shape, entry, above)
-        owners = _types_with_option(subject, mapping, key)
-        right = nearest_in_sense(
-            key,
-            (name for name, known in shape.properties.items() if _may_hold(known.shape, entry.value)),
-            surely=bool(owners),
-        )
-        if right is None:
-            return _stray(subject, mapping, shape, entry, owners)
-    message = f"{subject.name_of(mapping)} has no key `{key}`; did you mean `{right}`?"
-    fixes: list[Fix] = []
+    known = shape.misspellings.get(key)
+    if known is not None:
+        return _misspelt(subject, mapping, shape, entry, known, safe=key not in shape.uncertain)
+    below = _level_below(subject, mapping, shape, entry)
+    if below is not None:
+        return _moved_down(subject, mapping, shape, entry, below)
+    above = _level_above(subject, mapping, entry)
+    if above is not None:
+        return _moved_up(subject, mapping, shape, entry, above)
+    slips = slips_of(key, shape.properties)
+    if slips:
+        return _misspelt(subject, mapping, shape, entry, slips[0], safe=len(slips) == 1)
+    owners = _types_with_option(subject, mapping, key)
+    free = (name for name, each in shape.properties.items() if _may_hold(each.shape, entry.value))
+    alike = alike_in_words(key, (name for name in free if mapping.entry(name) is None))
+    if alike is None:
+        # A slip in a name that means a key elsewhere.
+        alike = shape.misspellings.get(next(iter(slips_of(key, shape.misspellings)), ""))
+    if alike is None or owners:
+        return _stray(subject, mapping, shape, entry, owners)
+    return _misspelt(subject, mapping, shape, entry, alike, safe=False)
+
+
+def _misspelt(
+    subject: Subject, mapping: Node, shape: Shape, entry: Entry, right: str, *, safe: bool
+) -> UnknownKey:
+    """Return the problem of a key that is written in another way; ``safe`` when that is beyond doubt."""
+    message = f"{subject.name_of(mapping)} has no key `{entry.key.value}`"
+    fixes: tuple[Fix, ...]
     if mapping.entry(right) is None:
-        fixes.append(Fix(f"Change to `{right}`", _renaming(subject, shape, entry, right), preferred=True))
+        message += f"; did you mean `{right}`?"
+        renaming = partial(_renaming, subject, shape, entry, right)
+        fixes = (Fix(f"Change to `{right}`", renaming, preferred=safe),)
     else:
-        fixes += _deletion(subject, entry)
-    problem = Problem("unknown-key", entry.key.span, _capital(message), shape.unknown_keys, tuple(fixes))
+        message += f", and `{right}` is there already."
+        fixes = _removals(subject, entry)
+    problem = Problem("unknown-key", entry.key.span, _capital(message), shape.unknown_keys, fixes)
     return UnknownKey(problem, mapping, mapping, (right,))
 
 
@@ -120,15 +134,22 @@ def _alternatives(subject: Subject, mapping: Node, shape: Shape, entry: Entry, p
     return UnknownKey(problem, mapping, mapping, (OPTION,))
 
 
-def _renaming(subject: Subject, shape: Shape, entry: Entry, right: str) -> tuple[Edit, ...]:
-    """Return the edits that rename a key; a single value becomes a list where the right key wants one."""
-    edits = (Edit(entry.key.span, right),)
-    known = shape.properties.get(right)
-    value = entry.value
-    if known is None or value.kind != "scalar" or not len(value.span) or not known.shape.wants_list:
-        return edits
-    listed = as_list(subject, value, known.shape)
-    return (*edits, listed) if listed is not None else edits
+def _renaming(subject: Subject, shape: Shape, entry: Entry, right: str) -> Steps[Edits]:
+    """Return the edits that rename a key and give its value the form that the right key wants.
+
+    A single value becomes a list; texts become the items of which they are the only needed key.
+    """
+    edits = [Edit(entry.key.span, right)]
+    known, value = shape.properties.get(right), entry.value
+    if known is not None and value.kind == "scalar" and len(value.span) and known.shape.wants_list:
+        edits += filter(None, [as_list(subject, value, known.shape)])
+    item_shape = known.shape.items if known is not None else None
+    if item_shape is not None and value.kind == "sequence" and (key := only_text(item_shape)) is not None:
+        for item in value.items:
+            if item.kind == "scalar" and len(item.span):
+                edits.append(as_block(subject, item, key))
+            yield
+    return tuple(edits)
 
 
 def _types_with_option(subject: Subject, mapping: Node, key: str) -> tuple[str, ...]:
@@ -148,13 +169,18 @@ def _stray(
     if owners:
         message += f" (one of {listed(owners[:3], 'and')} graders)"
     effect = "; it has no effect." if shape.unknown_keys != "error" else "; a run refuses it."
-    fixes = tuple(_deletion(subject, entry))
+    fixes = _removals(subject, entry)
     problem = Problem("unknown-key", entry.key.span, _capital(message + effect), shape.unknown_keys, fixes)
     return UnknownKey(problem, mapping, mapping, ())
 
 
-def _deletion(subject: Subject, entry: Entry) -> Iterator[Fix]:
-    yield Fix(f"Delete `{entry.key.value}`", lambda: delete_entry(subject.tree, entry))
+def _removals(subject: Subject, entry: Entry) -> tuple[Fix, ...]:
+    """Return the ways to be rid of a key; what somebody wrote under it need not be lost."""
+    key, tree = entry.key.value, subject.tree
+    deletion = Fix(f"Delete `{key}`", lambda: delete_entry(tree, entry))
+    if not len(entry.value.span):
+        return (deletion,)
+    return (Fix(f"Turn `{key}` into a comment", lambda: comment_out_entry(tree, entry)), deletion)
 
 
 def _level_below(subject: Subject, mapping: Node, shape: Shape, entry: Entry) -> tuple[str, str] | None:
@@ -184,7 +210,7 @@ def _moved_down(
     fixes: list[Fix] = []
     if not taken and right == entry.key.value:
         moved = partial(move_entry_into, subject.tree, entry, mapping, child)
-        fixes.append(Fix(f"Move under `{child}`", moved, preferred=True))
+        fixes.append(Fix(f"Move under `{child}`", moved))
     problem = Problem("misplaced-key", entry.key.span, message, shape.unknown_keys, tuple(fixes))
     return UnknownKey(problem, mapping, mapping, (child, right))
 
@@ -211,7 +237,7 @@ def _moved_up(subject: Subject, mapping: Node, shape: Shape, entry: Entry, above
     place = "at the top of the file" if at_top else f"in {subject.name_of(above)}"
     message = f"`{entry.key.value}` belongs {place}, not under {subject.name_of(mapping)}."
     title = "Move to the top of the file" if at_top else f"Move into {subject.name_of(above)}"
-    fixes = (Fix(title, partial(_move_up, subject, mapping, entry, above), preferred=True),)
+    fixes = (Fix(title, partial(_move_up, subject, mapping, entry, above)),)
     problem = Problem("misplaced-key", entry.key.span, message, shape.unknown_keys, fixes)
     return UnknownKey(problem, mapping, above, (entry.key.value,))
 

@@ -9,8 +9,8 @@ from typing import Any
 from waza_engine.spec.scalars import is_not_finite, resolve_scalar
 from waza_language_server.analysis.problem import Problem, Severity
 from waza_language_server.analysis.schema_rules.subject import Subject
-from waza_language_server.analysis.spelling import listed, nearest
 from waza_language_server.schema.shape import Shape
+from waza_language_server.spelling import listed, nearest, slip_of
 from waza_language_server.syntax.edits import replace_scalar
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.text.edit import Edit, Fix
@@ -151,27 +151,25 @@ def _type_fixes(subject: Subject, node: Node, shape: Shape, expected: Sequence[s
         yield Fix(f"Change to `{int(value)}`", (Edit(node.span, str(int(value))),))
     elif "array" in expected and (edit := as_list(subject, node, shape)) is not None:
         yield Fix("Make it a list", (edit,), preferred=True)
-    elif (
-        "object" in expected
-        and (key := _only_text(shape))
-        and "\n" not in subject.text[node.span.start : node.span.end]
-    ):
-        yield Fix(f"Write `{key}: …`", (_as_block(subject, node, key),), preferred=True)
+    elif "object" in expected and (key := only_text(shape)):
+        yield Fix(f"Write `{key}: …`", (as_block(subject, node, key),), preferred=True)
 
 
-def _only_text(shape: Shape) -> str | None:
-    """Return the key of a block that needs one text and nothing else."""
+def only_text(shape: Shape) -> str | None:
+    """Return the key of a block that needs one text and nothing else; None where a bare text will do."""
     needed = shape.branch("mapping").required
-    if len(needed) != 1:
+    if len(needed) != 1 or shape.fits("scalar"):
         return None
     known = shape.branch("mapping").properties.get(needed[0])
     return needed[0] if known is not None and "string" in known.shape.types else None
 
 
-def _as_block(subject: Subject, node: Node, key: str) -> Edit:
+def as_block(subject: Subject, node: Node, key: str) -> Edit:
+    """Return the edit that makes a text the value of the only key of a mapping."""
     in_flow = node.parent is not None and node.parent.style == "flow"
-    written = f"{key}: {subject.text[node.span.start : node.span.end]}"
-    return Edit(node.span, f"{{{written}}}" if in_flow else written)
+    # What the text goes on with must stand further to the right than its new key.
+    written = subject.text[node.span.start : node.span.end].replace("\n", "\n  ")
+    return Edit(node.span, f"{{{key}: {written}}}" if in_flow else f"{key}: {written}")
 
 
 def as_list(subject: Subject, node: Node, shape: Shape) -> Edit | None:
@@ -202,12 +200,13 @@ def _replacements(
 ) -> Iterator[Fix]:
     if node.kind != "scalar":
         return
+    slip = slip_of(node.value, [str(value) for value in allowed])
     choices = [meant] if meant is not None else []
     choices += [str(value) for value in allowed if str(value) != meant] if len(allowed) <= 6 else []
     for choice in choices:
         if choice:
             replaced = partial(replace_scalar, subject.tree, node, choice)
-            yield Fix(f"Change to `{choice}`", replaced, preferred=choice == meant)
+            yield Fix(f"Change to `{choice}`", replaced, preferred=choice == slip)
 
 
 def _matches(value: Any, expected: Sequence[str]) -> bool:

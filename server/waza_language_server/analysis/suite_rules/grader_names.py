@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 from waza_language_server.analysis.file_rules.grader_names import name_node, name_of, renaming, rewritten
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import Found, SuiteView
-from waza_language_server.analysis.spelling import listed, nearest
 from waza_language_server.project.nearby import Nearby
 from waza_language_server.project.suite_file import SuiteFile
 from waza_language_server.project.uris import path_of, uri_of
 from waza_language_server.schema.locate import outside_graders
+from waza_language_server.spelling import listed, nearest, slip_of
 from waza_language_server.text.edit import Fix, Related
 from waza_language_server.text.span import Span
 
@@ -78,7 +78,8 @@ def unknown_names(view: SuiteView) -> Found:
         fixes: tuple[Fix, ...] = ()
         if meant is not None:
             repair = partial(rewritten, document.text, node, meant)
-            fixes = (Fix(f"Change to `{meant}`", repair, preferred=True),)
+            safe = meant == slip_of(node.value, known.value)
+            fixes = (Fix(f"Change to `{meant}`", repair, preferred=safe),)
         message = f"The suite has no grader `{node.value}`; {choice}"
         yield Problem("unknown-grader-name", node.span, message, "warning", fixes)
 

@@ -23,6 +23,7 @@ from waza_language_server.embedded.python.python_source import (
 )
 from waza_language_server.embedded.python.scopes import NameUse, Resolution, resolve_names
 from waza_language_server.embedded.python.visibility import make_visible
+from waza_language_server.spelling import slip_of
 
 KNOWN_NAMES = frozenset(ALL_NAMES)
 
@@ -163,7 +164,8 @@ def _unknown_name(source: PythonSource, name: str, start: int, end: int, known: 
         close = ["None"]
     if close:
         message = f"`{name}` does not exist in assertions; did you mean `{close[0]}`?"
-        fixes = (Rewrite(f"Change to `{close[0]}`", renamed(close[0]), preferred=True),)
+        safe = close[0] == slip_of(name, known)
+        fixes = (Rewrite(f"Change to `{close[0]}`", renamed(close[0]), preferred=safe),)
         return Finding("assertion-unknown-name", start, end, message, fixes)
     context = ", ".join(CONTEXT_NAMES)
     message = f"`{name}` does not exist in assertions, which know {context}."
@@ -174,9 +176,9 @@ def _visible(text: str, known: frozenset[str]) -> Iterator[Rewrite]:
     bound = make_visible(text, known, unroll=False)
     unrolled = make_visible(text, known, unroll=True)
     if unrolled is not None and unrolled != bound:
-        yield Rewrite("Write the elements out with `or`/`and`", (unrolled,), preferred=True)
+        yield Rewrite("Write the elements out with `or`/`and`", (unrolled,))
     if bound is not None:
-        yield Rewrite("Bind the names inside", (bound,), preferred=unrolled == bound)
+        yield Rewrite("Bind the names inside", (bound,))
 
 
 def _javascript(text: str, known: frozenset[str]) -> Iterator[Rewrite]:
@@ -203,14 +205,14 @@ def _statements(text: str, known: frozenset[str]) -> Iterator[Rewrite]:
         repaired.append(working)
     titles = {0: "Delete the assertion, `re` is always there", 1: "Keep the expression only"}
     title = titles.get(len(repaired), f"Split into {len(repaired)} assertions")
-    yield Rewrite(title, tuple(repaired), preferred=True)
+    yield Rewrite(title, tuple(repaired))
 
 
 def _repairs(text: str, known: frozenset[str]) -> Iterator[Rewrite]:
     """Yield repairs of small slips: brackets left open, an expression over several lines."""
     closed = _closed(text)
     if closed is not None and (working := _working(closed, known)) is not None:
-        yield Rewrite("Close the bracket", (working,), preferred=True)
+        yield Rewrite("Close the bracket", (working,))
     elif "\n" in text.strip() and (wrapped := _working(f"({text.strip()})", known)) is not None:
         yield Rewrite("Put the expression in parentheses", (wrapped,), preferred=True)
 

@@ -1,0 +1,85 @@
+"""Repairs files on disk by the safe fixes of the editor: for ``check --fix``."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from waza_engine.steps import finished
+from waza_language_server.analysis.diagnose import diagnose
+from waza_language_server.check import each_file, open_document, workspace_of
+from waza_language_server.features.code_actions import fix_all_in_steps
+from waza_language_server.project.document import Document
+from waza_language_server.project.workspace import Workspace
+from waza_language_server.syntax.tried_edits import apply
+
+MOST_ROUNDS = 10
+"""How often the fixes of a file are applied: one may make room for another."""
+_MARK = "\ufeff"
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """What became of a file: how many problems were repaired, or why it was left as it is."""
+
+    path: Path
+    repaired: int
+    why_not: str = ""
+
+
+def fix_paths(paths: Sequence[Path]) -> Iterator[Fixed]:
+    """Apply the safe fixes to every suite file among and below the paths; yield the files that have some.
+
+    A file that is no valid UTF-8 is left alone, and so is one that changes meanwhile: no byte of it is lost.
+    """
+    workspace = workspace_of(paths)
+    for file in [file for file, _ in each_file(paths)]:
+        document = open_document(workspace.project, file)
+        if document is None:
+            continue
+        repaired, text = _repaired(document, workspace)
+        if repaired:
+            why = _replace(file, document.text, text)
+            yield Fixed(file, 0 if why else repaired, why)
+
+
+def _repaired(document: Document, workspace: Workspace) -> tuple[int, str]:
+    count = 0
+    for _ in range(MOST_ROUNDS):
+        around = workspace.with_document(document)
+        action = finished(fix_all_in_steps(document, around, diagnose(document, around)))
+        if action is None:
+            break
+        count += len(action.problems)
+        for change in action.change.files:
+            document = document.replaced(apply(document.text, change.edits), document.version + 1)
+    return count, document.text
+
+
+def _replace(path: Path, old: str, new: str) -> str:
+    """Replace the text of a file in one step; return why that cannot be, "" when it is done."""
+    temporary = ""
+    try:
+        target = path.resolve()
+        content = target.read_bytes()
+        mark = _MARK if content.startswith(_MARK.encode()) and not old.startswith(_MARK) else ""
+        if content != f"{mark}{old}".encode():
+            return "it is not valid UTF-8, or has changed meanwhile"
+        if not os.access(target, os.W_OK):
+            return "it is read-only"
+        descriptor, temporary = tempfile.mkstemp(prefix=f".{target.name[:40]}.", dir=target.parent)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(f"{mark}{new}".encode())
+            file.flush()
+            os.fsync(descriptor)
+        shutil.copymode(target, temporary)
+        Path(temporary).replace(target)
+    except OSError as error:
+        if temporary:
+            Path(temporary).unlink(missing_ok=True)
+        return error.strerror or "it cannot be written"
+    return ""

@@ -1,0 +1,90 @@
+"""Which versions of the eval file's format are read, and which keys go with which of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.engine.spec.schema_reading import error_validator, warning_paths
+from tests.engine.spec.test_parity import accepts
+from waza_engine.spec.eval_file import EvalFile
+from waza_engine.spec.task_file import TaskFile
+
+CONFIG = {"trials_per_task": 1, "timeout_seconds": 30, "executor": "mock", "model": "m"}
+SUITE: dict[str, Any] = {"name": "suite", "config": CONFIG, "tasks": ["tasks/*.yaml"]}
+SCENARIO = {"scenario": "inventory", "schemaVersion": "2.0"}
+TASK: dict[str, Any] = {"id": "t", "name": "T", "inputs": {"prompt": "Go"}}
+REQUIREMENT: dict[str, Any] = {"id": "kept", "category": "outcome", "description": "It is kept."}
+CHECK = {"scope": "task", "grader": "present"}
+
+
+@pytest.mark.parametrize("version", ["1.0", "1.1", "1.2", "1.3", "1.4", "1.5", "1.99", "", 1.4, None])
+def test_every_version_1_of_a_suite_of_a_skill_is_read(version: object) -> None:
+    assert reads({"skill": "reader", "schemaVersion": version})
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        SCENARIO,
+        {**SCENARIO, "skill": "reader"},
+        {**SCENARIO, "schemaVersion": 2.0},
+        {**SCENARIO, "config": {**CONFIG, "required_skills": ["a"], "skill_directories": ["skills"]}},
+    ],
+)
+def test_a_scenario_is_read_in_version_2(keys: dict[str, Any]) -> None:
+    assert reads(keys)
+
+
+@pytest.mark.parametrize(
+    ("keys", "said"),
+    [
+        ({"scenario": "inventory"}, '`scenario` needs `schemaVersion: "2.0"`'),
+        ({"scenario": "inventory", "schemaVersion": "1.5"}, '`scenario` needs `schemaVersion: "2.0"`'),
+        ({"skill": "reader", "schemaVersion": "2.0"}, "is for suites with a `scenario`"),
+        ({**SCENARIO, "schemaVersion": "2.1"}, "must be a format version"),
+        ({**SCENARIO, "schemaVersion": "3.0"}, "must be a format version"),
+        ({**SCENARIO, "scenario": "  "}, "must not be blank"),
+        ({**SCENARIO, "config": {**CONFIG, "required_skills": ["a"]}}, "needs `config.skill_directories`"),
+        ({"schemaVersion": "1.0", "mcp_mocks": [{"name": "a", "fixtures": "f"}]}, "`mcp_mocks` needs"),
+    ],
+)
+def test_what_does_not_go_with_a_version_is_said(keys: dict[str, Any], said: str) -> None:
+    assert not reads(keys)
+    with pytest.raises(ValueError, match=r"schemaVersion|scenario|config|version") as raised:
+        EvalFile.model_validate({**SUITE, **keys})
+    assert said in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "requirement",
+    [
+        REQUIREMENT,
+        {**REQUIREMENT, "checks": [CHECK, {"scope": "checkpoint", "grader": "present", "after_turn": 1}]},
+    ],
+)
+def test_requirements_of_a_task_are_read(requirement: dict[str, Any]) -> None:
+    assert task_reads([requirement])
+
+
+def test_a_requirement_describes_so_nothing_in_it_keeps_a_task_from_running() -> None:
+    assert task_reads([{**REQUIREMENT, "category": "style"}, {**REQUIREMENT, "checks": [CHECK, CHECK]}])
+    assert warning_paths("task", {**TASK, "requirements": [{**REQUIREMENT, "category": "style"}]}) == [
+        ("requirements", 0, "category")
+    ]
+
+
+def reads(keys: dict[str, Any]) -> bool:
+    """Tell whether a suite is read; the schema of the editor must say the same as the model."""
+    document = {**SUITE, **keys}
+    read = accepts(EvalFile, document)
+    assert error_validator("eval").is_valid(document) is read
+    return read
+
+
+def task_reads(requirements: list[Any]) -> bool:
+    document = {**TASK, "requirements": requirements}
+    read = accepts(TaskFile, document)
+    assert error_validator("task").is_valid(document) is read
+    return read
