@@ -10,7 +10,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from waza_engine.commands.complaints import Complaints, is_complaint
 from waza_engine.commands.printer import Part, Printer
-from waza_engine.results.codec.runs import run_document
+from waza_engine.results.codec.runs import figures_document, run_document
 from waza_engine.results.record import TaskOutcome, TrialOutcome, Validation
 from waza_engine.results.reports.words import baseline_words, impact_words, missed_words, spending_words
 from waza_engine.terminal import visible
@@ -106,7 +106,7 @@ class TextReport:
             )
             + f"  ·  score {summary.aggregate_score:.2f}  ·  {summary.duration_ms / 1000:.1f} s"
         )
-        document = run_document(outcome)
+        document = run_document(outcome) if outcome.baseline else figures_document(outcome)
         cached = sum(task.cached for task in outcome.tasks)
         for line in (
             spending_words(document),
