@@ -156,8 +156,12 @@ def _tasks_in_parts(tasks: Iterable[TaskOutcome], line: str) -> Iterator[str]:
 def _indented(value: object) -> str:
     import msgspec
 
-    # Python's own way to indent takes ten times as long.
-    return msgspec.json.format(json_text(value), indent=2)
+    try:
+        # Python's own way to indent takes ten times as long.
+        return msgspec.json.format(json_text(value), indent=2)
+    except (msgspec.DecodeError, RecursionError):
+        # Half a surrogate pair, as in a file name that is no UTF-8, is JSON all the same.
+        return json_text(value, indent=2)
 
 
 def write_output(path: Path, content: bytes | Iterable[bytes]) -> None:
