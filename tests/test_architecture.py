@@ -201,13 +201,22 @@ ROOMS_WITHIN = {
         "agent": {"loading"},
         "grading": {"limits"},
         "trials": {"loading", "settings", "limits", "events", "agent", "grading"},
+        "preflight": {"loading", "settings", "agent", "grading", "trials"},
         "passes": {"loading", "settings", "limits", "events", "agent", "trials"},
     },
 }
 # Files beside the inner rooms that these may use; the others beside them use the rooms.
 SHARED_WITHIN = {
     "graders": {"__init__", "base", "config", "paths", "registry"},
-    "results": {"__init__", "record", "json_values", "places"},
+    "results": {
+        "__init__",
+        "record",
+        "json_values",
+        "places",
+        "conclusion",
+        "task_conclusion",
+        "baseline_conclusion",
+    },
     "executors": {"__init__", "base", "provider", "registry"},
     "runs": {"__init__"},
 }

@@ -16,9 +16,11 @@ from waza_engine.commands.new import new
 from waza_engine.commands.options import (
     AsJson,
     ComparisonFormat,
+    FailUnder,
     Graders,
     JudgeModel,
     OutputFormat,
+    PreflightFormat,
     ReportFormat,
     ReportKind,
     Tasks,
@@ -66,6 +68,7 @@ def run(
         list[str] | None,
         typer.Option(metavar="junit:FILE", help="Write the results as JUnit XML, too; repeatable."),
     ] = None,
+    fail_under: FailUnder = None,
     verbose: Annotated[
         bool | None,
         typer.Option("-v/ ", "--verbose/--no-verbose", help="Show every grader, and the answers."),
@@ -75,8 +78,9 @@ def run(
 
     With a limit, nothing that costs starts once it is reached, and what was finished is kept.
 
-    Exit code 0: every task passed; with --baseline the skills must also make a difference. 1: not so. 2: the
-    suite could not be run. 3: a limit of cost or tokens stopped the run. 130: interrupted.
+    Exit code 0: everything that was judged passed; with --baseline the skills must also make a difference.
+    1: not so. 2: the suite could not be run. 3: a limit of cost or tokens stopped the run. 4: nothing that
+    was judged failed, but something else broke: the agent, its provider, a grader. 130: interrupted.
     """
     from waza_engine.commands.run import run_command
 
@@ -89,8 +93,37 @@ def run(
             reporters=reporter or (),
             models=model or (),
             recommend=recommend,
+            fail_under=fail_under,
         )
     )
+
+
+@application.command(short_help="Find out offline what stands in the way of a run.")
+def preflight(
+    eval_file: Annotated[
+        Path, typer.Argument(metavar="EVAL", help="The eval.yaml, or the directory it is in.")
+    ],
+    context_dir: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="The fixtures of tasks that name no directory.")
+    ] = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Take for a failure what is not known to work, too.")
+    ] = False,
+    output_format: Annotated[
+        PreflightFormat, typer.Option("-f", "--format", help="Lines for people, or upstream's report.")
+    ] = PreflightFormat.HUMAN,
+) -> None:
+    """Find out what stands in the way of a run: skills, fixtures, graders, programs, judges, results.
+
+    Nothing is started, run, written or asked over a network. A run looks at the same things, and at the
+    provider, before it pays for anything.
+
+    Exit code 0: nothing that cannot work. 1: something cannot; with --strict also what is not known. 2: there
+    is no such suite.
+    """
+    from waza_engine.commands.preflight import preflight_command
+
+    raise typer.Exit(preflight_command(eval_file, context_dir, output_format.value, strict=strict))
 
 
 @application.command(short_help="Grade a recorded run again, without an agent.")
@@ -125,7 +158,8 @@ def grade(
 ) -> None:
     """Grade a recorded run again with the suite as it is now, without an agent.
 
-    Exit code 0: every task passes. 1: some do not. 2: the record cannot be graded. 130: interrupted.
+    Exit code 0: every task passes. 1: some do not. 2: the record cannot be graded. 4: nothing that was judged
+    failed, but something broke. 130: interrupted.
     """
     from waza_engine.commands.grade import grade_command
     from waza_engine.runs.regrading import RegradeRequest
@@ -150,14 +184,16 @@ def report(
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write the report to this file.")
     ] = None,
+    fail_under: FailUnder = None,
 ) -> None:
     """Show the results of a run, or write them for a CI system or a pull request.
 
-    Exit code 0: written. 2: it cannot be.
+    Exit code 0: written, and the run passed. 1: it did not, or did not come to its end. 2: there is no
+    report. 4: nothing that was judged failed, but something else broke.
     """
     from waza_engine.commands.reporting import report_command
 
-    raise typer.Exit(report_command(results, output_format, output))
+    raise typer.Exit(report_command(results, output_format, output, fail_under))
 
 
 @application.command(short_help="List or record reviews by people.")

@@ -22,6 +22,13 @@ class ComparisonFormat(StrEnum):
     JSON = "json"
 
 
+class PreflightFormat(StrEnum):
+    """How the findings before a run are told."""
+
+    HUMAN = "human"
+    JSON = "json"
+
+
 class ReportKind(StrEnum):
     """What a report is for; ``purpose`` is what the help says of it."""
 
@@ -61,6 +68,12 @@ Graders: TypeAlias = Annotated[
 ]
 JudgeModel: TypeAlias = Annotated[
     str | None, typer.Option(metavar="NAME", help="The model of judges that name none.")
+]
+FailUnder: TypeAlias = Annotated[
+    float | None,
+    typer.Option(
+        "--fail-under", min=0.0, max=1.0, metavar="SCORE", help="No pass with a score below this, 0 to 1."
+    ),
 ]
 AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one object instead of lines.")]
 
