@@ -24,8 +24,8 @@ def instructions_of(
 ) -> str:
     """Return the text, empty when there is nothing to add.
 
-    ``tested`` is the skill whose whole definition is added, unless ``with_body`` is false; ``routed`` then asks
-    the agent to load it. Raises ``WorkspaceError`` for an instruction file that cannot be read.
+    ``tested`` is the skill whose whole definition is added, unless ``with_body`` is false; ``routed`` then
+    asks the agent to load it. Raises ``WorkspaceError`` for an instruction file that cannot be read.
     """
     parts: list[str] = []
     skill = skills.named(tested) if tested and with_body else None
