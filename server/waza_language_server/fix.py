@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
+import secrets
+import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from waza_engine import files
+from waza_engine.files import FileError
 from waza_engine.steps import finished
 from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.check import each_file, open_document, workspace_of
 from waza_language_server.features.code_actions import fix_all_in_steps
+from waza_language_server.project.disk import MAX_BYTES
 from waza_language_server.project.document import Document
 from waza_language_server.project.workspace import Workspace
 from waza_language_server.syntax.tried_edits import apply
@@ -34,7 +37,7 @@ class Fixed:
 def fix_paths(paths: Sequence[Path]) -> Iterator[Fixed]:
     """Apply the safe fixes to every suite file among and below the paths; yield the files that have some.
 
-    A file that is no valid UTF-8 is left alone, and so is one that changes meanwhile: no byte of it is lost.
+    A file that cannot be read as text is left alone, and so is one that changes meanwhile.
     """
     workspace = workspace_of(paths)
     for file in [file for file, _ in each_file(paths)]:
@@ -62,24 +65,22 @@ def _repaired(document: Document, workspace: Workspace) -> tuple[int, str]:
 
 def _replace(path: Path, old: str, new: str) -> str:
     """Replace the text of a file in one step; return why that cannot be, "" when it is done."""
-    temporary = ""
+    target = path.resolve()
+    temporary = target.with_name(f".{secrets.token_hex(8)}.tmp")
     try:
-        target = path.resolve()
-        content = target.read_bytes()
+        content = files.read_bytes(target, MAX_BYTES)
         mark = _MARK if content.startswith(_MARK.encode()) and not old.startswith(_MARK) else ""
         if content != f"{mark}{old}".encode():
-            return "it is not valid UTF-8, or has changed meanwhile"
+            return "it has changed meanwhile"
         if not os.access(target, os.W_OK):
             return "it is read-only"
-        descriptor, temporary = tempfile.mkstemp(prefix=f".{target.name[:40]}.", dir=target.parent)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(f"{mark}{new}".encode())
-            file.flush()
-            os.fsync(descriptor)
-        shutil.copymode(target, temporary)
-        Path(temporary).replace(target)
+        files.write_bytes(temporary, f"{mark}{new}".encode())
+        temporary.chmod(stat.S_IMODE(target.stat().st_mode))
+        temporary.replace(target)
+    except FileError as error:
+        return error.why
     except OSError as error:
-        if temporary:
-            Path(temporary).unlink(missing_ok=True)
         return error.strerror or "it cannot be written"
+    finally:
+        temporary.unlink(missing_ok=True)
     return ""

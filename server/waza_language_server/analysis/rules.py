@@ -6,6 +6,7 @@ What a code means, how grave it is and an example of it stand in ``codes/``.
 from __future__ import annotations
 
 from waza_language_server.analysis.file_rules.eval_file import mock_servers, rows
+from waza_language_server.analysis.file_rules.expected_graders import expected_graders
 from waza_language_server.analysis.file_rules.grader_names import duplicate_names
 from waza_language_server.analysis.file_rules.schema_version import newer_version
 from waza_language_server.analysis.file_rules.syntax_problems import syntax
@@ -40,6 +41,7 @@ TEXT_RULES: tuple[Rule[FileView], ...] = (
 FILE_RULES: tuple[Rule[FileView], ...] = (
     Rule("structure", structure_of_file, _STRUCTURE_CODES),
     Rule("patterns", patterns_of_file, _PATTERN_CODES),
+    Rule("expected graders", expected_graders, _codes("misplaced-key")),
 )
 """Rules about a file that look at one value at a time, and at what holds it."""
 

@@ -208,6 +208,29 @@ def move_entry_into(tree: Tree, entry: Entry, mapping: Node, child_key: str) -> 
     return (yield from checked(tree, edits, mapping.path, moved_model))
 
 
+def move_entry_up(tree: Tree, entry: Entry, above: Node) -> Steps[Edits]:
+    """Move an entry into a mapping further up, beside what holds it."""
+    mapping = entry.value.parent
+    if mapping is None:
+        return ()
+    holder = mapping
+    while holder.parent is not None and holder.parent.span != above.span:
+        holder = holder.parent
+    before = [each for each in above.entries if each.value.span.end <= holder.span.start]
+    behind = [each for each in above.entries if each.key.span.start >= holder.span.end]
+    if not before and not behind:
+        return ()
+    after = before[-1] if before else behind[0]
+    value = _value_text(tree.text, mapping, entry)
+    inserted = yield from insert_entry(tree, above, entry.key.value, value, after)
+    # The only key of a mapping takes the mapping with it, rather than leave an empty one behind.
+    gone = entry
+    if len(mapping.entries) == 1 and mapping.parent == above and isinstance(mapping.step, str):
+        gone = above.entry(mapping.step) or entry
+    deleted = yield from delete_entry(tree, gone)
+    return (*inserted, *deleted) if inserted and deleted else ()
+
+
 # Where text goes.
 
 
@@ -348,6 +371,17 @@ def _own_text(text: str, entry: Entry) -> str:
         end = entry.span.end
     first, *others = text[start:end].replace("\r\n", "\n").replace("\r", "\n").split("\n")
     return "\n".join([first, *(row[min(column, len(row) - len(row.lstrip(" "))) :] for row in others)])
+
+
+def _value_text(text: str, mapping: Node, entry: Entry) -> str:
+    """Return what is written behind the colon, its lines relative to the key, a comment included."""
+    start, end = text.find(":", entry.key.span.end) + 1, entry.value.span.end
+    while mapping.style != "flow" and end < len(text) and text[end] not in "\r\n":
+        end += 1
+    column = entry.key.span.start - (text.rfind("\n", 0, entry.key.span.start) + 1)
+    first, *others = text[start : max(end, start)].replace("\r\n", "\n").split("\n")
+    dedented = (row[min(column, len(row) - len(row.lstrip(" "))) :] for row in others)
+    return "\n".join([first.strip() if not others else first.rstrip(), *dedented])
 
 
 def _indented(block: str, by: int) -> str:

@@ -6,21 +6,13 @@ from collections.abc import Iterator
 from functools import partial
 
 from waza_language_server.analysis.problem import Problem
+from waza_language_server.analysis.schema_rules.conversions import conversions
 from waza_language_server.analysis.schema_rules.subject import Subject
 from waza_language_server.schema.locate import type_node
 from waza_language_server.schema.shape import Shape
 from waza_language_server.syntax.edits import move_entry_into
 from waza_language_server.syntax.nodes import Entry, Node
 from waza_language_server.text.edit import Edit, Fix
-
-_EXACT: dict[str, tuple[str, dict[str, str]]] = {
-    "regex": ("text", {"must_match": "regex_match", "must_not_match": "regex_not_match"}),
-    "keyword": (
-        "text",
-        {"must_contain": "contains", "keywords": "contains", "must_not_contain": "not_contains"},
-    ),
-}
-"""Older types with an exact counterpart: the new type, the new names of options."""
 
 
 def deprecated_type(subject: Subject, shape: Shape) -> Iterator[Problem]:
@@ -30,7 +22,7 @@ def deprecated_type(subject: Subject, shape: Shape) -> Iterator[Problem]:
         return
     successor = f"; write `{shape.replaced_by}` instead" if shape.replaced_by else ""
     message = f"The grader type `{node.value}` is out of use: upstream does not run it any more{successor}."
-    fixes = tuple(_exact_conversion(subject.node, node)) if subject.node.get("type") is not None else ()
+    fixes = tuple(conversions(subject, node))
     yield Problem("deprecated-grader-type", node.span, message, "information", fixes, tag="deprecated")
 
 
@@ -69,20 +61,3 @@ def _beside_config(subject: Subject, mapping: Node, entry: Entry) -> Problem:
         return Problem("misplaced-key", entry.key.span, message, "error", fixes)
     message = f"`{name}` beside `type` is ignored by upstream; it belongs under `config`."
     return Problem("misplaced-key", entry.key.span, message, "warning", fixes)
-
-
-def _exact_conversion(entry: Node, type_node: Node) -> Iterator[Fix]:
-    """Yield the fix that turns an older type into its successor, if all its options have a counterpart."""
-    if type_node.value not in _EXACT:
-        return
-    successor, names = _EXACT[type_node.value]
-    config = entry.get("config")
-    options = config.target.entries if config is not None and config.kind == "mapping" else ()
-    renamed = [names.get(option.key.value) for option in options]
-    if not options or None in renamed or len(set(renamed)) != len(renamed):
-        return
-    edits = [Edit(type_node.span, successor)]
-    edits += [
-        Edit(option.key.span, new) for option, new in zip(options, renamed, strict=True) if new is not None
-    ]
-    yield Fix(f"Convert to `{successor}`", tuple(edits))

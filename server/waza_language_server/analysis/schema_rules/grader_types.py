@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from waza_language_server.analysis.problem import Problem
+from waza_language_server.analysis.schema_rules.conversions import conversions
 from waza_language_server.analysis.schema_rules.subject import Subject
 from waza_language_server.schema.catalog import Catalog
 from waza_language_server.spelling import listed, nearest, slip_of
@@ -56,11 +57,11 @@ def unknown_type(subject: Subject, node: Node, written: str) -> Problem:
     meant = _meant_type(subject.catalog, subject.node, written)
     guess = f"did you mean `{meant}`? The types are" if meant is not None else "the types are"
     message = f"There is no grader type `{written}`; {guess} {listed(current, 'and')}."
-    fixes: tuple[Fix, ...] = ()
+    fixes = tuple(conversions(subject, node))
     if meant is not None:
         safe = meant == slip_of(written, (*current, *subject.catalog.grader_types))
         repair = partial(replace_scalar, subject.tree, node, meant)
-        fixes = (Fix(f"Change to `{meant}`", repair, preferred=safe),)
+        fixes = (*fixes, Fix(f"Change to `{meant}`", repair, preferred=safe))
     return Problem("unknown-grader-type", subject.value_span(node), message, "error", fixes)
 
 

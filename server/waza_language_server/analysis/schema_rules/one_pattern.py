@@ -30,13 +30,24 @@ def one_pattern(shape: Shape, entry: Entry) -> str | None:
     return None
 
 
+def any_of(entry: Entry) -> str | None:
+    """Return the pattern, in quotes, that holds when one of the listed texts does; None for no such list."""
+    texts = _texts(entry.value)
+    if not texts or any("\n" in text for text in texts):
+        return None
+    return _quoted("(?i)" + _alternatives([_SPECIAL.sub(r"\\\g<0>", text) for text in texts]))
+
+
 def as_one_pattern(mapping: Node, entry: Entry, pattern: str) -> tuple[Fix, ...]:
     """Return the fix that writes the pattern in place of the entry; none when the mapping has patterns."""
     if mapping.entry(OPTION) is not None or "\n" in pattern:
         return ()
-    quoted = pattern.replace("'", "''")
-    edit = Edit(Span(entry.key.span.start, entry.value.span.end), f"{OPTION}: ['{quoted}']")
+    edit = Edit(Span(entry.key.span.start, entry.value.span.end), f"{OPTION}: [{_quoted(pattern)}]")
     return (Fix(f"Write one pattern in `{OPTION}`", (edit,)),)
+
+
+def _quoted(pattern: str) -> str:
+    return "'" + pattern.replace("'", "''") + "'"
 
 
 def _alternatives(patterns: list[str]) -> str:

@@ -17,7 +17,7 @@ from waza_language_server.analysis.schema_rules.wrong_values import as_block, as
 from waza_language_server.schema.locate import grader_type
 from waza_language_server.schema.shape import Shape
 from waza_language_server.spelling import alike_in_words, listed, slips_of
-from waza_language_server.syntax.edits import comment_out_entry, delete_entry, insert_entry, move_entry_into
+from waza_language_server.syntax.edits import comment_out_entry, delete_entry, move_entry_into, move_entry_up
 from waza_language_server.syntax.nodes import Entry, Node
 from waza_language_server.text.edit import Edit, Edits, Fix
 
@@ -237,48 +237,13 @@ def _moved_up(subject: Subject, mapping: Node, shape: Shape, entry: Entry, above
     place = "at the top of the file" if at_top else f"in {subject.name_of(above)}"
     message = f"`{entry.key.value}` belongs {place}, not under {subject.name_of(mapping)}."
     title = "Move to the top of the file" if at_top else f"Move into {subject.name_of(above)}"
-    fixes = (Fix(title, partial(_move_up, subject, mapping, entry, above)),)
+    fixes = (Fix(title, partial(move_entry_up, subject.tree, entry, above)),)
     problem = Problem("misplaced-key", entry.key.span, message, shape.unknown_keys, fixes)
     return UnknownKey(problem, mapping, above, (entry.key.value,))
 
 
 def _advised(shape: Shape) -> Iterator[str]:
     return (advice.key for advice in shape.recommended)
-
-
-def _move_up(subject: Subject, mapping: Node, entry: Entry, above: Node) -> Steps[Edits]:
-    """Return the edits that move an entry into a mapping further up, beside what holds it."""
-    holder = mapping
-    while holder.parent is not None and holder.parent.span != above.span:
-        holder = holder.parent
-    before = [each for each in above.entries if each.value.span.end <= holder.span.start]
-    behind = [each for each in above.entries if each.key.span.start >= holder.span.end]
-    if not before and not behind:
-        return ()
-    after = before[-1] if before else behind[0]
-    value = _value_text(subject.text, mapping, entry)
-    inserted = yield from insert_entry(subject.tree, above, entry.key.value, value, after)
-    # The only key of a mapping takes the mapping with it, rather than leave an empty one behind.
-    gone = entry
-    if (
-        len(mapping.entries) == 1
-        and (outer := subject.entry(mapping)) is not None
-        and outer.value.parent == above
-    ):
-        gone = outer
-    deleted = yield from delete_entry(subject.tree, gone)
-    return (*inserted, *deleted) if inserted and deleted else ()
-
-
-def _value_text(text: str, mapping: Node, entry: Entry) -> str:
-    """Return what is written behind the colon, its lines relative to the key, a comment included."""
-    start, end = text.find(":", entry.key.span.end) + 1, entry.value.span.end
-    while mapping.style != "flow" and end < len(text) and text[end] not in "\r\n":
-        end += 1
-    column = entry.key.span.start - (text.rfind("\n", 0, entry.key.span.start) + 1)
-    first, *others = text[start : max(end, start)].replace("\r\n", "\n").split("\n")
-    dedented = (row[min(column, len(row) - len(row.lstrip(" "))) :] for row in others)
-    return "\n".join([first.strip() if not others else first.rstrip(), *dedented])
 
 
 def _may_hold(shape: Shape, value: Node) -> bool:

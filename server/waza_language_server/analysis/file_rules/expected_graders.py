@@ -1,0 +1,41 @@
+"""Graders that somebody has put under `expected`, where upstream does not look for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+from waza_language_server.analysis.problem import Problem
+from waza_language_server.analysis.rule import FileView, Found
+from waza_language_server.syntax.edits import move_entry_up
+from waza_language_server.syntax.nodes import Node
+from waza_language_server.syntax.tree import Tree
+from waza_language_server.text.edit import Fix
+
+
+def expected_graders(view: FileView) -> Found:
+    """Yield the lists of whole graders under `expected`; bare names of graders there are for readers."""
+    root = view.tree.root
+    if root is None or view.kind not in {"task", "eval"}:
+        return
+    if view.kind == "task":
+        yield from _of_task(view.tree, root)
+        return
+    tasks = root.get("tasks")
+    for task in tasks.target.each_item() if tasks is not None else ():
+        yield None
+        yield from _of_task(view.tree, task)
+
+
+def _of_task(tree: Tree, task: Node) -> Iterator[Problem]:
+    expected = task.get("expected")
+    entry = expected.entry("graders") if expected is not None else None
+    if entry is None or not any(item.target.kind == "mapping" for item in entry.value.items):
+        return
+    place = "at the top of the file" if task.parent is None else "beside `expected`"
+    message = f"`graders` belongs {place}, not under `expected`, where upstream ignores it."
+    title = "Move to the top of the file" if task.parent is None else "Move beside `expected`"
+    fixes: tuple[Fix, ...] = ()
+    if task.entry("graders") is None:
+        fixes = (Fix(title, partial(move_entry_up, tree, entry, task)),)
+    yield Problem("misplaced-key", entry.key.span, message, "warning", fixes)

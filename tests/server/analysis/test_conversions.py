@@ -1,0 +1,73 @@
+"""A grader of an older type becomes its successor by one fix, when there is one with the same verdicts."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.server.analysis.drawing import fixed, graders, problems
+
+
+def _entry(text: str) -> str:
+    return graders(f"  - type: {text}")
+
+
+CASES = {
+    "patterns": (
+        "regex\n    name: a\n    config:\n      must_match: [x]\n      must_not_match: [y]\n",
+        "text\n    name: a\n    config:\n      regex_match: [x]\n      regex_not_match: [y]\n",
+    ),
+    "one pattern": (
+        'regex\n    name: a\n    config:\n      pattern: "a b"\n',
+        'text\n    name: a\n    config:\n      regex_match:\n        - "a b"\n',
+    ),
+    "all of the words": (
+        "keyword\n    name: a\n    config:\n      keywords: [a, b]\n      must_include_all: true\n",
+        "text\n    name: a\n    config:\n      contains: [a, b]\n",
+    ),
+    "one of the words": (
+        "keyword\n    name: a\n    config:\n      keywords: [a, b.c]\n      min_matches: 1\n",
+        "text\n    name: a\n    config:\n      regex_match: ['(?i)(?:a)|(?:b\\.c)']\n",
+    ),
+    "a rating": (
+        "llm\n    name: a\n    config:\n      rubric: Rate it from 1 to 5.\n      threshold: 0.5\n",
+        "prompt\n    name: a\n    config:\n      rubric: Rate it from 1 to 5.\n      threshold: 0.5\n",
+    ),
+    "a tool": (
+        "tool\n    name: a\n    config:\n      tool_name: bash\n      min_calls: 1\n",
+        "tool_calls\n    name: a\n    config:\n      required_tools: [bash]\n",
+    ),
+    "a script": (
+        "script\n    name: a\n    config: {script: graders/x.py}\n",
+        "program\n    name: a\n    config: {command: python3, args: [graders/x.py], protocol: waza-json}\n",
+    ),
+    "a script of one's own": (
+        "custom\n    name: a\n    config:\n      script: graders/x.py\n",
+        "program\n    name: a\n    config:\n      command: python3\n      args: [graders/x.py]\n"
+        "      protocol: waza-json\n",
+    ),
+}
+
+
+@pytest.mark.parametrize(("written", "converted"), CASES.values(), ids=CASES)
+def test_an_older_grader_becomes_its_successor(written: str, converted: str) -> None:
+    kind = "unknown-grader-type" if written.startswith(("tool", "custom")) else "deprecated-grader-type"
+    assert fixed(_entry(written), kind) == _entry(converted)
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "keyword\n    name: a\n    config:\n      keywords: [a, b, c]\n      min_matches: 2\n",
+        "regex\n    name: a\n    config:\n      must_match: [x]\n      skip_if_no_match: true\n",
+        "tool\n    name: a\n    config:\n      tool_name: bash\n      min_calls: 3\n",
+    ],
+    ids=["two of three words", "an option without a counterpart", "three calls of one tool"],
+)
+def test_what_has_no_counterpart_is_not_converted(written: str) -> None:
+    found = [fix.title for problem in problems(_entry(written)) for fix in problem.fixes if fix.edits]
+    assert not [title for title in found if title.startswith("Convert")]
+
+
+def test_a_conversion_is_asked_for_and_never_done_unasked() -> None:
+    found = [fix for problem in problems(_entry(CASES["patterns"][0])) for fix in problem.fixes]
+    assert [(fix.title, fix.preferred) for fix in found] == [("Convert to `text`", False)]

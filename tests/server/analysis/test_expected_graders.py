@@ -1,0 +1,43 @@
+"""Graders under `expected` are run here and ignored upstream: they belong at the top of the task."""
+
+from __future__ import annotations
+
+from tests.server.analysis.drawing import TASK, drawn, fixed
+
+MISPLACED = """\
+expected:
+  output_contains: [done]
+  graders:
+    # Says when.
+    - type: text
+      name: a
+      config: {contains: [done]}
+"""
+
+
+def test_whole_graders_under_expected_are_told() -> None:
+    shown = drawn(TASK + MISPLACED, fixes=True)
+    assert (
+        "  ^^^^^^^ warning misplaced-key: `graders` belongs at the top of the file, not under `expected`, "
+        "where upstream ignores it.\n    = fix: Move to the top of the file\n"
+    ) in shown
+
+
+def test_they_move_with_their_comments() -> None:
+    assert (
+        fixed(TASK + MISPLACED, "misplaced-key")
+        == TASK
+        + """\
+graders:
+  # Says when.
+  - type: text
+    name: a
+    config: {contains: [done]}
+expected:
+  output_contains: [done]
+"""
+    )
+
+
+def test_names_of_the_graders_of_the_suite_are_fine() -> None:
+    assert "misplaced-key" not in drawn(TASK + "expected:\n  graders: [format]\n")
