@@ -207,7 +207,15 @@ ROOMS_WITHIN = {
 # Files beside the inner rooms that these may use; the others beside them use the rooms.
 SHARED_WITHIN = {
     "graders": {"__init__", "base", "config", "paths", "registry"},
-    "results": {"__init__", "record", "json_values", "places"},
+    "results": {
+        "__init__",
+        "record",
+        "json_values",
+        "places",
+        "conclusion",
+        "task_conclusion",
+        "baseline_conclusion",
+    },
     "executors": {"__init__", "base", "provider", "registry"},
     "runs": {"__init__"},
 }

@@ -16,6 +16,7 @@ from waza_engine.commands.new import new
 from waza_engine.commands.options import (
     AsJson,
     ComparisonFormat,
+    FailUnder,
     Graders,
     JudgeModel,
     OutputFormat,
@@ -66,6 +67,7 @@ def run(
         list[str] | None,
         typer.Option(metavar="junit:FILE", help="Write the results as JUnit XML, too; repeatable."),
     ] = None,
+    fail_under: FailUnder = None,
     verbose: Annotated[
         bool | None,
         typer.Option("-v/ ", "--verbose/--no-verbose", help="Show every grader, and the answers."),
@@ -75,8 +77,9 @@ def run(
 
     With a limit, nothing that costs starts once it is reached, and what was finished is kept.
 
-    Exit code 0: every task passed; with --baseline the skills must also make a difference. 1: not so. 2: the
-    suite could not be run. 3: a limit of cost or tokens stopped the run. 130: interrupted.
+    Exit code 0: everything that was judged passed; with --baseline the skills must also make a difference.
+    1: not so. 2: the suite could not be run. 3: a limit of cost or tokens stopped the run. 4: nothing that
+    was judged failed, but something else broke: the agent, its provider, a grader. 130: interrupted.
     """
     from waza_engine.commands.run import run_command
 
@@ -89,6 +92,7 @@ def run(
             reporters=reporter or (),
             models=model or (),
             recommend=recommend,
+            fail_under=fail_under,
         )
     )
 
@@ -125,7 +129,8 @@ def grade(
 ) -> None:
     """Grade a recorded run again with the suite as it is now, without an agent.
 
-    Exit code 0: every task passes. 1: some do not. 2: the record cannot be graded. 130: interrupted.
+    Exit code 0: every task passes. 1: some do not. 2: the record cannot be graded. 4: nothing that was judged
+    failed, but something broke. 130: interrupted.
     """
     from waza_engine.commands.grade import grade_command
     from waza_engine.runs.regrading import RegradeRequest
@@ -150,14 +155,16 @@ def report(
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write the report to this file.")
     ] = None,
+    fail_under: FailUnder = None,
 ) -> None:
     """Show the results of a run, or write them for a CI system or a pull request.
 
-    Exit code 0: written. 2: it cannot be.
+    Exit code 0: written, and the run passed. 1: it did not, or did not come to its end. 2: there is no
+    report. 4: nothing that was judged failed, but something else broke.
     """
     from waza_engine.commands.reporting import report_command
 
-    raise typer.Exit(report_command(results, output_format, output))
+    raise typer.Exit(report_command(results, output_format, output, fail_under))
 
 
 @application.command(short_help="List or record reviews by people.")

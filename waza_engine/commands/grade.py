@@ -6,15 +6,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from waza_engine.commands.conclusion_text import MARKS, feedback_part
 from waza_engine.commands.printer import Part, Printer
 from waza_engine.commands.records import record_of
-from waza_engine.commands.regraded import TaskReport, answer, document, graded
-from waza_engine.commands.report import MARKS, feedback_part
-from waza_engine.commands.run import INTERRUPTED, NOT_RUN, PASSED, SOME_FAILED
+from waza_engine.commands.regraded import TaskReport, answer, conclusion_of, document, graded
+from waza_engine.commands.run import INTERRUPTED, NOT_RUN
 from waza_engine.executors.base import Cancellation
 from waza_engine.results.json_values import plain
 from waza_engine.results.reading.recordings import RecordingError
 from waza_engine.results.reading.scores import GraderResult
+from waza_engine.results.reports.words import VERDICT_WORDS, counts_words
 from waza_engine.results.writing.store import ResultsError, encoded, write_output
 from waza_engine.runs.grading.recorded_verdicts import is_recorded, kept_for_files
 from waza_engine.runs.limits.bounded import CancelledRunError
@@ -60,7 +61,7 @@ def _graded(request: RegradeRequest, output: Path | None, output_format: str, su
             return NOT_RUN
     if any(report.task.error for report in reports):
         return NOT_RUN
-    return PASSED if all(report.passed for report in reports) else SOME_FAILED
+    return conclusion_of(regrading, reports).exit_code
 
 
 def with_files(request: RegradeRequest) -> RegradeRequest:
@@ -82,10 +83,10 @@ def _told(regrading: Regrading, cancellation: Cancellation) -> list[TaskReport]:
     for report in reports:
         _explain(printer, report)
     changed = sum(_differs(report) for report in reports)
-    passed = sum(report.now.status == "passed" for report in reports)
+    found = conclusion_of(regrading, reports)
     printer.line()
     printer.line(
-        f"{passed} of {count} tasks passed"
+        f"{VERDICT_WORDS[found.verdict]}: {counts_words(found.counts)}"
         f"  ·  score {mean([report.score for report in reports]):.2f}"
         f"  ·  {f'{changed} not as recorded' if changed else 'all as recorded'}"
     )

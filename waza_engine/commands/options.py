@@ -62,6 +62,12 @@ Graders: TypeAlias = Annotated[
 JudgeModel: TypeAlias = Annotated[
     str | None, typer.Option(metavar="NAME", help="The model of judges that name none.")
 ]
+FailUnder: TypeAlias = Annotated[
+    float | None,
+    typer.Option(
+        "--fail-under", min=0.0, max=1.0, metavar="SCORE", help="No pass with a score below this, 0 to 1."
+    ),
+]
 AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one object instead of lines.")]
 
 

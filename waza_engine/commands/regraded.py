@@ -7,13 +7,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from waza_engine.executors.base import Cancellation
+from waza_engine.results.codec.tasks import task_of
+from waza_engine.results.conclusion import Conclusion, conclude
 from waza_engine.results.json_values import Block, block_of, number
 from waza_engine.results.reading.scores import GraderResult, TaskResult
 from waza_engine.results.reading.task_scores import task_result
+from waza_engine.results.record import RunOutcome, TaskOutcome
+from waza_engine.results.task_conclusion import conclude_task
 from waza_engine.results.writing.regraded import regraded_document, regraded_task
 from waza_engine.runs.grading.recorded_verdicts import is_recorded
 from waza_engine.runs.regrading import RegradedTask, Regrading
 from waza_engine.scoring.statistics import mean
+from waza_engine.scoring.tasks import TaskScore, suite_summary
 
 Answer = dict[str, Any]
 
@@ -26,11 +31,12 @@ class TaskReport:
     now: TaskResult
     recorded: TaskResult
     score: float
+    found: TaskOutcome
 
     @property
     def passed(self) -> bool:
         """Whether the task passes, or has nothing that could fail."""
-        return self.now.status in ("passed", "skipped")
+        return conclude_task(self.found).verdict not in ("failed", "errored")
 
 
 def graded(
@@ -49,11 +55,19 @@ def graded(
             now=task_result(written, timestamp),
             recorded=task.recorded.scores,
             score=number(figures.get("avg_weighted_score")),
+            found=task_of(written),
         )
         reports.append(report)
         if tell is not None:
             tell(report)
     return reports
+
+
+def conclusion_of(regrading: Regrading, reports: Sequence[TaskReport]) -> Conclusion:
+    """Return what the tasks that were graded come to; what else was recorded has not been asked again."""
+    tasks = [report.found for report in reports]
+    summary = suite_summary([TaskScore(task.status, task.statistics) for task in tasks])
+    return conclude(RunOutcome(regrading.recording.header, "completed", tasks, summary))
 
 
 def answer(regrading: Regrading, reports: Sequence[TaskReport]) -> Answer:
@@ -68,6 +82,7 @@ def answer(regrading: Regrading, reports: Sequence[TaskReport]) -> Answer:
         "suite": str(regrading.suite.path),
         "overall_score": mean([report.score for report in reports]),
         "passed": all(report.passed for report in reports),
+        "conclusion": conclusion_of(regrading, reports).document(),
         "warnings": list(regrading.warnings),
         **_spent(regrading),
         "tasks": {_key(report, reports): _task(report) for report in reports},

@@ -9,23 +9,16 @@ from typing import IO, Self
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from waza_engine.commands.complaints import Complaints, is_complaint
+from waza_engine.commands.conclusion_text import MARKS, feedback_part, print_conclusion
 from waza_engine.commands.printer import Part, Printer
 from waza_engine.results.codec.runs import run_document
-from waza_engine.results.record import TaskOutcome, TrialOutcome, Validation
-from waza_engine.results.reports.words import baseline_words, impact_words, missed_words, spending_words
+from waza_engine.results.conclusion import conclude
+from waza_engine.results.record import TrialOutcome, Validation
+from waza_engine.results.reports.words import impact_words, spending_words
+from waza_engine.results.task_conclusion import TaskConclusion
 from waza_engine.runs.events.stream import RunEvent
 from waza_engine.runs.run import PreparedRun, RunReport
 from waza_engine.terminal import visible
-
-MARKS: dict[str, Part] = {
-    "passed": ("✓", "green"),
-    "failed": ("✗", "red"),
-    "error": ("⚠", "yellow"),
-    "errored": ("⚠", "yellow"),
-    "skipped": ("–", "dim"),
-    "pending": ("⧖", "cyan"),
-}
-_SHOWN_CHARACTERS = 300
 
 
 class TextReport:
@@ -77,46 +70,23 @@ class TextReport:
             case _:
                 pass
 
-    def summarize(self, report: RunReport) -> None:
+    def summarize(self, report: RunReport, *, fail_under: float | None = None) -> None:
         """Print what did not pass and why, the totals, and where the results are."""
         self._progress.stop()
-        outcome, summary = report.outcome, report.outcome.summary
-        for task in outcome.tasks:
+        outcome = report.outcome
+        found = conclude(outcome, fail_under=fail_under)
+        for task in found.tasks:
             self._explain(task)
-        if outcome.trigger_metrics is not None:
-            found = outcome.trigger_metrics
-            right = found.true_positives + found.true_negatives
-            prompts = right + found.false_positives + found.false_negatives
-            figures = f"accuracy {found.accuracy:.2f}, F1 {found.f1:.2f}"
-            self._printer.line()
-            self._printer.line(f"triggers: {right} of {prompts} prompts right, {figures}")
-        for metric in outcome.metrics:
-            if not metric.passed:
-                missed = missed_words(metric.name, metric.value, metric.threshold)
-                self._printer.line(MARKS["failed"], f" {missed}")
-        self._printer.line()
-        self._printer.line(
-            f"{summary.succeeded} of {summary.total_tests} tasks passed"
-            + "".join(
-                f", {count} {word}"
-                for count, word in ((summary.errors, "in error"), (summary.skipped, "skipped"))
-                if count
-            )
-            + f"  ·  score {summary.aggregate_score:.2f}  ·  {summary.duration_ms / 1000:.1f} s"
-        )
-        document = run_document(outcome)
+        print_conclusion(self._printer, found, outcome.summary.duration_ms)
         cached = sum(task.cached for task in outcome.tasks)
         for line in (
-            spending_words(document),
-            f"{cached} of {summary.total_tests} tasks taken from the cache" if cached else "",
-            baseline_words(document),
+            spending_words(run_document(outcome)),
+            f"{cached} of {found.counts.total} tasks taken from the cache" if cached else "",
         ):
             if line:
                 self._printer.line(line)
         if outcome.header.settings.get("skip_graders"):
             self._printer.line("answers only; `waza-engine grade` grades them")
-        if outcome.status == "canceled":
-            self._printer.line(("interrupted; what was finished is kept", "yellow"))
         if outcome.message:
             self._errors.line((outcome.message, "red"))
         if report.write_error:
@@ -152,13 +122,14 @@ class TextReport:
         if text := self._complaints.new_in(event):
             printer.line((text, colour))
 
-    def _explain(self, task: TaskOutcome) -> None:
-        if task.status in ("passed", "skipped") and not (self._verbose or task.error or task.impact):
+    def _explain(self, found: TaskConclusion) -> None:
+        task = found.task
+        if found.verdict not in ("failed", "errored") and not (self._verbose or task.error or task.impact):
             return
         statistics = task.statistics
-        trials = f"  {statistics.passed_runs}/{statistics.total_runs} trials" if statistics else ""
+        trials = f"  {found.passed_trials}/{found.ended_trials} trials" if statistics else ""
         self._printer.line()
-        self._printer.line(MARKS[task.status], " ", (task.id, "bold"), trials)
+        self._printer.line(MARKS[found.verdict], " ", (task.id, "bold"), trials)
         if task.error:
             self._printer.lines(task.error, "    ")
         if task.impact is not None:
@@ -182,13 +153,6 @@ class TextReport:
             self._printer.line(
                 "    ", _mark(verdict), f" {verdict.name}  {score}", feedback_part(verdict.feedback)
             )
-
-
-def feedback_part(feedback: str) -> Part:
-    """Return the beginning of what a grader says, as the end of its line."""
-    text = " ".join(feedback.split())
-    shortened = text if len(text) <= _SHOWN_CHARACTERS else text[:_SHOWN_CHARACTERS] + "…"
-    return (f"  {shortened}", "dim") if shortened else ""
 
 
 def _mark(verdict: Validation) -> Part:

@@ -3,30 +3,37 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Mapping
 from pathlib import Path
 
 from waza_engine.commands.options import ReportKind
 from waza_engine.commands.records import record_of
 from waza_engine.masking import masked
+from waza_engine.results.codec.runs import concluded_document, run_of
+from waza_engine.results.conclusion import RunVerdict, conclude
 from waza_engine.results.json_values import Block, plain
 from waza_engine.results.reading.recordings import RecordingError, read_recording
-from waza_engine.results.reports.words import ending_words
 from waza_engine.results.writing.store import ResultsError, encoded, write_output
 from waza_engine.terminal import complain, say_document
 
-WRITTEN, RUN_NOT_ENDED, NOT_WRITTEN = 0, 1, 2
+NO_PASS, NOT_WRITTEN = 1, 2
+_CODES: Mapping[RunVerdict, int] = {"limited": NO_PASS, "interrupted": NO_PASS, "broken": NO_PASS}
 
 
-def report_command(results: Path, output_format: ReportKind, output: Path | None) -> int:
+def report_command(
+    results: Path, output_format: ReportKind, output: Path | None, fail_under: float | None = None
+) -> int:
     """Write the report of a result file, or of a suite's newest one; return the exit code.
 
-    It goes to a file, or to standard output. The code is 1 for a run that did not come to its end.
+    It goes to a file, or to standard output. The code is that of the run, but 1 for one that did not come
+    to its end: 2 says that there is no report.
     """
     try:
         document = read_recording(record_of(results)).document
-        code = RUN_NOT_ENDED if ending_words(document) else WRITTEN
+        found = conclude(run_of(document), fail_under=fail_under)
+        code = _CODES.get(found.verdict, found.exit_code)
         if output is not None:
-            write_output(output, report_of(document, output_format))
+            write_output(output, report_of(document, output_format, fail_under))
             return code
     except (RecordingError, ResultsError) as error:
         complain(str(error))
@@ -34,31 +41,32 @@ def report_command(results: Path, output_format: ReportKind, output: Path | None
     if output_format == ReportKind.TEXT:
         from waza_engine.commands.result_text import print_results
 
-        print_results(document)
+        print_results(document, fail_under=fail_under)
         return code
-    say_document(report_of(document, output_format))
+    say_document(report_of(document, output_format, fail_under))
     return code
 
 
-def report_of(document: Block, output_format: ReportKind) -> bytes:
-    """Return the report of a result document.
+def report_of(document: Block, output_format: ReportKind, fail_under: float | None = None) -> bytes:
+    """Return the report of a result document; ``fail_under`` is the least score with which it passes.
 
-    As JSON it is the document itself in today's layout.
+    As JSON it is the document itself in today's layout, with what it comes to.
     """
     match output_format:
         case ReportKind.JSON:
-            return encoded(plain(document))
+            return encoded(plain(concluded_document(document, fail_under=fail_under)))
         case ReportKind.JUNIT:
             from waza_engine.results.reports.junit import junit_report
 
-            return junit_report(document)
+            return junit_report(document, fail_under=fail_under)
         case ReportKind.MARKDOWN:
             from waza_engine.results.reports.markdown import markdown_report
 
-            return masked(markdown_report(document)).encode("utf-8", "replace")
+            told = markdown_report(document, fail_under=fail_under)
+            return masked(told).encode("utf-8", "replace")
         case ReportKind.TEXT:
             from waza_engine.commands.result_text import print_results
 
-            told = io.StringIO()
-            print_results(document, told)
-            return told.getvalue().encode("utf-8", "replace")
+            text = io.StringIO()
+            print_results(document, text, fail_under=fail_under)
+            return text.getvalue().encode("utf-8", "replace")

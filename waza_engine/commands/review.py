@@ -10,8 +10,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, cast
 
+from waza_engine.commands.conclusion_text import MARKS
 from waza_engine.commands.printer import Printer
-from waza_engine.commands.report import MARKS
 from waza_engine.results.json_values import Block, block_of, plain
 from waza_engine.results.reading.formats import read_document, todays_layout
 from waza_engine.results.reading.newest_scores import result_files

@@ -20,6 +20,7 @@ from waza_engine.commands.printer import Printer
 from waza_engine.commands.report import TextReport
 from waza_engine.commands.reporting import report_of
 from waza_engine.results.codec.runs import run_document
+from waza_engine.results.conclusion import EXIT_CODES, conclude
 from waza_engine.results.json_values import plain
 from waza_engine.results.places import file_segment
 from waza_engine.results.writing.store import (
@@ -41,11 +42,13 @@ from waza_engine.scoring.recommendation import recommend as recommend_model
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.terminal import complain
 
-PASSED, SOME_FAILED, NOT_RUN, LIMIT_REACHED, INTERRUPTED = 0, 1, 2, 3, 130
+NOT_RUN, INTERRUPTED = EXIT_CODES["broken"], EXIT_CODES["interrupted"]
 # One that is sent to the whole process group comes a second time from its front.
 _SAME_SIGNAL_SECONDS = 0.3
 # Of several runs the worst counts.
-_SEVERITY = (PASSED, SOME_FAILED, LIMIT_REACHED, NOT_RUN, INTERRUPTED)
+_SEVERITY = tuple(
+    EXIT_CODES[verdict] for verdict in ("passed", "errored", "failed", "limited", "broken", "interrupted")
+)
 
 
 def run_command(
@@ -57,12 +60,14 @@ def run_command(
     reporters: Sequence[str] = (),
     models: Sequence[str] = (),
     recommend: bool = False,
+    fail_under: float | None = None,
 ) -> int:
     """Run a suite and return the exit code. ``output_format`` is ``text``, ``json`` or ``jsonl``.
 
     ``reporters`` are ``junit:FILE`` each; their files are written however the run ends. Several models run
     one after the other within the same limits; the name of the model goes into the name of every file then,
-    and JSON is a list. ``verbose`` None is as ``.waza.yaml`` says.
+    and JSON is a list. ``verbose`` None is as ``.waza.yaml`` says. With a score below ``fail_under``, 0..1, a
+    run is no pass.
     """
     try:
         reports = [_report_file(reporter) for reporter in reporters]
@@ -90,13 +95,15 @@ def run_command(
     printed = StandardOutput(cancellation.request)
     found: list[RunReport] = []
     for run in runs:
-        found.append(_told(run.prepared, output_format, printed, cancellation, verbose=verbose))
+        found.append(
+            _told(run.prepared, output_format, printed, cancellation, verbose=verbose, fail_under=fail_under)
+        )
         if cancellation.requested:
             break
     if recommend and len(found) == len(runs) and not cancellation.requested:
         found = _recommended(found, printed, as_text=output_format == "text")
     if output_format == "json":
-        documents = [run_document(report.outcome) for report in found]
+        documents = [run_document(report.outcome, fail_under=fail_under) for report in found]
         printed.say_json(documents if several else documents[0], indent=2)
     printed.flush()
     printed.complain()
@@ -105,8 +112,14 @@ def run_command(
     codes = [
         _exit_code(
             report,
-            all([_written_copy(report, run.output), *(_reported(report, f) for f in run.reports)])
+            kept=all(
+                [
+                    _written_copy(report, run.output, fail_under),
+                    *(_reported(report, file, fail_under) for file in run.reports),
+                ]
+            )
             and not report.lost,
+            fail_under=fail_under,
         )
         for report, run in zip(found, runs, strict=False)
     ]
@@ -131,6 +144,7 @@ def _told(
     cancellation: RunCancellation,
     *,
     verbose: bool | None,
+    fail_under: float | None,
 ) -> RunReport:
     """Run and print what happens; the result document comes later."""
     if output_format == "text":
@@ -138,7 +152,7 @@ def _told(
             prepared, printed.stream, verbose=prepared.verbose if verbose is None else verbose
         ) as report:
             found = _run(prepared, report.tell, cancellation)
-            report.summarize(found)
+            report.summarize(found, fail_under=fail_under)
         return found
     if output_format == "jsonl":
         return _run(prepared, lambda event: _print_event(event, printed), cancellation)
@@ -245,12 +259,12 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
     raise KeyboardInterrupt
 
 
-def _written_copy(found: RunReport, output: Path | None) -> bool:
+def _written_copy(found: RunReport, output: Path | None, fail_under: float | None) -> bool:
     """Write the file of ``-o``; return whether the results are kept where they were asked for."""
     if output is None:
         return found.results_file is not None
     try:
-        write_output(output, encoded(run_document(found.outcome)))
+        write_output(output, encoded(run_document(found.outcome, fail_under=fail_under)))
     except ResultsError as error:
         complain(str(error))
         return False
@@ -264,24 +278,18 @@ def _report_file(reporter: str) -> Path:
     return Path(file)
 
 
-def _reported(found: RunReport, file: Path) -> bool:
+def _reported(found: RunReport, file: Path, fail_under: float | None) -> bool:
     try:
-        write_output(file, report_of(run_document(found.outcome), ReportKind.JUNIT))
+        write_output(file, report_of(run_document(found.outcome), ReportKind.JUNIT, fail_under))
     except ResultsError as error:
         complain(str(error))
         return False
     return True
 
 
-def _exit_code(found: RunReport, kept: bool) -> int:
-    if found.outcome.status == "canceled":
-        return INTERRUPTED
-    if found.outcome.limit and kept:
-        return LIMIT_REACHED
-    unusable = any(task.status == "error" and not task.trials for task in found.outcome.tasks)
-    if found.outcome.status == "error" or unusable or not kept:
-        return NOT_RUN
-    return PASSED if found.outcome.status == "completed" else SOME_FAILED
+def _exit_code(found: RunReport, *, kept: bool, fail_under: float | None) -> int:
+    code = conclude(found.outcome, fail_under=fail_under).exit_code
+    return code if kept or code == INTERRUPTED else NOT_RUN
 
 
 def _print_event(event: RunEvent, printed: StandardOutput) -> None:

@@ -20,6 +20,7 @@ from waza_engine.graders.judging.judges import limit_warning
 from waza_engine.graders.matching.patterns import current_workers, pattern_workers
 from waza_engine.masking import read_environment
 from waza_engine.processes.scope import ProcessScope, current_scope
+from waza_engine.results.conclusion import conclude
 from waza_engine.results.record import RunOutcome, TaskOutcome
 from waza_engine.results.writing.copies import write_copy
 from waza_engine.results.writing.recovery import recover_journals
@@ -356,6 +357,7 @@ class PreparedRun:
             score=outcome.summary.aggregate_score,
             completed=sum(len(task.trials) for task in both),
             total=self.total,
+            conclusion=conclude(outcome).document(),
         )
         return RunReport(outcome, path, course.write_error, course.lost)
 

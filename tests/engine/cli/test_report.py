@@ -84,7 +84,7 @@ def test_a_killed_run_is_never_a_pass(journal: Path, form: str) -> None:
     assert "1 of 1" not in found.stdout
     match form:
         case "text":
-            assert "1 of 3 tasks passed, 2 skipped" in found.stdout
+            assert "interrupted: 1 of 3 tasks passed, 2 not run" in found.stdout
         case "markdown":
             assert found.stdout.startswith("## ❌ `suite`: 1 of 3 tasks passed")
         case "junit":
@@ -125,7 +125,8 @@ def test_a_run_that_fails_by_a_metric_alone_is_no_pass(tmp_path: Path, form: str
 def test_a_report_of_a_run_that_failed_is_written_all_the_same(tmp_path: Path) -> None:
     suite = write_suite(tmp_path, {"a": task("a", prompt="Bye")}, graders=GREETS)
     run(suite)
-    assert engine("report", suite).returncode == 0
+    found = engine("report", suite)
+    assert (found.returncode, "failed: 0 of 1 tasks passed, 1 failed" in found.stdout) == (1, True)
 
 
 def test_why_a_task_does_not_pass_is_told(tmp_path: Path) -> None:
@@ -134,7 +135,7 @@ def test_why_a_task_does_not_pass_is_told(tmp_path: Path) -> None:
     found = engine("report", suite)
     assert "✗ greets  0.00" in found.stdout
     assert "b.yaml:" in found.stdout
-    assert "0 of 2 tasks passed, 1 in error" in found.stdout
+    assert "0 of 2 tasks passed, 1 failed, 1 in error" in found.stdout
 
 
 def test_json_is_the_document_in_todays_layout(record: Path) -> None:

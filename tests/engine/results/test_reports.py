@@ -24,7 +24,7 @@ def verdict(*, passed: bool, feedback: str = "", status: str = "") -> dict[str, 
 def task(name: str, status: str, error: str = "", **validations: dict[str, Any]) -> dict[str, Any]:
     run = {"status": status, "duration_ms": 1500, "validations": validations}
     found: dict[str, Any] = {"test_id": name, "display_name": name.title(), "status": status, "runs": [run]}
-    found["stats"] = {"avg_score": 0.5}
+    found["stats"] = {}
     return {**found, "error_msg": error} if error else found
 
 
@@ -66,7 +66,10 @@ def test_junit_has_a_suite_with_its_counts_and_properties() -> None:
     }
     assert suite.get("timestamp") == "2026-01-02T03:04:05+00:00"
     properties = {found.get("name"): found.get("value") for found in suite.iter("property")}
-    assert properties == {"skill": "explain", "model": "gpt", "engine": "mock", "score": "0.7500"}
+    assert properties == {"skill": "explain", "model": "gpt", "engine": "mock", "score": "0.7500"} | {
+        "verdict": "failed",
+        "reason": "1 task in error",
+    }
 
 
 def test_junit_has_a_case_for_every_task() -> None:
@@ -113,7 +116,7 @@ def test_markdown_has_a_headline_a_table_and_details_of_what_failed() -> None:
     text = markdown_report(FOUR)
     assert text.startswith("## ❌ `explainers`: 1 of 4 tasks passed\n")
     assert "Model: **`gpt`**" in text
-    assert "| ✅ | `good` | 0.50 | 1/1 |" in text
+    assert "| ✅ | `good` | 1.00 | 1/1 |" in text
     assert "<summary>❌ <code>bad</code></summary>\n\n- **`says`** 0.25: `no <word>`\n" in text
     assert "- `the task file is empty`" in text
     assert "- **`review`** pending" in text
@@ -129,7 +132,7 @@ def test_markdown_of_a_good_run_says_so() -> None:
 def test_markdown_shows_a_text_as_it_is() -> None:
     said = "a|b *c* `d` [e](https://x.example)\n# f @team #12 <script>"
     text = markdown_report(document(task("t|u", "failed", says=verdict(passed=False, feedback=said))))
-    assert "| ❌ | `t\\|u` | 0.50 | 0/1 |" in text
+    assert "| ❌ | `t\\|u` | 0.25 | 0/1 |" in text
     line = next(line for line in text.splitlines() if line.startswith("- **`says`**"))
     assert line.endswith("``a|b *c* `d` [e](https://x.example) # f @team #12 <script>``")
 

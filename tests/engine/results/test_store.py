@@ -175,7 +175,7 @@ def test_the_journal_of_a_dead_process_becomes_a_document(tmp_path: Path) -> Non
     assert recover_journals(tmp_path) == [store.path]
     document = json.loads(store.path.read_text())
     assert (document["summary"]["total_tests"], document["tasks"][0]["test_id"]) == (1, "a")
-    assert document["metadata"]["engine"]["status"] == "error"
+    assert document["metadata"]["engine"]["status"] == "canceled"
     assert not store.journal_path.exists()
 
 
@@ -220,7 +220,7 @@ def test_a_dead_run_lists_every_planned_task_and_says_that_it_was_interrupted(
     summary = document["summary"]
     assert (summary["total_tests"], summary["succeeded"], summary["skipped"]) == (3, done, 3 - done)
     engine = document["metadata"]["engine"]
-    assert (engine["status"], engine["message"]) == ("error", "the run was interrupted")
+    assert (engine["status"], engine["message"]) == ("canceled", "the run was interrupted")
     assert not {"planned", "process"} & document.keys()
 
 

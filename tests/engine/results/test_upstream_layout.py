@@ -144,7 +144,7 @@ def test_a_killed_run_that_was_made_whole(tmp_path: Path) -> None:
     run(path)
     documents = sorted((tmp_path / ".waza" / "results").glob("*.json"), key=lambda file: file.stat().st_mtime)
     recovered = checked(documents[0])
-    assert recovered["metadata"]["engine"]["status"] == "error"
+    assert recovered["metadata"]["engine"]["status"] == "canceled"
     assert recovered["tasks"][0]["stats"]["avg_score"] == 1.0
 
 

@@ -10,6 +10,7 @@ from dataclasses import asdict
 from typing import cast
 
 from waza_engine.results.codec.verdicts import verdicts_of
+from waza_engine.results.conclusion import decides
 from waza_engine.results.json_values import Block, Json, block_of, blocks_of, text_of
 from waza_engine.scoring.composite import Graded, TrialStatus, composite, trial_status
 from waza_engine.scoring.statistics import CONFIDENCE, Interval, mean
@@ -73,8 +74,10 @@ def counted_document(document: Block, tasks: Sequence[Block]) -> Json:
     metadata = block_of(document, "metadata")
     engine = block_of(metadata, "engine")
     status = engine_status(document, all_passed=all(score.status in PASSED for score in scores))
-    if status != text_of(engine.get("status")):
-        counted["metadata"] = {**metadata, "engine": {**engine, "status": status}}
+    if status != text_of(engine.get("status")) or "conclusion" in engine:
+        # What the run came to before is not what it comes to now.
+        rest = {key: value for key, value in engine.items() if key != "conclusion"}
+        counted["metadata"] = {**metadata, "engine": {**rest, "status": status}}
     return counted
 
 
@@ -83,8 +86,11 @@ def engine_status(document: Block, *, all_passed: bool) -> str:
     status = text_of(block_of(block_of(document, "metadata"), "engine").get("status"))
     if status not in ("completed", "failed"):
         return status
-    metrics = block_of(document, "metrics").values()
-    missed = any(isinstance(m, Mapping) and cast("Block", m).get("passed") is False for m in metrics)
+    metrics = block_of(document, "metrics").items()
+    missed = any(
+        isinstance(metric, Mapping) and cast("Block", metric).get("passed") is False and decides(name)
+        for name, metric in metrics
+    )
     return "completed" if all_passed and not missed else "failed"
 
 

@@ -14,6 +14,7 @@ from waza_engine.results.codec.figures import summary_figures
 from waza_engine.results.codec.header import engine_block, header_document, header_of
 from waza_engine.results.codec.tasks import task_document, task_of
 from waza_engine.results.codec.usage import cost_document, cost_of, usage_document, usage_of
+from waza_engine.results.conclusion import conclude
 from waza_engine.results.json_values import (
     Block,
     Json,
@@ -41,8 +42,8 @@ from waza_engine.scoring.triggers import TriggerMetrics
 from waza_engine.vocabulary import Usage
 
 
-def run_document(outcome: RunOutcome) -> Json:
-    """Return the whole document."""
+def run_document(outcome: RunOutcome, *, fail_under: float | None = None) -> Json:
+    """Return the whole document; ``fail_under`` is the least score with which its conclusion is a pass."""
     document = header_document(outcome.header)
     document["summary"] = {
         **_summary(outcome.summary, outcome.usage),
@@ -76,8 +77,17 @@ def run_document(outcome: RunOutcome) -> Json:
     document["metadata"]["engine"] |= {
         "status": outcome.status,
         **given(message=outcome.message, limit=outcome.limit),
+        "conclusion": conclude(outcome, fail_under=fail_under).document(),
     }
     return cast("Json", plain(document))
+
+
+def concluded_document(document: Block, *, fail_under: float | None = None) -> Json:
+    """Return a document in today's layout with what its run comes to now, reviews and all."""
+    metadata = block_of(document, "metadata")
+    found = conclude(run_of(document), fail_under=fail_under)
+    engine = {**block_of(metadata, "engine"), "conclusion": found.document()}
+    return {**document, "metadata": {**metadata, "engine": engine}}
 
 
 def run_of(document: Block) -> RunOutcome:

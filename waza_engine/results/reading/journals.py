@@ -9,14 +9,14 @@ from waza_engine.results.json_values import Block, Json, block_of, blocks_of, te
 
 
 def unended_document(journal: Block, message: str) -> Json:
-    """Return the document of a run that did not end, with its figures; its status is ``error``.
+    """Return the document of a run that did not end, with its figures; its status is ``canceled``.
 
     ``journal`` is what its lines say, ``message`` why the run has no end. A planned task without an outcome
     is ``skipped``: nothing is known of it, so it has neither passed nor failed.
     """
     planned = blocks_of(journal.get("planned"))
     metadata = block_of(journal, "metadata")
-    engine = {**block_of(metadata, "engine"), "status": "error", "message": message}
+    engine = {**block_of(metadata, "engine"), "status": "canceled", "message": message}
     known = {key: value for key, value in journal.items() if key not in ("process", "planned")}
     head: Json = {**known, "metrics": {}, "metadata": {**metadata, "engine": engine}}
     baseline = block_of(journal, "baseline_outcome")

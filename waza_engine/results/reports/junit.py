@@ -3,52 +3,55 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Iterator
 from typing import Any, cast
 
 from junitparser import Error, Failure, JUnitXml, Skipped, TestCase, TestSuite
 
-from waza_engine.results.codec.header import header_of
-from waza_engine.results.json_values import Block, block_of, blocks_of, number
-from waza_engine.results.reading.scores import GraderResult, TaskResult
-from waza_engine.results.reading.task_scores import task_result
-from waza_engine.results.reports.words import baseline_words, ending_words, missed_metrics, spending_words
+from waza_engine.results.codec.runs import run_of
+from waza_engine.results.conclusion import PROMPTS, SCORE, SKILLS, TASKS, WHOLE_RUN, Conclusion, conclude
+from waza_engine.results.json_values import Block
+from waza_engine.results.reports.words import VERDICT_WORDS, repeated_words, spending_words, trigger_words
+from waza_engine.results.task_conclusion import GraderConclusion, TaskConclusion
 from waza_engine.terminal import harmless_lines
 
 _MILLISECONDS = 1000
+_TYPES = {
+    WHOLE_RUN: "RunNotEnded",
+    SKILLS: "BaselineFailure",
+    SCORE: "ScoreFailure",
+    PROMPTS: "TriggerError",
+}
 
 
-def junit_report(document: Block) -> bytes:
+def junit_report(document: Block, *, fail_under: float | None = None) -> bytes:
     """Return the XML of a result document in today's layout.
 
-    Times are seconds. A failure has a line for every grader that did not pass; what broke is an error.
+    Times are seconds. A failure has a line for every grader that did not pass; what broke is an error. What
+    speaks against the run beside its tasks is a case of its own: a run that is no pass is never green.
     """
-    header = header_of(document)
+    run = run_of(document)
+    found, header = conclude(run, fail_under=fail_under), run.header
     suite = TestSuite(_clean(header.eval_name) or "eval")
     suite.timestamp = header.started.isoformat()
     for name, value in (
         ("skill", header.skill),
         ("model", header.model),
         ("engine", header.executor),
-        ("score", _score(block_of(document, "summary"))),
+        ("score", _score(document)),
+        ("verdict", VERDICT_WORDS[found.verdict]),
         ("spent", spending_words(document)),
-        ("baseline", baseline_words(document)),
+        ("baseline", found.baseline.words if found.baseline else ""),
+        ("triggers", trigger_words(found.triggers) if found.triggers else ""),
+        ("repeated", repeated_words(found)),
+        *(("reason", reason.words) for reason in found.reasons),
+        *(("note", note) for note in found.notes),
     ):
         if value:
             suite.add_property(name, _clean(value))
-    cases = [
-        _case(task, task_result(task, header.started), header.skill)
-        for task in blocks_of(document.get("tasks"))
-    ]
-    for name, missed in missed_metrics(document).items():
-        case = TestCase(_clean(name), classname=_clean(header.skill))
-        case.result = [Failure(_clean(missed), "MetricFailure")]
-        cases.append(case)
-    if ending := ending_words(document):
-        case = TestCase("the whole run", classname=_clean(header.skill))
-        case.result = [Error(_clean(ending), "RunNotEnded")]
-        cases.append(case)
+    cases = [_case(task, header.skill) for task in found.tasks]
     # All at once: the library counts the whole suite whenever a case is added to it.
-    suite.add_testcases(cases)
+    suite.add_testcases([*cases, *_cases_of_the_run(found, header.skill)])
     report = JUnitXml()
     report.add_testsuite(suite)
     report.update_statistics()
@@ -58,41 +61,41 @@ def junit_report(document: Block) -> bytes:
     return written.getvalue()
 
 
-def _case(task: Block, found: TaskResult, skill: str) -> TestCase:
-    case = TestCase(_clean(found.id or found.name), classname=_clean(skill), time=_seconds(task))
-    complaints = [grader for grader in found.graders.values() if not grader.passed]
-    lines = "\n".join(_line(grader) for grader in complaints if grader.status != "pending")
-    match found.status:
-        case "passed":
-            return case
-        case "skipped":
-            waiting = [grader.name for grader in complaints if grader.status == "pending"]
-            why = f"waits for a review: {', '.join(waiting)}" if waiting else found.error or "it did not run"
-            case.result = [Skipped(_clean(why))]
-        case "failed" if not found.error:
-            names = ", ".join(grader.name for grader in complaints if grader.status == "graded")
-            failure = Failure(_clean(f"not passed: {names or 'the task'}"), "GraderFailure")
-            failure.text = _clean(lines)
-            case.result = [failure]
-        case _:
-            broken = [grader.name for grader in complaints if grader.status == "error"]
-            why = found.error or f"could not grade: {', '.join(broken) or 'the task'}"
-            error = Error(_clean(why), "ExecutionError")
-            error.text = _clean(lines)
-            case.result = [error]
+def _cases_of_the_run(found: Conclusion, skill: str) -> Iterator[TestCase]:
+    """Yield a case for each reason that no case of a task shows."""
+    for reason in found.reasons:
+        if reason.about != TASKS:
+            case = TestCase(_clean(reason.about), classname=_clean(skill))
+            kind = Failure if reason.kind == "failed" else Error
+            case.result = [kind(_clean(reason.words), _TYPES.get(reason.about, "MetricFailure"))]
+            yield case
+
+
+def _case(task: TaskConclusion, skill: str) -> TestCase:
+    case = TestCase(
+        _clean(task.id or task.name), classname=_clean(skill), time=task.duration_ms / _MILLISECONDS
+    )
+    if task.verdict == "passed":
+        return case
+    if task.verdict in ("skipped", "lost", "not run"):
+        case.result = [Skipped(_clean(task.reason))]
+        return case
+    kind, name = (Failure, "GraderFailure") if task.verdict == "failed" else (Error, "ExecutionError")
+    found = kind(_clean(task.reason), name)
+    broken = [task.error] if task.error and task.error != task.reason else []
+    told = [_line(grader) for grader in task.graders if grader.verdict in ("failed", "errored")]
+    found.text = _clean("\n".join([*told, *broken]))
+    case.result = [found]
     return case
 
 
-def _line(grader: GraderResult) -> str:
+def _line(grader: GraderConclusion) -> str:
     return f"{grader.name}: {grader.score:.2f} {' '.join(grader.feedback.split())}".rstrip()
 
 
-def _seconds(task: Block) -> float:
-    return sum(number(run.get("duration_ms")) for run in blocks_of(task.get("runs"))) / _MILLISECONDS
-
-
-def _score(summary: Block) -> str:
-    score = summary.get("aggregate_score")
+def _score(document: Block) -> str:
+    summary = document.get("summary")
+    score = cast("Block", summary).get("aggregate_score") if isinstance(summary, dict) else None
     return f"{score:.4f}" if isinstance(score, int | float) else ""
 
 

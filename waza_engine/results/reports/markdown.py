@@ -6,48 +6,64 @@ import html
 from collections.abc import Iterator
 
 from waza_engine.markdown import cell, code
-from waza_engine.results.codec.header import header_of
-from waza_engine.results.json_values import Block, block_of, blocks_of
-from waza_engine.results.reading.scores import GraderResult, TaskResult
-from waza_engine.results.reading.task_scores import task_result
+from waza_engine.results.codec.runs import run_of
+from waza_engine.results.conclusion import Conclusion, RunVerdict, TriggerConclusion, conclude
+from waza_engine.results.json_values import Block, block_of
 from waza_engine.results.record import RunHeader
-from waza_engine.results.reports.words import baseline_words, ending_words, missed_metrics, spending_words
+from waza_engine.results.reports.words import (
+    VERDICT_WORDS,
+    mistake_words,
+    repeated_words,
+    rest_words,
+    spending_words,
+    trigger_words,
+)
 from waza_engine.results.reviews.calibration import agreement_words, calibrations
+from waza_engine.results.task_conclusion import GraderConclusion, TaskConclusion
 from waza_engine.terminal import harmless_lines, visible
 
 LONGEST_CHARACTERS = 60_000
-_MARKS = {"passed": "✅", "failed": "❌", "error": "⚠️", "skipped": "⏭️"}
+_MARKS = {
+    "passed": "✅",
+    "failed": "❌",
+    "errored": "⚠️",
+    "skipped": "⏭️",
+    "lost": "⚠️",
+    "not run": "⏭️",
+    "unjudged": "⏭️",
+}
+_RUN_MARKS: dict[RunVerdict, str] = {"passed": "✅", "errored": "⚠️", "unjudged": "⏭️"}
 _FEEDBACK_CHARACTERS = 500
 _CUT = "\nThe rest is in the result file.\n"
 
 
-def markdown_report(document: Block) -> str:
+def markdown_report(document: Block, *, fail_under: float | None = None) -> str:
     """Return the comment of a result document in today's layout.
 
     What comes from the suite, its agents and graders stands in code: it makes no link and mentions nobody. A
     comment that GitHub would refuse for its length ends with a note.
     """
-    header = header_of(document)
-    tasks = [task_result(task, header.started) for task in blocks_of(document.get("tasks"))]
+    run = run_of(document)
+    found = conclude(run, fail_under=fail_under)
     text = ""
-    for part in map(harmless_lines, _parts(document, header, tasks)):
+    for part in map(harmless_lines, _parts(document, run.header, found)):
         if len(text) + len(part) > LONGEST_CHARACTERS:
             return text + _CUT
         text += part
     return text
 
 
-def _parts(document: Block, header: RunHeader, tasks: list[TaskResult]) -> Iterator[str]:
+def _parts(document: Block, header: RunHeader, found: Conclusion) -> Iterator[str]:
     summary = block_of(document, "summary")
-    passed = sum(task.status == "passed" for task in tasks)
-    ending, missed = ending_words(document), missed_metrics(document)
-    well = not ending and not missed and all(task.status in ("passed", "skipped") for task in tasks)
     name = code(header.eval_name) or "Evaluation"
-    yield f"## {'✅' if well else '❌'} {name}: {passed} of {len(tasks)} tasks passed\n\n"
-    if ending:
-        yield f"⚠️ {code(ending)}\n\n"
-    for words in missed.values():
-        yield f"❌ {code(words)}\n\n"
+    counts = found.counts
+    mark = _RUN_MARKS.get(found.verdict, "❌")
+    yield f"## {mark} {name}: {counts.passed} of {counts.total} tasks passed\n\n"
+    yield " · ".join([f"**{VERDICT_WORDS[found.verdict]}**", *rest_words(counts)]) + "\n\n"
+    for reason in found.reasons:
+        yield f"{_MARKS[reason.kind]} {code(reason.words)}\n\n"
+    for note in found.notes:
+        yield f"Note: {code(note)}\n\n"
     facts = [
         ("Skill", code(header.skill)),
         ("Model", code(header.model)),
@@ -56,39 +72,59 @@ def _parts(document: Block, header: RunHeader, tasks: list[TaskResult]) -> Itera
         ("Duration", _duration(summary.get("duration_ms"))),
         # The names of models may be among these words.
         ("Spent", code(spending_words(document))),
-        ("Baseline", baseline_words(document)),
+        ("Triggers", trigger_words(found.triggers) if found.triggers else ""),
+        ("Repeated", repeated_words(found)),
     ]
     yield " · ".join(f"{label}: **{value}**" for label, value in facts if value) + "\n\n"
     for name, figures in calibrations(document).items():
         yield f"{code(name)}: {code(agreement_words(figures))}\n\n"
-    if tasks:
+    if found.tasks:
         yield "| | Task | Score | Trials passed |\n|---|---|--:|--:|\n"
-    for task in tasks:
-        trials = f"{task.passed_trials}/{task.trials}" if task.trials else ""
-        yield f"| {_mark(task)} | {cell(task.id or task.name)} | {task.score:.2f} | {trials} |\n"
-    for task in tasks:
-        if task.status != "passed" and (task.graders or task.error):
+    for task in found.tasks:
+        trials = f"{task.passed_trials}/{task.ended_trials}" if task.ended_trials else ""
+        yield f"| {_MARKS[task.verdict]} | {cell(task.id or task.name)} | {task.score:.2f} | {trials} |\n"
+    yield from _flaky(found)
+    if found.triggers is not None:
+        yield from _mistakes(found.triggers)
+    for task in found.tasks:
+        if task.verdict != "passed" and (task.graders or task.error):
             yield _details(task)
 
 
-def _details(task: TaskResult) -> str:
-    lines = [f"- {code(_shortened(task.error))}"] if task.error else []
-    lines += [_line(grader) for grader in task.graders.values() if not grader.passed]
+def _flaky(found: Conclusion) -> Iterator[str]:
+    flaky = [task for task in found.tasks if task.flaky]
+    if flaky:
+        yield "\n### Flaky tasks\n\n| Task | Passed | Failed | pass@k | pass^k |\n|---|--:|--:|--:|--:|\n"
+    for task in flaky:
+        chances = [_figure(chance) for chance in (task.pass_at_k, task.pass_exp_k)]
+        failed = task.trials.count("failed")
+        yield f"| {cell(task.id or task.name)} | {task.passed_trials} | {failed} | {' | '.join(chances)} |\n"
+
+
+def _mistakes(found: TriggerConclusion) -> Iterator[str]:
+    if found.mistakes or found.broken:
+        yield "\n### Trigger prompts\n\n"
+    for trigger in (*found.mistakes, *found.broken):
+        mark = _MARKS["errored" if trigger.error else "failed"]
+        yield f"- {mark} {code(_shortened(trigger.prompt))} {code(_shortened(mistake_words(trigger)))}\n"
+
+
+def _details(task: TaskConclusion) -> str:
+    told = [task.error] if task.error else []
+    lines = [f"- {code(_shortened(text))}" for text in told]
+    lines += [_line(grader) for grader in task.graders if grader.verdict != "passed"]
     # A block of HTML goes on until the blank line, so there is no Markdown in the title.
     title = html.escape(visible(" ".join((task.id or task.name).split())))
     body = "\n".join(lines)
-    return f"\n<details><summary>{_mark(task)} <code>{title}</code></summary>\n\n{body}\n\n</details>\n"
+    mark = _MARKS[task.verdict]
+    return f"\n<details><summary>{mark} <code>{title}</code></summary>\n\n{body}\n\n</details>\n"
 
 
-def _line(grader: GraderResult) -> str:
+def _line(grader: GraderConclusion) -> str:
     feedback = code(_shortened(grader.feedback))
-    score = "pending" if grader.status == "pending" else f"{grader.score:.2f}"
+    score = "pending" if grader.verdict == "pending" else f"{grader.score:.2f}"
     trials = f", {grader.passed_trials} of {grader.trials} trials passed" if grader.trials > 1 else ""
     return f"- **{code(grader.name)}** {score}{trials}{': ' if feedback else ''}{feedback}"
-
-
-def _mark(task: TaskResult) -> str:
-    return _MARKS.get(task.status, "❔")
 
 
 def _shortened(text: str) -> str:

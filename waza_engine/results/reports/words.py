@@ -1,14 +1,14 @@
-"""What a run used, what it cost and what its skills add, in words that all reports share."""
+"""What a run comes to, what it cost and what its skills add, in words that all reports share."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import cast
 
-from waza_engine.results.codec.header import engine_block
-from waza_engine.results.json_values import Block, block_of, blocks_of, number, text_of
-from waza_engine.scoring.impact import compared_rates
+from waza_engine.results.conclusion import Conclusion, Counts, RunVerdict, TriggerConclusion, count_words
+from waza_engine.results.json_values import Block, block_of, number
+from waza_engine.results.record import TriggerOutcome
 
 
 def spending_words(document: Block) -> str:
@@ -20,30 +20,61 @@ def spending_words(document: Block) -> str:
     return f"{tokens:,} tokens, {_cost(cost)}"
 
 
-def ending_words(document: Block) -> str:
-    """Return why a run has not come to its end, or could not; "" for one that has."""
-    engine = engine_block(document)
-    match engine.get("status"):
-        case "canceled":
-            return text_of(engine.get("message")) or "the run was interrupted; what was finished is kept"
-        case "error":
-            return text_of(engine.get("message")) or "the run did not come to its end"
-        case _:
-            return ""
+VERDICT_WORDS: Mapping[RunVerdict, str] = {
+    "passed": "passed",
+    "failed": "failed",
+    "errored": "errored",
+    "unjudged": "nothing judged",
+    "limited": "stopped by a limit",
+    "interrupted": "interrupted",
+    "broken": "not run to its end",
+}
+"""What a report calls the verdict of a run."""
 
 
-def missed_metrics(document: Block) -> dict[str, str]:
-    """Return, by its name, how each metric of a run fell short: ``trigger_accuracy is 0.50, below 0.9``."""
-    return {
-        name: missed_words(name, number(metric.get("value")), number(metric.get("threshold")))
-        for name, found in block_of(document, "metrics").items()
-        if isinstance(found, Mapping) and (metric := cast("Mapping[str, Any]", found)).get("passed") is False
-    }
+def counts_words(counts: Counts) -> str:
+    """Return how many tasks came to what: ``1 of 4 tasks passed, 2 failed, 1 in error``."""
+    rest = [word for word in rest_words(counts) if word]
+    return ", ".join([f"{counts.passed} of {counts.total} tasks passed", *rest])
 
 
-def missed_words(name: str, value: float, threshold: float) -> str:
-    """Return how a metric fell short."""
-    return f"{name} is {value:.2f}, below {threshold:g}"
+def rest_words(counts: Counts) -> list[str]:
+    """Return the same for each other verdict that tasks came to."""
+    return [
+        f"{count} {word}"
+        for count, word in (
+            (counts.failed, "failed"),
+            (counts.errored, "in error"),
+            (counts.skipped, "skipped"),
+            (counts.lost, "lost"),
+            (counts.not_run, "not run"),
+        )
+        if count
+    ]
+
+
+def trigger_words(found: TriggerConclusion) -> str:
+    """Return how the trigger prompts went; what could not be tried is neither right nor wrong."""
+    tried = found.right + found.wrong
+    if not tried:
+        return f"none of the {count_words(found.total, 'prompt')} could be tried"
+    broken = f", {found.errored} more could not be tried" if found.errored else ""
+    figures = f"accuracy {found.accuracy:.2f}, F1 {found.f1:.2f}"
+    return f"{found.right} of {count_words(tried, 'prompt')} right{broken}, {figures}"
+
+
+def mistake_words(trigger: TriggerOutcome) -> str:
+    """Return what went wrong with a trigger prompt, which is not part of it."""
+    if trigger.error:
+        return f"could not be tried ({' '.join(trigger.error.split())})"
+    return "should have triggered" if trigger.should_trigger else "should not have triggered"
+
+
+def repeated_words(conclusion: Conclusion) -> str:
+    """Return what may be expected of the tasks when they are run again, "" for tasks of one trial."""
+    if conclusion.pass_at_k is None or conclusion.pass_exp_k is None:
+        return ""
+    return f"pass@k {conclusion.pass_at_k:.2f}, pass^k {conclusion.pass_exp_k:.2f}"
 
 
 def dollars(amount: float) -> str:
@@ -70,31 +101,6 @@ def impact_words(impact: Block) -> str:
     return text + ", ".join(
         f"{count} {word}" for count, word in zip(counts, ("better", "equal", "worse"), strict=True) if count
     )
-
-
-def baseline_words(document: Block) -> str:
-    """Return how the whole run compares with its baseline, "" without one."""
-    baseline = block_of(document, "baseline_outcome")
-    if not baseline:
-        return ""
-    statuses = _statuses(document)
-    found = compared_rates(statuses, _statuses(baseline))
-    if found is None:
-        return "with skills and without cannot be compared: no task was judged both times"
-    with_skills, without = found.with_skills, found.baseline
-    every = found.tasks == len(statuses)
-    tasks = "tasks" if every else f"{found.tasks} tasks judged both times, of {len(statuses)},"
-    said = f"{_percent(with_skills)} of the {tasks} pass with skills, {_percent(without)} without"
-    if with_skills > without:
-        return f"{said}: the skills help"
-    if with_skills == without:
-        return f"{said}: there is nothing to improve" if without == 1 else f"{said}: the skills do not help"
-    return f"{said}: the skills do harm"
-
-
-def _statuses(document: Block) -> dict[str, str]:
-    tasks = blocks_of(document.get("tasks"))
-    return {text_of(task.get("test_id")): text_of(task.get("status")) for task in tasks}
 
 
 def _cost(cost: Block) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Literal
 
@@ -30,7 +30,8 @@ class RunEvent:
     (with ``trial``, from 1) or the whole task (without). ``output`` carries an answer or, without a task, a
     warning about the suite. ``completed`` and ``total`` count trials. ``status`` of a ``graded`` event is
     ``graded``, ``pending`` or ``error``, of ``ended`` that of the run. Events of the run without skills have
-    ``baseline``; a task that was taken from the cache is ``cached``.
+    ``baseline``; a task that was taken from the cache is ``cached``. ``ended`` has the ``conclusion`` of the
+    run: its verdict, exit code, counts and reasons.
     """
 
     run_id: str
@@ -48,6 +49,7 @@ class RunEvent:
     status: str | None = None
     baseline: bool | None = None
     cached: bool | None = None
+    conclusion: Mapping[str, Any] | None = None
 
     def document(self) -> dict[str, Any]:
         """Return the event as JSON, without what does not apply."""

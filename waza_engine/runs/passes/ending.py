@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import cast
 
+from waza_engine.results.conclusion import conclude
 from waza_engine.results.record import RunHeader, RunOutcome, RunStatus, TaskOutcome
 from waza_engine.runs.limits.budget import Meter
-from waza_engine.runs.passes.metrics import decides
 from waza_engine.runs.passes.suite_pass import Findings
 from waza_engine.scoring.cost import Spending
-from waza_engine.scoring.impact import PairwiseImpact, compared_rates, improves, pairwise_impact, skill_impact
+from waza_engine.scoring.impact import PairwiseImpact, pairwise_impact, skill_impact
 from waza_engine.scoring.tasks import TaskScore, suite_summary
 from waza_engine.scoring.usage import total
 
@@ -37,20 +37,28 @@ def run_outcome(
     tasks = plain.tasks
     if baseline is not None:
         without = _outcome(header, baseline, baseline.duration_ms)
-        without = replace(without, status=_status(without, cancelled=ending.cancelled, broken=bool(message)))
+        without = replace(without, status=_status(without, ending, message))
         tasks = _compared(tasks, without.tasks)
-    status = _status(plain, cancelled=ending.cancelled, broken=bool(message))
-    if status == "completed" and without is not None and not _improved(plain, without):
-        status = "failed"
-    return replace(
+    outcome = replace(
         plain,
-        status=status,
         tasks=tasks,
         message=message,
         limit=limit,
         baseline=without,
         spending=Spending(ending.meter.tokens, ending.meter.cost),
     )
+    return replace(outcome, status=_status(outcome, ending, message))
+
+
+def _status(outcome: RunOutcome, ending: Ending, message: str) -> RunStatus:
+    """Return how a run ended; one that came to its end as its tasks, metrics and baseline did."""
+    if ending.cancelled:
+        return "canceled"
+    if message:
+        return "error"
+    # A task that could not be loaded makes a run incomplete, and is no reason to stop it.
+    status = conclude(outcome).status
+    return "failed" if status == "error" else status
 
 
 def _outcome(header: RunHeader, findings: Findings, duration_ms: int) -> RunOutcome:
@@ -66,24 +74,6 @@ def _outcome(header: RunHeader, findings: Findings, duration_ms: int) -> RunOutc
         triggers=findings.triggers,
         trigger_metrics=findings.trigger_metrics,
     )
-
-
-def _status(outcome: RunOutcome, *, cancelled: bool, broken: bool) -> RunStatus:
-    if cancelled:
-        return "canceled"
-    if broken:
-        return "error"
-    well = all(task.status in ("passed", "skipped") for task in outcome.tasks)
-    metrics = all(metric.passed for metric in outcome.metrics if decides(metric))
-    return "completed" if well and metrics else "failed"
-
-
-def _improved(outcome: RunOutcome, baseline: RunOutcome) -> bool:
-    """Whether the skills are worth having; without a task judged both times nothing speaks against them."""
-    found = compared_rates(
-        {task.id: task.status for task in outcome.tasks}, {task.id: task.status for task in baseline.tasks}
-    )
-    return found is None or improves(found.with_skills, found.baseline)
 
 
 def _compared(tasks: Sequence[TaskOutcome], baseline: Sequence[TaskOutcome]) -> list[TaskOutcome]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
+from waza_engine.results.conclusion import DECIDING, decides
 from waza_engine.results.record import MetricOutcome, TaskOutcome
 from waza_engine.scoring.composite import composite
 from waza_engine.scoring.statistics import mean
 from waza_engine.scoring.triggers import TriggerMetrics
 from waza_engine.spec.suite_parts import Metric
 
-DECIDING = "trigger_accuracy"
 _OTHER_NAMES = {"pass@k": "pass_at_k", "pass^k": "pass_exp_k"}
 
 
@@ -25,7 +25,7 @@ def suite_metrics(
     found: dict[str, MetricOutcome] = {}
     for metric in asked:
         name = _OTHER_NAMES.get(metric.name, metric.name)
-        if name == DECIDING:
+        if decides(name):
             value = None if triggers is None else triggers.accuracy
         else:
             value = _FIGURES[name](judged) if name in _FIGURES and judged else None
@@ -33,11 +33,6 @@ def suite_metrics(
             passed = metric.threshold <= 0 or value >= metric.threshold
             found[metric.name] = MetricOutcome(metric.name, value, metric.threshold, passed, metric.weight)
     return list(found.values())
-
-
-def decides(metric: MetricOutcome) -> bool:
-    """Tell whether missing its threshold fails the run; all others inform."""
-    return metric.name == DECIDING
 
 
 def unknown_metrics(asked: Iterable[Metric]) -> list[str]:

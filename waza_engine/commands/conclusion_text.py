@@ -1,0 +1,64 @@
+"""What a run comes to, in the lines with which a run and a report end."""
+
+from __future__ import annotations
+
+from waza_engine.commands.printer import Part, Printer
+from waza_engine.results.conclusion import Conclusion, Reason
+from waza_engine.results.reports.words import (
+    VERDICT_WORDS,
+    counts_words,
+    mistake_words,
+    repeated_words,
+    trigger_words,
+)
+
+MARKS: dict[str, Part] = {
+    "passed": ("✓", "green"),
+    "failed": ("✗", "red"),
+    "error": ("⚠", "yellow"),
+    "errored": ("⚠", "yellow"),
+    "skipped": ("–", "dim"),
+    "lost": ("⚠", "yellow"),
+    "not run": ("–", "dim"),
+    "pending": ("⧖", "cyan"),
+    "unjudged": ("–", "dim"),
+}
+_RUN_MARKS = {"passed": MARKS["passed"], "unjudged": MARKS["unjudged"], "errored": MARKS["errored"]}
+_SHOWN_CHARACTERS = 300
+
+
+def print_conclusion(printer: Printer, found: Conclusion, duration_ms: float) -> None:
+    """Print the trigger prompts, why the run is no pass, and last the totals behind its verdict."""
+    if found.triggers is not None:
+        printer.line()
+        printer.line(f"triggers: {trigger_words(found.triggers)}")
+        for trigger in (*found.triggers.mistakes, *found.triggers.broken):
+            mark = MARKS["errored" if trigger.error else "failed"]
+            printer.line("  ", mark, f" {_shortened(mistake_words(trigger))}: {_shortened(trigger.prompt)}")
+    printer.line()
+    for reason in found.reasons:
+        printer.line(_mark(reason), f" {reason.words}")
+    for note in found.notes:
+        printer.line(("note: ", "dim"), note)
+    if repeated := repeated_words(found):
+        printer.line(repeated)
+    printer.line(
+        _RUN_MARKS.get(found.verdict, MARKS["failed"]),
+        f" {VERDICT_WORDS[found.verdict]}: {counts_words(found.counts)}",
+        f"  ·  score {found.score:.2f}  ·  {duration_ms / 1000:.1f} s",
+    )
+
+
+def feedback_part(feedback: str) -> Part:
+    """Return the beginning of what a grader says, as the end of its line."""
+    shortened = _shortened(feedback)
+    return (f"  {shortened}", "dim") if shortened else ""
+
+
+def _mark(reason: Reason) -> Part:
+    return MARKS[reason.kind]
+
+
+def _shortened(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _SHOWN_CHARACTERS else line[:_SHOWN_CHARACTERS] + "…"

@@ -1,0 +1,74 @@
+"""What the skills add to a run, over the tasks that were judged with them and without. Light."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from waza_engine.results.record import RunOutcome
+from waza_engine.results.task_conclusion import TaskConclusion, conclude_task
+from waza_engine.scoring.impact import compared_rates, improves
+from waza_engine.scoring.paired import SIGNIFICANT, paired_p
+
+
+@dataclass(frozen=True, slots=True)
+class BaselineConclusion:
+    """The run beside the same without skills, over the tasks judged both times.
+
+    ``worth_it`` is None when there are none. ``p`` is that of the paired test over their trials.
+    """
+
+    words: str
+    worth_it: bool | None
+    p: float | None = None
+
+
+def conclude_baseline(tasks: Sequence[TaskConclusion], baseline: RunOutcome) -> BaselineConclusion:
+    """Return how the tasks compare with those of the run without skills. What was not judged is no pair."""
+    with_skills = {task.id: task for task in tasks if task.judged}
+    without = {task.id: task for task in map(conclude_task, baseline.tasks) if task.judged}
+    found = compared_rates(
+        {name: task.verdict for name, task in with_skills.items()},
+        {name: task.verdict for name, task in without.items()},
+    )
+    if found is None:
+        return BaselineConclusion(
+            "with skills and without cannot be compared: no task was judged both times", None
+        )
+    p = paired_p(
+        [
+            difference
+            for name, task in with_skills.items()
+            if name in without
+            for difference in _differences(task, without[name])
+        ]
+    )
+    every = found.tasks == len(tasks)
+    which = "tasks" if every else f"{found.tasks} tasks judged both times, of {len(tasks)},"
+    said = (
+        f"{_percent(found.with_skills)} of the {which} pass with skills, {_percent(found.baseline)} without"
+    )
+    return BaselineConclusion(
+        f"{said}: {_difference_words(found.with_skills - found.baseline, found.baseline, p)}",
+        improves(found.with_skills, found.baseline),
+        p,
+    )
+
+
+def _differences(task: TaskConclusion, without: TaskConclusion) -> Iterator[int]:
+    """Yield what the skills changed, trial by trial: 1 better, -1 worse."""
+    for now, then in zip(task.trials, without.trials, strict=False):
+        if now in ("passed", "failed") and then in ("passed", "failed"):
+            yield (now == "passed") - (then == "passed")
+
+
+def _difference_words(difference: float, baseline: float, p: float) -> str:
+    if difference == 0:
+        return "there is nothing to improve" if baseline == 1 else "the skills do not help"
+    if p > SIGNIFICANT:
+        return f"too few trials to tell this from chance (p = {p:.2g})"
+    return f"the skills {'help' if difference > 0 else 'do harm'} (p = {p:.2g})"
+
+
+def _percent(rate: float) -> str:
+    return f"{rate * 100:.0f} %"

@@ -1,0 +1,359 @@
+"""What a run comes to: the one place that decides whether it passed, for every report. Light.
+
+A verdict on answers is told apart from what broke around them: nothing that was not judged has failed, and
+nothing that was not judged has passed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from waza_engine.results.baseline_conclusion import BaselineConclusion, conclude_baseline
+from waza_engine.results.record import MetricOutcome, RunOutcome, RunStatus, TriggerOutcome
+from waza_engine.results.task_conclusion import TaskConclusion, TaskVerdict, conclude_task
+from waza_engine.scoring.statistics import mean
+
+RunVerdict = Literal["passed", "failed", "errored", "unjudged", "limited", "interrupted", "broken"]
+"""``errored``: nothing that was judged failed, but something broke. ``unjudged``: there is no verdict at all.
+``limited``, ``interrupted``, ``broken``: a limit of cost or tokens ended it, somebody did, it could not run
+(to its end, or a task of it not at all)."""
+
+EXIT_CODES: Mapping[RunVerdict, int] = {
+    "passed": 0,
+    "unjudged": 0,
+    "failed": 1,
+    "broken": 2,
+    "limited": 3,
+    "errored": 4,
+    "interrupted": 130,
+}
+_STATUSES: Mapping[RunVerdict, RunStatus] = {
+    "passed": "completed",
+    "unjudged": "completed",
+    "failed": "failed",
+    "errored": "failed",
+    "broken": "error",
+    "limited": "error",
+    "interrupted": "canceled",
+}
+DECIDING = "trigger_accuracy"
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How many tasks came to what. ``flaky`` ones are among the others, each of which is in one of these."""
+
+    total: int
+    passed: int
+    failed: int
+    errored: int
+    skipped: int
+    lost: int
+    not_run: int
+    flaky: int
+
+
+@dataclass(frozen=True, slots=True)
+class TriggerConclusion:
+    """How the trigger prompts went: answered rightly, wrongly, or not at all. Rates are 0..1.
+
+    ``mistakes`` are those answered wrongly, ``broken`` those that could not be tried, where the record has
+    them.
+    """
+
+    right: int
+    wrong: int
+    errored: int
+    accuracy: float
+    f1: float
+    mistakes: tuple[TriggerOutcome, ...] = ()
+    broken: tuple[TriggerOutcome, ...] = ()
+
+    @property
+    def total(self) -> int:
+        """How many prompts there are."""
+        return self.right + self.wrong + self.errored
+
+
+@dataclass(frozen=True, slots=True)
+class MissedMetric:
+    """A metric below its threshold; only one that ``decides`` fails a run."""
+
+    name: str
+    words: str
+    decides: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why a run is no pass: an answer, a metric or the skills (``failed``), or what broke (``errored``).
+
+    ``about`` is what it is about: ``tasks``, the name of a metric, or one of the few things below.
+    """
+
+    words: str
+    kind: Literal["failed", "errored", "unjudged"]
+    about: str
+
+
+TASKS, WHOLE_RUN, SKILLS, SCORE, PROMPTS = (
+    "tasks",
+    "the whole run",
+    "the skills",
+    "the score",
+    "trigger prompts",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Conclusion:
+    """What a run comes to. ``reasons`` say why it is no pass, ``notes`` what else is worth knowing of it.
+
+    ``score`` is the mean of the task scores, 0..1. ``pass_at_k`` and ``pass_exp_k`` are means over the tasks,
+    None without tasks of several trials.
+    """
+
+    verdict: RunVerdict
+    reasons: tuple[Reason, ...]
+    notes: tuple[str, ...]
+    counts: Counts
+    tasks: tuple[TaskConclusion, ...]
+    score: float
+    missed: tuple[MissedMetric, ...]
+    triggers: TriggerConclusion | None
+    baseline: BaselineConclusion | None
+    pass_at_k: float | None
+    pass_exp_k: float | None
+
+    @property
+    def exit_code(self) -> int:
+        """The exit code of a command that ran it."""
+        return EXIT_CODES[self.verdict]
+
+    @property
+    def status(self) -> RunStatus:
+        """The verdict in the words of the record."""
+        return _STATUSES[self.verdict]
+
+    @property
+    def good(self) -> bool:
+        """Whether something was judged, and nothing speaks against the run."""
+        return self.verdict == "passed"
+
+    def document(self) -> dict[str, Any]:
+        """Return it as JSON, without its tasks."""
+        tried = self.triggers
+        return {
+            "verdict": self.verdict,
+            "exit_code": self.exit_code,
+            "tasks": asdict(self.counts),
+            **(
+                {"triggers": {"right": tried.right, "wrong": tried.wrong, "errored": tried.errored}}
+                if tried is not None
+                else {}
+            ),
+            "reasons": [reason.words for reason in self.reasons],
+            "notes": list(self.notes),
+        }
+
+
+def conclude(run: RunOutcome, *, fail_under: float | None = None) -> Conclusion:
+    """Return what a run comes to; ``fail_under`` is the least score, 0..1, with which it passes."""
+    tasks = tuple(map(conclude_task, run.tasks))
+    counts = _counts(tasks)
+    triggers = _triggers(run)
+    missed = tuple(_missed(metric) for metric in run.metrics if not metric.passed)
+    baseline = None if run.baseline is None else conclude_baseline(tasks, run.baseline)
+    failures, breakages = (
+        list(_failures(counts, run, triggers, baseline)),
+        list(_breakages(counts, run, triggers)),
+    )
+    failures += _below(fail_under, run, tasks)
+    verdict = _verdict(run, tasks, triggers, failed=bool(failures), errored=bool(breakages))
+    if verdict == "passed" and run.status == "failed":
+        # An older file that does not say why: what was no pass then is none now.
+        verdict, failures = "failed", [Reason("the run was recorded as failed", "failed", WHOLE_RUN)]
+    several = [task for task in tasks if task.judged and task.pass_at_k is not None]
+    return Conclusion(
+        verdict=verdict,
+        reasons=(*_ending(verdict, run, tasks), *failures, *breakages),
+        notes=tuple(_notes(counts, missed, baseline, failures)),
+        counts=counts,
+        tasks=tasks,
+        score=run.summary.aggregate_score,
+        missed=missed,
+        triggers=triggers,
+        baseline=baseline,
+        pass_at_k=mean([task.pass_at_k or 0.0 for task in several]) if several else None,
+        pass_exp_k=mean([task.pass_exp_k or 0.0 for task in several]) if several else None,
+    )
+
+
+def decides(metric: str) -> bool:
+    """Tell whether missing its threshold fails a run; all other metrics inform."""
+    return metric == DECIDING
+
+
+def missed_words(metric: MetricOutcome) -> str:
+    """Return how a metric fell short: ``trigger_accuracy is 0.50, below 0.9``."""
+    return f"{metric.name} is {metric.value:.2f}, below {metric.threshold:g}"
+
+
+def count_words(count: int, what: str) -> str:
+    """Return a number of things: ``1 task``, ``2 tasks``."""
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
+
+
+def _verdict(
+    run: RunOutcome,
+    tasks: Sequence[TaskConclusion],
+    triggers: TriggerConclusion | None,
+    *,
+    failed: bool,
+    errored: bool,
+) -> RunVerdict:
+    if run.status == "canceled":
+        return "interrupted"
+    if run.limit:
+        return "limited"
+    if run.status == "error" or _unusable(tasks):
+        return "broken"
+    if failed:
+        return "failed"
+    if errored:
+        return "errored"
+    judged = any(task.judged for task in tasks) or (triggers is not None and triggers.right > 0)
+    return "passed" if judged else "unjudged"
+
+
+def _unusable(tasks: Sequence[TaskConclusion]) -> list[TaskConclusion]:
+    """Return the tasks that could not be loaded: a mistake in the suite, not a failure of what it uses."""
+    return [task for task in tasks if task.task.status == "error" and not task.task.trials]
+
+
+def _ending(verdict: RunVerdict, run: RunOutcome, tasks: Sequence[TaskConclusion]) -> Iterator[Reason]:
+    match verdict:
+        case "interrupted":
+            message = run.message or "the run was interrupted; what was finished is kept"
+            yield Reason(message, "errored", WHOLE_RUN)
+        case "limited":
+            yield Reason(run.message or f"{run.limit}; what was finished is kept", "errored", WHOLE_RUN)
+        case "broken" if run.status == "error":
+            yield Reason(run.message or "the run did not come to its end", "errored", WHOLE_RUN)
+        case "unjudged":
+            yield Reason("nothing was judged", "unjudged", TASKS)
+        case _:
+            pass
+    if unusable := _unusable(tasks):
+        yield Reason(f"{count_words(len(unusable), 'task')} could not be run", "errored", TASKS)
+
+
+def _failures(
+    counts: Counts,
+    run: RunOutcome,
+    triggers: TriggerConclusion | None,
+    baseline: BaselineConclusion | None,
+) -> Iterator[Reason]:
+    """Yield what was judged and is not as it should be."""
+    if counts.failed:
+        yield Reason(f"{count_words(counts.failed, 'task')} failed", "failed", TASKS)
+    for metric in run.metrics:
+        if not metric.passed and decides(metric.name) and not _only_broke(metric, run, triggers):
+            yield Reason(missed_words(metric), "failed", metric.name)
+    if baseline is not None and baseline.worth_it is False:
+        yield Reason(baseline.words, "failed", SKILLS)
+
+
+def _breakages(counts: Counts, run: RunOutcome, triggers: TriggerConclusion | None) -> Iterator[Reason]:
+    """Yield what could not be judged because something broke."""
+    if counts.errored:
+        yield Reason(f"{count_words(counts.errored, 'task')} in error", "errored", TASKS)
+    if triggers is not None and triggers.errored:
+        words = f"{triggers.errored} of {count_words(triggers.total, 'trigger prompt')} could not be tried"
+        yield Reason(words, "errored", PROMPTS)
+    for metric in run.metrics:
+        if not metric.passed and decides(metric.name) and _only_broke(metric, run, triggers):
+            yield Reason(missed_words(metric), "errored", metric.name)
+
+
+def _only_broke(metric: MetricOutcome, run: RunOutcome, triggers: TriggerConclusion | None) -> bool:
+    """Tell whether a metric of the triggers is missed for those alone that could not be tried."""
+    if triggers is None or not triggers.errored:
+        return False
+    if not triggers.wrong:
+        return True
+    tried = [trigger for trigger in run.triggers if not trigger.error]
+    weights = [0.5 if trigger.confidence == "medium" else 1.0 for trigger in tried]
+    right = sum(
+        weight
+        for trigger, weight in zip(tried, weights, strict=True)
+        if trigger.did_trigger == trigger.should_trigger
+    )
+    return bool(tried) and right / sum(weights) >= metric.threshold
+
+
+def _below(fail_under: float | None, run: RunOutcome, tasks: Sequence[TaskConclusion]) -> Iterator[Reason]:
+    """Yield that the score is too low; what broke is no reason for that."""
+    if fail_under is None:
+        return
+    judged = [task.score for task in tasks if task.judged]
+    errored = any(task.verdict == "errored" for task in tasks)
+    if not judged and not errored:
+        words = f"there is no score, for nothing was judged; at least {fail_under:g} is wanted"
+        yield Reason(words, "failed", SCORE)
+    elif judged and (mean(judged) if errored else run.summary.aggregate_score) < fail_under:
+        yield Reason(f"the score is {run.summary.aggregate_score:.4g}, below {fail_under:g}", "failed", SCORE)
+
+
+def _notes(
+    counts: Counts,
+    missed: Sequence[MissedMetric],
+    baseline: BaselineConclusion | None,
+    failures: Sequence[Reason],
+) -> Iterator[str]:
+    if counts.flaky:
+        yield f"{count_words(counts.flaky, 'task')} flaky: some trials passed, some failed"
+    for metric in missed:
+        if not metric.decides:
+            yield metric.words
+    if baseline is not None and all(baseline.words != failure.words for failure in failures):
+        yield baseline.words
+
+
+def _missed(metric: MetricOutcome) -> MissedMetric:
+    return MissedMetric(metric.name, missed_words(metric), decides(metric.name))
+
+
+def _counts(tasks: Sequence[TaskConclusion]) -> Counts:
+    verdicts: list[TaskVerdict] = [task.verdict for task in tasks]
+    return Counts(
+        total=len(tasks),
+        passed=verdicts.count("passed"),
+        failed=verdicts.count("failed"),
+        errored=verdicts.count("errored"),
+        skipped=verdicts.count("skipped"),
+        lost=verdicts.count("lost"),
+        not_run=verdicts.count("not run"),
+        flaky=sum(task.flaky for task in tasks),
+    )
+
+
+def _triggers(run: RunOutcome) -> TriggerConclusion | None:
+    found = run.trigger_metrics
+    if found is None:
+        return None
+    if run.triggers:
+        broken = tuple(trigger for trigger in run.triggers if trigger.error)
+        wrong = tuple(
+            trigger
+            for trigger in run.triggers
+            if not trigger.error and trigger.did_trigger != trigger.should_trigger
+        )
+        right = len(run.triggers) - len(wrong) - len(broken)
+        return TriggerConclusion(right, len(wrong), len(broken), found.accuracy, found.f1, wrong, broken)
+    # What could not be tried is counted among the wrong answers there.
+    wrong_answers = max(0, found.false_positives + found.false_negatives - found.errors)
+    right = found.true_positives + found.true_negatives
+    return TriggerConclusion(right, wrong_answers, found.errors, found.accuracy, found.f1)

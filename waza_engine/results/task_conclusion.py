@@ -1,0 +1,191 @@
+"""What the trials of a task come to: its verdict, why, and what each grader said over all of them. Light."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from waza_engine.results.record import TaskOutcome, TrialOutcome, Validation
+from waza_engine.scoring.tasks import task_status
+
+TaskVerdict = Literal["passed", "failed", "errored", "skipped", "lost", "not run"]
+"""``errored``: something else than the answer broke. ``skipped``: nothing was graded, or people are to do it.
+``lost``: its trials were begun and none came to its end. ``not run``: none was begun."""
+
+TrialVerdict = Literal["passed", "failed", "errored", "skipped", "lost"]
+GraderVerdict = Literal["passed", "failed", "errored", "pending"]
+
+_TRIAL_VERDICTS: dict[str, TrialVerdict] = {
+    "passed": "passed",
+    "failed": "failed",
+    "error": "errored",
+    "skipped": "skipped",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class GraderConclusion:
+    """One grader of a task over the trials that came to their end.
+
+    It failed when it said so of any; ``feedback`` is that of the first that did not pass, or of the last.
+    """
+
+    name: str
+    type: str
+    verdict: GraderVerdict
+    score: float
+    passed_trials: int
+    trials: int
+    feedback: str
+
+
+@dataclass(frozen=True, slots=True)
+class TaskConclusion:
+    """A task. ``reason`` says why it did not pass, ``error`` what broke it or kept it from running.
+
+    ``trials`` are the verdicts of all its trials; ``score`` is their mean, 0..1. ``pass_at_k`` and
+    ``pass_exp_k`` are None for a task with one trial.
+    """
+
+    id: str
+    name: str
+    verdict: TaskVerdict
+    reason: str
+    error: str
+    score: float
+    trials: tuple[TrialVerdict, ...]
+    graders: tuple[GraderConclusion, ...]
+    duration_ms: int
+    pass_at_k: float | None
+    pass_exp_k: float | None
+    task: TaskOutcome
+
+    @property
+    def judged(self) -> bool:
+        """Whether the answers were found right or wrong."""
+        return self.verdict in ("passed", "failed")
+
+    @property
+    def passed_trials(self) -> int:
+        """How many trials passed."""
+        return self.trials.count("passed")
+
+    @property
+    def ended_trials(self) -> int:
+        """How many trials came to their end."""
+        return len(self.trials) - self.trials.count("lost")
+
+    @property
+    def flaky(self) -> bool:
+        """Whether some trials passed and others failed: a trial that broke says nothing of the answers."""
+        return "passed" in self.trials and "failed" in self.trials
+
+
+def conclude_task(task: TaskOutcome) -> TaskConclusion:
+    """Return what a task comes to."""
+    ended = [trial for trial in task.trials if not trial.stopped]
+    verdict = _verdict(task, ended)
+    graders = tuple(_graders(ended))
+    error = task.error or next((trial.error for trial in task.trials if trial.error), "")
+    figures = task.statistics
+    several = figures is not None and figures.total_runs > 1
+    return TaskConclusion(
+        id=task.id,
+        name=task.name,
+        verdict=verdict,
+        reason=_reason(verdict, error, graders),
+        error=error,
+        score=0.0 if figures is None else figures.avg_score,
+        trials=tuple("lost" if trial.stopped else _TRIAL_VERDICTS[trial.status] for trial in task.trials),
+        graders=graders,
+        duration_ms=sum(trial.duration_ms for trial in task.trials),
+        pass_at_k=figures.pass_at_k if several and figures else None,
+        pass_exp_k=figures.pass_exp_k if several and figures else None,
+        task=task,
+    )
+
+
+def _verdict(task: TaskOutcome, ended: Sequence[TrialOutcome]) -> TaskVerdict:
+    """Return the verdict that the trials bear out; a worse one that is written stays.
+
+    Upstream calls a task failed whose trials all broke.
+    """
+    if not ended:
+        match task.status:
+            case "failed" if task.error:
+                # A hook: nobody has looked at an answer.
+                return "errored"
+            case "error":
+                return "errored"
+            case "skipped":
+                return "lost" if task.trials else "not run"
+            case written:
+                return "lost" if task.trials else written
+    match task_status([trial.status for trial in ended]):
+        case "error":
+            return "errored"
+        case found if "failed" in (found, task.status):
+            return "failed"
+        case found:
+            return "errored" if task.status == "error" else found
+
+
+def _reason(verdict: TaskVerdict, error: str, graders: Sequence[GraderConclusion]) -> str:
+    match verdict:
+        case "passed":
+            return ""
+        case "failed":
+            return f"not passed: {_names(graders, 'failed') or 'the task'}"
+        case "errored":
+            return error or f"could not grade: {_names(graders, 'errored') or 'the task'}"
+        case "skipped":
+            waiting = _names(graders, "pending")
+            return f"waits for a review: {waiting}" if waiting else error or "its answers were not graded"
+        case "lost":
+            return error or "no trial came to its end"
+        case "not run":
+            return error or "it did not run"
+
+
+def _names(graders: Sequence[GraderConclusion], verdict: GraderVerdict) -> str:
+    return ", ".join(grader.name for grader in graders if grader.verdict == verdict)
+
+
+def _graders(ended: Sequence[TrialOutcome]) -> Iterator[GraderConclusion]:
+    found: dict[str, list[Validation]] = {}
+    for trial in ended:
+        for name, verdict in (trial.validations or {}).items():
+            found.setdefault(name, []).append(verdict)
+        for checkpoint in trial.checkpoints:
+            for name, verdict in checkpoint.validations.items():
+                found.setdefault(f"{name} after turn {checkpoint.after_turn}", []).append(verdict)
+    for name, verdicts in found.items():
+        yield _grader(name, verdicts)
+
+
+def _grader(name: str, verdicts: Sequence[Validation]) -> GraderConclusion:
+    said = [_said(verdict) for verdict in verdicts]
+    worst: GraderVerdict = "passed"
+    for verdict in ("failed", "errored", "pending"):
+        if verdict in said:
+            worst = verdict
+            break
+    telling = next((found for found, of in zip(verdicts, said, strict=True) if of == worst), verdicts[-1])
+    return GraderConclusion(
+        name=name,
+        type=verdicts[0].type,
+        verdict=worst,
+        score=sum(verdict.score for verdict in verdicts) / len(verdicts),
+        passed_trials=said.count("passed"),
+        trials=len(verdicts),
+        feedback=(verdicts[-1] if worst == "passed" else telling).feedback,
+    )
+
+
+def _said(verdict: Validation) -> GraderVerdict:
+    if verdict.status == "pending":
+        return "pending"
+    if verdict.status == "error":
+        return "errored"
+    return "passed" if verdict.passed else "failed"
