@@ -7,10 +7,9 @@ import logging
 from pathlib import Path
 
 import pytest
-from lsprotocol import types
 
 from tests.hostile.repository import dense_results
-from tests.protocol.editor import editing, write_suite
+from tests.protocol.editor import editing, is_told_to_ask_again, write_suite
 from tests.server.features.results import grade, write_results
 from waza_engine.steps import Steps
 from waza_language_server.protocol.services.idle import IdleWork
@@ -99,11 +98,6 @@ async def test_after_the_end_nothing_is_begun() -> None:
     idle.add("b", lambda: short(done, "b"))
     await some_time()
     assert len(done) == before
-
-
-def is_told_to_ask_again(capabilities: types.ClientCapabilities) -> None:
-    assert capabilities.workspace is not None
-    capabilities.workspace.inlay_hint = types.InlayHintWorkspaceClientCapabilities(refresh_support=True)
 
 
 @pytest.fixture

@@ -37,10 +37,18 @@ def initialize(ls: WazaServer, params: types.InitializeParams) -> None:
 async def initialized(ls: WazaServer, _params: types.InitializedParams) -> None:
     """Load the features while the client is busy with itself, and ask to be told when files change."""
     ls.idle.add("features", _load_features)
+    ls.idle.add("workspace", lambda: _read_workspace(ls))
     if ls.abilities.watches_files:
         from waza_language_server.protocol.handlers.watched_files import watch_files
 
         await watch_files(ls)
+
+
+def _read_workspace(ls: WazaServer) -> Steps[None]:
+    from waza_language_server.protocol.handlers.watched_files import read_workspace
+
+    yield
+    yield from read_workspace(ls)
 
 
 def _load_features() -> Steps[None]:
