@@ -201,6 +201,7 @@ ROOMS_WITHIN = {
         "agent": {"loading"},
         "grading": {"limits"},
         "trials": {"loading", "settings", "limits", "events", "agent", "grading"},
+        "preflight": {"loading", "settings", "agent", "grading", "trials"},
         "passes": {"loading", "settings", "limits", "events", "agent", "trials"},
     },
 }

@@ -22,6 +22,13 @@ class ComparisonFormat(StrEnum):
     JSON = "json"
 
 
+class PreflightFormat(StrEnum):
+    """How the findings before a run are told."""
+
+    HUMAN = "human"
+    JSON = "json"
+
+
 class ReportKind(StrEnum):
     """What a report is for; ``purpose`` is what the help says of it."""
 

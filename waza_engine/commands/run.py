@@ -77,7 +77,7 @@ def run_command(
         eval_file = eval_file_of(settings.path)
         runs = [
             _Planned(
-                prepare(replace(settings, path=eval_file, model=model), meter),
+                prepare(replace(settings, path=eval_file, model=model), meter, kept=output is not None),
                 output and _of_model(output, model if several else None),
                 [_of_model(file, model if several else None) for file in reports],
             )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from waza_engine.graders.judging.judge import AgentTool
 from waza_engine.spec.eval_config import EvalConfig
@@ -147,4 +147,13 @@ class Executor(Protocol):
 
     def close(self) -> None:
         """End everything that was started; can be called twice and from another thread."""
+        ...
+
+
+@runtime_checkable
+class Reaching(Protocol):
+    """An executor that can find out before a run whether those answer whom it asks, at no cost."""
+
+    def reach(self) -> None:
+        """Return within seconds; raise ``ExecutorError`` when nobody answers, or the key is refused."""
         ...

@@ -24,6 +24,7 @@ from waza_engine.executors.chat.agent_tools import Tool, ToolOutcome
 from waza_engine.executors.chat.clean_text import clean
 from waza_engine.executors.chat.mcp_tools import mcp_tools
 from waza_engine.executors.chat.provider import KEY_VARIABLE, find_endpoint
+from waza_engine.executors.chat.reaching import check_endpoint
 from waza_engine.executors.chat.skill_tool import skill_folders, skill_tools
 from waza_engine.executors.chat.turn import Brake, StoppedTurn, Turn
 from waza_engine.executors.chat.wire import Connection
@@ -82,6 +83,10 @@ class OpenAIExecutor:
                 with self._lock:
                     if turn.answered and not (request.ephemeral or self._closed):
                         self._sessions[session] = turn.messages
+
+    def reach(self) -> None:
+        """Find out whether the server answers and takes the key. Raises ``ExecutorError``."""
+        check_endpoint(self._connection.endpoint)
 
     def close(self) -> None:
         """Break off every turn and forget every conversation."""

@@ -11,6 +11,7 @@ import contextlib
 import errno
 import os
 import secrets
+import tempfile
 from collections.abc import Generator, Mapping
 from pathlib import Path
 from typing import IO
@@ -26,6 +27,8 @@ from waza_engine.results.record import RunHeader, RunOutcome, TaskOutcome
 from waza_engine.results.writing import history
 from waza_engine.spec.boundary import suite_boundary
 from waza_engine.terminal import json_text
+
+_PROBED_BYTES = 64 * 1024
 
 
 class ResultsError(Exception):
@@ -177,6 +180,22 @@ def write_new(path: Path, content: bytes) -> bool:
             path.unlink(missing_ok=True)
         raise
     return True
+
+
+def check_place(suite_directory: Path) -> None:
+    """Find out whether the results of a suite can be kept, and leave nothing behind.
+
+    Raises ``ResultsError``.
+    """
+    directory = results_directory(suite_directory)
+    with clear_errors(directory):
+        suite_boundary(suite_directory).resolved(directory)
+        existing = next(place for place in (directory, *directory.parents) if place.exists())
+        if not existing.is_dir():
+            raise NotADirectoryError(errno.ENOTDIR, f"{existing} is a file")
+        with tempfile.TemporaryFile(dir=existing) as file:
+            file.write(b"0" * _PROBED_BYTES)
+            file.flush()
 
 
 def check_writable(path: Path) -> None:
