@@ -62,7 +62,7 @@ def run_command(
     recommend: bool = False,
     fail_under: float | None = None,
 ) -> int:
-    """Run a suite and return the exit code. ``output_format`` is ``text``, ``json`` or ``jsonl``.
+    """Run a suite and return the exit code. ``output_format`` is ``text``, ``json``, ``jsonl`` or ``github``.
 
     ``reporters`` are ``junit:FILE`` each; their files are written however the run ends. Several models run
     one after the other within the same limits; the name of the model goes into the name of every file then,
@@ -101,10 +101,12 @@ def run_command(
         if cancellation.requested:
             break
     if recommend and len(found) == len(runs) and not cancellation.requested:
-        found = _recommended(found, printed, as_text=output_format == "text")
+        found = _recommended(found, printed, as_text=output_format in ("text", "github"))
     if output_format == "json":
         documents = [run_document(report.outcome, fail_under=fail_under) for report in found]
         printed.say_json(documents if several else documents[0], indent=2)
+    if output_format == "github":
+        _show_on_github(found, printed, eval_file, fail_under)
     printed.flush()
     printed.complain()
     for lost in dict.fromkeys(report.lost for report in found if report.lost):
@@ -147,7 +149,7 @@ def _told(
     fail_under: float | None,
 ) -> RunReport:
     """Run and print what happens; the result document comes later."""
-    if output_format == "text":
+    if output_format in ("text", "github"):
         with TextReport(
             prepared, printed.stream, verbose=prepared.verbose if verbose is None else verbose
         ) as report:
@@ -158,6 +160,22 @@ def _told(
         return _run(prepared, lambda event: _print_event(event, printed), cancellation)
     complaints = Complaints()
     return _run(prepared, lambda event: _print_warning(event, complaints), cancellation)
+
+
+def _show_on_github(
+    found: Sequence[RunReport], printed: StandardOutput, eval_file: Path, fail_under: float | None
+) -> None:
+    """Print annotations below the text, and write the summary of the step."""
+    from waza_engine.commands.github_output import github_report
+
+    for report in found:
+        try:
+            told = github_report(run_document(report.outcome), eval_file, fail_under=fail_under)
+        except ResultsError as error:
+            complain(str(error))
+            continue
+        printed.flush()
+        printed.say_document(told)
 
 
 def _check_models(models: Sequence[str], *, recommend: bool) -> None:
