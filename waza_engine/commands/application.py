@@ -22,6 +22,7 @@ from waza_engine.commands.options import (
     Graders,
     JudgeModel,
     OutputFormat,
+    PreflightFormat,
     ReportFormat,
     ReportKind,
     TaskPolicy,
@@ -102,6 +103,34 @@ def run(
             fail_under=fail_under,
         )
     )
+
+
+@application.command(short_help="Find out offline what stands in the way of a run.")
+def preflight(
+    eval_file: Annotated[
+        Path, typer.Argument(metavar="EVAL", help="The eval.yaml, or the directory it is in.")
+    ],
+    context_dir: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="The fixtures of tasks that name no directory.")
+    ] = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Take for a failure what is not known to work, too.")
+    ] = False,
+    output_format: Annotated[
+        PreflightFormat, typer.Option("-f", "--format", help="Lines for people, or upstream's report.")
+    ] = PreflightFormat.HUMAN,
+) -> None:
+    """Find out what stands in the way of a run: skills, fixtures, graders, programs, judges, results.
+
+    Nothing is started, run, written or asked over a network. A run looks at the same things, and at the
+    provider, before it pays for anything.
+
+    Exit code 0: nothing that cannot work. 1: something cannot; with --strict also what is not known. 2: there
+    is no such suite.
+    """
+    from waza_engine.commands.preflight import preflight_command
+
+    raise typer.Exit(preflight_command(eval_file, context_dir, output_format.value, strict=strict))
 
 
 @application.command(short_help="Grade a recorded run again, without an agent.")

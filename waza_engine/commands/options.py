@@ -39,6 +39,13 @@ class TaskPolicy(StrEnum):
     FAIL = "fail"
 
 
+class PreflightFormat(StrEnum):
+    """How the findings before a run are told."""
+
+    HUMAN = "human"
+    JSON = "json"
+
+
 class ReportKind(StrEnum):
     """What a report is for; ``purpose`` is what the help says of it."""
 

@@ -13,7 +13,7 @@ from typing import Any, cast
 from waza_engine.commands.conclusion_text import MARKS
 from waza_engine.commands.printer import Printer
 from waza_engine.results.json_values import Block, block_of, plain
-from waza_engine.results.reading.formats import read_document, todays_layout
+from waza_engine.results.reading.formats import read_document, todays_layout, why_unreadable
 from waza_engine.results.reading.newest_scores import result_files
 from waza_engine.results.reviews.calibration import agreement_words, calibrations
 from waza_engine.results.reviews.review import Review
@@ -161,6 +161,8 @@ def _result_files(given: Path) -> list[Path]:
             raise ReviewError(f"{suite} has no results yet; run the suite first.")
         return files
     document = read_document(given)
+    if document is None and given.is_file():
+        raise ReviewError(why_unreadable(given))
     if document is None or not isinstance(document.get("tasks"), list):
         raise ReviewError(f"{given} is not a result file.")
     return [given]

@@ -26,7 +26,7 @@ from waza_engine.results.places import file_segment
 from waza_engine.results.writing.store import (
     ResultsError,
     check_writable,
-    encoded,
+    encoded_run,
     write_atomically,
     write_output,
 )
@@ -77,7 +77,7 @@ def run_command(
         eval_file = eval_file_of(settings.path)
         runs = [
             _Planned(
-                prepare(replace(settings, path=eval_file, model=model), meter),
+                prepare(replace(settings, path=eval_file, model=model), meter, kept=output is not None),
                 output and _of_model(output, model if several else None),
                 [_of_model(file, model if several else None) for file in reports],
             )
@@ -220,7 +220,7 @@ def _with_recommendation(report: RunReport, ranking: Recommendation) -> RunRepor
     report = replace(report, outcome=replace(report.outcome, recommendation=ranking))
     if report.results_file is not None:
         try:
-            write_atomically(report.results_file, encoded(run_document(report.outcome)))
+            write_atomically(report.results_file, encoded_run(report.outcome))
         except ResultsError as error:
             complain(str(error))
     return report
@@ -282,7 +282,7 @@ def _written_copy(found: RunReport, output: Path | None, fail_under: float | Non
     if output is None:
         return found.results_file is not None
     try:
-        write_output(output, encoded(run_document(found.outcome, fail_under=fail_under)))
+        write_output(output, encoded_run(found.outcome, fail_under=fail_under))
     except ResultsError as error:
         complain(str(error))
         return False

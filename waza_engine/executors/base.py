@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from waza_engine.graders.judging.judge import AgentTool
 from waza_engine.spec.eval_config import EvalConfig
@@ -60,6 +60,17 @@ class WorkspaceFile:
 
 
 @dataclass(frozen=True, slots=True)
+class MockedCommands:
+    """Programs that stand for others: the ``folder`` that must come first on the ``PATH``.
+
+    ``session`` is where the answers of one trial are, None outside of trials.
+    """
+
+    folder: Path
+    session: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ExecutionRequest:
     """One turn of a conversation. ``session`` continues an earlier one.
 
@@ -72,7 +83,8 @@ class ExecutionRequest:
     ``tools`` are offered besides the agent's own. A session that is ``ephemeral`` is deleted afterwards.
     With ``stop_at_first_skill`` the turn ends as soon as any skill is invoked, which is no error.
     ``task_id`` and ``trial`` (from 1) say what the call is for, empty and 0 for triggers and judges;
-    ``follow_ups`` says how many more prompts of the same conversation are sure to come.
+    ``follow_ups`` says how many more prompts of the same conversation are sure to come. ``commands`` are the
+    programs that are mocked for it.
     """
 
     prompt: str
@@ -97,6 +109,7 @@ class ExecutionRequest:
     task_id: str = ""
     trial: int = 0
     follow_ups: int = 0
+    commands: MockedCommands | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,4 +160,13 @@ class Executor(Protocol):
 
     def close(self) -> None:
         """End everything that was started; can be called twice and from another thread."""
+        ...
+
+
+@runtime_checkable
+class Reaching(Protocol):
+    """An executor that can find out before a run whether those answer whom it asks, at no cost."""
+
+    def reach(self) -> None:
+        """Return within seconds; raise ``ExecutorError`` when nobody answers, or the key is refused."""
         ...

@@ -6,6 +6,7 @@ skills, tools of judges). Differences to an agent are told in docs/executors.md.
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Generator, Mapping
@@ -24,10 +25,12 @@ from waza_engine.executors.chat.agent_tools import Tool, ToolOutcome
 from waza_engine.executors.chat.clean_text import clean
 from waza_engine.executors.chat.mcp_tools import mcp_tools
 from waza_engine.executors.chat.provider import KEY_VARIABLE, find_endpoint
+from waza_engine.executors.chat.reaching import check_endpoint
 from waza_engine.executors.chat.skill_tool import skill_folders, skill_tools
 from waza_engine.executors.chat.turn import Brake, StoppedTurn, Turn
 from waza_engine.executors.chat.wire import Connection
 from waza_engine.executors.chat.workspace_tools import Surroundings, workspace_tools
+from waza_engine.executors.mocked_commands import environment_with
 from waza_engine.executors.registry import register
 from waza_engine.graders.judging.judge import AgentTool
 
@@ -83,6 +86,10 @@ class OpenAIExecutor:
                     if turn.answered and not (request.ephemeral or self._closed):
                         self._sessions[session] = turn.messages
 
+    def reach(self) -> None:
+        """Find out whether the server answers and takes the key. Raises ``ExecutorError``."""
+        check_endpoint(self._connection.endpoint)
+
     def close(self) -> None:
         """Break off every turn and forget every conversation."""
         with self._lock:
@@ -130,6 +137,7 @@ class OpenAIExecutor:
             deadline=deadline,
             readable=skill_folders(request.skill_directories),
             secrets=(KEY_VARIABLE, self._connection.endpoint.key_variable),
+            environment=environment_with(request.commands, os.environ),
         )
         tools = [
             *(_as_tool(tool) for tool in request.tools),

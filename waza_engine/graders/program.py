@@ -10,9 +10,11 @@ from pydantic import Field
 
 from waza_engine.graders.base import Grader, GradingContext, Verdict
 from waza_engine.graders.config import GraderConfig
+from waza_engine.graders.paths import is_there
 from waza_engine.graders.programs.answers import (
     UnusableAnswerError,
     answer_of,
+    ending,
     shortened,
     verdict_of_answer,
     verdict_without_answer,
@@ -22,7 +24,14 @@ from waza_engine.graders.programs.options import TimeLimit, grader_environment, 
 from waza_engine.graders.registry import register
 from waza_engine.processes.programs import Finished, run_bounded
 from waza_engine.spec.fields import PlainText, TextList
+from waza_engine.spec.suite_files import DISK, SuiteFiles
 from waza_engine.vocabulary import Check
+
+# Of these the first argument is the script, unless it is an option.
+_INTERPRETERS = frozenset(
+    {"python", "python3", "node", "bun", "deno", "bash", "sh", "zsh", "ruby", "perl", "pwsh"}
+)
+_SCRIPTS = frozenset({".py", ".js", ".mjs", ".cjs", ".ts", ".sh", ".rb", ".pl", ".ps1"})
 
 
 class ProgramConfig(GraderConfig):
@@ -63,7 +72,8 @@ class ProgramGrader(Grader[ProgramConfig]):
     The agent's answer comes on standard input; the environment variable `WAZA_WORKSPACE_DIR` holds the folder
     with the agent's files.
 
-    **Scoring:** 1.0 or 0.0. What the program prints becomes the feedback.
+    **Scoring:** 1.0 or 0.0. What the program prints becomes the feedback: when it fails the ends of its
+    standard output and its standard error.
 
     **Worth knowing:**
 
@@ -91,6 +101,18 @@ class ProgramGrader(Grader[ProgramConfig]):
       - cd "$WAZA_WORKSPACE_DIR" && npm test
     timeout: 120
 """
+
+    def notices(self, suite_directory: Path, files: SuiteFiles = DISK) -> tuple[str, ...]:
+        """Say before a run that the program, or the script that it is to run, is not there."""
+        del files  # what is started lies on the disk
+        command, arguments = self.config.command, self.config.args
+        cwd = starting_directory(GradingContext(suite_directory=suite_directory), (command, *arguments))
+        if shutil.which(_executable(command, cwd)) is None:
+            return (f"`{command}` cannot be started: there is no such program",)
+        script = arguments[0] if arguments and Path(command).stem in _INTERPRETERS else ""
+        if Path(script).suffix in _SCRIPTS and not is_there(cwd / script):
+            return (f"`{command}` cannot run `{script}`: there is no such file",)
+        return ()
 
     def grade(self, context: GradingContext) -> Verdict:
         """Run the program; a program that cannot run is a failed check, not an error."""
@@ -129,8 +151,7 @@ class ProgramGrader(Grader[ProgramConfig]):
             if finished.timed_out
             else f"exited with {finished.exit_code}"
         )
-        said = finished.stderr.strip()
-        message = f"`{command}` {how}" + (f": {said}" if said else "")
+        message = f"`{command}` {how}{_said(finished)}"
         return _verdict(False, message, {**details, "exit_error": f"`{command}` {how}"})
 
     def _details(self, context: GradingContext) -> dict[str, object]:
@@ -147,6 +168,14 @@ def _executable(command: str, cwd: Path) -> str:
         beside = cwd / command
         return str(beside) if beside.exists() else command
     return shutil.which(command) or command
+
+
+def _said(finished: Finished) -> str:
+    """Return the ends of both outputs: test runners print what failed to standard output, at its end."""
+    parts = [ending(text.strip()) for text in (finished.stdout, finished.stderr)]
+    if all(parts):
+        return f"\n--- standard output\n{parts[0]}\n--- standard error\n{parts[1]}"
+    return f": {parts[0] or parts[1]}" if any(parts) else ""
 
 
 def _verdict(passed: bool, feedback: str, details: dict[str, object]) -> Verdict:

@@ -32,6 +32,7 @@ from waza_engine.runs.agent.workspace import WorkspaceError, prompt_of
 from waza_engine.runs.events.progress import Progress
 from waza_engine.runs.events.session_log import SessionListener
 from waza_engine.runs.events.stream import EventStream, RunEvent
+from waza_engine.runs.grading.grader_cache import GraderCache
 from waza_engine.runs.grading.graders import BuiltGrader
 from waza_engine.runs.grading.judging import judge_executor
 from waza_engine.runs.limits.bounded import CancelledRunError
@@ -44,6 +45,7 @@ from waza_engine.runs.passes.hooks import HookError
 from waza_engine.runs.passes.metrics import unknown_metrics
 from waza_engine.runs.passes.planning import baseline_pass, check_prices, judge_models
 from waza_engine.runs.passes.suite_pass import Findings, Handling, Pass, outputs_of, run_pass
+from waza_engine.runs.preflight.gate import check_reachable, pass_preflight
 from waza_engine.runs.settings.header import run_header
 from waza_engine.runs.settings.options import given_settings, with_options
 from waza_engine.runs.settings.places import second_results, session_logs
@@ -100,22 +102,30 @@ class _Course:
 
 
 def prepare(
-    settings: RunSettings, within: Meter | None = None, backend: BackendFactory = ThreadBackend
+    settings: RunSettings,
+    within: Meter | None = None,
+    backend: BackendFactory = ThreadBackend,
+    *,
+    kept: bool = False,
 ) -> PreparedRun:
     """Load the suite and choose what to run.
 
-    ``within`` is the meter of several runs that share a limit; ``backend`` carries out the trials.
+    ``within`` is the meter of several runs that share a limit; ``backend`` carries out the trials. ``kept``
+    is true when the results are written to a file of the caller's, too.
 
     Raises:
         SuiteFileError: when the eval file cannot be used.
-        SuiteError: when there is nothing to run as asked, no such executor, or a limit that cannot be kept.
+        SuiteError: when there is nothing to run as asked, no such executor, a limit that cannot be kept, or
+            when something would be paid in vain.
 
     """
     read_environment()
     suite = load_suite(settings.path, given_settings(settings))
     project, complaints = _project(suite)
     suite = with_options(suite, settings, project)
-    selected, warnings = select(suite, settings.tasks, settings.graders, settings.tags)
+    # Most graders are those of the suite, the same for each task.
+    graders = GraderCache()
+    selected, warnings = select(suite, settings.tasks, settings.graders, settings.tags, build=graders.create)
     warnings = [*complaints, *suite.warnings, *warnings, *unknown_metrics(suite.spec.metrics)]
     tasks = ungraded(selected) if settings.skip_graders else tuple(selected)
     config = suite.spec.config
@@ -148,6 +158,10 @@ def prepare(
             warnings.append("tasks of a `scenario` are not cached, so every one of them runs")
         without, complaint = baseline_pass(suite, tasks)
         warnings += complaint
+        warnings += pass_preflight(suite, tasks, agent, judges, kept=kept)
+        if cache is None:
+            judged = any(built.grader is not None and built.grader.judged for built in _graders(tasks))
+            check_reachable(suite, agent, *([judges] if judged and judges is not agent else []))
     except SuiteError:
         executor.close()
         judges.close()
@@ -165,6 +179,7 @@ def prepare(
         project=project,
         backend=backend,
         warnings=warnings,
+        kept=kept,
     )
 
 
@@ -184,6 +199,7 @@ class PreparedRun:
         project: ProjectConfig,
         backend: BackendFactory,
         warnings: Sequence[str],
+        kept: bool,
     ) -> None:
         config = main.suite.spec.config
         self.suite: Suite = main.suite
@@ -191,6 +207,8 @@ class PreparedRun:
         self.trials = config.trials_per_task
         self.baseline = without is not None
         self._settings = settings
+        # What is paid must be kept somewhere.
+        self._must_keep = not kept and (executor.costs or judges.costs)
         self._main = main
         self._without = without
         self._executor = executor
@@ -289,6 +307,8 @@ class PreparedRun:
     ) -> None:
         course.writing(lambda: recover_journals(self.suite.directory))
         course.writing(course.store.open)
+        if course.write_error and self._must_keep:
+            raise SuiteError(f"{course.write_error} Nothing was run, for nothing could be kept.")
         suite, main = self.suite, self._main
         context = RunContext(
             settings=self._settings,

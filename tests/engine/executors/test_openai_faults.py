@@ -30,7 +30,7 @@ from tests.scripted_model import (
 )
 from waza_engine.executors.base import ExecutionResponse, ExecutorError
 from waza_engine.executors.openai import OpenAIExecutor
-from waza_engine.masking import masked
+from waza_engine.masking import masked, read_environment
 from waza_engine.runs.limits.cancellation import RunCancellation
 
 LOCAL = {"base_url": "http://127.0.0.1:9/v1"}
@@ -145,6 +145,7 @@ class TestCredentials:
         monkeypatch.setenv("MY_KEY", "the-very-key")
         monkeypatch.setenv("OPENAI_API_KEY", "the-other-key")
         monkeypatch.setenv("SOME_TOKEN", "some-token-of-the-user")
+        read_environment()
         (tmp_path / ".env").write_text("MY_KEY=the-very-key")
         model = scripted_model(call("bash", command="env; cat .env"), "It is the-very-key!")
 

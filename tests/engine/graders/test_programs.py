@@ -186,3 +186,17 @@ def test_the_words_of_one_protocol_are_not_those_of_the_other() -> None:
     assert grade("program", python(harness, protocol="waza-json")).status == "error"
     assert grade("program", python(waza, protocol="harness-json")).status == "error"
     assert grade("program", python(waza, protocol="auto")).passed
+
+
+def test_a_program_that_fails_says_why_with_the_ends_of_both_outputs() -> None:
+    code = "import sys; print('x' * 9000, '1 failed, 2 passed'); sys.exit('wrong ' + 'y' * 9000 + ' end')"
+    verdict = grade("program", python(code))
+    assert not verdict.passed
+    assert "1 failed, 2 passed" in verdict.feedback
+    assert verdict.feedback.rstrip("…").endswith("y end")
+    assert len(verdict.feedback) <= 4001
+
+
+def test_one_output_alone_is_told_on_the_line_of_the_exit_code() -> None:
+    verdict = grade("program", python("print('two wrong'); exit(3)"))
+    assert verdict.feedback.endswith("exited with 3: two wrong")

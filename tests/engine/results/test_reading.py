@@ -16,9 +16,10 @@ from hypothesis import strategies as st
 from tests.engine.results.eras import SAMPLES
 from tests.engine.suites import run, task, write_suite
 from waza_engine.results.json_values import object_in
-from waza_engine.results.reading import file_scores
+from waza_engine.results.reading import file_scores, formats
 from waza_engine.results.reading.file_scores import scores_in_file
 from waza_engine.results.reading.newest_scores import RunResult, latest_results, results_of
+from waza_engine.results.reading.recordings import RecordingError, read_recording
 from waza_engine.results.reading.score_fields import LENIENT_BYTES, MOST_OBJECTS, MOST_VALUES
 from waza_engine.results.reading.scores import MOST_SCORES
 from waza_engine.results.reviews.review_file import REVIEWS_NAME
@@ -367,3 +368,31 @@ def holders_in(value: Any) -> list[Any]:
         return []
     inner: list[Any] = list(value.values()) if isinstance(value, dict) else value
     return [value, *(holder for each in inner for holder in holders_in(each))]
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ('{"tasks": [{"test_id": "a", "runs": [{"final_output": "hel', "is cut off: it ends in line 1"),
+        ('{"tasks": [\n{"test_id": "a"},', "is cut off: it ends in line 2"),
+        ('{"tasks" [', "is not a result file: line 1 is no JSON"),
+        ("", "is not a result file"),
+        ("[]", "it has no list `tasks`"),
+    ],
+)
+def test_a_file_that_is_no_result_says_why(tmp_path: Path, content: str, said: str) -> None:
+    path = tmp_path / "results.json"
+    path.write_text(content)
+    with pytest.raises(RecordingError) as caught:
+        read_recording(path)
+    assert said in str(caught.value)
+
+
+def test_a_file_that_is_too_large_says_how_large_it_may_be(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(formats, "LONGEST_BYTES", 2**20)
+    path = tmp_path / "results.json"
+    path.write_text("{" + " " * 2**20 + "}")
+    with pytest.raises(RecordingError, match="larger than 1 MiB; results of up to 1 MiB can be read"):
+        read_recording(path)

@@ -49,7 +49,7 @@ def request_error(error: Exception, endpoint: Endpoint, model: str) -> RequestEr
         case openai.APITimeoutError():
             return RequestError(f"{host} did not answer in time", transient=True, again=True)
         case openai.APIConnectionError():
-            return _no_connection(error, endpoint)
+            return no_connection(error, endpoint)
         case _:
             # An address that is none shows when it is used.
             return RequestError(f"no request can be sent to {host}; check `base_url`", transient=False)
@@ -120,7 +120,8 @@ def _seconds_to_wait(headers: Mapping[str, str]) -> float | None:
     return None if date is None else round(email.utils.mktime_tz(date) - time.time(), 1)
 
 
-def _no_connection(error: openai.APIConnectionError, endpoint: Endpoint) -> RequestError:
+def no_connection(error: BaseException, endpoint: Endpoint) -> RequestError:
+    """Return why there is no connection, in our words."""
     host, causes = f"`{endpoint.host}`", " ".join(_causes(error)).lower()
     if "connecterror" not in causes:
         return broken_off(endpoint)

@@ -20,6 +20,8 @@ Vocabulary = Literal["harness-json", "waza-json", "auto"]
 _SHOWN_OF_NO_JSON = 100
 _STDERR_TAIL = 2000
 _LONGEST_FEEDBACK = 4000
+# For how it ended, and where which output begins.
+_ROOM = 200
 _HARNESS_KEYS = frozenset({"pass", "score", "reasoning", "outcome"})
 _WAZA_KEYS = frozenset({"score", "passed", "message", "feedback", "reasoning", "details", "outcome"})
 
@@ -107,6 +109,12 @@ def verdict_without_answer(error: UnusableAnswerError, check: str) -> Verdict:
 def shortened(feedback: str) -> str:
     """Return at most four thousand characters of what a program said."""
     return feedback if len(feedback) <= _LONGEST_FEEDBACK else feedback[:_LONGEST_FEEDBACK] + "…"
+
+
+def ending(said: str) -> str:
+    """Return the end of what a program said, so much that two of them fit into one feedback."""
+    most = _LONGEST_FEEDBACK // 2 - _ROOM
+    return said if len(said) <= most else "…" + said[-most:]
 
 
 def _harness_verdict(answer: Mapping[str, Any]) -> Verdict:

@@ -5,11 +5,12 @@ Everything may be missing or null; a file that is no result is None, never an er
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, cast
 
-from waza_engine.files import read_bytes
+from waza_engine.files import FileError, read_bytes
 from waza_engine.results.json_values import Block, block_of, blocks_of, object_in, text_of
 from waza_engine.results.places import JOURNAL_SUFFIX, LONGEST_BYTES
 from waza_engine.steps import Steps, finished
@@ -46,6 +47,32 @@ def read_document(path: Path) -> Block | None:
     except OSError:
         return None
     return finished(document_in(content, object_in, journal=path.name.endswith(JOURNAL_SUFFIX)))
+
+
+def why_unreadable(path: Path) -> str:
+    """Say why ``read_document`` finds no document: one sentence."""
+    try:
+        content = read_bytes(path, LONGEST_BYTES)
+        text = content.decode("utf-8").rstrip()
+        json.loads(text)
+    except FileError as error:
+        most = (
+            f"; results of up to {LONGEST_BYTES // 2**20} MiB can be read"
+            if error.kind == "too large"
+            else ""
+        )
+        return f"The result file {path} cannot be read: {error.why}{most}."
+    except UnicodeDecodeError:
+        return f"{path} is not a result file: it is not UTF-8 text."
+    except json.JSONDecodeError as error:
+        # What was cut off has no other mistake before its end.
+        cut = error.pos >= len(text.rstrip(",")) or error.msg.startswith("Unterminated string")
+        if text.startswith("{") and cut:
+            return f"{path} is cut off: it ends in line {text.count(chr(10)) + 1}, in the middle of a value."
+        return f"{path} is not a result file: line {error.lineno} is no JSON."
+    except (ValueError, RecursionError):
+        return f"{path} is not a result file: its values are nested too deeply."
+    return f"{path} is not a result file: it has no list `tasks`."
 
 
 def document_in(

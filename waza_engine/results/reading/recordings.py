@@ -17,7 +17,7 @@ from waza_engine.results.codec.header import header_of
 from waza_engine.results.codec.trials import trial_of
 from waza_engine.results.json_values import Block, blocks_of, text_of
 from waza_engine.results.places import JOURNAL_SUFFIX
-from waza_engine.results.reading.formats import read_document, todays_layout
+from waza_engine.results.reading.formats import read_document, todays_layout, why_unreadable
 from waza_engine.results.reading.journals import unended_document
 from waza_engine.results.reading.scores import TaskResult
 from waza_engine.results.reading.task_scores import task_result
@@ -85,7 +85,9 @@ def read_recording(path: Path) -> Recording:
     except FileError as error:
         raise RecordingError(f"The result file {path} cannot be read: {error.why}.") from None
     found = read_document(path)
-    if found is None or not isinstance(found.get("tasks"), list):
+    if found is None:
+        raise RecordingError(why_unreadable(path))
+    if not isinstance(found.get("tasks"), list):
         raise RecordingError(f"{path} is not a result file: it has no list `tasks`.")
     version = text_of(found.get("schemaVersion"))
     if version and version.partition(".")[0] != _MAJOR_VERSION:

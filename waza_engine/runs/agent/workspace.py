@@ -104,6 +104,37 @@ def prompt_of(task: TaskFile, task_path: Path, files: SuiteFiles = DISK) -> str:
         raise WorkspaceError(f"`inputs.prompt_file` {place}: {error.message}") from None
 
 
+def fixture_problems(
+    task: TaskFile, task_path: Path, suite_directory: Path, instruction_files: Sequence[str] = ()
+) -> Iterator[tuple[str, str]]:
+    """Yield upstream's code and a clause for each file that a task asks for and that is not there."""
+    fixtures = fixture_directory(task, suite_directory)
+    for entry in task.inputs.files:
+        file = entry if isinstance(entry, InputFile) else InputFile(path=entry)
+        if not file.content:
+            yield from _missing("resource.file", fixtures, file.path, "inputs.files", "the fixture directory")
+    for path in dict.fromkeys((*instruction_files, *task.instruction_files)):
+        yield from _missing("instruction.file", fixtures, path, "instruction_files", "the fixture directory")
+    fixture = task.inputs.context.get("fixture")
+    if isinstance(fixture, str) and fixture.strip():
+        key = "inputs.context.fixture"
+        yield from _missing("context.fixture", suite_directory, fixture, key, "the suite's directory")
+    try:
+        prompt_of(task, task_path)
+    except WorkspaceError as error:
+        yield "prompt.file", str(error)
+
+
+def _missing(code: str, root: Path, written: str, key: str, where: str) -> Iterator[tuple[str, str]]:
+    try:
+        source = _inside(root, written, key, where)
+    except WorkspaceError as error:
+        yield code, str(error)
+        return
+    if not (source.exists() if code == "context.fixture" else source.is_file()):
+        yield code, f"`{key}`: there is no file {source}"
+
+
 @contextlib.contextmanager
 def _directory(*, keep: bool = False) -> Generator[Path]:
     # What a killed process leaves is found by its number; what is to be kept is never taken for that.

@@ -24,13 +24,15 @@ _OWN_LIMIT_GRACE_SECONDS = 10.0
 class BuiltGrader:
     """A grader entry, ready to grade; ``grader`` is None when it cannot be built, and ``error`` says why.
 
-    ``name`` is the key in the results: that of the entry, or its type when it has none.
+    ``name`` is the key in the results: that of the entry, or its type when it has none. ``notices`` say what
+    would keep it from grading.
     """
 
     name: str
     entry: GraderEntry
     grader: Grader[Any] | None
     error: str = ""
+    notices: tuple[str, ...] = ()
 
     @property
     def deadline_seconds(self) -> float:

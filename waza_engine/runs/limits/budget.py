@@ -16,6 +16,7 @@ from waza_engine.executors.base import (
     ExecutionResponse,
     Executor,
     ExecutorError,
+    Reaching,
 )
 from waza_engine.results.reports.words import dollars
 from waza_engine.runs.limits.bounded import CancelledRunError, TooSlowError, call_bounded
@@ -129,6 +130,11 @@ class _Wrapping:
         self.library = executor.library
         self.warnings = executor.warnings
         self._executor = executor
+
+    def reach(self) -> None:
+        """Find out whether somebody answers, when the executor can. Raises ``ExecutorError``."""
+        if isinstance(self._executor, Reaching):
+            self._executor.reach()
 
 
 class MeteredExecutor(_Wrapping):

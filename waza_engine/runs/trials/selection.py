@@ -52,7 +52,8 @@ def select(
         entries, unknown = _entries(suite, source.task.expected, source.task.graders)
         graders, found = build_graders(entries, build)
         expected = _expected_names(source.task.expected)
-        found += notices.of(graders, grader_names)
+        graders = tuple(replace(built, notices=notices.of(built, grader_names)) for built in graders)
+        found += [f"grader `{built.name}`: {notice}" for built in graders for notice in built.notices]
         warnings |= dict.fromkeys(f"{source.path}: {warning}" for warning in found)
         known |= dict.fromkeys([*(built.name for built in graders), *expected])
         graders = (*graders, *(_missing(name) for name in unknown))
@@ -121,14 +122,11 @@ class _Notices:
         self._files = files
         self._of_grader: dict[Grader[Any], tuple[str, ...]] = {}
 
-    def of(self, graders: Sequence[BuiltGrader], wanted: Sequence[str]) -> list[str]:
-        """Return a sentence for each thing that stands in the way of graders that are asked."""
-        return [
-            f"grader `{built.name}`: {notice}"
-            for built in graders
-            if built.grader is not None and (not wanted or built.name in wanted)
-            for notice in self._notices(built.grader)
-        ]
+    def of(self, built: BuiltGrader, wanted: Sequence[str]) -> tuple[str, ...]:
+        """Return a sentence for each thing that stands in the way of a grader that is asked."""
+        if built.grader is None or (wanted and built.name not in wanted):
+            return ()
+        return self._notices(built.grader)
 
     def _notices(self, grader: Grader[Any]) -> tuple[str, ...]:
         found = self._of_grader.get(grader)

@@ -1,0 +1,282 @@
+"""What is found out before a run pays for anything, and what ``preflight`` says of it offline."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft7Validator
+
+from tests.command_line import engine
+from tests.engine.executors.agents import write_agent
+from tests.engine.executors.talking import write_skill
+from tests.engine.suites import CONFIG, GREETS, run, task, write_suite
+from waza_engine.runs.loading.suite import SuiteError
+from waza_engine.runs.run import prepare
+from waza_engine.runs.settings.table import RunSettings
+
+PAID = "config: {trials_per_task: 1, timeout_seconds: 60, executor: command, adapter: adapter.json}\n"
+JUDGE = "- {type: prompt, name: judge, config: {prompt: 'Call set_waza_grade_pass if it is good.'}}\n"
+NO_PROGRAM = "- {type: program, name: checks, config: {command: no-such-program-anywhere}}\n"
+NO_SCRIPT = "- {type: program, name: checks, config: {command: python3, args: [gone/check.py]}}\n"
+STATE = {"enum": ["verified", "unresolved", "unsupported", "invalid"]}
+
+
+def closed(**properties: Any) -> dict[str, Any]:
+    """Return the schema of an object that has these keys and no others; those with ``_`` may be missing."""
+    return {
+        "type": "object",
+        "additionalProperties": False,
+        "required": [key for key in properties if not key.startswith("_")],
+        "properties": {key.removeprefix("_"): value for key, value in properties.items()},
+    }
+
+
+TEXT = {"type": "string"}
+# Upstream's ``preflight.schema.json`` 1.0 in fewer words.
+UPSTREAM = closed(
+    kind={"const": "waza.preflight"},
+    schemaVersion={"const": "1.0"},
+    source=TEXT,
+    executor=TEXT,
+    complete={"type": "boolean"},
+    tasks={
+        "items": closed(
+            id=TEXT,
+            name=TEXT,
+            source=TEXT,
+            enabled={"type": "boolean"},
+            context_dir=TEXT,
+            requirements={
+                "items": closed(
+                    id=TEXT,
+                    category=TEXT,
+                    description=TEXT,
+                    state=STATE,
+                    meaning=TEXT,
+                    _checks={"items": closed(scope=TEXT, grader=TEXT, _after_turn={"type": "integer"})},
+                )
+            },
+        )
+    },
+    capabilities={"items": closed(name=TEXT, state=STATE, meaning=TEXT)},
+    dependencies={"items": closed(kind=TEXT, name=TEXT, mode=TEXT, state=STATE, _task_id=TEXT)},
+    diagnostics={
+        "items": closed(
+            code=TEXT,
+            state=STATE,
+            severity={"enum": ["info", "warning", "error"]},
+            source=TEXT,
+            _task_id=TEXT,
+            _requirement_id=TEXT,
+            message=TEXT,
+            remediation=TEXT,
+        )
+    },
+)
+
+
+def paid_suite(directory: Path, graders: str = GREETS, more: str = "", below: str = "") -> Path:
+    """Write a suite whose agent leaves a line for each time that it is asked."""
+    write_agent(
+        directory, f"open({str(directory / 'asked')!r}, 'a').write('x')\nsay(type='result', content='hello')"
+    )
+    tasks = {"a": task("a"), "b": task("b", below)}
+    return write_suite(directory, tasks, graders=graders, config=PAID, more=more)
+
+
+def refused(path: Path, **options: Any) -> str:
+    with pytest.raises(SuiteError) as caught:
+        prepare(RunSettings(path, **options))
+    assert not (path.parent / "asked").exists()
+    return str(caught.value)
+
+
+def codes(path: Path, *arguments: str) -> tuple[int, dict[str, str]]:
+    """Return the exit code of ``preflight``, and the states of what it finds by their codes."""
+    found = engine("preflight", path, "--format", "json", *arguments)
+    document = json.loads(found.stdout)
+    assert list(Draft7Validator(UPSTREAM).iter_errors(document)) == []
+    return found.returncode, {entry["code"]: entry["state"] for entry in document["diagnostics"]}
+
+
+def warnings_of(path: Path, **options: Any) -> list[str]:
+    _, events = run(path, **options)
+    return [event.message or "" for event in events if (event.message or "").startswith("warning: ")]
+
+
+@pytest.mark.skipif(os.name == "nt" or not hasattr(os, "geteuid"), reason="needs a file in the way")
+def test_nothing_is_paid_that_cannot_be_kept(tmp_path: Path) -> None:
+    path = paid_suite(tmp_path)
+    (tmp_path / ".waza").write_text("")
+    assert "Results cannot be written to" in refused(path)
+    assert codes(path)[1]["results.place"] == "invalid"
+
+    kept = engine("run", path, "-o", tmp_path / "out.json")
+    assert kept.returncode == 0, "the results are kept where the author asks for them"
+    assert (tmp_path / "asked").read_text() == "xx"
+
+
+def test_a_tested_skill_that_is_not_found_is_said_once(tmp_path: Path) -> None:
+    path = paid_suite(tmp_path)
+    said = [warning for warning in warnings_of(path) if "the tested skill `writer` is not found" in warning]
+    assert len(said) == 1
+    assert "config.skill_directories" in said[0]
+    assert codes(path)[1]["skill.tested"] == "unresolved"
+
+    write_skill(tmp_path / "skills", "writer", "Writes.", "Write.")
+    path.write_text(path.read_text().replace("config: {", "config: {skill_directories: [skills], "))
+    assert not any("tested skill" in warning for warning in warnings_of(path))
+
+
+def test_without_an_agent_no_skill_is_missed(tmp_path: Path) -> None:
+    path = write_suite(tmp_path, {"a": task("a")}, graders=GREETS)
+    assert warnings_of(path) == []
+    assert codes(path) == (0, {})
+
+
+@pytest.mark.parametrize(
+    ("below", "code"),
+    [
+        ("context_dir: nowhere\ninstruction_files: [guide.md]\n", "instruction.file"),
+        ("inputs: {prompt: x, files: [{path: gone.txt}]}\n", "resource.file"),
+        ("inputs: {prompt: x, context: {fixture: gone}}\n", "context.fixture"),
+        ("inputs: {prompt_file: gone.md}\n", "prompt.file"),
+    ],
+)
+def test_a_file_of_a_task_that_is_missing_ends_a_run_that_costs(
+    tmp_path: Path, below: str, code: str
+) -> None:
+    path = paid_suite(tmp_path)
+    written = task("b").replace(
+        "inputs: {prompt: Say hello}\n", "" if "inputs" in below else "inputs: {prompt: x}\n"
+    )
+    (tmp_path / "tasks" / "b.yaml").write_text(written + below)
+    assert "b.yaml: " in refused(path)
+    assert codes(path) == (
+        1,
+        {code: "invalid", "skill.tested": "unresolved", "runtime.availability": "unresolved"},
+    )
+    prepare(RunSettings(path, tasks=("a",)))
+
+
+@pytest.mark.parametrize(
+    ("grader", "said"),
+    [(NO_PROGRAM, "there is no such program"), (NO_SCRIPT, "`python3` cannot run `gone/check.py`")],
+)
+def test_a_program_that_is_missing_ends_a_run_that_costs(tmp_path: Path, grader: str, said: str) -> None:
+    path = paid_suite(tmp_path, grader)
+    assert said in refused(path)
+    assert codes(path)[1]["grader.unavailable"] == "invalid"
+
+
+def test_what_a_hook_may_make_ends_no_run(tmp_path: Path) -> None:
+    path = paid_suite(tmp_path, NO_PROGRAM, more="hooks: {before_run: [{command: git --version}]}\n")
+    prepare(RunSettings(path))
+    assert codes(path)[1]["grader.unavailable"] == "unresolved"
+    assert codes(path)[0] == 0
+    assert codes(path, "--strict")[0] == 1
+
+
+def test_a_free_run_tells_it_at_the_task(tmp_path: Path) -> None:
+    path = write_suite(tmp_path, {"a": task("a")}, graders=NO_PROGRAM)
+    report, _ = run(path)
+    assert report.outcome.tasks[0].status == "failed"
+    assert codes(path) == (1, {"grader.unavailable": "invalid"})
+
+
+def test_a_required_skill_that_is_missing_ends_the_run_before_the_agent_is_asked(tmp_path: Path) -> None:
+    path = paid_suite(tmp_path)
+    path.write_text(path.read_text().replace("config: {", "config: {required_skills: [reader], "))
+    assert "`required_skills` names `reader`" in refused(path)
+    assert codes(path)[1]["skill.required"] == "invalid"
+
+
+def test_a_judge_that_cannot_judge(tmp_path: Path) -> None:
+    assert "nobody can judge for `judge`: the executor `command`" in refused(paid_suite(tmp_path, JUDGE))
+
+    path = write_suite(tmp_path, {"a": task("a")}, graders=JUDGE, config=CONFIG)
+    assert any("nobody can judge for `judge`" in warning for warning in warnings_of(path))
+    assert codes(path) == (1, {"grader.judge": "invalid"})
+
+
+def openai_suite(directory: Path, port: int, more: str = "") -> Path:
+    provider = f"{{base_url: 'http://127.0.0.1:{port}/v1'{more}}}"
+    config = f"{{trials_per_task: 1, timeout_seconds: 9, executor: openai, model: m, provider: {provider}}}"
+    return write_suite(directory, {"a": task("a")}, graders=GREETS, config=f"config: {config}\n")
+
+
+def test_a_provider_that_is_not_there_ends_the_run(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    assert f"nothing answers at `127.0.0.1:{port}`" in refused(openai_suite(tmp_path, port))
+    assert codes(tmp_path / "eval.yaml")[1]["runtime.availability"] == "unresolved", "nobody is asked offline"
+
+
+def test_a_key_that_is_refused_ends_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_KEY", "a-wrong-key")
+    with refusing_server() as port:
+        said = refused(openai_suite(tmp_path, port, ", api_key_env: MY_KEY"))
+    assert f"`127.0.0.1:{port}` does not accept the key in `MY_KEY`" in said
+
+
+@contextmanager
+def refusing_server() -> Generator[int]:
+    class Refusing(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(401)
+            self.end_headers()
+
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the library's name
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Refusing) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            yield server.server_port
+        finally:
+            server.shutdown()
+
+
+REQUIRED = """
+requirements:
+- {id: r1, category: outcome, description: It greets., checks: [{scope: eval, grader: greets}]}
+- {id: r2, category: boundary, description: Nothing is lost., checks: [{scope: task, grader: gone}]}
+- {id: r3, category: quality, description: It is kind.}
+"""
+
+
+def test_requirements_are_joined_with_their_graders(tmp_path: Path) -> None:
+    path = write_suite(
+        tmp_path, {"a": task("a", REQUIRED), "b": task("b", "enabled: false\n")}, graders=GREETS
+    )
+    document = json.loads(engine("preflight", path, "--format", "json").stdout)
+    states = {entry["id"]: entry["state"] for entry in document["tasks"][0]["requirements"]}
+    assert states == {"r1": "verified", "r2": "invalid", "r3": "unresolved"}
+    assert [found["enabled"] for found in document["tasks"]] == [True, False]
+    assert codes(path) == (1, {"requirement.check": "invalid", "requirement.uncovered": "unresolved"})
+
+
+def test_a_suite_that_cannot_be_read_is_a_finding_and_none_is_a_wrong_call(tmp_path: Path) -> None:
+    (tmp_path / "eval.yaml").write_text("config: 3\n")
+    assert codes(tmp_path / "eval.yaml") == (1, {"eval.configuration": "invalid"})
+    assert engine("preflight", tmp_path / "gone.yaml").returncode == 2
+    assert engine("preflight", tmp_path / "eval.yaml", "--context-dir", tmp_path / "gone").returncode == 2
+
+
+def test_people_read_lines_and_nothing_is_left_behind(tmp_path: Path) -> None:
+    path = write_suite(tmp_path, {"a": task("a")}, graders=NO_PROGRAM)
+    before = sorted(tmp_path.rglob("*"))
+    found = engine("preflight", path)
+    assert found.returncode == 1
+    assert "✗ grader.unavailable" in found.stdout
+    assert "1 task, executor mock: 1 error, no warnings" in found.stdout
+    assert sorted(tmp_path.rglob("*")) == before

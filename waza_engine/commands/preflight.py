@@ -1,0 +1,53 @@
+"""``waza-engine preflight``: what stands in the way of a run, found out offline."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from waza_engine.commands.printer import Part, Printer
+from waza_engine.masking import read_environment
+from waza_engine.runs.loading.discovery import eval_file_of
+from waza_engine.runs.loading.suite import SuiteError
+from waza_engine.runs.preflight.report import Preflight, preflight
+from waza_engine.runs.settings.table import RunSettings
+from waza_engine.terminal import complain, say_json
+
+READY, NOT_READY, NOT_LOOKED_AT = 0, 1, 2
+_MARKS: dict[str, Part] = {"error": ("✗", "red"), "warning": ("⚠", "yellow"), "info": ("✓", "green")}
+
+
+def preflight_command(path: Path, context_directory: Path | None, output_format: str, *, strict: bool) -> int:
+    """Print what is found and return the exit code; ``output_format`` is ``human`` or ``json``."""
+    read_environment()
+    try:
+        eval_file = eval_file_of(path)
+        if not eval_file.is_file():
+            raise SuiteError(f"There is no eval file {path}.")
+        if context_directory is not None and not context_directory.is_dir():
+            raise SuiteError(f"There is no context directory {context_directory}.")
+    except SuiteError as error:
+        complain(str(error))
+        return NOT_LOOKED_AT
+    found = preflight(RunSettings(eval_file, context_directory=context_directory))
+    if output_format == "json":
+        say_json(found.document())
+    else:
+        _print(found)
+    return NOT_READY if found.fails(strict=strict) else READY
+
+
+def _print(found: Preflight) -> None:
+    printer = Printer()
+    for finding in found.findings:
+        printer.line(_MARKS[finding.severity], " ", (finding.code, "bold"), f"  {finding.sentence}")
+    if found.findings:
+        printer.line()
+    errors = sum(finding.severity == "error" for finding in found.findings)
+    warnings = sum(finding.severity == "warning" for finding in found.findings)
+    enabled = sum(bool(task["enabled"]) for task in found.tasks)
+    tasks = f"{enabled} {'task' if enabled == 1 else 'tasks'}, executor {found.executor or 'unknown'}"
+    printer.line(f"{tasks}: {_counted(errors, 'error')}, {_counted(warnings, 'warning')}")
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count or 'no'} {what}{'' if count == 1 else 's'}"

@@ -1,0 +1,141 @@
+"""Looking at a suite before it runs: files alone, nothing is started, written or asked over a network.
+
+What a hook of the run may still make is not known before: then it is a warning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from waza_engine.results.writing.store import ResultsError, check_place
+from waza_engine.runs.agent.skills import SkillSet, check_required, suite_skills, task_skills
+from waza_engine.runs.agent.workspace import fixture_problems
+from waza_engine.runs.loading.suite import Suite, SuiteError
+from waza_engine.runs.preflight.finding import Finding
+from waza_engine.runs.trials.selection import SelectedTask
+
+
+def inspected(
+    suite: Suite, tasks: Sequence[SelectedTask], *, judge: str, loads_skills: bool
+) -> list[Finding]:
+    """Return what stands in the way of these tasks.
+
+    ``judge`` is the name of the executor that is asked to judge when it has no model, else ``""``;
+    ``loads_skills`` says whether the agent uses skills at all.
+    """
+    found = [*_skills(suite, tasks, loads_skills=loads_skills)]
+    for task in tasks:
+        found += _of_task(suite, task)
+    if judge:
+        found += _judge(suite, tasks, judge)
+    if suite.spec.hooks.before_run or suite.spec.hooks.before_task:
+        found = [_left_to_hooks(finding) for finding in found]
+    return [*_places(suite), *dict.fromkeys(found)]
+
+
+def _places(suite: Suite) -> Iterator[Finding]:
+    try:
+        check_place(suite.directory)
+    except ResultsError as error:
+        yield Finding(
+            "results.place",
+            "invalid",
+            str(suite.path),
+            str(error).rstrip("."),
+            "make the folder writable, or name a file with `-o`",
+        )
+
+
+def _skills(suite: Suite, tasks: Sequence[SelectedTask], *, loads_skills: bool) -> Iterator[Finding]:
+    of_suite, source = suite_skills(suite), str(suite.path)
+    try:
+        check_required(suite, of_suite)
+    except SuiteError as error:
+        message = str(error).removeprefix(f"{source}: ").rpartition("; ")[0]
+        yield Finding("skill.required", "invalid", source, message, "correct `skill_directories` or the name")
+    if not (loads_skills and suite.spec.skill) or of_suite.switched_off:
+        return
+    sets = [task_skills(suite, task.source.task, of_suite) for task in tasks if task.source.task is not None]
+    if any(_has(found, suite.spec.skill) for found in (of_suite, *sets)):
+        return
+    searched = ", ".join(map(str, of_suite.searched)) or "no directory"
+    yield Finding(
+        "skill.tested",
+        "unresolved",
+        source,
+        f"the tested skill `{suite.spec.skill}` is not found, so the agent runs without it "
+        f"(searched {searched})",
+        "name its folder in `config.skill_directories`",
+        told=True,
+    )
+
+
+def _has(found: SkillSet, name: str) -> bool:
+    """Whether a skill of this name is there, also one whose folder is called so."""
+    wanted = name.casefold()
+    return found.named(name) is not None or any(
+        skill.path.parent.name.casefold() == wanted for skill in found.skills
+    )
+
+
+def _of_task(suite: Suite, task: SelectedTask) -> Iterator[Finding]:
+    source = str(task.source.path)
+    if task.source.task is None or task.trial is None:
+        if task.source.error:
+            yield Finding(
+                "task.configuration", "invalid", source, task.source.error, "correct the file", task.source.id
+            )
+        return
+    spec = task.trial.spec
+    listed = suite.spec.config.instruction_files
+    for code, complaint in fixture_problems(spec, task.source.path, suite.directory, listed):
+        yield Finding(code, "invalid", source, complaint, "add the file or correct its path", task.source.id)
+    for built in task.trial.graders:
+        if built.error:
+            yield Finding(
+                "grader.configuration",
+                "invalid",
+                source,
+                f"grader `{built.name}`: {built.error.rstrip('.')}",
+                "correct the grader",
+                task.source.id,
+            )
+        for notice in built.notices:
+            yield Finding(
+                "grader.unavailable",
+                "invalid",
+                source,
+                f"grader `{built.name}`: {notice.rstrip('.')}",
+                "put it right, or leave the grader out",
+                task.source.id,
+            )
+
+
+def _judge(suite: Suite, tasks: Sequence[SelectedTask], executor: str) -> Iterator[Finding]:
+    names = {
+        built.name
+        for task in tasks
+        if task.trial is not None
+        for built in task.trial.graders
+        if built.grader is not None and built.grader.judged
+    }
+    if names:
+        listed = ", ".join(f"`{name}`" for name in sorted(names))
+        yield Finding(
+            "grader.judge",
+            "invalid",
+            str(suite.path),
+            f"nobody can judge for {listed}: the executor `{executor}` has no model",
+            "name one that has with `--judge-executor`, for example `--judge-executor openai`",
+            told=True,
+        )
+
+
+def _left_to_hooks(finding: Finding) -> Finding:
+    made_by_hooks = finding.code.startswith(("skill.", "resource.", "instruction.", "context.", "prompt."))
+    if finding.code == "grader.unavailable" or made_by_hooks:
+        return replace(
+            finding, state="unresolved", remediation=f"a hook may do it, else {finding.remediation}"
+        )
+    return finding

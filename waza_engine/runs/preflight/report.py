@@ -1,0 +1,187 @@
+"""The report of ``preflight``: upstream's document of kind ``waza.preflight``, version 1.0.
+
+Made offline: files are read and executors made as far as that costs nothing; no program is started, no hook
+run, no address asked.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from waza_engine.executors.base import Executor, ExecutorError, ExecutorSettings
+from waza_engine.executors.registry import create_executor
+from waza_engine.runs.agent.workspace import fixture_directory
+from waza_engine.runs.loading.suite import Suite, SuiteError, load_suite
+from waza_engine.runs.preflight.finding import Finding, State
+from waza_engine.runs.preflight.inspection import inspected
+from waza_engine.runs.preflight.requirements import planned_requirements
+from waza_engine.runs.settings.options import with_options
+from waza_engine.runs.settings.table import RunSettings
+from waza_engine.runs.trials.selection import SelectedTask, select
+from waza_engine.spec.problems import SuiteFileError
+from waza_engine.spec.project_config import ProjectConfig
+
+KIND, VERSION = "waza.preflight", "1.0"
+
+
+@dataclass(frozen=True, slots=True)
+class Preflight:
+    """What is known of a suite before it runs. ``complete`` is false when a part could not be looked at.
+
+    ``tasks``, ``capabilities`` and ``dependencies`` are objects of upstream's document.
+    """
+
+    source: str
+    executor: str = ""
+    complete: bool = False
+    tasks: Sequence[dict[str, Any]] = ()
+    capabilities: Sequence[dict[str, Any]] = ()
+    dependencies: Sequence[dict[str, Any]] = ()
+    findings: Sequence[Finding] = field(default_factory=tuple[Finding, ...])
+
+    def fails(self, *, strict: bool) -> bool:
+        """Whether something cannot work, or with ``strict`` whether anything is not known to."""
+        bad: set[State] = {"invalid", "unresolved", "unsupported"} if strict else {"invalid"}
+        return any(finding.state in bad for finding in self.findings)
+
+    def document(self) -> dict[str, Any]:
+        """Return upstream's document."""
+        return {
+            "kind": KIND,
+            "schemaVersion": VERSION,
+            "source": self.source,
+            "executor": self.executor,
+            "complete": self.complete,
+            "tasks": list(self.tasks),
+            "capabilities": list(self.capabilities),
+            "dependencies": list(self.dependencies),
+            "diagnostics": [_diagnostic(finding) for finding in self.findings],
+        }
+
+
+def preflight(settings: RunSettings) -> Preflight:
+    """Look at a suite as a run with these settings would find it; what is broken is a finding."""
+    source = str(settings.path)
+    try:
+        suite = with_options(load_suite(settings.path, disabled=True), settings, ProjectConfig())
+        selected, _ = select(suite, (), ())
+    except (SuiteFileError, SuiteError) as error:
+        message = str(error).removeprefix(f"{source}: ").rstrip(".")
+        return Preflight(
+            source, findings=[Finding("eval.configuration", "invalid", source, message, "correct it")]
+        )
+    executor, found = _executor(suite)
+    costs = executor is not None and executor.costs
+    judge = executor.name if executor is not None and not executor.has_model else ""
+    if executor is not None:
+        executor.close()
+    found += inspected(suite, selected, judge=judge, loads_skills=costs)
+    found += _tasks_alike(suite, selected)
+    tasks: list[dict[str, Any]] = []
+    for task in suite.tasks:
+        requirements, complaints = planned_requirements(suite, task)
+        found += complaints
+        tasks.append(
+            {
+                "id": task.id,
+                "name": task.name,
+                "source": str(task.path),
+                "enabled": task.task is None or task.task.enabled is not False,
+                "context_dir": ""
+                if task.task is None
+                else str(fixture_directory(task.task, suite.directory)),
+                "requirements": requirements,
+            }
+        )
+    return Preflight(
+        source,
+        suite.spec.config.executor,
+        complete=all(task.task is not None for task in suite.tasks),
+        tasks=tasks,
+        capabilities=list(_capabilities(executor)),
+        dependencies=list(_dependencies(suite, selected)),
+        findings=sorted(
+            found, key=lambda finding: (finding.source, finding.task, finding.code, finding.message)
+        ),
+    )
+
+
+def _executor(suite: Suite) -> tuple[Executor | None, list[Finding]]:
+    config, source = suite.spec.config, str(suite.path)
+    try:
+        made = create_executor(config.executor, ExecutorSettings(suite.directory, config, suite.path.name))
+    except ExecutorError as error:
+        message = str(error).rstrip(".")
+        return None, [Finding("runtime.executor", "invalid", source, message, "correct `config`")]
+    if not made.costs:
+        return made, []
+    message = "whether the provider answers, takes the key and has the model is asked by a run alone"
+    return made, [
+        Finding(
+            "runtime.availability",
+            "unresolved",
+            source,
+            message,
+            "try one task with `--task` and `--max-tokens`",
+        )
+    ]
+
+
+def _tasks_alike(suite: Suite, tasks: Sequence[SelectedTask]) -> Iterator[Finding]:
+    counts = Counter(task.source.id for task in tasks)
+    for task in tasks:
+        if counts[task.source.id] > 1:
+            message = f"another task has the id `{task.source.id}`, too"
+            yield Finding(
+                "task.id", "unresolved", str(task.source.path), message, "give each its own", task.source.id
+            )
+
+
+def _capabilities(executor: Executor | None) -> Iterator[dict[str, Any]]:
+    works: State = "verified" if executor is not None else "invalid"
+    agent: State = "verified" if executor is not None and executor.costs else "unsupported"
+    judge: State = "verified" if executor is not None and executor.has_model else "unsupported"
+    for name, state, meaning in (
+        ("task_execution", works, "The executor can be made; whether it answers is not known."),
+        ("mcp_servers", agent, "The executor hands MCP servers and their mocks to an agent."),
+        ("judging", judge, "The executor has a model that can judge."),
+    ):
+        yield {"name": name, "state": state, "meaning": meaning}
+
+
+def _dependencies(suite: Suite, tasks: Sequence[SelectedTask]) -> Iterator[dict[str, Any]]:
+    spec = suite.spec
+    mocked = {mock.name.strip() for mock in spec.mcp_mocks}
+    for name in sorted(mocked):
+        yield _dependency("mcp", name, "mocked", "verified")
+    for name in sorted(set(spec.config.mcp_servers) - mocked):
+        yield _dependency("mcp", name, "live", "unresolved")
+    hooks = spec.hooks
+    if hooks.before_run or hooks.after_run or hooks.before_task or hooks.after_task:
+        yield _dependency("hooks", "lifecycle", "subprocess", "unresolved")
+    for task in tasks:
+        for built in () if task.trial is None else task.trial.graders:
+            if built.grader is None or not (built.grader.judged or built.grader.runs_program):
+                continue
+            state: State = "unresolved" if built.grader.judged else "invalid" if built.notices else "verified"
+            mode = "model" if built.grader.judged else "subprocess"
+            yield {**_dependency("grader", built.name, mode, state), "task_id": task.source.id}
+
+
+def _dependency(kind: str, name: str, mode: str, state: State) -> dict[str, Any]:
+    return {"kind": kind, "name": name, "mode": mode, "state": state}
+
+
+def _diagnostic(finding: Finding) -> dict[str, Any]:
+    return {
+        "code": finding.code,
+        "state": finding.state,
+        "severity": finding.severity,
+        "source": finding.source,
+        **({"task_id": finding.task} if finding.task else {}),
+        "message": finding.message,
+        "remediation": finding.remediation,
+    }

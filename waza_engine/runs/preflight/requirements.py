@@ -1,0 +1,67 @@
+"""The requirements of a task, and whether the graders that are to check them exist."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from waza_engine.runs.loading.suite import Suite, SuiteTask
+from waza_engine.runs.preflight.finding import Finding, State
+from waza_engine.spec.requirements import Requirement
+from waza_engine.spec.task_file import TaskFile
+
+_COVERED = "Graders that check it exist; whether it is met only a run can say."
+_UNCOVERED = "No grader checks it."
+_BROKEN = "It names a grader that does not exist."
+
+
+def planned_requirements(suite: Suite, task: SuiteTask) -> tuple[list[dict[str, Any]], list[Finding]]:
+    """Return the requirements as upstream's document has them, and what is wrong with them."""
+    planned: list[dict[str, Any]] = []
+    found: list[Finding] = []
+    if task.task is None:
+        return planned, found
+    for requirement in task.task.requirements:
+        missing = _missing(suite, task.task, requirement)
+        state: State = "invalid" if missing else "verified" if requirement.checks else "unresolved"
+        planned.append(
+            {
+                "id": requirement.id,
+                "category": requirement.category,
+                "description": requirement.description,
+                "state": state,
+                "meaning": _BROKEN if missing else _COVERED if requirement.checks else _UNCOVERED,
+                **({"checks": [_check(check) for check in requirement.checks]} if requirement.checks else {}),
+            }
+        )
+        if state != "verified":
+            names = ", ".join(f"`{name}`" for name in missing)
+            message = (
+                f"names {names}, which no grader is called there" if missing else "is checked by no grader"
+            )
+            found.append(
+                Finding(
+                    "requirement.check" if missing else "requirement.uncovered",
+                    "invalid" if missing else "unresolved",
+                    str(task.path),
+                    f"the requirement `{requirement.id}` {message}",
+                    "correct its `checks`",
+                    task.id,
+                )
+            )
+    return planned, found
+
+
+def _missing(suite: Suite, task: TaskFile, requirement: Requirement) -> list[str]:
+    graders = {
+        "eval": {entry.name for entry in suite.spec.graders},
+        "task": {entry.name for entry in task.graders},
+        "checkpoint": {entry.name for point in task.checkpoints for entry in point.graders},
+    }
+    return [
+        check.grader for check in requirement.checks if check.grader not in graders.get(check.scope, set())
+    ]
+
+
+def _check(check: Any) -> dict[str, Any]:
+    turn = {} if check.after_turn is None else {"after_turn": check.after_turn}
+    return {"scope": check.scope, "grader": check.grader, **turn}
