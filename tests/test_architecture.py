@@ -218,7 +218,7 @@ SHARED_WITHIN = {
         "task_conclusion",
         "baseline_conclusion",
     },
-    "executors": {"__init__", "base", "provider", "registry"},
+    "executors": {"__init__", "base", "command_shim", "mocked_commands", "provider", "registry"},
     "runs": {"__init__"},
 }
 
@@ -460,6 +460,7 @@ def _runs_code(function: ast.expr) -> bool:
 
 # What may touch the standard streams beside `waza_engine/terminal.py`, and why.
 TOUCH_STREAMS = {
+    "waza_engine/executors/command_shim.py": "it plays a program, which writes what the suite says",
     "waza_engine/terminal.py": "prints",
     "waza_engine/command_line.py": "opens streams that are closed, sets how they encode, flushes them",
     "waza_engine/commands/output.py": "hands over what a Printer writes until it cannot be written any more",
@@ -532,6 +533,8 @@ READS_OTHERWISE = {
     "waza_engine/results/writing/session_log.py": "a new file, made or refused in one step",
     "waza_engine/executors/command.py": "a new file in a fresh temporary folder",
     "waza_engine/mcp/mocks.py": "a new file in a fresh temporary folder",
+    "waza_engine/executors/command_shim.py": "a program of its own, in a temporary folder of the run",
+    "waza_engine/runs/agent/command_mocks.py": "new files in a temporary folder of the run",
     "waza_engine/schemas/documents.py": "writes the schemas of this project",
     "server/waza_language_server/diagnostics_page.py": "writes the examples of the documentation",
     "server/waza_language_server/schema/catalog.py": "data of the package",

@@ -6,16 +6,20 @@ needs.
 
 from __future__ import annotations
 
+import gc
 import sys
 
 from waza_engine.command_line import carry_out, carry_out_application
 from waza_engine.mcp import MOCK_COMMAND
 
 _STARTS_PROGRAMS = {"run", "grade", "serve"}
+_OBJECTS_PER_COLLECTION = 50_000
+"""A command makes many objects that stay, and few in circles; Python looks at them after every 700."""
 
 
 def main() -> None:
     """Carry out the command line; leaves with the exit code of the command."""
+    gc.set_threshold(_OBJECTS_PER_COLLECTION)
     carry_out(_command)
 
 

@@ -27,6 +27,19 @@ class ToolCall:
 
 
 @dataclass(frozen=True, slots=True)
+class CommandInvocation:
+    """One call of a mocked program, its arguments without secrets.
+
+    ``response`` is the position of the canned answer from 0, -1 when none fitted.
+    """
+
+    command: str
+    arguments: tuple[str, ...] = ()
+    exit_code: int = 0
+    response: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class SkillInvocation:
     """One skill that the agent invoked, in order."""
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from waza_engine.runs.events.stream import RunEvent
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from waza_engine.runs.events.stream import RunEvent
 
 _BEGINNINGS = ("warning: ", "error: ")
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -85,7 +86,7 @@ def answer(regrading: Regrading, reports: Sequence[TaskReport]) -> Answer:
         "conclusion": conclusion_of(regrading, reports).document(),
         "warnings": list(regrading.warnings),
         **_spent(regrading),
-        "tasks": {_key(report, reports): _task(report) for report in reports},
+        "tasks": {key: _task(report) for key, report in zip(_keys(reports), reports, strict=True)},
     }
 
 
@@ -115,11 +116,13 @@ def _spent(regrading: Regrading) -> Answer:
     }
 
 
-def _key(report: TaskReport, reports: Sequence[TaskReport]) -> str:
-    """Return the id; of several tasks with one id the later ones get a number."""
-    twins = [other for other in reports if other.now.id == report.now.id]
-    position = next(index for index, other in enumerate(twins) if other is report)
-    return report.now.id if position == 0 else f"{report.now.id}-{position + 1}"
+def _keys(reports: Sequence[TaskReport]) -> Iterator[str]:
+    """Yield the id of each; of several tasks with one id the later ones get a number."""
+    seen: Counter[str] = Counter()
+    for report in reports:
+        name = report.now.id
+        seen[name] += 1
+        yield name if seen[name] == 1 else f"{name}-{seen[name]}"
 
 
 def _task(report: TaskReport) -> Answer:

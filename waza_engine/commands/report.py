@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from types import TracebackType
-from typing import IO, Self
+from typing import IO, TYPE_CHECKING, Self
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from waza_engine.commands.complaints import Complaints, is_complaint
 from waza_engine.commands.conclusion_text import MARKS, feedback_part, print_conclusion
 from waza_engine.commands.printer import Part, Printer
-from waza_engine.results.codec.runs import run_document
+from waza_engine.results.codec.runs import figures_document
 from waza_engine.results.conclusion import conclude
 from waza_engine.results.record import TrialOutcome, Validation
 from waza_engine.results.reports.words import impact_words, spending_words
 from waza_engine.results.task_conclusion import TaskConclusion
-from waza_engine.runs.events.stream import RunEvent
-from waza_engine.runs.run import PreparedRun, RunReport
 from waza_engine.terminal import visible
+
+if TYPE_CHECKING:
+    from waza_engine.runs.events.stream import RunEvent
+    from waza_engine.runs.run import PreparedRun, RunReport
 
 
 class TextReport:
@@ -80,7 +82,7 @@ class TextReport:
         print_conclusion(self._printer, found, outcome.summary.duration_ms)
         cached = sum(task.cached for task in outcome.tasks)
         for line in (
-            spending_words(run_document(outcome)),
+            spending_words(figures_document(outcome)),
             f"{cached} of {found.counts.total} tasks taken from the cache" if cached else "",
         ):
             if line:

@@ -27,7 +27,7 @@ from waza_engine.results.writing.attached import Attachments
 from waza_engine.results.writing.store import (
     ResultsError,
     check_writable,
-    encoded,
+    encoded_run,
     is_kept,
     write_atomically,
     write_output,
@@ -205,7 +205,7 @@ def _with_recommendation(report: RunReport, ranking: Recommendation) -> RunRepor
     if report.results_file is not None:
         try:
             outcome = Attachments(report.results_file).of_run(report.outcome)
-            write_atomically(report.results_file, encoded(run_document(outcome)))
+            write_atomically(report.results_file, encoded_run(outcome))
         except ResultsError as error:
             complain(str(error))
     return report
@@ -268,7 +268,7 @@ def _written_copy(found: RunReport, output: Path | None, fail_under: float | Non
         return found.results_file is not None
     try:
         outcome = Attachments(output).of_run(found.outcome) if is_kept(output) else found.outcome
-        write_output(output, encoded(run_document(outcome, fail_under=fail_under)))
+        write_output(output, encoded_run(outcome, fail_under=fail_under))
     except ResultsError as error:
         complain(str(error))
         return False

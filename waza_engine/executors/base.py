@@ -60,6 +60,17 @@ class WorkspaceFile:
 
 
 @dataclass(frozen=True, slots=True)
+class MockedCommands:
+    """Programs that stand for others: the ``folder`` that must come first on the ``PATH``.
+
+    ``session`` is where the answers of one trial are, None outside of trials.
+    """
+
+    folder: Path
+    session: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ExecutionRequest:
     """One turn of a conversation. ``session`` continues an earlier one.
 
@@ -72,7 +83,8 @@ class ExecutionRequest:
     ``tools`` are offered besides the agent's own. A session that is ``ephemeral`` is deleted afterwards.
     With ``stop_at_first_skill`` the turn ends as soon as any skill is invoked, which is no error.
     ``task_id`` and ``trial`` (from 1) say what the call is for, empty and 0 for triggers and judges;
-    ``follow_ups`` says how many more prompts of the same conversation are sure to come.
+    ``follow_ups`` says how many more prompts of the same conversation are sure to come. ``commands`` are the
+    programs that are mocked for it.
     """
 
     prompt: str
@@ -97,6 +109,7 @@ class ExecutionRequest:
     task_id: str = ""
     trial: int = 0
     follow_ups: int = 0
+    commands: MockedCommands | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,6 +33,7 @@ from waza_engine.executors.base import (
     ExecutorError,
     ExecutorSettings,
 )
+from waza_engine.executors.mocked_commands import environment_with
 from waza_engine.executors.registry import register
 from waza_engine.masking import keep_settings_secret
 from waza_engine.processes.scope import ProcessScope
@@ -148,7 +149,11 @@ class CommandExecutor:
                     arguments,
                     sink,
                     cwd=workdir,
-                    environment={**self._environment, "PWD": str(workdir)},
+                    environment={
+                        **self._environment,
+                        **environment_with(request.commands, self._environment),
+                        "PWD": str(workdir),
+                    },
                     stdin=f"{prompt}\n" if adapter.prompt.stdin else None,
                     limits=AgentLimits(seconds, request.first_event_timeout_seconds),
                     cancellation=cancellation,

@@ -108,7 +108,7 @@ class CopilotExecutor:
         request = turn.request
         try:
             async with asyncio.timeout(request.timeout_seconds):
-                runtime, sessions = await self._running()
+                runtime, sessions = await self._running(request)
                 async with asyncio.timeout(request.first_event_timeout_seconds or None) as silence:
                     await turn.carry_out(runtime, sessions, silence)
         except TimeoutError:
@@ -118,13 +118,13 @@ class CopilotExecutor:
                 seconds = min(request.first_event_timeout_seconds, request.timeout_seconds)
                 turn.error = f"the agent sent nothing within {seconds:g} seconds"
 
-    async def _running(self) -> tuple[Runtime, Sessions]:
+    async def _running(self, request: ExecutionRequest) -> tuple[Runtime, Sessions]:
         """Return the agent's process, started if need be. Raises ``ExecutorError``."""
         async with self._starting:
             if self._no_start is not None:
                 raise ExecutorError(str(self._no_start))
             if self._sessions is None or self._runtimes[-1].died.is_set():
-                runtime = Runtime(self._program, self._provider)
+                runtime = Runtime(self._program, self._provider, request.commands)
                 self._runtimes.append(runtime)
                 try:
                     await runtime.start()

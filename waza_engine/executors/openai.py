@@ -6,6 +6,7 @@ skills, tools of judges). Differences to an agent are told in docs/executors.md.
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Generator, Mapping
@@ -29,6 +30,7 @@ from waza_engine.executors.chat.skill_tool import skill_folders, skill_tools
 from waza_engine.executors.chat.turn import Brake, StoppedTurn, Turn
 from waza_engine.executors.chat.wire import Connection
 from waza_engine.executors.chat.workspace_tools import Surroundings, workspace_tools
+from waza_engine.executors.mocked_commands import environment_with
 from waza_engine.executors.registry import register
 from waza_engine.graders.judging.judge import AgentTool
 
@@ -135,6 +137,7 @@ class OpenAIExecutor:
             deadline=deadline,
             readable=skill_folders(request.skill_directories),
             secrets=(KEY_VARIABLE, self._connection.endpoint.key_variable),
+            environment=environment_with(request.commands, os.environ),
         )
         tools = [
             *(_as_tool(tool) for tool in request.tools),

@@ -14,21 +14,22 @@ from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 
 import waza_engine
-from waza_engine.mcp.mocks import MockError, MockServer, read_mock
+from waza_engine.mcp.mocks import MockError, MockServer, read_mock, steps_folder
 from waza_engine.terminal import complain
 
 
 def serve_mock(arguments: list[str]) -> None:
     """Serve the mock in a file until the agent closes the connection; leaves with 2 when there is none."""
     try:
-        mock = read_mock(Path(arguments[0]))
+        file = Path(arguments[0])
+        mock = read_mock(file)
     except (IndexError, OSError, ValueError, KeyError, TypeError, AttributeError):
         complain("mcp-mock: the file of the mock cannot be read; a run writes it for its agent")
         sys.exit(2)
-    anyio.run(_serve, mock)
+    anyio.run(_serve, mock, steps_folder(file, Path.cwd()))
 
 
-async def _serve(mock: MockServer) -> None:
+async def _serve(mock: MockServer, taken: Path) -> None:
     async def list_tools(
         context: ServerRequestContext[Any], parameters: mcp_types.PaginatedRequestParams | None
     ) -> mcp_types.ListToolsResult:
@@ -49,7 +50,7 @@ async def _serve(mock: MockServer) -> None:
     ) -> mcp_types.CallToolResult:
         del context
         try:
-            text, failed = mock.answer(parameters.name, parameters.arguments or {}), False
+            text, failed = mock.answer(parameters.name, parameters.arguments or {}, taken), False
         except MockError as error:
             text, failed = str(error), True
         content: list[mcp_types.ContentBlock] = [mcp_types.TextContent(type="text", text=text)]

@@ -5,11 +5,13 @@ A broken mock is left out with a warning, as upstream does.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import sys
+import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -33,14 +35,27 @@ class MockError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
+class MockStep:
+    """What one call of several comes to, after some milliseconds. ``error`` makes it a tool error."""
+
+    result: Any = None
+    error: str = ""
+    delay_ms: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class MockResponse:
-    """One canned answer; conditions that are empty always hold. ``error`` makes it a tool error."""
+    """One canned answer; conditions that are empty always hold. ``error`` makes it a tool error.
+
+    With ``steps`` they say what each call comes to, one after the other; calls behind the last fail.
+    """
 
     match: Mapping[str, Any] = field(default_factory=dict[str, Any])
     match_regex: Mapping[str, str] = field(default_factory=dict[str, str])
     match_schema: Mapping[str, Any] = field(default_factory=dict[str, Any])
     result: Any = None
     error: str = ""
+    steps: tuple[MockStep, ...] = ()
 
     def fits(self, arguments: Mapping[str, Any]) -> bool:
         """Tell whether every condition holds. Raises ``MockError`` when a pattern takes too long."""
@@ -73,22 +88,46 @@ class MockServer:
     name: str
     tools: Mapping[str, MockTool]
 
-    def answer(self, tool: str, arguments: Mapping[str, Any]) -> str:
-        """Return the text of the first response that fits. Raises ``MockError``: a tool error."""
+    def answer(self, tool: str, arguments: Mapping[str, Any], taken: Path | None = None) -> str:
+        """Return the text of the first response that fits. Raises ``MockError``: a tool error.
+
+        ``taken`` is the folder in which the task keeps which steps are used up.
+        """
         if tool not in self.tools:
             raise MockError(
                 f"the mock `{self.name}` has no tool `{tool}`; it has {', '.join(self.tools)}: "
                 f"add a fixture `{tool}.json` or an entry in its `tools`"
             )
-        for response in self.tools[tool].responses:
+        for position, response in enumerate(self.tools[tool].responses):
             if response.fits(arguments):
-                if response.error:
-                    raise MockError(response.error)
-                return json.dumps(response.result, ensure_ascii=False, separators=(",", ":"))
+                said: MockResponse | MockStep = response
+                if response.steps:
+                    said = self._next_step(tool, position, response.steps, taken)
+                    time.sleep(said.delay_ms / 1000)
+                if said.error:
+                    raise MockError(said.error)
+                return json.dumps(said.result, ensure_ascii=False, separators=(",", ":"))
         raise MockError(
             f"no response of the tool `{tool}` of the mock `{self.name}` fits the arguments "
             f"{_shortened(json.dumps(arguments, ensure_ascii=False, default=str))}; "
             "add one that does to its `responses`"
+        )
+
+    def _next_step(self, tool: str, position: int, steps: Sequence[MockStep], taken: Path | None) -> MockStep:
+        """Return the step of this call, which no other call gets, also not one of another process."""
+        for number, step in enumerate(steps):
+            if taken is None:
+                return step
+            taken.mkdir(parents=True, exist_ok=True)
+            mark = hashlib.sha256(f"{self.name}\0{tool}\0{position}\0{number}".encode()).hexdigest()
+            try:
+                (taken / mark).touch(exist_ok=False)
+            except FileExistsError:
+                continue
+            return step
+        raise MockError(
+            f"the {len(steps)} steps of the tool `{tool}` of the mock `{self.name}` are used up; "
+            "add one to its `sequence`"
         )
 
     def write(self, path: Path) -> None:
@@ -101,13 +140,22 @@ def read_mock(path: Path) -> MockServer:
     document = json.loads(read_text(path, LONGEST_BYTES))
     tools = {
         name: MockTool(
-            tuple(MockResponse(**item) for item in tool["responses"]),
+            tuple(_read_response(item) for item in tool["responses"]),
             tool["description"],
             tool["input_schema"],
         )
         for name, tool in document["tools"].items()
     }
     return MockServer(document["name"], tools)
+
+
+def _read_response(item: Mapping[str, Any]) -> MockResponse:
+    return replace(MockResponse(**item), steps=tuple(MockStep(**step) for step in item["steps"]))
+
+
+def steps_folder(mock_file: Path, folder: Path) -> Path:
+    """Return where it is kept which steps are used up of a mock that is asked in a folder of a workspace."""
+    return mock_file.with_suffix(".steps") / hashlib.sha256(str(folder.resolve()).encode()).hexdigest()
 
 
 def load_mocks(
@@ -142,8 +190,8 @@ def server_of(mock_file: Path) -> Server:
     }
 
 
-def mock_behind(server: Mapping[str, Any]) -> MockServer | None:
-    """Return the mock that a configuration of ``server_of`` starts, None for any other server.
+def mock_behind(server: Mapping[str, Any]) -> tuple[MockServer, Path] | None:
+    """Return the mock, and its file, that a configuration of ``server_of`` starts, None for any other server.
 
     An executor without an agent can ask it without a process, which takes a second to start.
     """
@@ -151,7 +199,7 @@ def mock_behind(server: Mapping[str, Any]) -> MockServer | None:
     if tuple(arguments[:-1]) != _MOCK_ARGUMENTS or server.get("command") != sys.executable:
         return None
     try:
-        return read_mock(Path(arguments[-1]))
+        return read_mock(Path(arguments[-1])), Path(arguments[-1])
     except (OSError, ValueError):
         return None
 
@@ -227,7 +275,19 @@ def _response(written: object, where: str) -> MockResponse:
         schema,
         block.get("return"),
         _text(block.get("error"), f"`error` of {where}"),
+        tuple(
+            _step(step, f"step {number} of {where}")
+            for number, step in enumerate(cast("Sequence[object]", block.get("sequence") or ()), 1)
+        ),
     )
+
+
+def _step(written: object, where: str) -> MockStep:
+    block = _block(written, where)
+    delay = block.get("delay_ms") or 0
+    if not isinstance(delay, int) or delay < 0:
+        raise MockError(f"`delay_ms` of {where} must be a whole number, 0 or more")
+    return MockStep(block.get("return"), _text(block.get("error"), f"`error` of {where}"), delay)
 
 
 def _block(value: object, where: str) -> dict[str, Any]:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from waza_engine.scoring.recommendation import Recommendation
     from waza_engine.scoring.tasks import SuiteSummary, TaskStatistics, TaskStatus
     from waza_engine.scoring.triggers import TriggerMetrics
-    from waza_engine.vocabulary import Check, SkillInvocation, ToolCall, Usage
+    from waza_engine.vocabulary import Check, CommandInvocation, SkillInvocation, ToolCall, Usage
 
 VerdictStatus = Literal["graded", "pending", "error"]
 """Whether a grader said something, waits for a person, or could not grade."""
@@ -101,6 +101,7 @@ class TrialOutcome:
     other_usage: Usage | None = None
     cost: Cost | None = None
     stopped: bool = False
+    command_invocations: Sequence[CommandInvocation] = ()
 
     @property
     def graded(self) -> list[Graded]:

@@ -33,6 +33,7 @@ from waza_engine.runs.agent.workspace import WorkspaceError, prompt_of
 from waza_engine.runs.events.progress import Progress
 from waza_engine.runs.events.session_log import SessionListener
 from waza_engine.runs.events.stream import EventStream, RunEvent
+from waza_engine.runs.grading.grader_cache import GraderCache
 from waza_engine.runs.grading.graders import BuiltGrader
 from waza_engine.runs.grading.judging import judge_executor
 from waza_engine.runs.limits.bounded import CancelledRunError
@@ -124,7 +125,9 @@ def prepare(
     suite = load_suite(settings.path, given_settings(settings))
     project, complaints = _project(suite)
     suite = with_options(suite, settings, project)
-    selected, warnings = select(suite, settings.tasks, settings.graders, settings.tags)
+    # Most graders are those of the suite, the same for each task.
+    graders = GraderCache()
+    selected, warnings = select(suite, settings.tasks, settings.graders, settings.tags, build=graders.create)
     warnings = [*complaints, *suite.warnings, *warnings, *unknown_metrics(suite.spec.metrics)]
     tasks = ungraded(selected) if settings.skip_graders else tuple(selected)
     config = suite.spec.config

@@ -7,6 +7,14 @@ from typing import Annotated, ClassVar
 from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 
 from waza_engine.spec.block import Block, Given
+from waza_engine.spec.command_mocks import (
+    COMMAND_MOCKS_EXAMPLE,
+    SEQUENCE_NEEDS,
+    CommandMock,
+    has_sequence,
+    sequence_rules,
+    without_twins,
+)
 from waza_engine.spec.eval_config import EvalConfig
 from waza_engine.spec.fields import (
     Alternatives,
@@ -51,7 +59,7 @@ class EvalFile(Block):
             "unless": "scenario",
         },
     )
-    rules: ClassVar = version_rules()
+    rules: ClassVar = (*version_rules(), *sequence_rules())
     misspellings: ClassVar = {
         "schema_version": "schemaVersion",
         "task_patterns": "tasks",
@@ -63,6 +71,7 @@ class EvalFile(Block):
         "metric": "metrics",
         "hook": "hooks",
         "mcpMocks": "mcp_mocks",
+        "commandMocks": "command_mocks",
         "variables": "inputs",
     }
 
@@ -71,7 +80,7 @@ class EvalFile(Block):
         alias="schemaVersion",
         description=(
             "The version of the file format, the newest 1.x without it. `2.0` is needed for a `scenario` and "
-            "for nothing else; `mcp_mocks` needs 1.1, `adversarial` 1.2."
+            "for nothing else; `mcp_mocks` needs 1.1, `adversarial` 1.2, `command_mocks` 1.3."
         ),
         examples=["1.5", "2.0"],
     )
@@ -183,12 +192,27 @@ class EvalFile(Block):
         examples=[[{"name": "github", "fixtures": "mocks/github"}]],
         json_schema_extra=since("1.1"),
     )
+    command_mocks: Annotated[ListOfBlocks[CommandMock], AfterValidator(without_twins)] = Field(
+        default=(),
+        description=(
+            "Programs that answer from canned responses whenever the agent calls them. A list of a task "
+            "replaces this one."
+        ),
+        examples=[COMMAND_MOCKS_EXAMPLE],
+        json_schema_extra=since("1.3"),
+    )
     adversarial: Adversarial | None = Field(
         default=None,
         description="Attack packs for the `adversarial` command. A normal run does not use them.",
         examples=[{"packs": ["prompt-injection"]}],
         json_schema_extra=since("1.2"),
     )
+
+    def _has_sequence(self) -> bool:
+        tools = (tool for mock in self.mcp_mocks for tool in mock.tools.values())
+        return has_sequence(self.command_mocks) or any(
+            response.sequence is not None for tool in tools for response in tool.responses
+        )
 
     @model_validator(mode="after")
     def _check_version(self) -> EvalFile:
@@ -199,6 +223,8 @@ class EvalFile(Block):
             {key: getattr(self, key, None) for key in SINCE},
             lost_skills=bool(config.required_skills) and not config.skill_directories,
         )
+        if fault is None and self.scenario is None and self._has_sequence():
+            fault = SEQUENCE_NEEDS
         if fault is not None:
             raise ValueError(fault)
         return self

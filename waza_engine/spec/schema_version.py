@@ -19,7 +19,7 @@ from waza_engine.spec.values import Shown
 NEWEST_VERSION = "1.5"
 """The newest 1.x that is known here, which a file without a version has."""
 SCENARIO_VERSION = "2.0"
-SINCE: Mapping[str, int] = {"mcp_mocks": 1, "adversarial": 2}
+SINCE: Mapping[str, int] = {"mcp_mocks": 1, "adversarial": 2, "command_mocks": 3}
 """The minor version of 1.x in which a key came."""
 
 _FORM = r"^\s*(?:1\.[0-9]+|2\.0)?\s*$"

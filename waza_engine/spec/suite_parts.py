@@ -7,9 +7,10 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, Field
 
-from waza_engine.spec.block import Block, Given
+from waza_engine.spec.block import Block, Conflict, Given
 from waza_engine.spec.fields import ListOf, Number, PlainText, Switch, Text, TextList, WholeNumber
-from waza_engine.spec.values import AnyMap, ListOfBlocks, RequiredText, Shown, kind, severity
+from waza_engine.spec.schema_version import since
+from waza_engine.spec.values import AnyMap, ListOfBlocks, NotNegative, RequiredText, Shown, kind, severity
 
 
 class Metric(Block):
@@ -91,6 +92,19 @@ class Hooks(Block):
     after_task: ListOfBlocks[Hook] = Field(default=(), description="After each task.")
 
 
+class McpStep(Block):
+    """What one call of several comes to."""
+
+    conflicts: ClassVar = (Conflict(("return",), ("error",), "a step has `return` or `error`, not both"),)
+    misspellings: ClassVar = {"response": "return", "result": "return", "delay": "delay_ms"}
+
+    return_value: Any = Field(default=None, alias="return", description="The result, any JSON value.")
+    error: Text = Field(default="", description="Answer with this tool error instead of a result.")
+    delay_ms: Annotated[WholeNumber, NotNegative] = Field(
+        default=0, description="How long it takes before it answers, in milliseconds.", examples=[200]
+    )
+
+
 class McpResponse(Block):
     """One canned answer. The first whose conditions all hold is used; without conditions it always holds."""
 
@@ -101,7 +115,15 @@ class McpResponse(Block):
         "output": "return",
         "arguments": "match",
         "when": "match",
+        "steps": "sequence",
     }
+    conflicts: ClassVar = (
+        Conflict(
+            ("sequence",),
+            ("return", "error"),
+            "with a `sequence` its steps say what is answered, nothing else",
+        ),
+    )
 
     match: AnyMap | None = Field(
         default=None, description="Arguments that must be equal as a whole.", examples=[{"path": "README.md"}]
@@ -126,6 +148,15 @@ class McpResponse(Block):
     )
     error: Text = Field(
         default="", description="Answer with this tool error instead of a result.", examples=["not found"]
+    )
+    sequence: Annotated[ListOfBlocks[McpStep], Field(min_length=1)] | None = Field(
+        default=None,
+        description=(
+            "What the first, second, … call of a task comes to; every call behind the last fails. For suites "
+            "with a `scenario`."
+        ),
+        examples=[[{"error": "busy", "delay_ms": 100}, {"return": {"ok": True}}]],
+        json_schema_extra=since("2.0"),
     )
 
 

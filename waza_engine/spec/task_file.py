@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated, Any, ClassVar
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from waza_engine.spec.block import Block, Conflict, Given
 from waza_engine.spec.checkpoint import Checkpoint
+from waza_engine.spec.command_mocks import COMMAND_MOCKS_EXAMPLE, CommandMock, without_twins
 from waza_engine.spec.expected import Expected
 from waza_engine.spec.fields import ListOf, Switch, Text, TextList, WholeNumber
 from waza_engine.spec.grader_entry import GraderEntry
@@ -139,6 +140,12 @@ class TaskKeys(Block):
             ]
         ],
         json_schema_extra=since("1.1"),
+    )
+    command_mocks: Annotated[ListOfBlocks[CommandMock], AfterValidator(without_twins)] | None = Field(
+        default=None,
+        description="Programs with canned responses for this task, in place of the suite's; `[]` is none.",
+        examples=[COMMAND_MOCKS_EXAMPLE],
+        json_schema_extra=since("1.3"),
     )
     requirements: ListOfBlocks[Requirement] = Field(
         default=(),

@@ -35,7 +35,7 @@ from waza_engine.scoring.recommendation import RankedModel, Recommendation
 from waza_engine.scoring.statistics import Interval
 from waza_engine.scoring.tasks import SuiteSummary, task_statistics
 from waza_engine.scoring.triggers import TriggerMetrics
-from waza_engine.vocabulary import Check, ModelUsage, SkillInvocation, ToolCall, Usage
+from waza_engine.vocabulary import Check, CommandInvocation, ModelUsage, SkillInvocation, ToolCall, Usage
 
 # A busy machine says nothing about a record.
 patient = settings(
@@ -148,6 +148,16 @@ def trials(number: int) -> st.SearchStrategy[TrialOutcome]:
         output=texts,
         events=st.lists(events, max_size=3).map(tuple),
         tool_calls=st.lists(calls, max_size=3).map(tuple),
+        command_invocations=st.lists(
+            st.builds(
+                CommandInvocation,
+                command=texts,
+                arguments=st.lists(texts, max_size=2).map(tuple),
+                exit_code=st.integers(0, 255),
+                response=st.integers(-1, 3),
+            ),
+            max_size=2,
+        ).map(tuple),
         skill_invocations=st.lists(st.builds(SkillInvocation, name=texts, path=texts), max_size=2).map(tuple),
         usage=st.none() | usages,
         session=texts,

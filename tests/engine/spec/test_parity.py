@@ -87,7 +87,8 @@ def only_models_see(value: Any) -> bool:
         return True
     if any(only_models_see(task) for task in blocks_in(value, "tasks")):
         return True
-    return len(turns) > 1 or len(mocks) > 1
+    commands = blocks_in(value, "command_mocks")
+    return len(turns) > 1 or len(mocks) > 1 or len(commands) > 1
 
 
 def blocks_in(value: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:

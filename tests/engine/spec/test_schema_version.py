@@ -19,6 +19,14 @@ REQUIREMENT: dict[str, Any] = {"id": "kept", "category": "outcome", "description
 CHECK = {"scope": "task", "grader": "present"}
 
 
+RESPONSE: dict[str, Any] = {"args": ["status"], "stdout": {"state": "ready"}}
+STEPS = [{"exit_code": 1}, {"stdout": "x", "delay_ms": 3}]
+
+
+def mocking(*responses: dict[str, Any], **keys: object) -> dict[str, Any]:
+    return {"command_mocks": [{"name": "az", "responses": list(responses), **keys}]}
+
+
 @pytest.mark.parametrize("version", ["1.0", "1.1", "1.2", "1.3", "1.4", "1.5", "1.99", "", 1.4, None])
 def test_every_version_1_of_a_suite_of_a_skill_is_read(version: object) -> None:
     assert reads({"skill": "reader", "schemaVersion": version})
@@ -47,6 +55,7 @@ def test_a_scenario_is_read_in_version_2(keys: dict[str, Any]) -> None:
         ({**SCENARIO, "schemaVersion": "3.0"}, "must be a format version"),
         ({**SCENARIO, "scenario": "  "}, "must not be blank"),
         ({**SCENARIO, "config": {**CONFIG, "required_skills": ["a"]}}, "needs `config.skill_directories`"),
+        ({"schemaVersion": "1.2", **mocking(RESPONSE)}, "`command_mocks` needs"),
         ({"schemaVersion": "1.0", "mcp_mocks": [{"name": "a", "fixtures": "f"}]}, "`mcp_mocks` needs"),
     ],
 )
@@ -55,6 +64,55 @@ def test_what_does_not_go_with_a_version_is_said(keys: dict[str, Any], said: str
     with pytest.raises(ValueError, match=r"schemaVersion|scenario|config|version") as raised:
         EvalFile.model_validate({**SUITE, **keys})
     assert said in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        RESPONSE,
+        {"args": []},
+        {"args_regex": ["show", "[0-9]+"], "stderr": "x", "exit_code": 255, "workdir": "a/b"},
+        {"args": ["x"], "fixture": "mocks/a.json", "environment": {"REGION": "west"}},
+    ],
+)
+def test_command_mocks_are_read(response: dict[str, Any]) -> None:
+    assert reads({"skill": "reader", **mocking(response, expect_calls=0)})
+    assert reads({"skill": "reader", "schemaVersion": "1.3", **mocking(response)})
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        {"stdout": "x"},
+        {"args": [], "args_regex": []},
+        {"args": [], "stdout": "x", "fixture": "y"},
+        {"args": [], "exit_code": 256},
+        {"args": [], "fixture": "../y"},
+        {"args": [], "sequence": STEPS, "stdout": "x"},
+        {"args": [], "sequence": []},
+        {"args": [], "sequence": [{"delay_ms": 3}]},
+        {"args": [], "sequence": [{"stdout": "x", "delay_ms": 1.5}]},
+    ],
+)
+def test_a_response_that_means_nothing_is_refused(response: dict[str, Any]) -> None:
+    assert not reads({**SCENARIO, **mocking(response)})
+
+
+def test_a_sequence_needs_a_scenario() -> None:
+    tools = {"open": {"responses": [{"sequence": [{"return": 1}]}]}}
+    for more in (mocking({"args": [], "sequence": STEPS}), {"mcp_mocks": [{"name": "m", "tools": tools}]}):
+        assert reads({**SCENARIO, **more})
+        assert not reads({"skill": "reader", **more})
+
+
+@pytest.mark.parametrize("name", ["", "a b", "../az", "-az", "az/show"])
+def test_a_mocked_program_has_the_name_of_a_program(name: str) -> None:
+    assert not reads({"skill": "reader", "command_mocks": [{"name": name, "responses": [RESPONSE]}]})
+
+
+def test_two_mocks_of_one_program_are_refused() -> None:
+    mocks = [{"name": name, "responses": [RESPONSE]} for name in ("az", "AZ")]
+    assert not accepts(EvalFile, {**SUITE, "skill": "reader", "command_mocks": mocks})
 
 
 @pytest.mark.parametrize(

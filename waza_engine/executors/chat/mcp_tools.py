@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from waza_engine.executors.base import ExecutionRequest, ExecutorError
 from waza_engine.executors.chat.agent_tools import Tool, ToolOutcome
-from waza_engine.mcp.mocks import MockError, MockServer, mock_behind
+from waza_engine.mcp.mocks import MockError, MockServer, mock_behind, steps_folder
 from waza_engine.mcp.servers import shown_name
 
 if TYPE_CHECKING:
@@ -28,21 +29,22 @@ def mcp_tools(request: ExecutionRequest, brake: Brake, deadline: float) -> list[
         if mock is None:
             servers[name] = server
         else:
-            tools += _tools_of_mock(name, mock)
+            taken = steps_folder(mock[1], request.workspace / request.workdir)
+            tools += _tools_of_mock(name, mock[0], taken)
     return [*tools, *_tools_of_servers(servers, request, brake, deadline)] if servers else tools
 
 
-def _tools_of_mock(name: str, mock: MockServer) -> list[Tool]:
+def _tools_of_mock(name: str, mock: MockServer, taken: Path) -> list[Tool]:
     return [
-        Tool(shown_name(name, tool), made.description, made.input_schema, _asking(mock, tool))
+        Tool(shown_name(name, tool), made.description, made.input_schema, _asking(mock, tool, taken))
         for tool, made in mock.tools.items()
     ]
 
 
-def _asking(mock: MockServer, tool: str) -> Callable[[Mapping[str, Any]], ToolOutcome]:
+def _asking(mock: MockServer, tool: str, taken: Path) -> Callable[[Mapping[str, Any]], ToolOutcome]:
     def call(arguments: Mapping[str, Any]) -> ToolOutcome:
         try:
-            return ToolOutcome(mock.answer(tool, arguments))
+            return ToolOutcome(mock.answer(tool, arguments, taken))
         except MockError as error:
             return ToolOutcome(str(error), success=False)
 

@@ -10,7 +10,7 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -39,7 +39,8 @@ class Surroundings:
     """Where the tools work.
 
     ``readable`` are more folders that may be read. Programs do not inherit the variables named in
-    ``secrets``, belong to ``scope`` and end at ``deadline``, a moment of ``time.monotonic()``.
+    ``secrets``, get those of ``environment``, belong to ``scope`` and end at ``deadline``, a moment of
+    ``time.monotonic()``.
     """
 
     workspace: Path
@@ -48,6 +49,7 @@ class Surroundings:
     deadline: float
     readable: Sequence[Path] = ()
     secrets: Collection[str] = ()
+    environment: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 def workspace_tools(allowed: Collection[str], surroundings: Surroundings) -> list[Tool]:
@@ -239,7 +241,10 @@ def _shell(surroundings: Surroundings) -> Tool:
                 stdin="",
                 timeout_seconds=max(0.0, seconds),
                 cwd=surroundings.start,
-                environment={"WAZA_WORKSPACE_DIR": str(surroundings.workspace)},
+                environment={
+                    "WAZA_WORKSPACE_DIR": str(surroundings.workspace),
+                    **surroundings.environment,
+                },
                 without=surroundings.secrets,
             )
         except (OSError, ValueError) as error:

@@ -21,8 +21,9 @@ from urllib.parse import urlsplit
 import psutil
 from copilot import CopilotClient, RuntimeConnection
 
-from waza_engine.executors.base import ExecutorError
+from waza_engine.executors.base import ExecutorError, MockedCommands
 from waza_engine.executors.copilot.provider import PREFIX, CopilotProvider
+from waza_engine.executors.mocked_commands import environment_with
 from waza_engine.executors.provider import is_this_machine, nothing_answers
 from waza_engine.processes.programs import run_bounded
 from waza_engine.processes.trees import is_marked, kill_marked, program_begins, program_ended
@@ -86,9 +87,13 @@ def find_program() -> Program:
 class Runtime:
     """The agent's process. ``start`` and ``stop`` run in the event loop, ``kill`` in any thread."""
 
-    def __init__(self, program: Program, provider: CopilotProvider | None) -> None:
+    def __init__(
+        self, program: Program, provider: CopilotProvider | None, commands: MockedCommands | None = None
+    ) -> None:
         self._program = program
         self._provider = provider
+        # One process serves many trials: whose mocked program it is, is told by where it is called.
+        self._commands = None if commands is None else MockedCommands(commands.folder)
         self._token = secrets.token_hex(8)
         self.died = asyncio.Event()
         self.client = self._new_client()
@@ -128,6 +133,7 @@ class Runtime:
         environment = {
             name: text for name, text in os.environ.items() if name != key and not name.startswith(PREFIX)
         }
+        environment |= environment_with(self._commands, environment)
         environment[_MARK] = self._token
         path, arguments = _command(self._program.path)
         return CopilotClient(

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from pydantic import Field
 
 from waza_engine.graders.base import GraderError
 from waza_engine.graders.config import GraderConfig
-from waza_engine.graders.matching.json_schemas import SchemaError, compile_schema
 from waza_engine.graders.matching.patterns import PatternError, check_syntax, found
 from waza_engine.spec.block import Given
 from waza_engine.spec.fields import Number, PlainText
 from waza_engine.vocabulary import KNOWN_ARGUMENTS, ToolCall
+
+if TYPE_CHECKING:
+    from waza_engine.graders.matching.json_schemas import CompiledSchema
 
 
 class NumberRange(GraderConfig):
@@ -92,8 +94,8 @@ class ArgumentMatcher(GraderConfig):
             if self.regex is not None:
                 check_syntax(self.regex)
             if self.json_schema is not None:
-                compile_schema(self.json_schema)
-        except (PatternError, SchemaError) as error:
+                _compiled(self.json_schema)
+        except (PatternError, GraderError) as error:
             raise GraderError(f"`{place}`: {error}") from None
 
     def holds(self, value: object) -> bool:
@@ -106,10 +108,29 @@ class ArgumentMatcher(GraderConfig):
             if self.range is not None:
                 return self.range.holds(value)
             if self.json_schema is not None:
-                return compile_schema(self.json_schema).is_valid(value)
-        except (PatternError, SchemaError) as error:
+                return _satisfies(value, self.json_schema)
+        except PatternError as error:
             raise GraderError(str(error)) from None
         return equal(self.equals, value)
+
+
+def _compiled(schema: Mapping[str, Any]) -> CompiledSchema:
+    # With the first schema: what it needs takes longer to load than all graders together.
+    from waza_engine.graders.matching.json_schemas import SchemaError, compile_schema
+
+    try:
+        return compile_schema(schema)
+    except SchemaError as error:
+        raise GraderError(str(error)) from None
+
+
+def _satisfies(value: object, schema: Mapping[str, Any]) -> bool:
+    from waza_engine.graders.matching.json_schemas import SchemaError
+
+    try:
+        return _compiled(schema).is_valid(value)
+    except SchemaError as error:
+        raise GraderError(str(error)) from None
 
 
 def matches(call: ToolCall, wanted: Mapping[str, ArgumentMatcher]) -> bool:

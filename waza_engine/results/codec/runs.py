@@ -44,6 +44,15 @@ from waza_engine.vocabulary import Usage
 
 def run_document(outcome: RunOutcome, *, fail_under: float | None = None) -> Json:
     """Return the whole document; ``fail_under`` is the least score with which its conclusion is a pass."""
+    document = figures_document(outcome, fail_under=fail_under)
+    document["tasks"] = [task_document(task) for task in outcome.tasks]
+    if outcome.baseline is not None:
+        document["baseline_outcome"] = run_document(outcome.baseline)
+    return document
+
+
+def figures_document(outcome: RunOutcome, *, fail_under: float | None = None) -> Json:
+    """Return the document of a run without any task, neither its own nor those of its baseline."""
     document = header_document(outcome.header)
     document["summary"] = {
         **_summary(outcome.summary, outcome.usage),
@@ -62,7 +71,7 @@ def run_document(outcome: RunOutcome, *, fail_under: float | None = None) -> Jso
         }
         for metric in outcome.metrics
     }
-    document["tasks"] = [task_document(task) for task in outcome.tasks]
+    document["tasks"] = []
     if outcome.trigger_metrics is not None:
         figures = asdict(outcome.trigger_metrics)
         document["trigger_metrics"] = {
@@ -71,7 +80,7 @@ def run_document(outcome: RunOutcome, *, fail_under: float | None = None) -> Jso
         document["trigger_results"] = [_trigger(trigger) for trigger in outcome.triggers]
     if outcome.baseline is not None:
         document["is_baseline"] = True
-        document["baseline_outcome"] = run_document(outcome.baseline)
+        document["baseline_outcome"] = figures_document(outcome.baseline)
     if outcome.recommendation is not None:
         document["metadata"]["recommendation"] = _recommendation(outcome.recommendation)
     document["metadata"]["engine"] |= {

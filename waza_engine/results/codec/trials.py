@@ -9,10 +9,20 @@ from typing import Any, cast
 from waza_engine.results.codec.failure_artifacts import failure_artifacts
 from waza_engine.results.codec.usage import cost_document, cost_of, usage_document, usage_of
 from waza_engine.results.codec.verdicts import verdict_document, verdicts_of
-from waza_engine.results.json_values import Block, Json, block_of, blocks_of, given, plain, text_of, whole
+from waza_engine.results.json_values import (
+    Block,
+    Json,
+    block_of,
+    blocks_of,
+    given,
+    plain,
+    text_of,
+    texts_of,
+    whole,
+)
 from waza_engine.results.record import CheckpointOutcome, ResponderOutcome, TrialOutcome, Validation
 from waza_engine.scoring.composite import TrialStatus, trial_status
-from waza_engine.vocabulary import KNOWN_ARGUMENTS, SkillInvocation, ToolCall
+from waza_engine.vocabulary import KNOWN_ARGUMENTS, CommandInvocation, SkillInvocation, ToolCall
 
 _STATUSES: dict[str, TrialStatus] = {"passed": "passed", "failed": "failed", "skipped": "skipped"}
 
@@ -46,6 +56,7 @@ def trial_document(trial: TrialOutcome) -> Json:
             checkpoints=[_checkpoint(checkpoint) for checkpoint in trial.checkpoints],
             tool_events=_tool_events(trial),
             stopped=trial.stopped,
+            command_invocations=[_command_invocation(call) for call in trial.command_invocations],
         ),
     }
 
@@ -79,6 +90,28 @@ def trial_of(run: Block, position: int) -> TrialOutcome:
         other_usage=usage_of(run.get("other_usage")),
         cost=cost_of(run.get("cost")),
         stopped=run.get("stopped") is True,
+        command_invocations=tuple(
+            _command_invocation_of(call) for call in blocks_of(run.get("command_invocations"))
+        ),
+    )
+
+
+def _command_invocation(call: CommandInvocation) -> Json:
+    return {
+        "command": call.command,
+        **given(args=list(call.arguments)),
+        "exit_code": call.exit_code,
+        "response_index": call.response,
+    }
+
+
+def _command_invocation_of(call: Block) -> CommandInvocation:
+    exit_code, response = call.get("exit_code"), call.get("response_index")
+    return CommandInvocation(
+        text_of(call.get("command")),
+        texts_of(call.get("args")),
+        exit_code if isinstance(exit_code, int) else 0,
+        response if isinstance(response, int) else -1,
     )
 
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from datetime import UTC
 from pathlib import Path
 
-from waza_engine.results.codec.runs import run_document
 from waza_engine.results.places import file_segment
 from waza_engine.results.record import RunOutcome
 from waza_engine.results.writing.attached import Attachments
-from waza_engine.results.writing.store import encoded, write_atomically
+from waza_engine.results.writing.store import encoded_run, write_atomically
 
 
 def write_copy(directory: Path, outcome: RunOutcome) -> Path:
@@ -21,5 +20,5 @@ def write_copy(directory: Path, outcome: RunOutcome) -> Path:
     started = header.started.astimezone(UTC)
     folder = directory / f"{started:%Y-%m-%dT%H%M%S}.{started.microsecond // 1000:03}"
     path = folder / f"{file_segment(header.model or header.executor)}.json"
-    write_atomically(path, encoded(run_document(Attachments(path).of_run(outcome))))
+    write_atomically(path, encoded_run(Attachments(path).of_run(outcome)))
     return path

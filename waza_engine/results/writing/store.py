@@ -12,14 +12,12 @@ import errno
 import os
 import secrets
 import tempfile
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import IO
 
-import psutil
-
 from waza_engine.results.codec.header import header_document
-from waza_engine.results.codec.runs import run_document
+from waza_engine.results.codec.runs import figures_document
 from waza_engine.results.codec.tasks import task_document
 from waza_engine.results.json_values import Json
 from waza_engine.results.places import JOURNAL_SUFFIX, results_directory
@@ -66,6 +64,9 @@ class ResultStore:
             keep_out_of_git(self._directory.parent)
         with clear_errors(self.journal_path):
             self._journal = self.journal_path.open("xb", buffering=0)
+        # Not every command that writes a file runs a suite.
+        import psutil
+
         process = {"pid": os.getpid(), "started": psutil.Process().create_time()}
         self._append({**header_document(self._header), "process": process, "planned": self._planned})
 
@@ -79,11 +80,10 @@ class ResultStore:
 
         Raises ``ResultsError``.
         """
-        document = run_document(outcome)
         try:
             with clear_errors(self.path):
                 self._check_place()
-            write_atomically(self.path, encoded(document))
+            write_atomically(self.path, encoded_run(outcome))
         except ResultsError:
             self._close()
             raise
@@ -121,10 +121,53 @@ class ResultStore:
 
 def encoded(document: Json | list[Json]) -> bytes:
     """Return the document, or several, as upstream writes it: two spaces of indentation, UTF-8."""
-    return json_text(document, indent=2).encode() + b"\n"
+    return _indented(document).encode() + b"\n"
 
 
-def write_output(path: Path, content: bytes) -> None:
+def encoded_run(outcome: RunOutcome, *, fail_under: float | None = None) -> Iterator[bytes]:
+    """Yield the document of a run as ``encoded`` writes it, task by task: no memory holds all of it.
+
+    ``fail_under`` is as for ``run_document``.
+    """
+    yield from (text.encode() for text in _run_in_parts(outcome, "\n", fail_under))
+    yield b"\n"
+
+
+def _run_in_parts(outcome: RunOutcome, line: str, fail_under: float | None = None) -> Iterator[str]:
+    """Yield the document of a run; each line of it begins with ``line``."""
+    beginning = "{"
+    for key, value in figures_document(outcome, fail_under=fail_under).items():
+        yield f"{beginning}{line}  {json_text(key)}: "
+        beginning = ","
+        if key == "tasks":
+            yield from _tasks_in_parts(outcome.tasks, f"{line}  ")
+        elif key == "baseline_outcome" and outcome.baseline is not None:
+            yield from _run_in_parts(outcome.baseline, f"{line}  ")
+        else:
+            yield _indented(value).replace("\n", f"{line}  ")
+    yield f"{line}}}"
+
+
+def _tasks_in_parts(tasks: Iterable[TaskOutcome], line: str) -> Iterator[str]:
+    beginning = "["
+    for task in tasks:
+        yield f"{beginning}{line}  " + _indented(task_document(task)).replace("\n", f"{line}  ")
+        beginning = ","
+    yield "[]" if beginning == "[" else f"{line}]"
+
+
+def _indented(value: object) -> str:
+    import msgspec
+
+    try:
+        # Python's own way to indent takes ten times as long.
+        return msgspec.json.format(json_text(value), indent=2)
+    except (msgspec.DecodeError, RecursionError):
+        # Half a surrogate pair, as in a file name that is no UTF-8, is JSON all the same.
+        return json_text(value, indent=2)
+
+
+def write_output(path: Path, content: bytes | Iterable[bytes]) -> None:
     """Write to a path that a person has named: a terminal or a pipe is written into, a file is replaced.
 
     Waits for the reader of a pipe. Raises ``ResultsError``.
@@ -132,7 +175,8 @@ def write_output(path: Path, content: bytes) -> None:
     with clear_errors(path):
         target = path.resolve()
         if _is_device(target):
-            target.write_bytes(content)
+            with target.open("wb") as device:
+                device.writelines(_parts(content))
             return
     write_atomically(path, content)
 
@@ -142,7 +186,7 @@ def is_kept(path: Path) -> bool:
     return not _is_device(path.resolve())
 
 
-def write_atomically(path: Path, content: bytes) -> None:
+def write_atomically(path: Path, content: bytes | Iterable[bytes]) -> None:
     """Replace or create a file in one step: a reader sees the old content or the new one, never a part.
 
     Raises ``ResultsError``; the old content is untouched then.
@@ -156,7 +200,7 @@ def write_atomically(path: Path, content: bytes) -> None:
         temporary = _temporary_beside(target)
         try:
             with temporary.open("xb") as file:
-                file.write(content)
+                file.writelines(_parts(content))
                 file.flush()
                 os.fsync(file.fileno())
             temporary.replace(target)
@@ -231,6 +275,10 @@ def keep_out_of_git(folder: Path) -> None:
     """Make the folder ignore itself: every run makes results anew, so they are no part of a commit."""
     with contextlib.suppress(FileExistsError), (folder / ".gitignore").open("xb") as ignore:
         ignore.write(b"*\n")
+
+
+def _parts(content: bytes | Iterable[bytes]) -> Iterable[bytes]:
+    return (content,) if isinstance(content, bytes) else content
 
 
 def _temporary_beside(path: Path) -> Path:

@@ -14,6 +14,7 @@ from typing import Any
 
 from waza_engine.executors.base import ExecutionRequest
 from waza_engine.mcp.servers import Server, agent_servers
+from waza_engine.runs.agent.command_mocks import command_folder, command_programs
 from waza_engine.runs.agent.instructions import instructions_of
 from waza_engine.runs.agent.skills import SkillSet, check_required, suite_skills, task_skills
 from waza_engine.runs.agent.workspace import Workspace
@@ -82,6 +83,7 @@ class AgentSetup:
             instructions=instructions_of(self.skills, workspace.instruction_files, with_body=False),
             mcp_servers=self.mcp_servers,
             stop_at_first_skill=True,
+            commands=command_folder(self.suite),
         )
 
     def skills_of(self, task: TaskFile) -> SkillSet:
@@ -105,7 +107,7 @@ def agent_setup(suite: Suite, model: str, warn: Callable[[str], None]) -> Genera
     servers, warnings = agent_servers(suite.spec.config.mcp_servers, suite.directory)
     for warning in warnings:
         warn(warning)
-    with _mocked(servers, suite, warn) as servers:
+    with command_programs(suite, warn), _mocked(servers, suite, warn) as servers:
         yield AgentSetup(suite, model, skills, servers)
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from waza_engine.executors.base import ExecutionRequest, Executor
 from waza_engine.graders.base import GradingContext
 from waza_engine.results.record import CheckpointOutcome, TrialOutcome, Validation
+from waza_engine.runs.agent.command_mocks import CommandSession, mocked_commands
 from waza_engine.runs.agent.workspace import (
     Workspace,
     WorkspaceError,
@@ -122,12 +123,19 @@ def _check_partner(spec: TaskFile, executor: Executor) -> None:
 
 
 def _in_workspace(trial: _Trial, workspace: Workspace) -> Attempt:
+    suite, executor = trial.context.suite, trial.context.executor.name
+    with mocked_commands(suite, trial.task.spec, workspace.directory, executor) as commands:
+        return _with_commands(trial, workspace, commands)
+
+
+def _with_commands(trial: _Trial, workspace: Workspace, commands: CommandSession) -> Attempt:
     task, context = trial.task, trial.context
     execution = replace(
         context.agent.request(prompt_of(task.spec, task.path), workspace, task.spec),
         task_name=task.name,
         task_id=task.id,
         trial=trial.request.trial,
+        commands=commands.commands,
     )
     judging, replying = Tally(context.judges), Tally(context.executor)
     inputs = task.spec.inputs
@@ -168,6 +176,7 @@ def _in_workspace(trial: _Trial, workspace: Workspace) -> Attempt:
         judge_usage=judging.usage,
         other_usage=replying.usage,
         stopped=talk.stopped,
+        command_invocations=commands.invocations(),
     )
     if talk.interrupted:
         raise _interrupted(outcome, judging)
@@ -175,6 +184,9 @@ def _in_workspace(trial: _Trial, workspace: Workspace) -> Attempt:
         return Attempt(replace(outcome, status="skipped"))
     if talk.answered and task.graded:
         outcome = _graded(outcome, trial, _grading_context(talk, execution, trial, judging), judging)
+        outcome = replace(
+            outcome, validations={**(outcome.validations or {}), **_expected_calls(outcome, commands)}
+        )
     broken = bool(talk.error) or outcome.validations is None
     status = trial_status(outcome.graded, execution_error=broken)
     if status == "passed":
@@ -200,6 +212,16 @@ def _graded(outcome: TrialOutcome, trial: _Trial, context: GradingContext, judgi
         expected = grade_expected(task.spec.expected, context, task.expected_names)
         validations |= {verdict.name: verdict for verdict in expected}
     return replace(outcome, validations=validations, judge_usage=judging.usage)
+
+
+def _expected_calls(outcome: TrialOutcome, commands: CommandSession) -> dict[str, Validation]:
+    """Return the verdict on how often mocked programs were called, where that is written."""
+    if not commands.expects_calls:
+        return {}
+    unmet = commands.unmet(outcome.command_invocations)
+    feedback = "; ".join(unmet) or "Every mocked program was called as often as expected"
+    name = "expect_calls"
+    return {name: Validation(name, "command_mocks", 0.0 if unmet else 1.0, not unmet, feedback)}
 
 
 def _interrupted(outcome: TrialOutcome, judging: Tally) -> InterruptedTrialError:

@@ -1,0 +1,189 @@
+"""``command_mocks``: programs that answer from canned responses, in place of those on the machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Any, ClassVar
+
+from pydantic import Field
+
+from waza_engine.spec.block import Block, Conflict, Given
+from waza_engine.spec.fields import PatternList, PlainText, Text, TextList, WholeNumber
+from waza_engine.spec.schema_version import since
+from waza_engine.spec.values import InsidePath, ListOfBlocks, NotNegative, WordMap, kind, matching
+
+NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
+_OUTPUT_SPELLINGS = {
+    "output": "stdout",
+    "return": "stdout",
+    "exitCode": "exit_code",
+    "code": "exit_code",
+    "error": "stderr",
+}
+_EXIT_CODE = Annotated[WholeNumber, Field(ge=0, le=255)]
+
+
+class CommandOutput(Block):
+    """What a program writes, and how it ends."""
+
+    conflicts: ClassVar = (
+        Conflict(("stdout",), ("fixture",), "`stdout` and `fixture` both say what is written; give one"),
+    )
+
+    stdout: Any = Field(
+        default=None,
+        description="What it writes to standard output. A list or a block of keys is written as JSON.",
+        examples=[{"state": "ready"}],
+    )
+    fixture: Annotated[InsidePath, kind("path.suite")] = Field(
+        default="",
+        description="A file beside the eval file whose content it writes to standard output.",
+        examples=["mocks/status.json"],
+    )
+    stderr: Text = Field(
+        default="", description="What it writes to standard error.", examples=["not logged in\n"]
+    )
+    exit_code: _EXIT_CODE = Field(default=0, description="Its exit code, 0 to 255.", examples=[1])
+
+
+class CommandStep(CommandOutput):
+    """What one call of several comes to."""
+
+    at_least_one: ClassVar = dict.fromkeys(("stdout", "fixture", "stderr", "exit_code"), Given.PRESENT)
+    misspellings: ClassVar = {**_OUTPUT_SPELLINGS, "delay": "delay_ms"}
+
+    delay_ms: Annotated[WholeNumber, NotNegative] = Field(
+        default=0, description="How long it takes before it answers, in milliseconds.", examples=[200]
+    )
+
+
+class CommandResponse(CommandOutput):
+    """One canned answer of a program. The first whose conditions all hold is used."""
+
+    at_least_one: ClassVar = {"args": Given.PRESENT, "args_regex": Given.PRESENT}
+    conflicts: ClassVar = (
+        *CommandOutput.conflicts,
+        Conflict(
+            ("args",), ("args_regex",), "`args` and `args_regex` both say which call is meant; give one"
+        ),
+        Conflict(
+            ("sequence",),
+            ("stdout", "fixture", "stderr", "exit_code"),
+            "with a `sequence` its steps say what is written, nothing beside it",
+        ),
+    )
+    misspellings: ClassVar = {
+        **_OUTPUT_SPELLINGS,
+        "arguments": "args",
+        "match": "args",
+        "match_regex": "args_regex",
+        "env": "environment",
+        "cwd": "workdir",
+        "steps": "sequence",
+    }
+
+    args: TextList | None = Field(
+        default=None,
+        description="The arguments, all of them and in order. `[]` is a call without any.",
+        examples=[["status", "--json"]],
+    )
+    args_regex: PatternList | None = Field(
+        default=None,
+        description="A pattern for each argument, which must match the whole of it.",
+        examples=[["show", "[0-9]+"]],
+    )
+    environment: WordMap = Field(
+        default_factory=dict[str, str],
+        description="Environment variables that must have exactly these values.",
+        examples=[{"REGION": "west"}],
+    )
+    workdir: InsidePath = Field(
+        default="", description="Where in the workspace it must be called.", examples=["app"]
+    )
+    sequence: Annotated[ListOfBlocks[CommandStep], Field(min_length=1)] | None = Field(
+        default=None,
+        description=(
+            "What the first, second, … call comes to; every call behind the last fails. For suites with a "
+            "`scenario`."
+        ),
+        examples=[[{"exit_code": 1, "stderr": "busy\n"}, {"stdout": "ready"}]],
+        json_schema_extra=since("2.0"),
+    )
+
+
+class CommandMock(Block):
+    """A program that is never started: what calls it gets canned answers.
+
+    It stands first on the `PATH` of the commands that the agent runs. The executors `copilot-sdk`, `openai`
+    and `command` run some; for others it has no effect.
+    """
+
+    misspellings: ClassVar = {"command": "name", "response": "responses", "calls": "expect_calls"}
+
+    name: Annotated[
+        PlainText,
+        matching(NAME_PATTERN, "must be the name of a program: letters, digits, `.`, `_` and `-`"),
+    ] = Field(description="The program's name, as it is called.", examples=["az"])
+    expect_calls: Annotated[WholeNumber, NotNegative] | None = Field(
+        default=None,
+        description="How often a task must call it, exactly. Another number fails the task.",
+        examples=[1],
+    )
+    responses: Annotated[ListOfBlocks[CommandResponse], Field(min_length=1)] = Field(
+        description="The canned answers, tried in order. A call that none of them fits fails with 127.",
+        examples=[[{"args": ["status"], "stdout": {"state": "ready"}}]],
+    )
+
+
+COMMAND_MOCKS_EXAMPLE = [
+    {"name": "az", "responses": [{"args": ["account", "show"], "stdout": {"name": "test"}}]}
+]
+
+
+def without_twins(mocks: tuple[CommandMock, ...] | None) -> tuple[CommandMock, ...] | None:
+    """Return the mocks; raises ``ValueError`` when two have the same name, ignoring case."""
+    seen: set[str] = set()
+    for mock in mocks or ():
+        if mock.name.casefold() in seen:
+            raise ValueError(f"the name `{mock.name}` occurs twice; give every mock its own name")
+        seen.add(mock.name.casefold())
+    return mocks
+
+
+def sequence_rules() -> tuple[Mapping[str, Any], ...]:
+    """Return the JSON Schema of the rule that a ``sequence`` is for suites with a scenario."""
+    with_sequence = {
+        "type": "object",
+        "required": ["sequence"],
+        "properties": {"sequence": {"not": {"type": "null"}}},
+    }
+    responses = {
+        "type": "object",
+        "required": ["responses"],
+        "properties": {"responses": {"type": "array", "contains": with_sequence}},
+    }
+    tools = {
+        "type": "object",
+        "required": ["tools"],
+        "properties": {"tools": {"type": "object", "not": {"additionalProperties": {"not": responses}}}},
+    }
+    return tuple(
+        {
+            "not": {
+                "type": "object",
+                "required": [key],
+                "properties": {key: {"type": "array", "contains": mock}},
+                "not": {"required": ["scenario"]},
+            },
+            "x-waza-message": SEQUENCE_NEEDS,
+        }
+        for key, mock in (("command_mocks", responses), ("mcp_mocks", tools))
+    )
+
+
+SEQUENCE_NEEDS = "a `sequence` needs a suite with a `scenario`"
+
+
+def has_sequence(mocks: Iterable[CommandMock]) -> bool:
+    """Tell whether a response of one of the mocks has a sequence."""
+    return any(response.sequence is not None for mock in mocks for response in mock.responses)
