@@ -23,10 +23,12 @@ from waza_engine.results.codec.runs import run_document
 from waza_engine.results.conclusion import EXIT_CODES, conclude
 from waza_engine.results.json_values import plain
 from waza_engine.results.places import file_segment
+from waza_engine.results.writing.attached import Attachments
 from waza_engine.results.writing.store import (
     ResultsError,
     check_writable,
     encoded_run,
+    is_kept,
     write_atomically,
     write_output,
 )
@@ -220,7 +222,8 @@ def _with_recommendation(report: RunReport, ranking: Recommendation) -> RunRepor
     report = replace(report, outcome=replace(report.outcome, recommendation=ranking))
     if report.results_file is not None:
         try:
-            write_atomically(report.results_file, encoded_run(report.outcome))
+            outcome = Attachments(report.results_file).of_run(report.outcome)
+            write_atomically(report.results_file, encoded_run(outcome))
         except ResultsError as error:
             complain(str(error))
     return report
@@ -282,7 +285,8 @@ def _written_copy(found: RunReport, output: Path | None, fail_under: float | Non
     if output is None:
         return found.results_file is not None
     try:
-        write_output(output, encoded_run(found.outcome, fail_under=fail_under))
+        outcome = Attachments(output).of_run(found.outcome) if is_kept(output) else found.outcome
+        write_output(output, encoded_run(outcome, fail_under=fail_under))
     except ResultsError as error:
         complain(str(error))
         return False
