@@ -10,7 +10,7 @@ Architecture invariant: answered from the project's memory of results; nothing r
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING
 from waza_engine.markdown import fenced
 from waza_engine.steps import Steps, finished
 from waza_language_server.features.score_text import check_label, score_label, score_story
-from waza_language_server.project.suite_file import SuiteFile
+from waza_language_server.features.verdict_hints import Verdict, verdicts_in_steps
+from waza_language_server.project.suite_file import SuiteFile, rule_at
 
 if TYPE_CHECKING:
     from waza_engine.results.reading.newest_scores import CheckResult
-    from waza_engine.spec.scalars import Json
     from waza_language_server.project.document import Document
     from waza_language_server.project.scores import Outcome, Score
     from waza_language_server.project.suite_file import GraderEntry
@@ -54,7 +54,7 @@ def inlay_hints_in_steps(
     document: Document, workspace: Workspace, span: Span | None = None, now: datetime | None = None
 ) -> Steps[tuple[InlayHint, ...]]:
     """Do the same with many pauses."""
-    if document.kind not in {"eval", "task"}:
+    if document.kind not in {"eval", "task", "trigger_tests"}:
         return ()
     found: list[InlayHint] = []
     scores = yield from workspace.project.scores.of_document_in_steps(document, workspace.project)
@@ -64,6 +64,8 @@ def inlay_hints_in_steps(
         score = scores.of_grader(grader)
         if score is not None:
             found += _hints_of(document, grader, score, now)
+    verdicts = yield from verdicts_in_steps(document, scores, span, now)
+    found += _hints_of_verdicts(document, verdicts)
     kept = [hint for hint in found if span is None or span.contains(hint.offset)]
     return tuple(sorted(kept, key=lambda hint: hint.offset))
 
@@ -86,12 +88,20 @@ def _hints_of(
         yield InlayHint(node.span.end if crowded else _end_of_line(document, node), label, tooltip)
 
 
+def _hints_of_verdicts(document: Document, verdicts: Sequence[Verdict]) -> Iterator[InlayHint]:
+    lines = Counter(document.lines.line_of(each.node.span.start) for each in verdicts)
+    for each in verdicts:
+        crowded = lines[document.lines.line_of(each.node.span.start)] > 1
+        offset = each.node.span.end if crowded else _end_of_line(document, each.node)
+        yield InlayHint(offset, each.label, each.tooltip)
+
+
 Mark = tuple["Node", str, str]
 
 
 def _marks(entry: Node, outcome: Outcome) -> Iterator[Mark]:
     for check in outcome.result.checks:
-        node = _rule(entry, check.path, outcome.graded)
+        node = rule_at(entry, check.path, outcome.graded)
         if node is not None:
             tooltip = fenced(check.message) if check.message else ""
             yield node, check_label(check.passed_trials, check.trials), tooltip
@@ -104,48 +114,13 @@ def _marks_of_all(entry: Node, score: Score) -> Iterator[Mark]:
         for check in outcome.result.checks:
             by_path.setdefault(check.path, []).append((outcome, check))
     for path, checks in by_path.items():
-        node = _rule(entry, path, checks[0][0].graded)
+        node = rule_at(entry, path, checks[0][0].graded)
         if node is None:
             continue
         failed = [(outcome, check) for outcome, check in checks if not check.passed]
         label = "✓" if not failed else f"✗ {len(checks) - len(failed)}/{len(checks)} tasks"
         told = [f"{outcome.task.id}: {check.message or 'failed'}" for outcome, check in failed[:10]]
         yield node, label, fenced("\n".join(told)) if told else ""
-
-
-def _rule(entry: Node, path: tuple[str | int, ...], graded: Json) -> Node | None:
-    """Return where a rule stands now: where it stood, or where the same rule has moved to in its list."""
-    if not path:
-        return None
-    node = _in_config(entry, path)
-    if graded is None:
-        return node
-    was = _value_at(graded, path)
-    if node is not None and node.to_python() == was:
-        return node
-    holder = _in_config(entry, path[:-1])
-    if not isinstance(path[-1], int) or holder is None:
-        return None
-    return next((item for item in holder.target.items if item.to_python() == was), None)
-
-
-def _in_config(entry: Node, path: tuple[str | int, ...]) -> Node | None:
-    node = entry.get("config", *path)
-    # Older files write the options of a grader beside its type.
-    return node if node is not None or not path else entry.get(*path)
-
-
-def _value_at(graded: Json, path: tuple[str | int, ...]) -> Json:
-    config = graded.get("config") if isinstance(graded, dict) else None
-    value: Json = config if config is not None else graded
-    for step in path:
-        if isinstance(value, dict) and isinstance(step, str):
-            value = value.get(step)
-        elif isinstance(value, list) and isinstance(step, int) and step < len(value):
-            value = value[step]
-        else:
-            return None
-    return value
 
 
 def _end_of_line(document: Document, node: Node) -> int:

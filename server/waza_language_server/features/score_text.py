@@ -9,9 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 from waza_engine.markdown import code, fenced
 from waza_language_server.project.scores import Outcome, Score
+
+if TYPE_CHECKING:
+    from waza_engine.results.reading.scores import GraderResult
 
 MAX_FEEDBACK = 2_000
 MAX_TASKS = 20
@@ -55,18 +59,26 @@ def _label(outcomes: Sequence[Outcome]) -> str:
         return "⧖ pending"
     mean = sum(result.score for result in graded) / len(graded)
     if all(result.passed for result in graded):
-        return f"✓ {_number(mean)}"
+        return f"✓ {number(mean)}"
     if len(graded) > 1:
-        return f"✗ {_number(mean)} {sum(result.passed for result in graded)}/{len(graded)} tasks"
+        return f"✗ {number(mean)} {sum(result.passed for result in graded)}/{len(graded)} tasks"
     (result,) = graded
     if result.trials > 1 and result.passed_trials:
         return f"◐ {result.passed_trials}/{result.trials} trials"
     passed = sum(check.passed for check in result.checks)
     counted = f" {passed}/{len(result.checks)}" if len(result.checks) > 1 else ""
-    return f"✗ {_number(mean)}{counted}"
+    return f"✗ {number(mean)}{counted}"
 
 
-def _number(score: float) -> str:
+def grader_line(result: GraderResult) -> str:
+    """Return one grader of a task as an item of a list in Markdown."""
+    glyph = "⚠" if result.status == "error" else "⧖" if result.status == "pending" else "✗"
+    line = f"- {'✓' if result.passed else glyph} {code(result.name)} {number(result.score)}"
+    feedback = result.feedback.strip().splitlines()
+    return line if result.passed or not feedback else f"{line}: {code(feedback[0][:200])}"
+
+
+def number(score: float) -> str:
     """Return two digits; only a full score reads as 1.00."""
     return "0.99" if 0.99 < score < 1 else f"{score:.2f}"
 
@@ -78,7 +90,7 @@ def _outcome_story(outcome: Outcome) -> list[str]:
         lines += ["", fenced(result.feedback[:MAX_FEEDBACK])]
     if result.trials > 1:
         verdicts = zip(result.passes, result.scores, strict=False)
-        trials = ", ".join(f"{'✓' if passed else '✗'} {_number(score)}" for passed, score in verdicts)
+        trials = ", ".join(f"{'✓' if passed else '✗'} {number(score)}" for passed, score in verdicts)
         lines += ["", f"Trials: {trials}"]
     failed = [check for check in result.checks if not check.passed and check.message]
     if len(failed) > 1:
@@ -101,11 +113,12 @@ def _origin(score: Score, newest: Outcome, now: datetime) -> str:
     by = " · ".join(
         code(word) for word in (run.executor, run.model) if word and newest.result.timestamp == run.timestamp
     )
-    words = f"Recorded {_age(newest.result.timestamp, now)}{f' ({by})' if by else ''}"
+    words = f"Recorded {age(newest.result.timestamp, now)}{f' ({by})' if by else ''}"
     return f"{words}; stale: {score.stale}." if score.stale else f"{words}."
 
 
-def _age(then: datetime, now: datetime) -> str:
+def age(then: datetime, now: datetime) -> str:
+    """Return how long ago something was, in words."""
     seconds = (now - then).total_seconds()
     for size, word in ((86_400, "day"), (3_600, "hour"), (60, "minute")):
         if seconds >= size:

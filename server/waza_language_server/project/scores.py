@@ -42,7 +42,9 @@ CLOCK_SLACK_SECONDS = 1.0
 MAX_RESULT_BYTES = 32_000_000
 """Longer result files are not read here: the editor waits while one is read, about 50 ms for this."""
 
-Values = Mapping[str, Json]
+_INPUTS = "//inputs"
+Values = Mapping[tuple[str, str], Json]
+"""By task (`""` for the file itself) and by the name of a grader, or `//inputs` and the like."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +140,7 @@ class Scores:
                 tree = parse(read_text(path, MAX_BYTES))
             except FileError:
                 return None
-            known = self._graded[path, moment] = _values(tree)
+            known = self._graded[path, moment] = values_of(tree)
         return known
 
 
@@ -159,6 +161,20 @@ class DocumentScores:
         self._task = task
         self._runs = runs
         self._own: dict[Path, dict[str, set[str]]] = {}
+
+    @property
+    def runs(self) -> Sequence[RunResult]:
+        """The last known results of each suite that the document belongs to."""
+        return [run for _, run in self._runs]
+
+    @property
+    def task(self) -> str | None:
+        """The id of the task that a task file is, None for other files."""
+        return self._task
+
+    def then(self, moment: datetime) -> Values | None:
+        """Return what the document said at a moment; None when nobody knows."""
+        return self._scores.values_then(self._path, moment) if self._path is not None else None
 
     def read_in_steps(self) -> Steps[None]:
         """Read the task files that the scores of a suite's graders depend on, with a pause after each."""
@@ -212,11 +228,11 @@ class DocumentScores:
         then = self._scores.values_then(now.path, result.timestamp)
         if then is None:
             return Outcome(task, result, "the file was changed after the run")
-        graded = then.get(f"{now.place}::{result.name}")
+        graded = then.get((now.place, result.name))
         stale = ""
         if graded != now.grader:
             stale = "the grader was changed after the run"
-        elif then.get(now.place) != now.inputs:
+        elif then.get((now.place, _INPUTS)) != now.inputs:
             stale = "the task was changed after the run"
         elif result.timestamp == run.timestamp and now.model and run.model and run.model != now.model:
             stale = f"it was recorded with the model {code(run.model)}"
@@ -241,14 +257,22 @@ def _found_in_steps(suite: Path) -> Steps[RunResult | None]:
     return latest_results_in_steps(suite.parent, eval_file=suite.name, longest_bytes=MAX_RESULT_BYTES)
 
 
-def _values(tree: Tree) -> Values:
-    """Return the graders and inputs of a file by where they belong."""
-    found: dict[str, Json] = {}
-    for grader in SuiteFile(tree).graders():
+def values_of(tree: Tree) -> Values:
+    """Return what decides the scores of a file: graders, inputs, expectations and metrics, by their place."""
+    found: dict[tuple[str, str], Json] = {}
+    suite = SuiteFile(tree)
+    for grader in suite.graders():
         place = grader.task.id if grader.task is not None else ""
         if grader.has_results:
-            found[f"{place}::{grader.name}"] = grader.node.to_python()
-        found.setdefault(place, _inputs(grader))
+            found[place, grader.name] = grader.node.to_python()
+        found.setdefault((place, _INPUTS), _inputs(grader))
+    places = [(task.id, task.node) for task in suite.tasks()]
+    if tree.root is not None:
+        places.append(("", tree.root))
+    for place, node in places:
+        for key in ("inputs", "expected", "metrics"):
+            value = node.get(key)
+            found[place, f"//{key}"] = value.to_python() if value is not None else None
     return found
 
 

@@ -16,7 +16,7 @@ from typing import Literal
 from weakref import WeakKeyDictionary
 
 from waza_engine.files import shown
-from waza_engine.spec.scalars import MAX_ALIASED_NODES
+from waza_engine.spec.scalars import MAX_ALIASED_NODES, Json
 from waza_language_server.syntax.nodes import Green, Node, aliased_nodes, refers_elsewhere
 from waza_language_server.syntax.tree import Tree
 from waza_language_server.text.frozen import frozen
@@ -154,6 +154,44 @@ class SuiteFile:
 def task_id(root: Node | None, path: Path) -> str:
     """Return the id of the task of a task file: the name of the file stands in for a missing one."""
     return word(_value(root, "id")) or shown(path.stem)
+
+
+def rule_at(entry: Node, path: tuple[str | int, ...], graded: Json) -> Node | None:
+    """Return where a rule of a grader stands now: where it stood, or where it has moved to in its list.
+
+    ``graded`` is the entry as it was graded, None when nobody knows; a rule that was rewritten is nowhere.
+    """
+    if not path:
+        return None
+    node = _in_config(entry, path)
+    if graded is None:
+        return node
+    was = _value_at(graded, path)
+    if node is not None and node.to_python() == was:
+        return node
+    holder = _in_config(entry, path[:-1])
+    if not isinstance(path[-1], int) or holder is None:
+        return None
+    return next((item for item in holder.target.items if item.to_python() == was), None)
+
+
+def _in_config(entry: Node, path: tuple[str | int, ...]) -> Node | None:
+    node = entry.get("config", *path)
+    # Older files write the options of a grader beside its type.
+    return node if node is not None or not path else entry.get(*path)
+
+
+def _value_at(graded: Json, path: tuple[str | int, ...]) -> Json:
+    config = graded.get("config") if isinstance(graded, dict) else None
+    value: Json = config if config is not None else graded
+    for step in path:
+        if isinstance(value, dict) and isinstance(step, str):
+            value = value.get(step)
+        elif isinstance(value, list) and isinstance(step, int) and step < len(value):
+            value = value[step]
+        else:
+            return None
+    return value
 
 
 def word(node: Node | None) -> str | None:

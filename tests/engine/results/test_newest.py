@@ -120,7 +120,7 @@ def test_behind_a_run_of_a_part_older_files_are_read(tmp_path: Path, options: di
     assert all(each.graders.keys() == {"greets", "waves"} for each in found.tasks.values())
 
 
-def test_behind_a_run_with_a_task_in_error_older_scores_of_it_are_shown(tmp_path: Path) -> None:
+def test_a_task_in_error_does_not_keep_the_scores_of_an_older_run(tmp_path: Path) -> None:
     path = write_suite(tmp_path, {"a": task("a"), "b": task("b")}, graders=GREETS)
     run(path)
     (tmp_path / "tasks" / "b.yaml").write_text("id: b\nname: B\ninputs: 3\n")
@@ -128,4 +128,5 @@ def test_behind_a_run_with_a_task_in_error_older_scores_of_it_are_shown(tmp_path
     assert [each.status for each in broken.outcome.tasks] == ["passed", "error"]
     found = latest_results(tmp_path, eval_file="eval.yaml")
     assert found is not None
-    assert "greets" in found.tasks["b"].graders
+    assert (found.tasks["b"].status, found.tasks["b"].graders) == ("error", {})
+    assert "greets" in found.tasks["a"].graders

@@ -110,6 +110,8 @@ def test_names_are_bound_inside(text: str, rewritten: str) -> None:
         ("len(output) > 0\nnot errors", ("len(output) > 0", "not errors")),
         ("n = len(output) + 1\nn > 3", ("(len(output) + 1) > 3",)),
         ("output = 'x'", ("output == 'x'",)),
+        ("len(output) = 3", ("len(output) == 3",)),
+        ("not errors and len(output) = 3", ("not errors and len(output) == 3",)),
         ("assert any(k in output for k in ['a'])", ("'a' in output",)),
         ("import re", ()),
     ],

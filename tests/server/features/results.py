@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 RUN_AT = datetime(2026, 7, 1, 12, 0, 0, tzinfo=UTC)
@@ -35,7 +37,12 @@ def grade(
 
 
 def write_results(
-    suite: Path, tasks: dict[str, list[list[dict[str, Any]]]], *, at: datetime = RUN_AT, model: str = ""
+    suite: Path,
+    tasks: dict[str, list[list[dict[str, Any]]]],
+    *,
+    at: datetime = RUN_AT,
+    model: str = "",
+    more: Mapping[str, Any] = MappingProxyType({}),
 ) -> Path:
     """Write a run in which each task had trials of graders, and date the suite's files before it."""
     document = {
@@ -47,6 +54,7 @@ def write_results(
         "config": {"runs_per_test": 1, "model_id": model, "engine_type": "mock", "timeout_sec": 60},
         "summary": {"total_tests": len(tasks), "succeeded": 0, "failed": 0, "errors": 0, "skipped": 0},
         "metrics": {},
+        **more,
         "tasks": [_task(task, trials) for task, trials in tasks.items()],
     }
     folder = suite.parent / ".waza" / "results"
@@ -77,4 +85,6 @@ def _task(task: str, trials: list[list[dict[str, Any]]]) -> dict[str, Any]:
         for number, graders in enumerate(trials, 1)
     ]
     status = "passed" if all(run["status"] == "passed" for run in runs) else "failed"
-    return {"test_id": task, "display_name": task, "status": status, "runs": runs}
+    scores = [grader["score"] for graders in trials for grader in graders]
+    stats = {"avg_score": sum(scores) / len(scores) if scores else 0.0}
+    return {"test_id": task, "display_name": task, "status": status, "runs": runs, "stats": stats}

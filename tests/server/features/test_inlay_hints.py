@@ -68,7 +68,9 @@ class Editor:
         return annotate_source(text, [Hint(hint.offset, hint.label) for hint in hints], context=0)
 
     def label(self, path: Path, kind: DocumentKind, text: str | None = None) -> str:
-        return self.hints(path, kind, text)[0].label
+        hints = self.hints(path, kind, text)
+        # The first line of a task has the verdict of the task.
+        return hints[kind == "task"].label
 
 
 def passing(name: str = "mentions") -> dict[str, Any]:
@@ -134,6 +136,7 @@ def test_a_grader_of_a_task_has_the_score_of_its_task_alone(suite: Path) -> None
     write_results(suite, {"first": [[grade("own", 0.5, "", checks)]], "second": [[grade("own", 1.0)]]})
     assert Editor().drawn(suite.parent / "tasks/first.yaml", "task") == (
         """\
+id: first  ‹✗ 0.50›
 ⋯
 - name: own  ‹✗ 0.50 1/2›
 ⋯

@@ -69,6 +69,15 @@ def test_one_glob_without_files_beside_others_is_a_hint(tmp_path: Path) -> None:
     assert (problem.code, problem.severity, problem.tag) == ("no-matching-tasks", "hint", "unnecessary")
 
 
+def test_a_task_file_that_is_named_and_missing_is_a_warning(tmp_path: Path) -> None:
+    text = "skill: x\ntasks:\n  - tasks/*.yaml\n  - tasks/missing.yaml\n"
+    _, (problem,) = problems(with_task(tmp_path), text)
+    assert problem.severity == "warning"
+    assert problem.message == (
+        'There is no file "tasks/missing.yaml"; a run leaves this task out and says nothing.'
+    )
+
+
 def test_a_bracket_that_is_not_closed_is_an_error(tmp_path: Path) -> None:
     document, (problem,) = problems(with_task(tmp_path), "skill: x\ntasks: ['tasks/[a.yaml']\n")
     assert problem.code == "bad-task-glob"

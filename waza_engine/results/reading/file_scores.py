@@ -7,6 +7,9 @@ something else meanwhile.
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
+from datetime import datetime
+from itertools import islice
 from pathlib import Path
 from typing import Any, cast
 
@@ -14,17 +17,19 @@ from waza_engine.files import read_bytes
 from waza_engine.results.codec.figures import PASSED, engine_status
 from waza_engine.results.codec.header import engine_block, header_of
 from waza_engine.results.codec.verdicts import verdict_blocks
-from waza_engine.results.json_values import Block, block_of, blocks_of, text_of
+from waza_engine.results.json_values import Block, block_of, blocks_of, number, text_of
 from waza_engine.results.places import JOURNAL_SUFFIX, LONGEST_BYTES
 from waza_engine.results.reading.formats import document_in, is_of_the_python_era, todays_header, todays_task
 from waza_engine.results.reading.score_fields import holds_too_much, score_fields
-from waza_engine.results.reading.scores import MOST_SCORES, RunResult, TaskResult
+from waza_engine.results.reading.scores import MOST_SCORES, MetricResult, PromptResult, RunResult, TaskResult
 from waza_engine.results.reading.task_scores import task_result_in_steps
 from waza_engine.results.reviews.reviewed import RunReviews, reviews_of_in_steps
 from waza_engine.steps import Steps
 
 log = logging.getLogger(__name__)
 _SCORES_PER_PAUSE = 500
+MOST_FIGURES = 5_000
+"""Metrics, and trigger prompts, of one file that are read."""
 
 
 def scores_in_file(path: Path) -> Steps[RunResult | None]:
@@ -80,9 +85,31 @@ def scores_in_file(path: Path) -> Steps[RunResult | None]:
         model=header.model,
         status=status,
         complete=not journal and recorded != "canceled",
+        partial=bool(header.graders or header.settings.get("skip_graders")),
         tasks=tasks,
         tools=tuple(tools),
+        metrics=tuple(_metrics(document)),
+        prompts=tuple(_prompts(document, header.started)),
     )
+
+
+def _metrics(document: Block) -> Iterator[MetricResult]:
+    for name, metric in islice(block_of(document, "metrics").items(), MOST_FIGURES):
+        if isinstance(metric, dict):
+            block = cast("Block", metric)
+            value, threshold = number(block.get("value")), number(block.get("threshold"))
+            yield MetricResult(str(name), value, threshold, block.get("passed") is True)
+
+
+def _prompts(document: Block, started: datetime) -> Iterator[PromptResult]:
+    for block in islice(blocks_of(document.get("trigger_results")), MOST_FIGURES):
+        yield PromptResult(
+            prompt=text_of(block.get("prompt")),
+            should_trigger=block.get("should_trigger") is True,
+            did_trigger=block.get("did_trigger") is True,
+            error=text_of(block.get("error_msg")),
+            timestamp=started,
+        )
 
 
 def _reviewed(task: Block, reviews: RunReviews | None) -> tuple[Block, bool]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import logging
 import os
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -68,6 +68,7 @@ def latest_results_in_steps(
 ) -> Steps[RunResult | None]:
     """Do the same with pauses."""
     runs: list[RunResult] = []
+    whole: RunResult | None = None
     size = 0
     for path, head in (yield from _newest_first(suite_dir, eval_file, longest_bytes)):
         yield
@@ -75,6 +76,8 @@ def latest_results_in_steps(
         if result is None:
             continue
         runs.append(result)
+        if whole is None and head.is_whole and result.complete:
+            whole = result
         size += result.size
         if eval_file is not None and head.is_whole and _judged_all(result):
             break
@@ -84,20 +87,31 @@ def latest_results_in_steps(
     runs.sort(key=lambda run: run.timestamp, reverse=True)
     if not runs:
         return None
+    tasks = yield from _merged(runs)
+    prompts = next((run.prompts for run in runs if run.prompts), ())
+    return replace(runs[0], tasks=tasks, prompts=prompts, whole=whole)
+
+
+def _merged(runs: Sequence[RunResult]) -> Steps[dict[str, TaskResult]]:
+    """Return the newest word on each task and grader of some runs, the newest run first."""
     tasks: dict[str, TaskResult] = {}
     unrun: dict[str, TaskResult] = {}
-    for number, task in enumerate(task for run in runs for task in run.tasks.values()):
+    for number, (of_run, found) in enumerate((run, task) for run in runs for task in run.tasks.values()):
         if not number % _TASKS_PER_PAUSE:
             yield
-        if task.status == "skipped" and not task.trials:
+        if found.status == "skipped" and not found.trials:
             # A run that was cut short says nothing new of it.
-            unrun.setdefault(task.id, task)
+            unrun.setdefault(found.id, found)
             continue
+        task = replace(found, status="") if of_run.partial and found.status != "error" else found
         newest = tasks.get(task.id)
-        tasks[task.id] = (
-            task if newest is None else replace(newest, graders={**task.graders, **newest.graders})
-        )
-    return replace(runs[0], tasks={**unrun, **tasks})
+        if newest is None:
+            tasks[task.id] = task
+        elif newest.status != "error":
+            # What ended in an error has no older scores: they would pass for those of that run.
+            judged = newest if newest.status else task
+            tasks[task.id] = replace(judged, graders={**task.graders, **newest.graders})
+    return {**unrun, **tasks}
 
 
 def newest_result_file(suite_dir: Path, *, eval_file: str | None = None) -> Path | None:
@@ -130,7 +144,7 @@ def _newest_first(
 def _judged_all(run: RunResult) -> bool:
     """Whether no older run can have anything to say: this one has come to its end with every task."""
     tasks = run.tasks.values()
-    return run.complete and bool(tasks) and all(task.trials and task.status != "error" for task in tasks)
+    return run.complete and bool(tasks) and all(task.trials or task.status == "error" for task in tasks)
 
 
 def results_of(path: Path) -> RunResult | None:

@@ -104,13 +104,30 @@ class _Summary(TypedDict, total=False):
     total_tasks: _Scalar
 
 
+class _Settings(TypedDict, total=False):
+    skip_graders: _Scalar
+
+
 class _Engine(TypedDict, total=False):
+    graders: list[_Scalar] | None
+    settings: _Settings | None
     eval_file: _Scalar
     status: _Scalar
 
 
 class _Metric(TypedDict, total=False):
+    identifier: _Scalar
+    value: _Scalar
+    score: _Scalar
+    threshold: _Scalar
     passed: _Scalar
+
+
+class _Prompt(TypedDict, total=False):
+    prompt: _Scalar
+    should_trigger: _Scalar
+    did_trigger: _Scalar
+    error_msg: _Scalar
 
 
 class _Metadata(TypedDict, total=False):
@@ -128,6 +145,7 @@ class _Run(TypedDict, total=False):
     summary: _Summary | None
     metadata: _Metadata | None
     metrics: dict[str, _Metric] | None
+    trigger_results: list[_Prompt | None] | None
     tasks: list[_Task | None] | None
     task: _Task | None
 

@@ -56,7 +56,8 @@ class GraderResult:
 class TaskResult:
     """One task of the newest run that had it.
 
-    ``status`` is ``passed``, ``failed``, ``error`` or ``skipped``.
+    ``status`` is ``passed``, ``failed``, ``error`` or ``skipped``; ``""`` while no run has judged it with all
+    of its graders. Verdicts of single graders may be newer than that.
     """
 
     id: str
@@ -70,19 +71,56 @@ class TaskResult:
     error: str = ""
 
     @property
+    def passed(self) -> bool:
+        """Whether the task passed."""
+        return self.status == "passed"
+
+    @property
+    def rejudged(self) -> bool:
+        """Whether one of its graders was run again by itself since."""
+        return any(grader.timestamp > self.timestamp for grader in self.graders.values())
+
+    @property
     def size(self) -> int:
         """How many values are kept of it: itself, its verdicts and their checks."""
         return 1 + sum(1 + len(grader.checks) for grader in self.graders.values())
 
 
 @dataclass(frozen=True, slots=True)
+class MetricResult:
+    """A figure of a whole suite, and whether it reaches its threshold."""
+
+    name: str
+    value: float
+    threshold: float
+    passed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PromptResult:
+    """A trigger prompt: what should have happened and what did; ``error`` when it could not be tried."""
+
+    prompt: str
+    should_trigger: bool
+    did_trigger: bool
+    error: str
+    timestamp: datetime
+
+    @property
+    def right(self) -> bool:
+        """Whether the skill was used, or left alone, as it should be."""
+        return not self.error and self.should_trigger == self.did_trigger
+
+
+@dataclass(frozen=True, slots=True)
 class RunResult:
     """The last known results of a suite. The header is the newest run's.
 
-    ``complete`` is false while a run goes on.
+    ``complete`` is false while a run goes on. ``partial``: it was of chosen graders, or of none.
 
     ``status`` is ``completed``, ``failed``, ``canceled``, ``error``, or ``""`` when the file does not say.
-    ``tools`` are those that the newest run called, in the order of their first call.
+    ``tools`` are those that the newest run called, in the order of their first call. ``metrics`` are those
+    of this run, ``prompts`` of the newest run that tried any. ``whole`` is the newest run of the whole suite.
     """
 
     path: Path
@@ -94,10 +132,14 @@ class RunResult:
     model: str
     status: str
     complete: bool
+    partial: bool
     tasks: Mapping[str, TaskResult]
     tools: tuple[str, ...] = ()
+    metrics: tuple[MetricResult, ...] = ()
+    prompts: tuple[PromptResult, ...] = ()
+    whole: RunResult | None = None
 
     @property
     def size(self) -> int:
         """How many tasks, verdicts and checks it holds."""
-        return sum(task.size for task in self.tasks.values())
+        return sum(task.size for task in self.tasks.values()) + len(self.metrics) + len(self.prompts)

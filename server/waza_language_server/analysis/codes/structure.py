@@ -285,8 +285,8 @@ STRUCTURE_CODES = (
         "no-matching-tasks",
         "No file matches the glob",
         "hint",
-        "A glob that picks up nothing is silently left out. When all globs together find no task the run "
-        "stops, and it is an error.",
+        "A glob that picks up nothing is silently left out; for a file that is named and missing that is a "
+        "warning. When all globs together find no task the run stops, and it is an error.",
         _EVAL.replace("tasks/*.yaml", "task/*.yaml"),
         _EVAL,
         kind="eval",

@@ -1,8 +1,8 @@
 """What an eval file refers to and what is not there: globs of ``tasks`` that pick up nothing, or no text.
 
-A run fails only when all globs together find no task, so that is an error; a
-single glob that finds nothing beside others that do is a hint. Nothing is said when a folder cannot be
-read.
+A run fails only when all globs together find no task, so that is an error; a single glob that finds nothing
+beside others that do is a hint, a file that is named and missing a warning. Nothing is said when a folder
+cannot be read.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from waza_engine.files import shown
-from waza_engine.spec.task_globs import GlobError, segment_matcher, split_pattern
+from waza_engine.spec.task_globs import GlobError, is_literal, segment_matcher, split_pattern
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import SuiteView
 from waza_language_server.project.nearby import Nearby
@@ -71,11 +71,17 @@ def task_globs(view: SuiteView) -> Iterator[Problem]:
         yield _nothing_at_all(document, project, path, empty)
         return
     for index, glob in enumerate(empty):
+        named = all(map(is_literal, split_pattern(pattern_of(glob.node))))
         message = f'No file matches "{glob.node.value}"; the run leaves it out.'
+        if named:
+            message = f'There is no file "{glob.node.value}"; a run leaves this task out and says nothing.'
         fixes: tuple[Fix, ...] = ()
         if index < MAX_GLOBS_WITH_FIXES:
             fixes = tuple(_fixes(document, project, path, glob.node))
-        yield Problem(CODE, glob.node.span, message, "hint", fixes, tag="unnecessary")
+        if named:
+            yield Problem(CODE, glob.node.span, message, "warning", fixes)
+        else:
+            yield Problem(CODE, glob.node.span, message, "hint", fixes, tag="unnecessary")
 
 
 def _resolve(document: Document, project: Project, node: Node) -> _Glob:

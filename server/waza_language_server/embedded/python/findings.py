@@ -72,11 +72,11 @@ def _syntax_finding(text: str, fault: PythonFault, known: frozenset[str]) -> Fin
             f"`{written}` is JavaScript; assertions are Python expressions, which write `{mark.python}`."
         )
         return Finding("assertion-javascript", mark.start, mark.end, message, tuple(_javascript(text, known)))
-    if statements.is_statement(text):
+    if statements.is_statement(text) or text[fault.start : fault.end] == "=":
         message = (
             f"{_statement_title(text, fault)}: an assertion is one Python expression that is true or false."
         )
-        rewrites = tuple(_statements(text, known))
+        rewrites = tuple(_statements(text, fault, known))
         return Finding("assertion-statement", fault.start, fault.end, message, rewrites)
     reason = f": {fault.reason}" if fault.reason else ""
     message = f"This is no Python expression{reason}."
@@ -188,8 +188,11 @@ def _javascript(text: str, known: frozenset[str]) -> Iterator[Rewrite]:
         yield Rewrite("Write it in Python", (working,), preferred=True)
 
 
-def _statements(text: str, known: frozenset[str]) -> Iterator[Rewrite]:
+def _statements(text: str, fault: PythonFault, known: frozenset[str]) -> Iterator[Rewrite]:
     compared = statements.comparison_meant(text, known)
+    if not statements.is_statement(text):
+        # Nothing can be assigned to a call, or behind an `and`.
+        compared = f"{text[: fault.start]}=={text[fault.end :]}"
     if compared is not None and (working := _working(compared, known)) is not None:
         yield Rewrite("Compare with `==`", (working,), preferred=True)
         return

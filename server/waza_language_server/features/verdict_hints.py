@@ -1,0 +1,215 @@
+"""Verdicts beside what was judged and is no grader: suites, tasks, expectations, metrics, trigger prompts.
+
+What passed is what the engine has concluded and written; here it is only put beside its line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from waza_engine.markdown import code, fenced
+from waza_engine.steps import Steps
+from waza_language_server.features.score_text import STALE, age, check_label, grader_line, number
+from waza_language_server.project.scores import values_of
+from waza_language_server.project.suite_file import SuiteFile, rule_at
+
+if TYPE_CHECKING:
+    from waza_engine.results.reading.scores import MetricResult, PromptResult, RunResult, TaskResult
+    from waza_engine.spec.scalars import Json
+    from waza_language_server.project.document import Document
+    from waza_language_server.project.scores import DocumentScores, Values
+    from waza_language_server.syntax.nodes import Node
+    from waza_language_server.text.span import Span
+
+MAX_LISTED = 20
+_CHANGED = "the {} was changed after the run"
+_RERUN = "a grader of it was run again since"
+_LISTS = {"should_trigger_prompts": True, "should_not_trigger_prompts": False}
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A few characters for the line on which ``node`` begins; ``tooltip`` is Markdown."""
+
+    node: Node
+    label: str
+    tooltip: str
+
+
+def verdicts_in_steps(
+    document: Document, scores: DocumentScores, span: Span | None, now: datetime | None
+) -> Steps[tuple[Verdict, ...]]:
+    """Return the verdicts in a part of a document, with pauses; none when it was never run.
+
+    ``span`` keeps inline tasks out that it does not touch; ``now`` is when they are looked at.
+    """
+    root = document.tree.root
+    if root is None or root.kind != "mapping" or not scores.runs:
+        return ()
+    newest = max(scores.runs, key=lambda run: run.timestamp)
+    view = _View(document, scores, newest, now or datetime.now(UTC))
+    found: list[Verdict] = []
+    match document.kind:
+        case "trigger_tests":
+            found += view.of_prompts(root)
+        case "task":
+            found += view.of_task(root, scores.task or "", "")
+        case "eval":
+            found += view.of_suite(root)
+            for task in SuiteFile(document.tree).tasks(span):
+                yield
+                found += view.of_task(task.node, task.id, task.id)
+        case _:
+            pass
+    return tuple(found)
+
+
+_ByTask = Mapping[str, Mapping[str, "Json"]]
+
+
+class _View:
+    """A document, what it was when it was judged, and the newest results of it."""
+
+    def __init__(self, document: Document, scores: DocumentScores, run: RunResult, now: datetime) -> None:
+        self._today = document.tree
+        self._scores = scores
+        self._run = run
+        self._now = now
+        self._by_place: dict[datetime | None, _ByTask | None] = {}
+
+    def of_suite(self, root: Node) -> Iterator[Verdict]:
+        """Yield the verdict of the newest run of the whole suite, and those of its metrics."""
+        name, run = root.get("name"), self._run.whole
+        if name is None or run is None or not run.tasks:
+            return
+        stale = self._stale(run, "")
+        passed = sum(task.passed for task in run.tasks.values())
+        broken = any(task.status == "error" for task in run.tasks.values())
+        wrong = any(task.status == "failed" for task in run.tasks.values())
+        glyph = "✓" if run.status == "completed" else "⚠" if broken and not wrong else "✗"
+        label = f"{glyph} {passed}/{len(run.tasks)} tasks"
+        missed = [metric for metric in run.metrics if not metric.passed]
+        lines = [f"**{code(run.eval_name or 'The suite')}** {label}", ""]
+        lines += [_task_line(task) for task in _worst_first(run)[:MAX_LISTED]]
+        lines += [f"- ✗ {code(metric.name)} {_shortfall(metric)}" for metric in missed[:MAX_LISTED]]
+        tooltip = "\n".join([*lines, "", self._origin(run, stale)])
+        yield Verdict(name, label + (STALE if stale else ""), tooltip)
+        metrics = root.get("metrics")
+        by_name = {metric.name: metric for metric in run.metrics}
+        for item in metrics.target.each_item() if metrics is not None else ():
+            word = item.get("name")
+            metric = by_name.get(word.value) if word is not None else None
+            if word is not None and metric is not None:
+                said = f"✓ {number(metric.value)}" if metric.passed else f"✗ {_shortfall(metric)}"
+                yield Verdict(word, said + (STALE if stale else ""), self._origin(run, stale))
+
+    def of_task(self, node: Node, task_id: str, place: str) -> Iterator[Verdict]:
+        """Yield the verdict of a task, and those of what its answer is expected to say."""
+        task = self._run.tasks.get(task_id)
+        head = node.get("id") or node.get("name")
+        if task is None or head is None or not task.status:
+            return
+        then = self._scores.then(task.timestamp)
+        stale = self._stale(task, place) or (_RERUN if task.rejudged else "")
+        label = _task_label(task)
+        lines = [f"**{code(task.id)}** {label}"]
+        if task.error:
+            lines += ["", fenced(task.error)]
+        shown = sorted(task.graders.values(), key=lambda grader: grader.passed)[:MAX_LISTED]
+        lines += ["", *map(grader_line, shown), "", self._origin(task, stale)]
+        yield Verdict(head, label + (STALE if stale else ""), "\n".join(lines))
+        yield from self._of_expectations(node, task, then, place)
+
+    def _of_expectations(
+        self, node: Node, task: TaskResult, then: Values | None, place: str
+    ) -> Iterator[Verdict]:
+        expected = node.get("expected")
+        if expected is None:
+            return
+        was = then.get((place, "//expected")) if then is not None else None
+        for grader in task.graders.values():
+            for check in grader.checks if grader.type == "expected" else ():
+                rule = rule_at(expected, check.path, was)
+                if rule is not None:
+                    tooltip = fenced(check.message) if check.message else ""
+                    yield Verdict(rule, check_label(check.passed_trials, check.trials), tooltip)
+
+    def of_prompts(self, root: Node) -> Iterator[Verdict]:
+        """Yield whether each trigger prompt was answered rightly; one that was rewritten has no verdict."""
+        known = {(result.should_trigger, result.prompt): result for result in self._run.prompts}
+        for key, should in _LISTS.items():
+            listed = root.get(key)
+            for item in listed.target.each_item() if listed is not None else ():
+                prompt = item.get("prompt")
+                result = known.get((should, prompt.target.value)) if prompt is not None else None
+                if prompt is not None and result is not None:
+                    yield Verdict(prompt, _prompt_label(result), self._prompt_story(result))
+
+    def _prompt_story(self, result: PromptResult) -> str:
+        lines = [fenced(result.error)] if result.error else []
+        return "\n\n".join([*lines, f"Recorded {age(result.timestamp, self._now)}."])
+
+    def _stale(self, recorded: RunResult | TaskResult, place: str) -> str:
+        """Return why a verdict may no longer hold, "" when what it judged is as it was."""
+        then, today = self._at(recorded.timestamp), self._at(None)
+        if then is None or today is None:
+            return _CHANGED.format("file")
+        same = then.get(place) == today.get(place) if place else then == today
+        return "" if same else _CHANGED.format("suite" if recorded is self._run.whole else "task")
+
+    def _at(self, moment: datetime | None) -> _ByTask | None:
+        """Return what the document said at a moment (now for None), task by task; None when nobody knows."""
+        if moment not in self._by_place:
+            values = values_of(self._today) if moment is None else self._scores.then(moment)
+            self._by_place[moment] = None if values is None else _by_place(values)
+        return self._by_place[moment]
+
+    def _origin(self, recorded: RunResult | TaskResult, stale: str) -> str:
+        same = recorded.timestamp == self._run.timestamp
+        by = " · ".join(code(word) for word in (self._run.executor, self._run.model) if word and same)
+        words = f"Recorded {age(recorded.timestamp, self._now)}{f' ({by})' if by else ''}"
+        return f"{words}; stale: {stale}." if stale else f"{words}."
+
+
+def _by_place(values: Values) -> _ByTask:
+    """Return the values of a document by the task that they belong to; "" for the file itself."""
+    found: dict[str, dict[str, Json]] = {}
+    for place, name in values:
+        found.setdefault(place, {})[name] = values[place, name]
+    return found
+
+
+def _worst_first(run: RunResult) -> list[TaskResult]:
+    return sorted(run.tasks.values(), key=lambda task: task.passed)
+
+
+def _task_label(task: TaskResult) -> str:
+    if task.status == "error":
+        return "⚠ error"
+    if task.status == "skipped" or not task.trials:
+        return "– not run" if not task.trials else "⧖ pending"
+    if task.passed:
+        return f"✓ {number(task.score)}"
+    if task.passed_trials and task.trials > 1:
+        return f"◐ {task.passed_trials}/{task.trials} trials"
+    return f"✗ {number(task.score)}"
+
+
+def _task_line(task: TaskResult) -> str:
+    why = f": {code(task.error.splitlines()[0][:200])}" if task.error.strip() else ""
+    return f"- {code(task.id)} {_task_label(task)}{why}"
+
+
+def _shortfall(metric: MetricResult) -> str:
+    return f"{number(metric.value)} < {number(metric.threshold)}"
+
+
+def _prompt_label(result: PromptResult) -> str:
+    if result.error:
+        return "⚠ error"
+    if result.right:
+        return "✓"
+    return "✗ triggered" if result.did_trigger else "✗ not triggered"

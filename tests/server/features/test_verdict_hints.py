@@ -1,0 +1,180 @@
+"""Every line that was judged says so: suite, task, expectation, metric and trigger prompt."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.server.features.results import NOW, RUN_AT, date, grade, write_results
+from tests.server.project.files import opened, put, workspace_with
+from waza_language_server.features.annotated_source import Hint, annotate_source
+from waza_language_server.features.inlay_hints import InlayHint, inlay_hints
+from waza_language_server.project.document import DocumentKind
+from waza_language_server.project.workspace import Workspace
+
+EVAL = """\
+name: my-eval
+skill: my-skill
+config: {model: some-model}
+metrics:
+  - {name: task_completion, weight: 1, threshold: 0.9}
+graders:
+  - {type: text, name: mentions, config: {contains: [deployed]}}
+tasks: [tasks/*.yaml]
+"""
+TASK = """\
+id: first
+inputs: {prompt: Do it}
+expected:
+  output_contains:
+    - hello
+    - goodbye
+"""
+TRIGGERS = """\
+skill: my-skill
+should_trigger_prompts:
+  - prompt: Use it
+  - prompt: Use it now
+should_not_trigger_prompts:
+  - prompt: Leave it
+  - prompt: A new one
+"""
+EXPECTED = grade(
+    "_output_contains",
+    0.5,
+    "the answer does not contain `goodbye`",
+    [(["output_contains", 0], True, ""), (["output_contains", 1], False, "no `goodbye`")],
+) | {"type": "expected"}
+
+
+def engine(status: str, **more: Any) -> dict[str, Any]:
+    return {"metadata": {"engine": {"eval_file": "eval.yaml", "status": status}}, **more}
+
+
+@pytest.fixture
+def suite(tmp_path: Path) -> Path:
+    put(tmp_path, "tasks/first.yaml", TASK)
+    put(tmp_path, "tasks/second.yaml", "id: second\ninputs: {prompt: Do it}\n")
+    put(tmp_path, "trigger_tests.yaml", TRIGGERS)
+    return put(tmp_path, "eval.yaml", EVAL)
+
+
+class Editor:
+    """One editor: what a file said at the time of a run is remembered from the first look."""
+
+    def __init__(self) -> None:
+        self.workspace: Workspace = workspace_with()
+
+    def hints(self, path: Path, kind: DocumentKind, text: str | None = None) -> tuple[InlayHint, ...]:
+        document = opened(path, kind, text)
+        self.workspace = self.workspace.with_document(document)
+        return inlay_hints(document, self.workspace, now=NOW)
+
+    def drawn(self, path: Path, kind: DocumentKind, text: str | None = None) -> str:
+        hints = self.hints(path, kind, text)
+        marks = [Hint(hint.offset, hint.label) for hint in hints]
+        return annotate_source(text or path.read_text(), marks, context=0)
+
+
+def test_a_suite_tells_its_tasks_and_metrics(suite: Path) -> None:
+    missed = {"identifier": "task_completion", "value": 0.5, "threshold": 0.9, "passed": False}
+    tasks = {"first": [[EXPECTED]], "second": [[grade("mentions", 1.0)]]}
+    write_results(suite, tasks, more=engine("failed", metrics={"task_completion": missed}))
+    assert (
+        Editor().drawn(suite, "eval")
+        == """\
+name: my-eval  ‹✗ 1/2 tasks›
+⋯
+  - {name: task_completion, weight: 1, threshold: 0.9}  ‹✗ 0.50 < 0.90›
+⋯
+  - {type: text, name: mentions, config: {contains: [deployed]}}  ‹✓ 1.00›
+"""
+    )
+
+
+def test_a_run_of_the_suite_that_passed_says_so(suite: Path) -> None:
+    write_results(suite, {"first": [[grade("a", 1.0)]]}, more=engine("completed"))
+    assert Editor().hints(suite, "eval")[0].label == "✓ 1/1 tasks"
+
+
+def test_a_task_tells_its_verdict_and_each_expectation(suite: Path) -> None:
+    write_results(suite, {"first": [[EXPECTED, grade("mentions", 0.0, "not deployed")]]})
+    path = suite.parent / "tasks/first.yaml"
+    assert (
+        Editor().drawn(path, "task")
+        == """\
+id: first  ‹✗ 0.25›
+⋯
+    - hello  ‹✓›
+    - goodbye  ‹✗›
+"""
+    )
+    told = Editor().hints(path, "task")[0].tooltip
+    assert "✗ `mentions` 0.00: `not deployed`" in told
+    assert "✗ `_output_contains` 0.50" in told
+
+
+def test_an_expectation_that_was_rewritten_loses_its_mark(suite: Path) -> None:
+    write_results(suite, {"first": [[EXPECTED]]})
+    path = suite.parent / "tasks/first.yaml"
+    editor = Editor()
+    editor.hints(path, "task")
+    assert (
+        editor.drawn(path, "task", TASK.replace("goodbye", "good day"))
+        == """\
+id: first  ‹✗ 0.50 · stale›
+⋯
+    - hello  ‹✓›
+"""
+    )
+
+
+def test_a_task_that_ended_in_an_error_shows_it_and_no_older_scores(suite: Path) -> None:
+    write_results(suite, {"second": [[grade("mentions", 1.0)]]}, more=engine("completed"))
+    at = RUN_AT + timedelta(minutes=1)
+    path = write_results(suite, {"second": [[]]}, at=at, more=engine("failed"))
+    document = json.loads(path.read_text())
+    document["tasks"][0] |= {"status": "error", "error_msg": "not logged in to GitHub", "runs": []}
+    path.write_text(json.dumps(document))
+    date(path, at)
+    (mark,) = Editor().hints(suite.parent / "tasks/second.yaml", "task")
+    assert mark.label == "⚠ error"
+    assert "not logged in to GitHub" in mark.tooltip
+    assert [hint.label for hint in Editor().hints(suite, "eval")] == ["⚠ 0/1 tasks"]
+
+
+def test_a_verdict_is_stale_when_one_of_its_graders_was_run_again_by_itself(suite: Path) -> None:
+    write_results(suite, {"second": [[grade("mentions", 0.0), grade("other", 1.0)]]}, more=engine("failed"))
+    chosen = engine("completed")
+    chosen["metadata"]["engine"]["graders"] = ["mentions"]
+    later = RUN_AT + timedelta(minutes=1)
+    write_results(suite, {"second": [[grade("mentions", 1.0)]]}, at=later, more=chosen)
+    (mark,) = Editor().hints(suite.parent / "tasks/second.yaml", "task")
+    assert mark.label == "✗ 0.50 · stale"
+    assert "a grader of it was run again since" in mark.tooltip
+
+
+def test_each_trigger_prompt_says_whether_the_skill_was_used_as_it_should(suite: Path) -> None:
+    def tried(prompt: str, should: bool, did: bool, **more: str) -> dict[str, Any]:
+        return {"prompt": prompt, "should_trigger": should, "did_trigger": did, **more}
+
+    results = [
+        tried("Use it", True, False),
+        tried("Use it now", True, False, error_msg="no answer in 60 s"),
+        tried("Leave it", False, False),
+    ]
+    write_results(suite, {"first": [[EXPECTED]]}, more=engine("failed", trigger_results=results))
+    assert (
+        Editor().drawn(suite.parent / "trigger_tests.yaml", "trigger_tests")
+        == """\
+⋯
+  - prompt: Use it  ‹✗ not triggered›
+  - prompt: Use it now  ‹⚠ error›
+⋯
+  - prompt: Leave it  ‹✓›
+"""
+    )
