@@ -210,6 +210,7 @@ SHARED_WITHIN = {
     "graders": {"__init__", "base", "config", "paths", "registry"},
     "results": {
         "__init__",
+        "attachments",
         "record",
         "json_values",
         "places",

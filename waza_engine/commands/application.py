@@ -11,18 +11,21 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from waza_engine.commands.new import new
 from waza_engine.commands.options import (
     AsJson,
     ComparisonFormat,
     FailUnder,
+    GateFormat,
     Graders,
     JudgeModel,
     OutputFormat,
     PreflightFormat,
     ReportFormat,
     ReportKind,
+    TaskPolicy,
     Tasks,
     recorded,
 )
@@ -62,7 +65,11 @@ def run(
     ] = None,
     output_format: Annotated[
         OutputFormat,
-        typer.Option("-f", "--format", help="Text for people, the result document, or one event a line."),
+        typer.Option(
+            "-f",
+            "--format",
+            help="Text for people, the result document, one event a line, or text and annotations of GitHub.",
+        ),
     ] = OutputFormat.TEXT,
     reporter: Annotated[
         list[str] | None,
@@ -230,19 +237,73 @@ def review(
 @application.command(short_help="Show runs beside each other.")
 def compare(
     results: Annotated[
-        list[Path], typer.Argument(metavar="RESULTS", help="Two result files or more, the oldest first.")
+        list[Path],
+        typer.Argument(metavar="RESULTS", help="Two result files or suites or more, the oldest first."),
     ],
     output_format: Annotated[
         ComparisonFormat, typer.Option("-f", "--format", help="A table, or one object with every task.")
     ] = ComparisonFormat.TABLE,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Show the tasks that have not changed, too.")
+    ] = False,
 ) -> None:
     """Show runs beside each other: scores, verdicts, and the change from the first to the last.
 
-    Exit code 0: compared. 2: a file cannot be read.
+    Exit code 0: compared. 1: a task that passed in the first run fails in the last. 2: a file cannot be read.
     """
     from waza_engine.commands.compare import compare_command
 
-    raise typer.Exit(compare_command(results, output_format.value))
+    raise typer.Exit(compare_command(results, output_format.value, everything=everything))
+
+
+_WRONG_USE = 2
+
+
+class _Gate(TyperCommand):
+    """A command whose code 2 says something else than that it was called wrongly."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Return what is left of the arguments; a wrong one ends with code 3."""
+        try:
+            return super().parse_args(ctx, args)
+        except Exception as error:
+            if getattr(error, "exit_code", 0) == _WRONG_USE:
+                error.exit_code = 3  # pyright: ignore[reportAttributeAccessIssue] - errors of usage have it
+            raise
+
+
+@application.command(cls=_Gate, short_help="Let results pass, or not, beside those of a baseline.")
+def gate(
+    baseline: Annotated[
+        Path, typer.Option(metavar="RESULTS", help="The results to hold against: a file, or a suite.")
+    ],
+    current: Annotated[Path, typer.Option(metavar="RESULTS", help="The results that are to pass.")],
+    max_regression_pct: Annotated[
+        float, typer.Option(min=0.0, metavar="POINTS", help="How far the pass rate may fall, in percent.")
+    ] = 0.0,
+    golden_must_pass: Annotated[
+        bool, typer.Option("--golden-must-pass", help="Every task with `golden: true` must pass.")
+    ] = False,
+    on_new_tasks: Annotated[
+        TaskPolicy, typer.Option(help="What to do about tasks that the baseline lacks.")
+    ] = TaskPolicy.ALLOW,
+    on_removed_tasks: Annotated[
+        TaskPolicy, typer.Option(help="What to do about tasks that only the baseline has.")
+    ] = TaskPolicy.WARN,
+    output_format: Annotated[
+        GateFormat, typer.Option("-f", "--format", help="For people, for programs, or for GitHub.")
+    ] = GateFormat.HUMAN,
+) -> None:
+    """Let results pass, or not, beside those of a baseline.
+
+    Exit code 0: they pass. 1: the pass rate fell too far, the run is not whole, or tasks came or went that
+    may not. 2: a golden task did not pass. 3: the results cannot be read.
+    """
+    from waza_engine.commands.gate import gate_command
+    from waza_engine.results.reports.gate import GateLimits
+
+    limits = GateLimits(max_regression_pct, golden_must_pass, on_new_tasks.value, on_removed_tasks.value)
+    raise typer.Exit(gate_command(baseline, current, limits, output_format))
 
 
 @application.command("list", short_help="List the suites below a directory, with their tasks.")

@@ -10,31 +10,39 @@ from rich import box
 from rich.table import Table
 
 from waza_engine.commands.printer import Part, Printer
+from waza_engine.commands.records import record_of
+from waza_engine.results.conclusion import count_words
 from waza_engine.results.json_values import plain
 from waza_engine.results.reading.recordings import RecordingError, read_recording
 from waza_engine.results.reports.comparison import comparison
+from waza_engine.scoring.paired import SIGNIFICANT
 from waza_engine.terminal import complain, say_json
 
-COMPARED, NOT_COMPARED = 0, 2
+_NOTHING = 1e-9
+COMPARED, REGRESSED, NOT_COMPARED = 0, 1, 2
 
 
-def compare_command(paths: Sequence[Path], output_format: str) -> int:
-    """Print the comparison of two or more result files; ``output_format`` is ``table`` or ``json``."""
+def compare_command(paths: Sequence[Path], output_format: str, *, everything: bool = False) -> int:
+    """Print the comparison of two runs or more; ``output_format`` is ``table`` or ``json``.
+
+    The table shows what changed, and ``everything`` also what did not. The code is 1 when a task that passed
+    in the first run fails in the last.
+    """
     try:
         if len(paths) < 2:
             raise RecordingError("Name two result files or more.")
-        found = comparison([read_recording(path) for path in paths])
+        found = comparison([read_recording(record_of(path)) for path in paths])
     except RecordingError as error:
         complain(str(error))
         return NOT_COMPARED
     if output_format == "json":
         say_json(plain(found))
     else:
-        _print(found)
-    return COMPARED
+        _print(found, everything=everything)
+    return REGRESSED if found["regressions"] else COMPARED
 
 
-def _print(found: dict[str, Any]) -> None:
+def _print(found: dict[str, Any], *, everything: bool) -> None:
     printer = Printer()
     names = [chr(ord("A") + index % 26) for index in range(len(found["files"]))]
     for name, path, model in zip(names, found["files"], found["models"], strict=True):
@@ -43,11 +51,32 @@ def _print(found: dict[str, Any]) -> None:
     table.add_column("")
     for name in (*names, "change"):
         table.add_column(name, justify="right", no_wrap=True)
-    printer.table(table, _rows(found))
+    shown = [task for task in found["task_deltas"] if everything or _changed(task)]
+    printer.table(table, _rows(found, shown))
+    if hidden := len(found["task_deltas"]) - len(shown):
+        printer.line((f"{count_words(hidden, 'task')} without a change; --all shows them", "dim"))
+    for name in found["regressions"]:
+        printer.line(("✗", "red"), f" {name} passed, and fails now")
+    printer.line(_trend(found))
 
 
-def _rows(found: dict[str, Any]) -> Iterator[Sequence[Part] | None]:
-    for task in found["task_deltas"]:
+def _changed(task: dict[str, Any]) -> bool:
+    return len(set(task["statuses"])) > 1 or abs(task["score_delta"] or 0.0) > _NOTHING
+
+
+def _trend(found: dict[str, Any]) -> str:
+    """Return whether the last run is better, as far as the trials that both were judged in can tell."""
+    better, worse, p = (found["paired"][key] for key in ("better", "worse", "p"))
+    if not better + worse:
+        return "no trial that was judged both times came out otherwise"
+    said = f"{better} trials better, {worse} worse"
+    if p > SIGNIFICANT or better == worse:
+        return f"{said}: too few to tell this from chance (p = {p:.2g})"
+    return f"{said}: the last run is {'better' if better > worse else 'worse'} (p = {p:.2g})"
+
+
+def _rows(found: dict[str, Any], tasks: Sequence[dict[str, Any]]) -> Iterator[Sequence[Part] | None]:
+    for task in tasks:
         cells = [
             status if score is None else f"{score:.2f} {status}"
             for score, status in zip(task["scores"], task["statuses"], strict=True)

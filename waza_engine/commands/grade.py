@@ -16,6 +16,7 @@ from waza_engine.results.json_values import plain
 from waza_engine.results.reading.recordings import RecordingError
 from waza_engine.results.reading.scores import GraderResult
 from waza_engine.results.reports.words import VERDICT_WORDS, counts_words
+from waza_engine.results.writing.attached import copy_attachments
 from waza_engine.results.writing.store import ResultsError, encoded, write_output
 from waza_engine.runs.grading.recorded_verdicts import is_recorded, kept_for_files
 from waza_engine.runs.limits.bounded import CancelledRunError
@@ -56,6 +57,7 @@ def _graded(request: RegradeRequest, output: Path | None, output_format: str, su
     if output is not None:
         try:
             write_output(output, encoded(document(regrading, reports)))
+            copy_attachments(regrading.recording.path, output)
         except ResultsError as error:
             complain(str(error))
             return NOT_RUN

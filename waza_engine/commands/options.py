@@ -22,6 +22,23 @@ class ComparisonFormat(StrEnum):
     JSON = "json"
 
 
+class GateFormat(StrEnum):
+    """How a gate is told."""
+
+    HUMAN = "human"
+    JSON = "json"
+    MARKDOWN = "markdown"
+    GITHUB = "github-actions"
+
+
+class TaskPolicy(StrEnum):
+    """What a gate makes of tasks that only one of two runs has."""
+
+    ALLOW = "allow"
+    WARN = "warn"
+    FAIL = "fail"
+
+
 class PreflightFormat(StrEnum):
     """How the findings before a run are told."""
 
@@ -46,6 +63,7 @@ class ReportKind(StrEnum):
     JSON = "json", "the document in today's layout"
     JUNIT = "junit", "JUnit XML for a CI system"
     MARKDOWN = "markdown", "Markdown for a pull request"
+    GITHUB = "github", "annotations of GitHub Actions, and the summary of the step"
 
 
 class OutputFormat(StrEnum):
@@ -54,6 +72,7 @@ class OutputFormat(StrEnum):
     TEXT = "text"
     JSON = "json"
     JSONL = "jsonl"
+    GITHUB = "github"
 
 
 Tasks: TypeAlias = Annotated[

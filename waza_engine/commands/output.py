@@ -43,13 +43,16 @@ class StandardOutput:
             self._attempt(lambda: self._stream.write(text))
         return len(text)
 
-    def say_json(self, value: Any, indent: int | None = None) -> None:
-        """Write a value as JSON in UTF-8, at once, if that is possible still."""
-        content = json_text(value, indent).encode() + b"\n"
+    def say_document(self, content: bytes) -> None:
+        """Write a finished document, which its writer has made harmless, if that is possible still."""
         self.flush()
         if self.failure is None:
             self._attempt(lambda: self._stream.buffer.write(content))
         self.flush()
+
+    def say_json(self, value: Any, indent: int | None = None) -> None:
+        """Write a value as JSON in UTF-8, at once, if that is possible still."""
+        self.say_document(json_text(value, indent).encode() + b"\n")
 
     def flush(self) -> None:
         """Hand over what was written."""

@@ -13,10 +13,14 @@ _EVAL_SUFFIXES = (".yaml", ".yml")
 def record_of(path: Path) -> Path:
     """Return a result file as it is; for a suite's directory or eval file that of its newest run.
 
+    In a directory that is no suite's the newest result file is taken.
+
     Raises ``RecordingError`` when the suite has no results.
     """
     if path.is_dir():
         found = newest_result_file(path)
+        if found is None and (files := [file for file in path.glob("*.json") if file.is_file()]):
+            return max(files, key=lambda file: (file.stat().st_mtime, file.name))
     elif path.suffix in _EVAL_SUFFIXES and path.is_file():
         found = newest_result_file(path.parent, eval_file=path.name)
     else:

@@ -9,6 +9,7 @@ from pathlib import Path
 from waza_engine.commands.options import ReportKind
 from waza_engine.commands.records import record_of
 from waza_engine.masking import masked
+from waza_engine.results.codec.header import header_of
 from waza_engine.results.codec.runs import concluded_document, run_of
 from waza_engine.results.conclusion import RunVerdict, conclude
 from waza_engine.results.json_values import Block, plain
@@ -29,11 +30,15 @@ def report_command(
     to its end: 2 says that there is no report.
     """
     try:
-        document = read_recording(record_of(results)).document
+        record = record_of(results)
+        document = read_recording(record).document
         found = conclude(run_of(document), fail_under=fail_under)
         code = _CODES.get(found.verdict, found.exit_code)
         if output is not None:
-            write_output(output, report_of(document, output_format, fail_under))
+            write_output(output, report_of(document, output_format, fail_under, record))
+            return code
+        if output_format == ReportKind.GITHUB:
+            say_document(report_of(document, output_format, fail_under, record))
             return code
     except (RecordingError, ResultsError) as error:
         complain(str(error))
@@ -47,10 +52,13 @@ def report_command(
     return code
 
 
-def report_of(document: Block, output_format: ReportKind, fail_under: float | None = None) -> bytes:
+def report_of(
+    document: Block, output_format: ReportKind, fail_under: float | None = None, record: Path | None = None
+) -> bytes:
     """Return the report of a result document; ``fail_under`` is the least score with which it passes.
 
-    As JSON it is the document itself in today's layout, with what it comes to.
+    As JSON it is the document itself in today's layout, with what it comes to. ``record`` is its file, above
+    which the suite is looked for. Raises ``ResultsError`` when the summary of a step cannot be written.
     """
     match output_format:
         case ReportKind.JSON:
@@ -64,6 +72,12 @@ def report_of(document: Block, output_format: ReportKind, fail_under: float | No
 
             told = markdown_report(document, fail_under=fail_under)
             return masked(told).encode("utf-8", "replace")
+        case ReportKind.GITHUB:
+            from waza_engine.commands.github_output import github_report, suite_of_record
+
+            name = header_of(document).eval_file
+            suite = None if record is None else suite_of_record(record, name)
+            return github_report(document, suite, fail_under=fail_under)
         case ReportKind.TEXT:
             from waza_engine.commands.result_text import print_results
 

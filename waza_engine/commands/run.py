@@ -23,10 +23,12 @@ from waza_engine.results.codec.runs import run_document
 from waza_engine.results.conclusion import EXIT_CODES, conclude
 from waza_engine.results.json_values import plain
 from waza_engine.results.places import file_segment
+from waza_engine.results.writing.attached import Attachments
 from waza_engine.results.writing.store import (
     ResultsError,
     check_writable,
     encoded_run,
+    is_kept,
     write_atomically,
     write_output,
 )
@@ -63,7 +65,7 @@ def run_command(
     recommend: bool = False,
     fail_under: float | None = None,
 ) -> int:
-    """Run a suite and return the exit code. ``output_format`` is ``text``, ``json`` or ``jsonl``.
+    """Run a suite and return the exit code. ``output_format`` is ``text``, ``json``, ``jsonl`` or ``github``.
 
     ``reporters`` are ``junit:FILE`` each; their files are written however the run ends. Several models run
     one after the other within the same limits; the name of the model goes into the name of every file then,
@@ -102,10 +104,12 @@ def run_command(
         if cancellation.requested:
             break
     if recommend and len(found) == len(runs) and not cancellation.requested:
-        found = _recommended(found, printed, as_text=output_format == "text")
+        found = _recommended(found, printed, as_text=output_format in ("text", "github"))
     if output_format == "json":
         documents = [run_document(report.outcome, fail_under=fail_under) for report in found]
         printed.say_json(documents if several else documents[0], indent=2)
+    if output_format == "github":
+        _show_on_github(found, printed, eval_file, fail_under)
     printed.flush()
     printed.complain()
     for lost in dict.fromkeys(report.lost for report in found if report.lost):
@@ -158,7 +162,7 @@ def _told(
     fail_under: float | None,
 ) -> RunReport:
     """Run and print what happens; the result document comes later."""
-    if output_format == "text":
+    if output_format in ("text", "github"):
         with TextReport(
             prepared, printed.stream, verbose=prepared.verbose if verbose is None else verbose
         ) as report:
@@ -169,6 +173,22 @@ def _told(
         return _run(prepared, lambda event: _print_event(event, printed), cancellation)
     complaints = Complaints()
     return _run(prepared, lambda event: _print_warning(event, complaints), cancellation)
+
+
+def _show_on_github(
+    found: Sequence[RunReport], printed: StandardOutput, eval_file: Path, fail_under: float | None
+) -> None:
+    """Print annotations below the text, and write the summary of the step."""
+    from waza_engine.commands.github_output import github_report
+
+    for report in found:
+        try:
+            told = github_report(run_document(report.outcome), eval_file, fail_under=fail_under)
+        except ResultsError as error:
+            complain(str(error))
+            continue
+        printed.flush()
+        printed.say_document(told)
 
 
 def _check_models(models: Sequence[str], *, recommend: bool) -> None:
@@ -213,7 +233,8 @@ def _with_recommendation(report: RunReport, ranking: Recommendation) -> RunRepor
     report = replace(report, outcome=replace(report.outcome, recommendation=ranking))
     if report.results_file is not None:
         try:
-            write_atomically(report.results_file, encoded_run(report.outcome))
+            outcome = Attachments(report.results_file).of_run(report.outcome)
+            write_atomically(report.results_file, encoded_run(outcome))
         except ResultsError as error:
             complain(str(error))
     return report
@@ -275,7 +296,8 @@ def _written_copy(found: RunReport, output: Path | None, fail_under: float | Non
     if output is None:
         return found.results_file is not None
     try:
-        write_output(output, encoded_run(found.outcome, fail_under=fail_under))
+        outcome = Attachments(output).of_run(found.outcome) if is_kept(output) else found.outcome
+        write_output(output, encoded_run(outcome, fail_under=fail_under))
     except ResultsError as error:
         complain(str(error))
         return False

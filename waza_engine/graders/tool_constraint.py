@@ -20,11 +20,17 @@ from waza_engine.spec.fields import (
     Limit,
     ListOf,
     PlainText,
-    ToolNameList,
     text_or_block,
 )
+from waza_engine.spec.schema_version import after_0_38
 from waza_engine.vocabulary import Check, ToolCall
 
+_SAME_TOOLS = {
+    **dict.fromkeys(("readfile", "fileread", "view"), "read"),
+    **dict.fromkeys(("writefile", "filewrite", "edit"), "write"),
+    "runcommand": "bash",
+    "web_fetch": "fetch",
+}
 _PATTERNS = {"command_pattern": "command", "skill_pattern": "skill", "path_pattern": "path"}
 
 
@@ -85,13 +91,15 @@ class ToolConstraintConfig(GraderConfig):
         ),
         examples=[[{"tool": "^bash$", "command_pattern": "rm\\s+-rf"}]],
     )
-    allow_only: ToolNameList | None = Field(
+    allow_only: ToolEntries | None = Field(
         default=None,
         description=(
-            "The only tools that may be used, by name; upper and lower case are the same. "
-            "An empty list allows none."
+            "The only calls that are allowed; an empty list allows none. A text is a tool's name; in a block "
+            "`tool` is a name too, and patterns narrow the calls. Upper and lower case are the same, and so "
+            "are `read` and `view`, `write` and `edit`, `fetch` and `web_fetch`."
         ),
-        examples=[["view", "grep"]],
+        examples=[["view", {"tool": "bash", "command_pattern": "^git status"}]],
+        json_schema_extra=after_0_38(),
     )
     max_turns: Limit = Field(
         default=0, description="The most turns of the conversation; `0` means no limit.", examples=[10]
@@ -125,8 +133,8 @@ class ToolConstraintConfig(GraderConfig):
 class ToolConstraintGrader(Grader[ToolConstraintConfig]):
     """Checks which tools the agent used, down to the commands, paths and arguments of single calls.
 
-    **Scoring:** every entry of `expect_tools` and `reject_tools`, `allow_only`, and every limit above zero is
-    one check; score = passed checks / all checks; it passes when all checks pass.
+    **Scoring:** every entry of `expect_tools` and `reject_tools`, every call under `allow_only`, and every
+    limit above zero is one check; score = passed checks / all checks; it passes when all checks pass.
 
     **Worth knowing:**
 
@@ -136,7 +144,8 @@ class ToolConstraintGrader(Grader[ToolConstraintConfig]):
       counts as empty text.
     - Matchers in `args` do not ignore case, unlike the patterns; an absent argument never matches.
     - When the executor reports no usage, `max_turns` and `max_tokens` pass with a note.
-    - Upstream ignores `max_turns`, `max_tokens` and `allow_only`, and refuses text entries.
+    - `allow_only` is one check for each call of the agent, and one that passes when there was none.
+    - Upstream ignores `max_turns` and `max_tokens`, and refuses text entries.
     """
 
     type = "tool_constraint"
@@ -161,6 +170,11 @@ class ToolConstraintGrader(Grader[ToolConstraintConfig]):
             for index, entry in enumerate(entries):
                 if isinstance(entry, ToolPattern):
                     _check_patterns(f"config.{key}[{index}]", entry)
+        for index, entry in enumerate(config.allow_only or ()):
+            if isinstance(entry, ToolPattern):
+                # The name is no pattern here.
+                plain = entry.model_copy(update={"tool": "x"})
+                _check_patterns(f"config.allow_only[{index}]", plain)
 
     def grade(self, context: GradingContext) -> Verdict:
         """Check the recorded calls and the usage."""
@@ -176,7 +190,7 @@ class ToolConstraintGrader(Grader[ToolConstraintConfig]):
             for i, entry in enumerate(config.reject_tools)
         ]
         if config.allow_only is not None:
-            checks.append(_allow_only_check(config.allow_only, calls))
+            checks += _allow_only_checks(config.allow_only, calls)
         if config.max_turns > 0:
             unknown = "the executor reported no turns, so the limit was not checked"
             checks.append(
@@ -193,6 +207,7 @@ class ToolConstraintGrader(Grader[ToolConstraintConfig]):
             expect_tools=[_label(entry) for entry in config.expect_tools],
             reject_tools=[_label(entry) for entry in config.reject_tools],
             tools_used=[call.name for call in calls],
+            **_allow_only_details(config.allow_only, calls),
             **(
                 {"total_turns": usage.turns, "tokens_total": usage.input_tokens + usage.output_tokens}
                 if usage
@@ -225,6 +240,10 @@ def _call_matches(entry: Any, call: ToolCall) -> bool:
     # Upstream trims the pattern of the name: blanks around it must not let a forbidden tool pass.
     if not found(entry.tool.strip(), call.name, ignore_case=True):
         return False
+    return _arguments_match(entry, call)
+
+
+def _arguments_match(entry: ToolPattern, call: ToolCall) -> bool:
     for key, argument in _PATTERNS.items():
         pattern = getattr(entry, key)
         if pattern and not found(pattern, str(call.arguments.get(argument) or ""), ignore_case=True):
@@ -232,12 +251,51 @@ def _call_matches(entry: Any, call: ToolCall) -> bool:
     return matches(call, entry.args)
 
 
-def _allow_only_check(allowed: Sequence[str], calls: Sequence[ToolCall]) -> Check:
-    names = {name.lower() for name in allowed}
-    others = list(dict.fromkeys(call.name for call in calls if call.name.lower() not in names))
-    return Check(
-        ("allow_only",), not others, f"tools that are not allowed: {', '.join(others)}" if others else ""
-    )
+def _allow_only_checks(allowed: Sequence[Any], calls: Sequence[ToolCall]) -> list[Check]:
+    """Return a check for each call, one that passes when there was none."""
+    if not calls:
+        return [Check(("allow_only",), True)]
+    return [_allowed_check(allowed, call) for call in calls]
+
+
+def _allowed_check(allowed: Sequence[Any], call: ToolCall) -> Check:
+    try:
+        fits = any(_allows(entry, call) for entry in allowed)
+    except PatternError as error:
+        return Check(("allow_only",), False, str(error))
+    return Check(("allow_only",), fits, "" if fits else f"tool that is not allowed: {call.name}")
+
+
+def _allow_only_details(allowed: Sequence[Any] | None, calls: Sequence[ToolCall]) -> dict[str, Any]:
+    if allowed is None:
+        return {}
+    refused = [call.name for call in calls if not _allowed_check(allowed, call).passed]
+    labels = [_label(entry) for entry in allowed]
+    return {"allow_only": labels, "allow_only_declared": True, "allow_only_violations": refused}
+
+
+def _allows(entry: Any, call: ToolCall) -> bool:
+    if not isinstance(entry, ToolPattern):
+        return names_tool(entry, call.name)
+    return names_tool(entry.tool, call.name) and _arguments_match(entry, call)
+
+
+def names_tool(written: str, called: str) -> bool:
+    """Tell whether a name in a list of allowed tools means a tool that was called.
+
+    Agents call the same tool by several names. ``builtin:`` before a name means nothing; after ``mcp:`` and
+    ``custom:`` the name counts as it is written.
+    """
+    wanted, actual = written.strip().lower(), called.strip().lower()
+    source, _, rest = wanted.partition(":")
+    if source in ("mcp", "custom") and ":" not in actual:
+        return rest == actual
+    return _canonical(wanted) == _canonical(actual)
+
+
+def _canonical(name: str) -> str:
+    plain = name.removeprefix("builtin:")
+    return _SAME_TOOLS.get(plain, plain)
 
 
 def _label(entry: Any) -> str:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from waza_engine.results.record import RunOutcome
-from waza_engine.results.task_conclusion import TaskConclusion, conclude_task
+from waza_engine.results.task_conclusion import TaskConclusion, conclude_task, trial_changes
 from waza_engine.scoring.impact import compared_rates, improves
 from waza_engine.scoring.paired import SIGNIFICANT, paired_p
 
@@ -40,7 +40,7 @@ def conclude_baseline(tasks: Sequence[TaskConclusion], baseline: RunOutcome) -> 
             difference
             for name, task in with_skills.items()
             if name in without
-            for difference in _differences(task, without[name])
+            for difference in trial_changes(without[name], task)
         ]
     )
     every = found.tasks == len(tasks)
@@ -53,13 +53,6 @@ def conclude_baseline(tasks: Sequence[TaskConclusion], baseline: RunOutcome) -> 
         improves(found.with_skills, found.baseline),
         p,
     )
-
-
-def _differences(task: TaskConclusion, without: TaskConclusion) -> Iterator[int]:
-    """Yield what the skills changed, trial by trial: 1 better, -1 worse."""
-    for now, then in zip(task.trials, without.trials, strict=False):
-        if now in ("passed", "failed") and then in ("passed", "failed"):
-            yield (now == "passed") - (then == "passed")
 
 
 def _difference_words(difference: float, baseline: float, p: float) -> str:

@@ -106,6 +106,15 @@ def conclude_task(task: TaskOutcome) -> TaskConclusion:
     )
 
 
+def trial_changes(then: TaskConclusion, now: TaskConclusion) -> list[int]:
+    """Return what changed from trial to trial of a task: 1 better, -1 worse; only where both were judged."""
+    return [
+        (after == "passed") - (before == "passed")
+        for before, after in zip(then.trials, now.trials, strict=False)
+        if before in ("passed", "failed") and after in ("passed", "failed")
+    ]
+
+
 def _verdict(task: TaskOutcome, ended: Sequence[TrialOutcome]) -> TaskVerdict:
     """Return the verdict that the trials bear out; a worse one that is written stays.
 

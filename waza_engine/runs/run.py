@@ -22,6 +22,7 @@ from waza_engine.masking import read_environment
 from waza_engine.processes.scope import ProcessScope, current_scope
 from waza_engine.results.conclusion import conclude
 from waza_engine.results.record import RunOutcome, TaskOutcome
+from waza_engine.results.writing.attached import Attachments
 from waza_engine.results.writing.copies import write_copy
 from waza_engine.results.writing.recovery import recover_journals
 from waza_engine.results.writing.session_log import SessionLog
@@ -79,6 +80,7 @@ class _Course:
     """How a run goes: what its passes found, and what went wrong."""
 
     store: ResultStore
+    attachments: Attachments
     stream: EventStream
     findings: Findings = field(default_factory=Findings)
     baseline: Findings | None = None
@@ -250,7 +252,8 @@ class PreparedRun:
         clock = time.monotonic()
         log = self._session_log(listener)
         stream = EventStream(self.header.run_id, listener if log is None else log.tell, cancellation.request)
-        course = _Course(ResultStore(self.suite.directory, self.header, self._planned), stream)
+        store = ResultStore(self.suite.directory, self.header, self._planned)
+        course = _Course(store, Attachments(store.path), stream)
         processes, assertions, patterns = ProcessScope(), AssertionEvaluator(), pattern_workers()
         current_scope.set(processes)
         current_workers.set(patterns)
@@ -342,7 +345,7 @@ class PreparedRun:
     def _keep(self, course: _Course, task: TaskOutcome, *, baseline: bool) -> None:
         if task.status == "skipped" and not task.trials:
             return
-        course.writing(lambda: course.store.add(task, baseline=baseline))
+        course.writing(lambda: course.store.add(course.attachments.of_task(task), baseline=baseline))
         directory = self._settings.transcript_directory
         if directory is not None and task.trials and not baseline:
             course.writing(
@@ -361,7 +364,7 @@ class PreparedRun:
         outcome = run_outcome(self.header, course.findings, course.baseline, ending)
         path: Path | None = None
         try:
-            path = course.store.finish(outcome)
+            path = course.store.finish(course.attachments.of_run(outcome))
         except ResultsError as error:
             course.write_error = str(error)
         copies = self._copies

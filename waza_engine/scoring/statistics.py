@@ -11,6 +11,8 @@ from functools import lru_cache
 RESAMPLES = 10_000
 CONFIDENCE = 0.95
 _TAIL = (1 - CONFIDENCE) / 2
+# The distance from the middle of a normal distribution within which 95 % of it lie, in deviations.
+_NORMAL = 1.959963984540054
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +28,40 @@ class Interval:
     def is_significant(self) -> bool:
         """Whether the interval stays clear of zero."""
         return self.lower > 0 or self.upper < 0
+
+
+@dataclass(frozen=True, slots=True)
+class RateInterval:
+    """Where a true rate lies with 95 % confidence, 0..1; ``rate`` is the one that was seen."""
+
+    lower: float
+    upper: float
+    rate: float
+
+
+def wilson(passed: int, total: int) -> RateInterval:
+    """Return Wilson's score interval of a rate: 4 of 5 give 0.3755 to 0.9638; of nothing 0 to 1."""
+    if total <= 0:
+        return RateInterval(0.0, 1.0, 0.0)
+    # What a file says need not fit together.
+    rate, squared = min(passed, total) / total, _NORMAL * _NORMAL
+    middle = rate + squared / (2 * total)
+    reach = _NORMAL * math.sqrt(rate * (1 - rate) / total + squared / (4 * total * total))
+    whole = 1 + squared / total
+    return RateInterval(max(0.0, (middle - reach) / whole), min(1.0, (middle + reach) / whole), rate)
+
+
+def pass_hat_k(counts: Sequence[tuple[int, int]]) -> tuple[float, ...]:
+    """Return, for 1 trial and more, the chance that all of so many of a task's trials pass, over all tasks.
+
+    ``counts`` are the passed trials and all trials of each task; there are as many chances as the task with
+    the fewest has trials. Tasks with 5, 4 and 2 of 5 give .7333, .5667, .4667, .4, .3333.
+    """
+    fewest = min((total for _, total in counts), default=0)
+    return tuple(
+        mean([math.comb(passed, k) / math.comb(total, k) for passed, total in counts])
+        for k in range(1, fewest + 1)
+    )
 
 
 def mean(values: Sequence[float]) -> float:

@@ -14,6 +14,7 @@ from waza_engine.scoring.statistics import (
     mean,
     pass_at_k,
     pass_exp_k,
+    pass_hat_k,
     population_deviation,
     population_variance,
 )
@@ -73,7 +74,11 @@ class TaskScore:
 
 @dataclass(frozen=True, slots=True)
 class SuiteSummary:
-    """The figures of a suite; ``duration_ms`` is its wall clock in milliseconds."""
+    """The figures of a suite; ``duration_ms`` is its wall clock in milliseconds.
+
+    ``pass_hat_k`` has, for one trial, two and so on, the chance that all of so many pass; it and the interval
+    are those of several tasks with several trials.
+    """
 
     total_tests: int
     succeeded: int
@@ -88,6 +93,7 @@ class SuiteSummary:
     std_dev: float
     duration_ms: int
     interval: Interval | None = None
+    pass_hat_k: tuple[float, ...] = ()
 
 
 def task_status(trials: Sequence[TrialStatus]) -> TaskStatus:
@@ -151,7 +157,9 @@ def suite_summary(
     averages = [task.statistics.avg_score if task.statistics else 0.0 for task in judged]
     weighted = [task.statistics.avg_weighted_score if task.statistics else 0.0 for task in judged]
     measured = [task.statistics.avg_weighted_score for task in judged if task.statistics]
+    counts = [(task.statistics.passed_runs, task.statistics.total_runs) for task in judged if task.statistics]
     succeeded = statuses.count("passed")
+    repeated = trials_per_task > 1 and len(measured) > 1
     return SuiteSummary(
         total_tests=len(tasks),
         succeeded=succeeded,
@@ -165,5 +173,6 @@ def suite_summary(
         max_score=max(averages, default=0.0),
         std_dev=population_deviation(averages),
         duration_ms=duration_ms,
-        interval=bootstrap(measured, seed=seed) if trials_per_task > 1 and len(measured) > 1 else None,
+        interval=bootstrap(measured, seed=seed) if repeated else None,
+        pass_hat_k=pass_hat_k(counts) if repeated else (),
     )

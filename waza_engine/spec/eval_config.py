@@ -9,6 +9,7 @@ from pydantic import Field
 from waza_engine.spec.block import Block
 from waza_engine.spec.executors import EXECUTORS
 from waza_engine.spec.fields import ListOf, SkillNameList, Switch, Text, WholeNumber
+from waza_engine.spec.schema_version import after_0_38
 from waza_engine.spec.values import (
     AnyMap,
     FixtureList,
@@ -31,6 +32,9 @@ _VARIABLE = matching(
     "must name an environment variable, not hold the key",
     type=["string", "boolean"],
 )
+
+
+Effort = Literal["low", "medium", "high", "xhigh", "max"]
 
 
 class Provider(Block):
@@ -130,6 +134,21 @@ class EvalConfig(Block):
         description="The model of `prompt` graders that name none themselves.",
         examples=["gpt-4o-mini"],
     )
+    reasoning_effort: Effort | None = Field(
+        default=None,
+        description=(
+            "How long the model of the agent, and of a `responder`, thinks before it answers: for "
+            "`copilot-sdk` and `openai`, and for `command` when its adapter has a flag for it."
+        ),
+        examples=["high"],
+        json_schema_extra=after_0_38(),
+    )
+    judge_reasoning_effort: Effort | None = Field(
+        default=None,
+        description="The same for judges, unless a `prompt` grader names its own.",
+        examples=["low"],
+        json_schema_extra=after_0_38(),
+    )
     provider: Provider | None = Field(
         default=None,
         description=(
@@ -225,6 +244,14 @@ class EvalConfig(Block):
             "Put the whole text of the tested skill into the agent's instructions. `false` "
             "gives only its name and description, so that the agent has to decide by itself to load it."
         ),
+    )
+    trigger_skill_routing: Switch = Field(
+        default=False,
+        description=(
+            "Tell the agent to load the tested skill when the task is one for it. It has an effect only with "
+            "`inject_skill_body: false`, and shows whether an agent that looks finds the skill."
+        ),
+        json_schema_extra=after_0_38(),
     )
     instruction_files: FixtureList = Field(
         default=(),

@@ -2,7 +2,10 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
+
+import pytest
 
 from tests.command_line import engine
 from tests.engine.suites import GREETS, run, task, write_suite
@@ -41,11 +44,89 @@ def test_a_comparison_as_json_has_the_change_of_every_task(tmp_path: Path) -> No
 
 def test_a_comparison_is_a_table_of_tasks_and_runs(tmp_path: Path) -> None:
     found = engine("compare", *two_runs(tmp_path))
-    assert found.returncode == 0
+    assert (found.returncode, "✗ a passed, and fails now" in found.stdout) == (1, True)
     rows = {line.split()[0]: line.split()[1:] for line in found.stdout.splitlines() if line.strip()}
     assert rows["a"] == ["1.00", "passed", "0.00", "failed", "-1.00"]
     assert rows["b"] == ["1.00", "passed", "n/a", "–"]
     assert rows["score"] == ["1.00", "0.50", "-0.50"]
+
+
+def test_only_what_has_changed_is_shown_unless_all_is_asked_for(tmp_path: Path) -> None:
+    suite = write_suite(tmp_path, {"a": task("a"), "b": task("b")}, graders=GREETS)
+    first = recorded(suite, tmp_path / "first.json")
+    recorded(suite, tmp_path / "second.json")
+    found = engine("compare", first, tmp_path / "second.json")
+    assert (found.returncode, "1.00 passed" in found.stdout) == (0, False)
+    assert "2 tasks without a change; --all shows them" in found.stdout
+    assert "no trial that was judged both times came out otherwise" in found.stdout
+    assert "1.00 passed" in engine("compare", first, tmp_path / "second.json", "--all").stdout
+
+
+def test_directories_stand_for_their_newest_results(tmp_path: Path) -> None:
+    """Of a suite, or of a folder of result files."""
+    suite = write_suite(tmp_path / "suite", {"a": task("a")}, graders=GREETS)
+    (tmp_path / "kept").mkdir()
+    recorded(suite, tmp_path / "kept" / "old.json")
+    write_suite(tmp_path / "suite", {"a": task("a", prompt="Bye")}, graders=GREETS)
+    run(suite)
+    found = json.loads(engine("compare", tmp_path / "kept", suite.parent, "--format", "json").stdout)
+    assert found["regressions"] == ["a"]
+    assert found["paired"] == {"better": 0, "worse": 1, "p": 1.0}
+    assert found["files"][0] == str(tmp_path / "kept" / "old.json")
+
+
+def gated(*arguments: object) -> tuple[int, dict[str, Any]]:
+    found = engine("gate", "--format", "json", *arguments)
+    return found.returncode, json.loads(found.stdout)
+
+
+def test_a_gate_lets_a_small_regression_pass_and_tells_of_tasks_that_came_and_went(tmp_path: Path) -> None:
+    first, second = two_runs(tmp_path)
+    files = ("--baseline", first, "--current", second)
+    code, found = gated(*files)
+    assert (code, found["passed"], found["exit_code"], found["verdict"]) == (1, False, 1, "fail")
+    assert (found["baseline_success_rate"], found["current_success_rate"]) == (1.0, 0.5)
+    assert (found["regression_pct"], found["failures"][0]["kind"]) == (50.0, "regression")
+    assert "which may be chance" in found["failures"][0]["message"]
+    assert [task["task_id"] for task in found["new_tasks"]] == ["c"]
+    assert [task["task_id"] for task in found["removed_tasks"]] == ["b"]
+    assert [issue["kind"] for issue in found["warnings"]] == ["removed_task"]
+    assert gated(*files, "--max-regression-pct", 50)[0] == 0
+    assert gated(*files, "--max-regression-pct", 50, "--on-new-tasks", "fail")[0] == 1
+    assert gated(*files, "--max-regression-pct", 50, "--on-removed-tasks", "fail")[0] == 1
+
+
+def test_a_golden_task_that_fails_is_code_2_and_what_cannot_be_read_code_3(tmp_path: Path) -> None:
+    suite = write_suite(tmp_path, {"a": task("a")}, graders=GREETS)
+    first = recorded(suite, tmp_path / "first.json")
+    write_suite(tmp_path, {"a": task("a", "golden: true\n", prompt="Bye")}, graders=GREETS)
+    second = recorded(suite, tmp_path / "second.json")
+    code, found = gated("--baseline", first, "--current", second, "--golden-must-pass")
+    assert (code, found["verdict"], found["golden_failures"][0]["golden"]) == (2, "golden-failure", True)
+    assert engine("gate", "--baseline", first, "--current", "gone.json").returncode == 3
+    assert engine("gate", "--baseline", first).returncode == 3
+    assert engine("gate", "--baseline", first, "--current", second, "--on-new-tasks", "x").returncode == 3
+
+
+def test_a_run_that_was_interrupted_does_not_pass_a_gate(tmp_path: Path) -> None:
+    suite = write_suite(tmp_path, {"a": task("a")}, graders=GREETS)
+    first = recorded(suite, tmp_path / "first.json")
+    document = json.loads(first.read_text())
+    document["metadata"]["engine"]["status"] = "canceled"
+    (tmp_path / "second.json").write_text(json.dumps(document))
+    code, found = gated("--baseline", first, "--current", tmp_path / "second.json")
+    assert (code, found["failures"][0]["kind"]) == (1, "incomplete")
+
+
+def test_a_gate_is_told_to_people_and_to_github(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second = two_runs(tmp_path)
+    files = ("--baseline", first, "--current", second)
+    assert "gate: FAIL" in engine("gate", *files).stdout
+    assert "## ❌ Gate: FAIL" in engine("gate", *files, "--format", "markdown").stdout
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary.md"))
+    found = engine("gate", *files, "--format", "github-actions").stdout
+    assert "::error title=gate::the pass rate fell by 50.00 percentage points" in found
+    assert "## ❌ Gate: FAIL" in (tmp_path / "summary.md").read_text("utf-8")
 
 
 def test_a_file_that_cannot_be_compared_is_exit_code_2(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -238,8 +239,9 @@ summaries = st.builds(
     **dict.fromkeys(("total_tests", "succeeded", "failed", "errors", "skipped", "duration_ms"), counts),
     **dict.fromkeys(("success_rate", "aggregate_score", "weighted_score"), shares),
     **dict.fromkeys(("min_score", "max_score", "std_dev"), shares),
-    interval=st.none() | intervals,
-)
+    interval=intervals,
+    pass_hat_k=st.lists(shares, max_size=3).map(tuple),
+).flatmap(lambda found: st.sampled_from([found, replace(found, interval=None, pass_hat_k=())]))
 trigger_outcomes = st.builds(
     TriggerOutcome,
     prompt=texts,

@@ -143,6 +143,7 @@ INTERVAL = block(
         "num_bootstraps": COUNT,
     }
 )
+RATE_INTERVAL = block({"lower": FRACTION, "upper": FRACTION, "mean": FRACTION, "confidence_level": FRACTION})
 VALIDATION = block(
     {
         "identifier": TEXT,
@@ -255,7 +256,7 @@ STATS = block(
         "flaky": SWITCH,
         "avg_duration_ms": WHOLE,
     },
-    {"bootstrap_ci": INTERVAL, "pass_rate_ci": INTERVAL},
+    {"bootstrap_ci": INTERVAL, "pass_rate_ci": RATE_INTERVAL},
     {"is_significant": SWITCH, "pass_at_k": FRACTION, "pass_exp_k": FRACTION},
 )
 PAIRWISE = block(
@@ -300,7 +301,9 @@ SUMMARY = block(
         "groups": list_of(block({"name": TEXT, "passed": WHOLE, "total": WHOLE, "avg_score": FRACTION})),
         "usage": USAGE,
         "statistics": block(
-            {"bootstrap_ci": INTERVAL, "is_significant": SWITCH}, {}, {"normalized_gain": NUMBER}
+            {"bootstrap_ci": INTERVAL, "is_significant": SWITCH},
+            {"success_rate_ci": RATE_INTERVAL, "pass_hat_k": list_of(FRACTION)},
+            {"normalized_gain": NUMBER},
         ),
     },
     {"cost": COST},

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.conftest import StartModel
 from tests.engine.runs.agents import Agent, says_hello, tried
 from tests.engine.suites import CONFIG, only_trial, run, task, write_suite
@@ -137,3 +139,23 @@ def test_checkpoints_see_the_turns_so_far(tmp_path: Path) -> None:
         (2, "passed"),
     ]
     assert outcome.output == "said three"
+
+
+def test_how_long_the_model_thinks_is_told_to_agent_and_judge(
+    tmp_path: Path, scripted_model: StartModel
+) -> None:
+    model = scripted_model("hello", call("set_waza_grade_pass", description="fine"), "Done.")
+    settings = f"provider: {{base_url: '{model.base_url}'}}, model: m, "
+    settings += "reasoning_effort: high, judge_reasoning_effort: low"
+    graders = "graders: [{type: prompt, name: p, config: {prompt: Is it fine?}}]\n"
+    path = suite(tmp_path, settings, below=graders)
+    path.write_text(path.read_text("utf-8").replace("executor: mock", "executor: openai"), "utf-8")
+    assert only_trial(run(path)[0]).status == "passed"
+    assert [asked.body.get("reasoning_effort") for asked in model.requests][:2] == ["high", "low"]
+
+
+@pytest.mark.parametrize(("settings", "routed"), [("inject_skill_body: false, ", True), ("", False)])
+def test_the_agent_is_asked_to_load_the_tested_skill(tmp_path: Path, settings: str, routed: bool) -> None:
+    agent = Agent()
+    assert tried(suite(tmp_path, settings + "trigger_skill_routing: true"), agent).error == ""
+    assert ("load that skill before you begin" in agent.requests[0].instructions) is routed

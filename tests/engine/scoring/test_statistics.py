@@ -9,7 +9,9 @@ from waza_engine.scoring.statistics import (
     is_flaky,
     pass_at_k,
     pass_exp_k,
+    pass_hat_k,
     population_deviation,
+    wilson,
 )
 
 
@@ -76,3 +78,21 @@ def test_the_chance_that_one_or_every_new_trial_passes(
     passed: int, total: int, one: float, every: float
 ) -> None:
     assert (pass_at_k(passed, total), pass_exp_k(passed, total)) == pytest.approx((one, every))
+
+
+@pytest.mark.parametrize(
+    ("passed", "total", "interval"),
+    [(4, 5, (0.3755, 0.9638)), (0, 5, (0.0, 0.4345)), (5, 5, (0.5655, 1.0)), (0, 0, (0.0, 1.0))],
+)
+def test_the_interval_of_a_rate_is_that_of_wilson(
+    passed: int, total: int, interval: tuple[float, float]
+) -> None:
+    found = wilson(passed, total)
+    assert (found.lower, found.upper) == pytest.approx(interval, abs=5e-5)
+
+
+def test_pass_hat_k_is_the_mean_chance_that_so_many_trials_all_pass() -> None:
+    expected = [0.7333, 0.5667, 0.4667, 0.4, 0.3333]
+    assert pass_hat_k([(5, 5), (4, 5), (2, 5)]) == pytest.approx(expected, abs=5e-5)
+    assert pass_hat_k([(5, 5), (1, 2)]) == (0.75, 0.5)
+    assert pass_hat_k([]) == ()

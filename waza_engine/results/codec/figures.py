@@ -13,7 +13,7 @@ from waza_engine.results.codec.verdicts import verdicts_of
 from waza_engine.results.conclusion import decides
 from waza_engine.results.json_values import Block, Json, block_of, blocks_of, text_of
 from waza_engine.scoring.composite import Graded, TrialStatus, composite, trial_status
-from waza_engine.scoring.statistics import CONFIDENCE, Interval, mean
+from waza_engine.scoring.statistics import CONFIDENCE, Interval, RateInterval, mean, wilson
 from waza_engine.scoring.tasks import (
     SuiteSummary,
     TaskScore,
@@ -112,6 +112,8 @@ def statistics_document(statistics: TaskStatistics) -> Json:
     """Return the ``stats`` of a task."""
     figures = asdict(statistics)
     del figures["interval"]
+    if statistics.total_runs > 1:
+        figures["pass_rate_ci"] = _rate(wilson(statistics.passed_runs, statistics.total_runs))
     if statistics.interval is not None:
         figures["bootstrap_ci"] = _interval(statistics.interval)
         figures["is_significant"] = statistics.interval.is_significant
@@ -121,14 +123,24 @@ def statistics_document(statistics: TaskStatistics) -> Json:
 def summary_figures(summary: SuiteSummary) -> Json:
     """Return the ``summary`` of a run without its usage."""
     figures = asdict(summary)
-    del figures["interval"]
+    del figures["interval"], figures["pass_hat_k"]
     if summary.interval is not None:
-        interval = summary.interval
         figures["statistics"] = {
-            "bootstrap_ci": _interval(interval),
-            "is_significant": interval.is_significant,
+            "bootstrap_ci": _interval(summary.interval),
+            "is_significant": summary.interval.is_significant,
+            "success_rate_ci": _rate(wilson(summary.succeeded, summary.total_tests - summary.skipped)),
+            "pass_hat_k": list(summary.pass_hat_k),
         }
     return figures
+
+
+def _rate(interval: RateInterval) -> Json:
+    return {
+        "lower": interval.lower,
+        "upper": interval.upper,
+        "mean": interval.rate,
+        "confidence_level": CONFIDENCE,
+    }
 
 
 def _interval(interval: Interval) -> Json:

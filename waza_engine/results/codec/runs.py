@@ -181,14 +181,19 @@ def _status_of(engine: Block, tasks: Sequence[TaskOutcome]) -> RunStatus:
 
 
 def _summary_of(summary: Block) -> SuiteSummary:
-    interval = block_of(block_of(summary, "statistics"), "bootstrap_ci")
+    statistics = block_of(summary, "statistics")
+    interval, chances = block_of(statistics, "bootstrap_ci"), statistics.get("pass_hat_k")
     found = Interval(
         number(interval.get("lower")),
         number(interval.get("upper")),
         number(interval.get("mean")),
         whole(interval.get("num_bootstraps")),
     )
-    return replace(figures_of(SuiteSummary, summary), interval=found if interval else None)
+    return replace(
+        figures_of(SuiteSummary, summary),
+        interval=found if interval else None,
+        pass_hat_k=tuple(map(number, cast("list[object]", chances))) if isinstance(chances, list) else (),
+    )
 
 
 def _metrics_of(metrics: Block) -> Iterator[MetricOutcome]:

@@ -54,7 +54,6 @@ def why_unreadable(path: Path) -> str:
     try:
         content = read_bytes(path, LONGEST_BYTES)
         text = content.decode("utf-8").rstrip()
-        json.loads(text)
     except FileError as error:
         most = (
             f"; results of up to {LONGEST_BYTES // 2**20} MiB can be read"
@@ -64,6 +63,8 @@ def why_unreadable(path: Path) -> str:
         return f"The result file {path} cannot be read: {error.why}{most}."
     except UnicodeDecodeError:
         return f"{path} is not a result file: it is not UTF-8 text."
+    try:
+        json.loads(text)
     except json.JSONDecodeError as error:
         # What was cut off has no other mistake before its end.
         cut = error.pos >= len(text.rstrip(",")) or error.msg.startswith("Unterminated string")

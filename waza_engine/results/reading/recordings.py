@@ -13,6 +13,7 @@ from functools import cached_property
 from pathlib import Path
 
 from waza_engine.files import FileError, is_named, read_beginning
+from waza_engine.results.attachments import with_attachments
 from waza_engine.results.codec.header import header_of
 from waza_engine.results.codec.trials import trial_of
 from waza_engine.results.json_values import Block, blocks_of, text_of
@@ -31,12 +32,21 @@ class RecordingError(Exception):
     """The file is no record of a run; the text is for the user."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RecordedTrial:
-    """One trial as recorded; ``document`` is the element of ``runs`` itself, which may say more."""
+    """One trial as recorded, the one at a ``position`` from 1.
+
+    ``document`` is the element of ``runs`` itself, which may say more; its long texts are beside ``results``.
+    """
 
     document: Block
-    outcome: TrialOutcome
+    position: int
+    results: Path
+
+    @cached_property
+    def outcome(self) -> TrialOutcome:
+        """What the agent said and did, long texts included."""
+        return trial_of(with_attachments(self.document, self.results), self.position)
 
     @property
     def gradable(self) -> bool:
@@ -96,17 +106,17 @@ def read_recording(path: Path) -> Recording:
         found = unended_document(found, "the run goes on, or was interrupted")
     document = with_reviews(todays_layout(found), path)
     header = header_of(document)
-    tasks = [_recorded_task(task, header.started) for task in blocks_of(document.get("tasks"))]
+    tasks = [_recorded_task(task, header.started, path) for task in blocks_of(document.get("tasks"))]
     if not tasks:
         raise RecordingError(f"{path} holds no task.")
     return Recording(path, document, header, tasks)
 
 
-def _recorded_task(task: Block, started: datetime) -> RecordedTask:
+def _recorded_task(task: Block, started: datetime, results: Path) -> RecordedTask:
     runs = blocks_of(task.get("runs"))
     return RecordedTask(
         document=task,
         id=text_of(task.get("test_id")),
-        trials=[RecordedTrial(run, trial_of(run, position)) for position, run in enumerate(runs, 1)],
+        trials=[RecordedTrial(run, position, results) for position, run in enumerate(runs, 1)],
         started=started,
     )

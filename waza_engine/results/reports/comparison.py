@@ -5,18 +5,23 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from waza_engine.results.codec.runs import run_of
+from waza_engine.results.conclusion import conclude
 from waza_engine.results.json_values import Json, block_of
 from waza_engine.results.reading.recordings import Recording
 from waza_engine.results.reading.scores import TaskResult
 from waza_engine.results.reading.task_scores import task_result
 from waza_engine.results.reports.tool_metrics import tool_metrics
+from waza_engine.results.task_conclusion import trial_changes
+from waza_engine.scoring.paired import paired_p
 
 
 def comparison(recordings: Sequence[Recording]) -> Json:
     """Return upstream's object of the runs, in the order given.
 
     Deltas are last minus first. What a file does not have is null (upstream writes NaN there and fails):
-    a task that is missing has the status ``n/a``, and every figure of it is null.
+    a task that is missing has the status ``n/a``, and every figure of it is null. Upstream lacks
+    ``regressions`` and ``paired``.
     """
     documents = [recording.document for recording in recordings]
     summaries = [block_of(document, "summary") for document in documents]
@@ -38,7 +43,24 @@ def comparison(recordings: Sequence[Recording]) -> Json:
         "total_tests": [len(recording.tasks) for recording in recordings],
         "durations_ms": durations,
         "duration_delta_ms": _delta(durations),
+        **_changes(recordings),
         "tool_metrics": [tool_metrics(recording.tasks) for recording in recordings],
+    }
+
+
+def _changes(recordings: Sequence[Recording]) -> Json:
+    """Return which tasks passed in the first run and fail in the last, and the paired test over trials."""
+    first, last = (
+        {task.id: task for task in conclude(run_of(recording.document)).tasks}
+        for recording in (recordings[0], recordings[-1])
+    )
+    both = [name for name in last if name in first]
+    steps = [step for name in both for step in trial_changes(first[name], last[name])]
+    return {
+        "regressions": [
+            name for name in both if (first[name].verdict, last[name].verdict) == ("passed", "failed")
+        ],
+        "paired": {"better": steps.count(1), "worse": steps.count(-1), "p": paired_p(steps)},
     }
 
 

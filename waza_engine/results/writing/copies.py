@@ -7,6 +7,7 @@ from pathlib import Path
 
 from waza_engine.results.places import file_segment
 from waza_engine.results.record import RunOutcome
+from waza_engine.results.writing.attached import Attachments
 from waza_engine.results.writing.store import encoded_run, write_atomically
 
 
@@ -19,5 +20,5 @@ def write_copy(directory: Path, outcome: RunOutcome) -> Path:
     started = header.started.astimezone(UTC)
     folder = directory / f"{started:%Y-%m-%dT%H%M%S}.{started.microsecond // 1000:03}"
     path = folder / f"{file_segment(header.model or header.executor)}.json"
-    write_atomically(path, encoded_run(outcome))
+    write_atomically(path, encoded_run(Attachments(path).of_run(outcome)))
     return path

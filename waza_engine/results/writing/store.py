@@ -181,6 +181,11 @@ def write_output(path: Path, content: bytes | Iterable[bytes]) -> None:
     write_atomically(path, content)
 
 
+def is_kept(path: Path) -> bool:
+    """Whether what is written there stays, as in no terminal and no pipe."""
+    return not _is_device(path.resolve())
+
+
 def write_atomically(path: Path, content: bytes | Iterable[bytes]) -> None:
     """Replace or create a file in one step: a reader sees the old content or the new one, never a part.
 

@@ -15,17 +15,26 @@ from waza_engine.spec.yaml_reader import read_text
 
 
 def instructions_of(
-    skills: SkillSet, instruction_files: Sequence[WorkspaceFile], *, tested: str = "", with_body: bool = True
+    skills: SkillSet,
+    instruction_files: Sequence[WorkspaceFile],
+    *,
+    tested: str = "",
+    with_body: bool = True,
+    routed: bool = False,
 ) -> str:
     """Return the text, empty when there is nothing to add.
 
-    ``tested`` is the skill whose whole definition is added, unless ``with_body`` is false. Raises
-    ``WorkspaceError`` for an instruction file that cannot be read.
+    ``tested`` is the skill whose whole definition is added, unless ``with_body`` is false; ``routed`` then
+    asks the agent to load it. Raises ``WorkspaceError`` for an instruction file that cannot be read.
     """
     parts: list[str] = []
     skill = skills.named(tested) if tested and with_body else None
     if skill is not None and skill.text.strip():
         parts.append(_body(skill))
+    if tested and routed and not with_body and not skills.switched_off:
+        parts.append(
+            f"When the task is one that the skill `{tested}` is for, load that skill before you begin."
+        )
     if skills.skills:
         parts.append(_list(skills.skills))
     parts += [_file(file) for file in instruction_files]

@@ -62,8 +62,10 @@ class AgentSetup:
                 workspace.instruction_files,
                 tested=self.suite.spec.skill,
                 with_body=config.inject_skill_body,
+                routed=config.trigger_skill_routing,
             ),
             mcp_servers=self.mcp_servers,
+            reasoning_effort=config.reasoning_effort or "",
         )
 
     def trigger_request(self, prompt: str, skill: str, workspace: Workspace) -> ExecutionRequest:

@@ -34,13 +34,15 @@ _NO_MODEL = (
 class ExecutorJudge:
     """A judge behind an executor. ``model`` is asked when the grader names none.
 
-    ``shared`` is true when the executor is the agent's, whose sessions can be continued.
+    ``shared`` is true when the executor is the agent's, whose sessions can be continued. ``reasoning_effort``
+    holds for questions that name none.
     """
 
     executor: Executor
     model: str
     cancellation: Cancellation
     shared: bool = True
+    reasoning_effort: str = ""
 
     def ask(self, question: JudgeQuestion) -> str:
         """Return the text of the answer.
@@ -68,7 +70,7 @@ class ExecutorJudge:
             tools=tuple(question.tools),
             session=question.session or None,
             ephemeral=True,
-            reasoning_effort=question.reasoning_effort,
+            reasoning_effort=question.reasoning_effort or self.reasoning_effort,
             timeout_seconds=question.timeout_seconds,
         )
         seconds = question.timeout_seconds

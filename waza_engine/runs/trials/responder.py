@@ -39,12 +39,19 @@ class ModelResponder:
     """
 
     def __init__(
-        self, spec: task_inputs.Responder, executor: Executor, model: str, cancellation: Cancellation
+        self,
+        spec: task_inputs.Responder,
+        executor: Executor,
+        model: str,
+        cancellation: Cancellation,
+        *,
+        reasoning_effort: str = "",
     ) -> None:
         self._spec = spec
         self._executor = executor
         self._model = spec.model or model
         self._cancellation = cancellation
+        self._reasoning_effort = reasoning_effort
         self._session = ""
         self._sent = 0
         self.outcome = ResponderOutcome(0, "error")
@@ -96,6 +103,7 @@ class ModelResponder:
                 timeout_seconds=DECISION_SECONDS,
                 session=self._session or None,
                 tools=ballot.tools,
+                reasoning_effort=self._reasoning_effort,
             )
             response: ExecutionResponse | None = None
             broke = ""

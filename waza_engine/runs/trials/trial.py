@@ -140,7 +140,11 @@ def _with_commands(trial: _Trial, workspace: Workspace, commands: CommandSession
     judging, replying = Tally(context.judges), Tally(context.executor)
     inputs = task.spec.inputs
     responder = inputs.responder and ModelResponder(
-        inputs.responder, replying, context.model, context.cancellation
+        inputs.responder,
+        replying,
+        context.model,
+        context.cancellation,
+        reasoning_effort=context.suite.spec.config.reasoning_effort or "",
     )
     talk = converse(
         context.executor,
@@ -259,6 +263,7 @@ def _grading_context(
             model=context.suite.spec.config.judge_model or context.model,
             cancellation=context.cancellation,
             shared=context.judges is context.executor,
+            reasoning_effort=context.suite.spec.config.judge_reasoning_effort or "",
         ),
     )
 

@@ -72,7 +72,7 @@ def _syntax_finding(text: str, fault: PythonFault, known: frozenset[str]) -> Fin
             f"`{written}` is JavaScript; assertions are Python expressions, which write `{mark.python}`."
         )
         return Finding("assertion-javascript", mark.start, mark.end, message, tuple(_javascript(text, known)))
-    if statements.is_statement(text) or text[fault.start : fault.end] == "=":
+    if statements.is_statement(text) or _is_assignment(text, fault):
         message = (
             f"{_statement_title(text, fault)}: an assertion is one Python expression that is true or false."
         )
@@ -81,6 +81,11 @@ def _syntax_finding(text: str, fault: PythonFault, known: frozenset[str]) -> Fin
     reason = f": {fault.reason}" if fault.reason else ""
     message = f"This is no Python expression{reason}."
     return Finding("assertion-syntax", fault.start, fault.end, message, tuple(_repairs(text, known)))
+
+
+def _is_assignment(text: str, fault: PythonFault) -> bool:
+    around = text[max(fault.start - 1, 0) : fault.end + 1]
+    return text[fault.start : fault.end] == "=" and not set(around) & set("<>!") and "==" not in around
 
 
 def _statement_title(text: str, fault: PythonFault) -> str:

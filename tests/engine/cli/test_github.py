@@ -1,0 +1,67 @@
+"""What GitHub Actions shows of a run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.command_line import engine
+from tests.engine.suites import GREETS, run, task, write_suite
+from waza_engine.results.reports.github import Place, annotation
+
+OWN = "graders:\n- {type: text, name: own, config: {contains: [nope]}}\n"
+
+
+@pytest.fixture(autouse=True)
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("GITHUB_WORKSPACE", str(tmp_path))
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary.md"))
+    return tmp_path
+
+
+def test_an_annotation_stands_at_the_grader_that_failed(repository: Path) -> None:
+    suite = write_suite(
+        repository / "evals", {"a": task("a", OWN), "b": task("b", prompt="Bye")}, graders=GREETS
+    )
+    run(suite)
+    found = engine("report", suite, "--format", "github")
+    own = (repository / "evals" / "tasks" / "a.yaml").read_text().splitlines()
+    line = next(number for number, text in enumerate(own, 1) if "name: own" in text)
+    shared = suite.read_text().splitlines()
+    shared_line = next(number for number, text in enumerate(shared, 1) if "greets" in text)
+    told = found.stdout.splitlines()
+    assert found.returncode == 1
+    assert any(
+        text.startswith(f"::error file=evals/tasks/a.yaml,line={line},title=a%3A own::a: own")
+        for text in told
+    )
+    assert any(text.startswith(f"::error file=evals/eval.yaml,line={shared_line},") for text in told)
+    assert "0 of 2 tasks passed" in (repository / "summary.md").read_text("utf-8")
+
+
+def test_a_run_prints_them_below_its_text_and_adds_to_the_summary(repository: Path) -> None:
+    suite = write_suite(repository / "evals", {"a": task("a", OWN)}, graders=GREETS)
+    (repository / "summary.md").write_text("# before\n")
+    found = engine("run", suite, "--format", "github")
+    assert found.returncode == 1
+    assert "failed: 0 of 1 tasks passed, 1 failed" in found.stdout
+    assert "::error file=evals/tasks/a.yaml,line=" in found.stdout
+    assert (repository / "summary.md").read_text("utf-8").startswith("# before\n## ❌")
+
+
+def test_a_good_run_has_no_annotation(repository: Path) -> None:
+    suite = write_suite(repository / "evals", {"a": task("a")}, graders=GREETS)
+    run(suite)
+    found = engine("report", suite, "--format", "github")
+    assert (found.returncode, found.stdout) == (0, "")
+
+
+def test_no_text_of_a_suite_is_a_command() -> None:
+    hostile = "a\n::set-output name=x::y\r%0A##[error]z"
+    found = annotation("error", hostile, Place("a,b:c\n.yaml", 3), "t,itle:\n::x")
+    assert found.count("\n") == 1
+    assert found.startswith("::error file=a%2Cb%3Ac")
+    assert "%0A::set-output" in found
+    assert "##[" not in found
+    assert "%250A" in found

@@ -1,0 +1,102 @@
+"""Long texts of a result file: each is kept once, in a file beside it that is named by its content.
+
+In the result file a mark stands in the place of the text. The folder has the name of the result file, so a
+run that is moved takes it along; a mark without its file stays what it is, a text.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import fields, is_dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+from waza_engine.files import read_text
+from waza_engine.results.places import JOURNAL_SUFFIX
+
+LONGEST_INLINE = 256 * 1024
+"""Characters of the longest text that stands in a result file itself."""
+
+LONGEST_BYTES = 256 * 1024 * 1024
+"""What is longer is no attachment."""
+
+_MARK = re.compile(r"attachment:sha256:([0-9a-f]{64}) \(\d+ characters\)")
+_PLAIN = frozenset({int, float, bool, type(None)})
+_ValueT = TypeVar("_ValueT")
+
+
+def attachment_directory(results: Path) -> Path:
+    """Return where the long texts of a result file, or of a journal, are."""
+    return results.with_name(results.name.removesuffix(JOURNAL_SUFFIX).removesuffix(".json") + ".attachments")
+
+
+def mark_of(text: str) -> tuple[str, str]:
+    """Return the name of the file of a text, and the mark that stands for it."""
+    digest = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
+    return f"{digest}.txt", f"attachment:sha256:{digest} ({len(text)} characters)"
+
+
+def without_long_texts(value: _ValueT, keep: Callable[[str], str]) -> _ValueT:
+    """Return a value of dataclasses, mappings and sequences with what ``keep`` returns for its long texts.
+
+    A value without any is returned itself.
+    """
+    return cast("_ValueT", _changed(value, lambda text: keep(text) if len(text) > LONGEST_INLINE else text))
+
+
+def with_attachments(document: _ValueT, results: Path) -> _ValueT:
+    """Return what a result file says with its long texts; each file is read once."""
+    directory = attachment_directory(results)
+    if not directory.is_dir():
+        return document
+    read: dict[str, str] = {}
+
+    def text_of(text: str) -> str:
+        found = _MARK.fullmatch(text) if text.startswith("attachment:") else None
+        if found is None:
+            return text
+        if text not in read:
+            read[text] = _content(directory / f"{found[1]}.txt", text)
+        return read[text]
+
+    return cast("_ValueT", _changed(document, text_of))
+
+
+@cache
+def _names_of(kind: type) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind) if field.init)
+
+
+def _content(place: Path, mark: str) -> str:
+    """Return the text that a mark stands for, the mark when its file is missing or is another one's."""
+    try:
+        text = read_text(place, LONGEST_BYTES)
+    except OSError:
+        return mark
+    return text if mark_of(text)[1] == mark else mark
+
+
+def _changed(value: Any, change: Callable[[str], str]) -> Any:
+    if isinstance(value, str):
+        return change(value)
+    if value.__class__ in _PLAIN:
+        return value
+    if isinstance(value, Mapping):
+        block = cast("Mapping[Any, Any]", value)
+        items = {key: _changed(item, change) for key, item in block.items()}
+        return items if any(items[key] is not item for key, item in block.items()) else block
+    if isinstance(value, list | tuple):
+        listed = cast("list[Any] | tuple[Any, ...]", value)
+        found = [_changed(item, change) for item in listed]
+        if all(new is old for new, old in zip(found, listed, strict=True)):
+            return listed
+        return found if isinstance(listed, list) else tuple(found)
+    if is_dataclass(value) and not isinstance(value, type):
+        old = {name: getattr(value, name) for name in _names_of(value.__class__)}
+        new = {name: _changed(item, change) for name, item in old.items()}
+        changes = {name: item for name, item in new.items() if item is not old[name]}
+        return replace(value, **changes) if changes else value
+    return value

@@ -1,0 +1,94 @@
+"""What GitHub Actions shows of a run: annotations at files and lines, and the summary of a step.
+
+An annotation is a command on a line of its own; what stands in it is escaped, so that no text of a suite or
+an agent can be another command.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from waza_engine.results.conclusion import TASKS, Conclusion
+from waza_engine.results.reports.words import mistake_words
+from waza_engine.results.task_conclusion import TaskConclusion
+from waza_engine.terminal import visible, visible_lines
+
+MOST = 50
+_LONGEST = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A place in a file of the repository; ``line`` counts from 1, 0 is none."""
+
+    file: str
+    line: int = 0
+
+
+Where = Callable[[str, str], Place]
+"""Where a task, or one of its graders, is written: by id and name of the grader ("" for the task)."""
+
+
+def annotation(
+    level: Literal["error", "warning", "notice"], message: str, place: Place, title: str = ""
+) -> str:
+    """Return a workflow command on one line."""
+    properties = {
+        "file": place.file,
+        "line": str(place.line) if place.line else "",
+        "title": title,
+    }
+    given = ",".join(f"{key}={_property(value)}" for key, value in properties.items() if value)
+    cut = message if len(message) <= _LONGEST else message[:_LONGEST] + "…"
+    return f"::{level}{f' {given}' if given else ''}::{_data(cut)}\n"
+
+
+def github_annotations(found: Conclusion, suite: str, where: Where) -> Iterator[str]:
+    """Yield an annotation for whatever is not as it should be; beyond 50 their number.
+
+    ``suite`` is the path of the eval file as GitHub knows it.
+    """
+    lines = list(_all(found, suite, where))
+    yield from lines[:MOST]
+    if len(lines) > MOST:
+        yield annotation("notice", f"{len(lines) - MOST} more are in the report", Place(suite))
+
+
+def _all(found: Conclusion, suite: str, where: Where) -> Iterator[str]:
+    for reason in found.reasons:
+        if reason.about != TASKS or reason.kind == "unjudged":
+            level = "error" if reason.kind == "failed" else "warning"
+            yield annotation(level, reason.words, Place(suite), reason.about)
+    for task in found.tasks:
+        if task.verdict in ("failed", "errored", "lost"):
+            yield from _of_task(task, where)
+        elif task.flaky:
+            yield annotation("warning", f"task {task.id} is flaky", where(task.id, ""), task.id)
+    if found.triggers is not None:
+        for trigger in found.triggers.mistakes:
+            yield annotation(
+                "error", f"{trigger.prompt}: {mistake_words(trigger)}", Place(suite), "trigger prompt"
+            )
+
+
+def _of_task(task: TaskConclusion, where: Where) -> Iterator[str]:
+    level = "error" if task.verdict == "failed" else "warning"
+    told = [grader for grader in task.graders if grader.verdict in ("failed", "errored")]
+    for grader in told:
+        words = f"{task.id}: {grader.name} {grader.verdict}: {grader.feedback}"
+        severity = "error" if grader.verdict == "failed" else "warning"
+        yield annotation(severity, words, where(task.id, grader.name), f"{task.id}: {grader.name}")
+    if task.error or not told:
+        yield annotation(level, f"{task.id}: {task.error or task.reason}", where(task.id, ""), task.id)
+
+
+def _data(text: str) -> str:
+    escaped = visible_lines(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    # The older form of a command may stand anywhere in a line.
+    return escaped.replace("##[", "#%23[").replace("##vso[", "#%23vso[")
+
+
+def _property(text: str) -> str:
+    return _data(visible(text)).replace(":", "%3A").replace(",", "%2C")

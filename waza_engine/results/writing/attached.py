@@ -1,0 +1,54 @@
+"""Writing the long texts of a run beside its result file."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from waza_engine.files import copy_file
+from waza_engine.masking import masked
+from waza_engine.results.attachments import attachment_directory, mark_of, without_long_texts
+from waza_engine.results.record import RunOutcome, TaskOutcome
+from waza_engine.results.writing.store import clear_errors, write_new
+
+
+class Attachments:
+    """The long texts of one result file. Whatever comes again is the same file."""
+
+    def __init__(self, results: Path) -> None:
+        self._directory = attachment_directory(results)
+        self._marks: dict[str, str] = {}
+        # Whether a task of this id has any, of those that were looked at: most have none.
+        self._has_any: dict[str, bool] = {}
+
+    def of_task(self, task: TaskOutcome) -> TaskOutcome:
+        """Return a task with marks for its long texts, which are kept now. Raises ``ResultsError``."""
+        found = without_long_texts(task, self._kept)
+        self._has_any[task.id] = self._has_any.get(task.id, False) or found is not task
+        return found
+
+    def of_run(self, run: RunOutcome) -> RunOutcome:
+        """Return a run with marks for the long texts of its tasks. Raises ``ResultsError``."""
+        baseline = None if run.baseline is None else self.of_run(run.baseline)
+        return replace(run, tasks=tuple(map(self._of_task_again, run.tasks)), baseline=baseline)
+
+    def _of_task_again(self, task: TaskOutcome) -> TaskOutcome:
+        return self.of_task(task) if self._has_any.get(task.id, True) else task
+
+    def _kept(self, text: str) -> str:
+        if text not in self._marks:
+            shown = masked(text)
+            name, mark = mark_of(shown)
+            write_new(self._directory / name, shown.encode("utf-8", "replace"))
+            self._marks[text] = mark
+        return self._marks[text]
+
+
+def copy_attachments(results: Path, copy: Path) -> None:
+    """Give a copy of a result file the long texts, too. Raises ``ResultsError``."""
+    source, target = attachment_directory(results), attachment_directory(copy)
+    if source.is_dir() and source.resolve() != target.resolve():
+        with clear_errors(target):
+            target.mkdir(parents=True, exist_ok=True)
+            for place in source.glob("*.txt"):
+                copy_file(place, target / place.name)
