@@ -230,6 +230,12 @@ async def editing(
         assert "ERROR" not in editor.log, editor.log
 
 
+def is_told_to_ask_again(capabilities: types.ClientCapabilities) -> None:
+    """Let an editor take the request to ask for inlay hints again, as all known ones do."""
+    assert capabilities.workspace is not None
+    capabilities.workspace.inlay_hint = types.InlayHintWorkspaceClientCapabilities(refresh_support=True)
+
+
 @cache
 def _converter() -> Converter:
     """Return the one converter of all editors; each would compile the whole protocol again for itself."""

@@ -37,13 +37,14 @@ from waza_engine.results.writing.store import (
 from waza_engine.runs.events.stream import RunEvent
 from waza_engine.runs.limits.budget import Meter
 from waza_engine.runs.limits.cancellation import RunCancellation
-from waza_engine.runs.loading.discovery import eval_file_of
+from waza_engine.runs.loading.discovery import eval_file_of, suite_of_task
 from waza_engine.runs.loading.suite import SuiteError
 from waza_engine.runs.run import PreparedRun, RunReport, prepare
 from waza_engine.runs.settings.table import RunSettings
 from waza_engine.scoring.paired import SIGNIFICANT, paired_p
 from waza_engine.scoring.recommendation import ModelFigures, Recommendation, settled
 from waza_engine.scoring.recommendation import recommend as recommend_model
+from waza_engine.spec.file_names import EVAL_NAMES
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.terminal import complain
 
@@ -94,7 +95,7 @@ def run_command(
             if directory is not None:
                 check_writable(directory / "any")
     except (SuiteFileError, SuiteError, ResultsError) as error:
-        complain(str(error))
+        complain(_about_a_task(settings.path) or str(error))
         return NOT_RUN
     cancellation = RunCancellation()
     printed = StandardOutput(cancellation.request)
@@ -131,6 +132,16 @@ def run_command(
         for report, run in zip(found, runs, strict=False)
     ]
     return NOT_RUN if printed.failure is not None else max(codes, key=_SEVERITY.index)
+
+
+def _about_a_task(path: Path) -> str:
+    """Return what to run in place of a task file, "" for a path that is none."""
+    found = suite_of_task(path) if path.is_file() and path.name not in EVAL_NAMES else None
+    if found is None:
+        return ""
+    suite, name = found
+    place = os.path.relpath(suite)
+    return f"{path} is a task; run it with its suite: `waza-engine run {place} --task {name}`."
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 On a grader's name the last score is told as well. Links lead to the generated documentation.
 
-Architecture invariant: only the item under the cursor is read; scores are answered from memory.
+Architecture invariant: only the item under the cursor is read, and results where a score is told.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from waza_engine.markdown import fenced
+from waza_engine.steps import Steps, finished
 from waza_language_server.embedded.language import Language
 from waza_language_server.embedded.languages import LANGUAGES, LONGEST_VALUE
 from waza_language_server.features.score_text import score_story
@@ -62,6 +63,18 @@ def hover(
     ``documentation`` is the folder or address of the generated pages, ending in a slash. ``now`` is when
     the score is looked at, for its age.
     """
+    return finished(hover_in_steps(document, workspace, offset, documentation=documentation, now=now))
+
+
+def hover_in_steps(
+    document: Document,
+    workspace: Workspace,
+    offset: int,
+    *,
+    documentation: str,
+    now: datetime | None = None,
+) -> Steps[Hover | None]:
+    """Do the same with pauses while results are read."""
     catalog = workspace.catalog
     pointed = _pointed(document, offset)
     if pointed is None:
@@ -80,7 +93,7 @@ def hover(
     if language is not None:
         return _of_embedded(document.text, pointed.node, offset, language)
     if kind == "grader.name" and entry is not None and entry.key.value == "name":
-        return _of_grader(document, workspace.project, entry, now)
+        return (yield from _of_grader(document, workspace.project, entry, now))
     if entry is not None and (shape.enum or ("boolean" in shape.types and "string" not in shape.types)):
         found = _of_key(document, entry, catalog, page)
         return Hover(pointed.node.span, found.text) if found else None
@@ -160,12 +173,15 @@ def _of_type(node: Node, catalog: Catalog, page: str) -> Hover | None:
     return Hover(node.span, grader_documentation(name, shape, page)) if shape else None
 
 
-def _of_grader(document: Document, project: Project, entry: Entry, now: datetime | None) -> Hover | None:
+def _of_grader(
+    document: Document, project: Project, entry: Entry, now: datetime | None
+) -> Steps[Hover | None]:
     grader = SuiteFile(document.tree).owner_of(entry.value.span.start)
     named = grader.node.get("name") if isinstance(grader, GraderEntry) else None
     if not isinstance(grader, GraderEntry) or named is None or named.span != entry.value.span:
         return None
-    score = project.scores.of_grader(document, project, grader)
+    scores = yield from project.scores.read_for_in_steps(document, project)
+    score = scores.of_grader(grader)
     return Hover(entry.value.span, score_story(score, now)) if score is not None else None
 
 

@@ -57,8 +57,7 @@ def inlay_hints_in_steps(
     if document.kind not in {"eval", "task", "trigger_tests"}:
         return ()
     found: list[InlayHint] = []
-    scores = yield from workspace.project.scores.of_document_in_steps(document, workspace.project)
-    yield from scores.read_in_steps()
+    scores = yield from workspace.project.scores.read_for_in_steps(document, workspace.project)
     for grader in SuiteFile(document.tree).graders(span):
         yield
         score = scores.of_grader(grader)

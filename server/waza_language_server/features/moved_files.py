@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from waza_language_server.project.named_paths import PathsIn, moved_path
-from waza_language_server.project.references import mentions_in
+from waza_language_server.project.references import mentions_in, place_of
+from waza_language_server.project.rewriting import rewritten
 from waza_language_server.project.suite_files import files_of_workspace
-from waza_language_server.text.scalar_map import ScalarMap
 from waza_language_server.text.workspace_edit import FilePlace, WorkspaceEdit
 
 if TYPE_CHECKING:
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
 
     from waza_engine.steps import Steps
     from waza_language_server.project.document import Document
+    from waza_language_server.project.mentions import Mention
     from waza_language_server.project.workspace import Workspace
 
 
@@ -36,7 +36,7 @@ def path_changes(
 
     ``near`` is the document around which suites are looked for when no folder is open.
     """
-    found: list[tuple[FilePlace, str]] = []
+    found: list[tuple[FilePlace, Mention, str]] = []
     for file in files_of_workspace(workspace.project, near):
         yield
         if file is None or file.kind == "skill":
@@ -46,11 +46,7 @@ def path_changes(
         paths = PathsIn(workspace.project, file)
         for each in mentions_in(workspace, file, *words):
             yield
-            if each is None or each.mention.kind != "file":
-                continue
-            new = paths.rewritten(each.mention, moves)
-            if new is not None:
-                node, text = each.mention.node, each.place.text
-                place = replace(each.place, span=node.span)
-                found.append((place, ScalarMap.of(text, node).write(new)))
-    return found
+            new = paths.rewritten(each, moves) if each is not None and each.kind == "file" else None
+            if each is not None and new is not None:
+                found.append((place_of(workspace, file, each), each, new))
+    return (yield from rewritten(workspace, found))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from waza_language_server.project.references import (
     definitions,
     mentions_in,
+    place_of,
     references,
     references_in_document,
     symbol_at,
@@ -79,12 +80,13 @@ def workspace_symbols(workspace: Workspace, query: str) -> Steps[tuple[Workspace
             continue
         for each in mentions_in(workspace, file):
             yield
-            mention = each.mention if each is not None else None
-            if each is None or mention is None or not mention.defines or not _fits(query, mention.name):
+            if each is None or not each.defines or not _fits(query, each.name):
                 continue
-            if mention.kind == "grader" or mention.kind == "task" or mention.kind == "skill":
+            if each.kind == "grader" or each.kind == "task" or each.kind == "skill":
                 container = _shown(workspace, file.path.as_posix() if file.path is not None else file.uri)
-                found.append(WorkspaceSymbol(mention.name, mention.kind, each.place, container))
+                found.append(
+                    WorkspaceSymbol(each.name, each.kind, place_of(workspace, file, each), container)
+                )
         if len(found) >= MAX_SYMBOLS:
             break
     return tuple(found[:MAX_SYMBOLS])

@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from waza_language_server.features.moved_files import path_changes
-from waza_language_server.project.references import Reference, Symbol, is_taken, references, symbol_at
+from waza_language_server.project.references import Symbol, is_taken, references, symbol_at
+from waza_language_server.project.rewriting import rewritten
 from waza_language_server.project.suite_files import SuiteSource
 from waza_language_server.project.suites import picks_up
 from waza_language_server.project.uris import uri_of
 from waza_language_server.text.file_names import is_file_name
-from waza_language_server.text.scalar_map import ScalarMap
 from waza_language_server.text.span import Span
-from waza_language_server.text.workspace_edit import FilePlace, FileRename, WorkspaceEdit
+from waza_language_server.text.workspace_edit import FileRename, WorkspaceEdit
 
 if TYPE_CHECKING:
     from waza_engine.steps import Steps
@@ -78,7 +78,8 @@ def rename(
     if (yield from is_taken(workspace, symbol, name)):
         raise RenameError(f"Another {symbol.kind} is called `{name}` already.")
     found = yield from references(workspace, symbol)
-    places = [(_whole(each), _written(each, name)) for each in found if each.written]
+    changes = [(each.place, each.mention, name) for each in found if each.written]
+    places = yield from rewritten(workspace, changes)
     file = _file_of_task(workspace, symbol)
     new_file = _new_file(workspace, file, name) if file is not None else None
     if file is None or new_file is None or not renames_files:
@@ -93,22 +94,6 @@ def _refuse_impossible(symbol: Symbol, name: str) -> None:
         raise RenameError(f"A {symbol.kind} needs a name that is not blank.")
     if symbol.kind == "anchor" and not _ANCHOR.fullmatch(name):
         raise RenameError(f"`{name}` cannot be the name of an anchor; leave out blanks, brackets and commas.")
-
-
-def _whole(reference: Reference) -> FilePlace:
-    """Return the place of all that is written anew: a scalar with its quotes, the name of an anchor."""
-    mention = reference.mention
-    if mention.kind == "anchor":
-        return reference.place
-    return replace(reference.place, span=mention.node.span.shifted(mention.offset))
-
-
-def _written(reference: Reference, name: str) -> str:
-    mention = reference.mention
-    if mention.kind == "anchor":
-        return name
-    text = reference.place.text[mention.offset :]
-    return ScalarMap.of(text, mention.node).write(name)
 
 
 def _file_of_task(workspace: Workspace, symbol: Symbol) -> Path | None:

@@ -18,7 +18,7 @@ from waza_engine.files import FileError, read_bytes, text_of
 from waza_engine.steps import Steps
 from waza_language_server.project.facts import Fact
 from waza_language_server.project.reach import Reach
-from waza_language_server.syntax.tree import Tree, parse
+from waza_language_server.syntax.tree import Tree, parse, parse_in_steps
 
 MAX_BYTES = 4_000_000
 """Larger files are not read: what they hold stays unknown."""
@@ -29,6 +29,8 @@ MAX_KEPT = 20_000
 """Files and folders that are remembered before the memory is emptied."""
 MAX_TREES = 20
 """Files whose trees are remembered: a tree takes many times the memory of its text."""
+LARGEST_REMEMBERED = 200_000
+"""Characters of a text whose tree is remembered as the last one."""
 
 Stamp = tuple[int, int, int, int]
 Value = TypeVar("Value")
@@ -50,6 +52,7 @@ class Disk:
         self._folders: dict[Path, _Remembered[Fact[tuple[tuple[str, bool], ...]]]] = {}
         self._derived: dict[tuple[Path, str], _Remembered[object]] = {}
         self._trees: dict[Path, _Remembered[Tree]] = {}
+        self._last_tree: Tree | None = None
         self._moment: dict[Hashable, object] | None = None
 
     @contextmanager
@@ -120,6 +123,15 @@ class Disk:
     def tree(self, path: Path) -> Tree:
         """Return the tree of a file, parsed once for each version of it; empty when it cannot be read."""
         return self._believed(self._trees, path, path, lambda text: parse(text.value), MAX_TREES)
+
+    def parsed_in_steps(self, text: str) -> Steps[Tree]:
+        """Return the tree of the text of a file; the last one is remembered, for whoever asks next."""
+        if self._last_tree is None or self._last_tree.text != text:
+            tree = yield from parse_in_steps(text)
+            if len(text) > LARGEST_REMEMBERED:
+                return tree
+            self._last_tree = tree
+        return self._last_tree
 
     def _believed(
         self,

@@ -34,7 +34,7 @@ from waza_language_server.project.suites import (
     picks_up,
 )
 from waza_language_server.project.uris import path_of
-from waza_language_server.syntax.tree import Tree, parse, parse_in_steps
+from waza_language_server.syntax.tree import Tree, parse
 
 MAX_FIXTURES = 2_000
 MAX_NEIGHBOURS = 200
@@ -137,17 +137,26 @@ class Project:
         document = self.documents.get(path)
         if document is not None:
             return outline_of(document)
-        return self.disk.derived(path, "outline", lambda text: finished(_read_outline(text)))
+        return self.disk.derived(path, "outline", lambda text: finished(self._read_outline(text)))
 
     def read_in_steps(self, path: Path) -> Steps[None]:
         """Read the eval files around a file, those that are not open, before they are asked about."""
         for folder in folders_above(path):
-            for name in sorted(self.names(folder).intersection(self.eval_names(folder / "eval.yaml"))):
-                if folder / name not in self.documents and self._is_eval(folder / name):
-                    yield from self.disk.derive_in_steps(folder / name, "outline", _read_outline)
-            yield
+            yield from self.read_folder_in_steps(folder)
             if folder in self.roots:
                 return
+
+    def read_folder_in_steps(self, folder: Path) -> Steps[None]:
+        """Read the eval files in a folder, those that are not open."""
+        for name in sorted(self.names(folder).intersection(self.eval_names(folder / "eval.yaml"))):
+            if self._is_eval(folder / name):
+                yield from self.read_outline_in_steps(folder / name)
+        yield
+
+    def read_outline_in_steps(self, path: Path) -> Steps[None]:
+        """Read what an eval or task file says that is not open."""
+        if path not in self.documents:
+            yield from self.disk.derive_in_steps(path, "outline", self._read_outline)
 
     # Suites and their tasks.
 
@@ -234,6 +243,12 @@ class Project:
 
     # Helpers.
 
+    def _read_outline(self, text: Fact[str]) -> Steps[Outline]:
+        if text.known:
+            return (yield from outline_in_steps((yield from self.disk.parsed_in_steps(text.value))))
+        # A run may read larger files than we do.
+        return replace(EMPTY, unreadable="" if text.why == TOO_LARGE else text.why)
+
     def names(self, folder: Path) -> frozenset[str]:
         """Return the names in a folder; none when it cannot be read."""
         return self.disk.once(
@@ -280,13 +295,6 @@ def _written_id(text: Fact[str]) -> str | None:
     """Return the ``id`` when one plain word stands there for sure, None when only a parse can tell."""
     found = _ID_LINE.findall(text.value)
     return found[0] or None if len(found) == 1 else None
-
-
-def _read_outline(text: Fact[str]) -> Steps[Outline]:
-    if text.known:
-        return (yield from outline_in_steps((yield from parse_in_steps(text.value))))
-    # A run may read larger files than we do.
-    return replace(EMPTY, unreadable="" if text.why == TOO_LARGE else text.why)
 
 
 def _configured_eval_name(tree: Tree) -> str | None:

@@ -45,8 +45,8 @@ _MOST_OCCURRENCES = 1_000
 class Mention:
     """A name in a file.
 
-    ``span`` are the characters to select; ``node`` is the scalar that holds them in the tree of a text that
-    starts ``offset`` characters into the file. ``shape`` says what else may stand there.
+    ``span`` are the characters to select; ``whole`` are those of the scalar that holds them, its quotes
+    included. ``shape`` says what else may stand there.
     ``task`` and ``checkpoint`` tell where a grader is named: at which offsets the inline task and the list of
     the checkpoint around it begin; None outside of them.
     """
@@ -55,11 +55,10 @@ class Mention:
     name: str
     span: Span
     defines: bool
-    node: Node
+    whole: Span
     shape: Shape | None = None
     task: int | None = None
     checkpoint: int | None = None
-    offset: int = 0
 
     @property
     def schema_kind(self) -> str:
@@ -148,11 +147,11 @@ def anchors(tree: Tree) -> Iterator[Mention | None]:
     for node in nodes:
         yield None
         if node.kind == "alias":
-            yield Mention("anchor", node.value, Span(node.span.start + 1, node.span.end), False, node)
+            yield Mention("anchor", node.value, Span(node.span.start + 1, node.span.end), False, node.span)
         name = node.green.anchor
         at = tree.text.rfind(f"&{name}", 0, node.span.start) if name else -1
         if name and at >= 0:
-            yield Mention("anchor", name, Span(at + 1, at + 1 + len(name)), True, node)
+            yield Mention("anchor", name, Span(at + 1, at + 1 + len(name)), True, node.span)
 
 
 def mention_at(document: Document, catalog: Catalog, offset: int) -> Mention | None:
@@ -189,8 +188,9 @@ def _mention(
     task: int | None = None,
     checkpoint: int | None = None,
 ) -> Mention:
-    span = ScalarMap.of(text, node).source_span(0, len(node.value)) if node.style != "plain" else node.span
-    return Mention(kind, node.value.strip(), span, defines, node, shape, task, checkpoint)
+    whole = node.span
+    span = ScalarMap.of(text, node).source_span(0, len(node.value)) if node.style != "plain" else whole
+    return Mention(kind, node.value.strip(), span, defines, whole, shape, task, checkpoint)
 
 
 def _around(tasks: list[tuple[int, int]], offset: int) -> int | None:
@@ -203,4 +203,5 @@ def _in_skill(text: str) -> Iterator[Mention]:
     if written is not None:
         node, start = written.node, written.offset
         shown = ScalarMap.of(written.matter, node).source_span(0, len(node.value))
-        yield Mention("skill", node.value.strip(), shown.shifted(start), True, node, offset=start)
+        whole = node.span.shifted(start)
+        yield Mention("skill", node.value.strip(), shown.shifted(start), True, whole)

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from waza_engine.steps import Steps
+from waza_language_server.project.disk import stamp_of
 from waza_language_server.project.mentions import (
     Mention,
     SymbolKind,
@@ -27,7 +28,6 @@ from waza_language_server.project.mentions import (
 )
 from waza_language_server.project.named_paths import PathsIn
 from waza_language_server.project.suite_files import SuiteSource, files_of_suite, files_of_workspace
-from waza_language_server.syntax.tree import parse_in_steps
 from waza_language_server.text.span import Span
 from waza_language_server.text.workspace_edit import FilePlace
 
@@ -77,7 +77,7 @@ class _Named:
     @property
     def place(self) -> tuple[str, Span]:
         """What tells its place from all others."""
-        return self.reference.place.uri, self.reference.mention.node.span
+        return self.reference.place.uri, self.reference.mention.whole
 
 
 def symbol_at(document: Document, workspace: Workspace, offset: int) -> Symbol | None:
@@ -114,7 +114,7 @@ def references_in_document(workspace: Workspace, symbol: Symbol) -> Steps[tuple[
         return tuple(each.reference for each in _connected(graders, symbol))
     found = yield from _named(workspace, (own,), symbol.kind, symbol.name)
     if symbol.kind == "task":
-        found = [each for each in found if each.mention.node.span == symbol.mention.node.span]
+        found = [each for each in found if each.mention.whole == symbol.mention.whole]
     return tuple(found)
 
 
@@ -166,7 +166,7 @@ def _graders(workspace: Workspace, symbol: Symbol) -> Steps[list[_Named]]:
         seen.add(suite.path)
         for file in files_of_suite(project, suite):
             yield
-            if file.uri not in files and _may_say(project, file, symbol.name):
+            if file.uri not in files and _may_name(workspace, file, symbol.name):
                 files[file.uri] = file
                 # Another suite that runs this task may have a grader of the same name.
                 waiting += _suites(project, file.path)
@@ -217,7 +217,7 @@ def _connected(graders: list[_Named], symbol: Symbol) -> list[_Named]:
     at_place: dict[tuple[str, Span], set[Scope]] = {}
     for each in graders:
         at_place.setdefault(each.place, set()).update(each.meant)
-    known = set(at_place.get((symbol.document.uri, symbol.mention.node.span), ()))
+    known = set(at_place.get((symbol.document.uri, symbol.mention.whole), ()))
     grown = True
     while grown:
         before = len(known)
@@ -235,7 +235,7 @@ def _connected(graders: list[_Named], symbol: Symbol) -> list[_Named]:
 def _of_task(workspace: Workspace, symbol: Symbol) -> Steps[list[Reference]]:
     project, own = workspace.project, SuiteSource.of(symbol.document)
     found = yield from _named(workspace, (own,), "task", symbol.name)
-    found = [each for each in found if each.mention.node.span == symbol.mention.node.span]
+    found = [each for each in found if each.mention.whole == symbol.mention.whole]
     if own.kind == "task" and own.path is not None:
         files = (SuiteSource.at(project, suite.path, "eval") for suite in _suites(project, own.path))
         found += yield from _naming_file(workspace, files, own.path)
@@ -272,8 +272,8 @@ def _naming_file(
         paths = PathsIn(workspace.project, file)
         for each in mentions_in(workspace, file):
             yield
-            if each is not None and each.mention.kind == "file" and path in paths.files(each.mention):
-                found.append(Reference(each.place, each.mention, written=False))
+            if each is not None and each.kind == "file" and path in paths.files(each):
+                found.append(Reference(place_of(workspace, file, each), each, written=False))
     return found
 
 
@@ -284,45 +284,85 @@ def _named(
     found: list[Reference] = []
     for file in files:
         yield
-        if file is None or not _may_say(workspace.project, file, name):
+        if file is None:
             continue
-        tree = yield from _tree(workspace.project, file)
-        for each in mentions_of(file, tree, workspace.catalog, name):
-            yield
-            if each is not None and each.kind == kind:
-                found.append(Reference(FilePlace(file.uri, tree.text, each.span), each))
+        known = _known(workspace, file)
+        if known is None and not _may_say(workspace, file, name):
+            continue
+        for each in known if known is not None else (yield from _read(workspace, file, name)):
+            if each.kind == kind and each.name == name:
+                yield
+                found.append(Reference(place_of(workspace, file, each), each))
     return found
 
 
-def mentions_in(workspace: Workspace, file: SuiteSource, *words: str) -> Iterator[Reference | None]:
+def _read(workspace: Workspace, file: SuiteSource, name: str) -> Steps[list[Mention]]:
+    tree = yield from _tree(workspace, file)
+    found: list[Mention] = []
+    for each in mentions_of(file, tree, workspace.catalog, name):
+        yield
+        if each is not None:
+            found.append(each)
+    return found
+
+
+def mentions_in(workspace: Workspace, file: SuiteSource, *words: str) -> Iterator[Mention | None]:
     """Yield everything that a file names, and None wherever a pause is welcome.
 
     Nothing of a file that can say none of the words that are looked for: it is not parsed.
     """
-    if words and not any(_may_say(workspace.project, file, word) for word in words):
+    known = _known(workspace, file)
+    if known is not None:
+        yield from known
         return
-    tree = yield from _tree(workspace.project, file)
+    if words and not any(_may_say(workspace, file, word) for word in words):
+        return
+    path = file.path if file.document is None else None
+    stamp = stamp_of(path) if path is not None else None
+    tree = yield from _tree(workspace, file)
+    found: list[Mention] = []
     for mention in mentions(file, tree, workspace.catalog):
-        yield Reference(FilePlace(file.uri, tree.text, mention.span), mention) if mention else None
+        yield mention
+        if mention is not None:
+            found.append(mention)
+    if path is not None and isinstance(stamp, tuple) and tree.text:
+        workspace.known.keep(path, file.kind, stamp, tuple(found))
 
 
-def _tree(project: Project, file: SuiteSource) -> Steps[Tree]:
+def place_of(workspace: Workspace, file: SuiteSource, mention: Mention) -> FilePlace:
+    """Return where a mention stands."""
+    return FilePlace(file.uri, _text(workspace, file), mention.span)
+
+
+def _known(workspace: Workspace, file: SuiteSource) -> tuple[Mention, ...] | None:
+    """Return what a closed file mentions if that is known, without reading it."""
+    if file.document is not None or file.path is None:
+        return None
+    return workspace.known.of(file.path, file.kind)
+
+
+def _may_name(workspace: Workspace, file: SuiteSource, name: str) -> bool:
+    known = _known(workspace, file)
+    return any(each.name == name for each in known) if known is not None else _may_say(workspace, file, name)
+
+
+def _tree(workspace: Workspace, file: SuiteSource) -> Steps[Tree]:
     if file.document is None:
-        return (yield from parse_in_steps(_text(project, file)))
+        return (yield from workspace.project.disk.parsed_in_steps(_text(workspace, file)))
     yield from file.document.read_in_steps()
     return file.document.tree
 
 
-def _may_say(project: Project, file: SuiteSource, word: str) -> bool:
-    text = _text(project, file)
+def _may_say(workspace: Workspace, file: SuiteSource, word: str) -> bool:
+    text = _text(workspace, file)
     # A backslash may hide a word, a quote be doubled, a blank be a line break.
     return "\\" in text or all(part in text for part in word.replace("'", " ").split())
 
 
-def _text(project: Project, file: SuiteSource) -> str:
+def _text(workspace: Workspace, file: SuiteSource) -> str:
     if file.document is not None:
         return file.document.text
-    return project.text(file.path).value if file.path is not None else ""
+    return workspace.known.text(file.path, workspace.project.disk) if file.path is not None else ""
 
 
 def _own_first(document: Document, files: Iterator[SuiteSource | None]) -> Iterator[SuiteSource | None]:

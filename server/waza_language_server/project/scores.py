@@ -79,6 +79,8 @@ class Scores:
 
     def __init__(self) -> None:
         self._results: dict[Path, tuple[float, RunResult | None]] = {}
+        self._readings: dict[Path, tuple[float, Steps[RunResult | None]]] = {}
+        """The suites whose results are being read, with the time of the last step."""
         self._graded: dict[tuple[Path, datetime], Values] = {}
         self._ended = EndedRuns(MAX_RESULT_BYTES)
 
@@ -88,12 +90,30 @@ class Scores:
 
     def results_in_steps(self, suite: Path) -> Steps[RunResult | None]:
         """Do the same with a pause after each file that must be read."""
-        known = self._results.get(suite)
-        if known is None or time.monotonic() - known[0] > RECHECK_SECONDS:
-            found = yield from _found_in_steps(suite)
-            found = yield from self._ended.over(suite, found)
-            known = self._results[suite] = time.monotonic(), found
-        return known[1]
+        while True:
+            known = self._results.get(suite)
+            if known is not None and time.monotonic() - known[0] <= RECHECK_SECONDS:
+                return known[1]
+            # Whoever asks meanwhile goes on with the same reading.
+            touched, reading = self._readings.get(suite) or (0.0, self._read(suite))
+            if time.monotonic() - touched > RECHECK_SECONDS:
+                # Nobody went on with it, and files may have changed since.
+                reading = self._read(suite)
+            self._readings[suite] = time.monotonic(), reading
+            try:
+                next(reading)
+            except StopIteration as end:
+                self._results[suite] = time.monotonic(), end.value
+                del self._readings[suite]
+                return end.value
+            except Exception:
+                del self._readings[suite]
+                raise
+            yield
+
+    def _read(self, suite: Path) -> Steps[RunResult | None]:
+        found = yield from _found_in_steps(suite)
+        return (yield from self._ended.over(suite, found))
 
     def tools(self, suite: Path) -> tuple[str, ...]:
         """Return the tools that the newest run of a suite called, in order of their first call."""
@@ -104,10 +124,12 @@ class Scores:
         """Take what a run has just written: of what it ran it is the newest, whatever lies beside it."""
         self._ended.note(run, results, finished(_found_in_steps(run.suite)))
         self._results.pop(run.suite, None)
+        self._readings.pop(run.suite, None)
 
     def forget(self) -> None:
         """Look at the disk again: a result file has changed."""
         self._results.clear()
+        self._readings.clear()
 
     def of_document(self, document: Document, project: Project) -> DocumentScores:
         """Return the scores of a document's graders, to be asked for one by one."""
@@ -125,9 +147,11 @@ class Scores:
                 runs.append((suite, run))
         return DocumentScores(self, project, path, task, runs)
 
-    def of_grader(self, document: Document, project: Project, grader: GraderEntry) -> Score | None:
-        """Return the score of one grader entry of this document, None when it was never graded."""
-        return self.of_document(document, project).of_grader(grader)
+    def read_for_in_steps(self, document: Document, project: Project) -> Steps[DocumentScores]:
+        """Do the same and read what else its scores depend on: nothing is left to be read when it returns."""
+        scores = yield from self.of_document_in_steps(document, project)
+        yield from scores.read_in_steps()
+        return scores
 
     def values_then(self, path: Path, moment: datetime) -> Values | None:
         """Return what the file said at a moment; None when it was written later and nobody looked before."""

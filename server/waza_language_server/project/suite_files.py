@@ -63,6 +63,7 @@ def files_of_workspace(project: Project, near: Document | None = None) -> Iterat
     """
     seen: set[Path] = set()
     for folder in _folders(project, near):
+        yield from project.read_folder_in_steps(folder)
         for file in _in_folder(project, folder):
             if file.path is not None and file.path not in seen:
                 seen.add(file.path)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
+
+from waza_language_server.project.known_mentions import KnownMentions
 
 if TYPE_CHECKING:
     from waza_language_server.project.document import Document
@@ -21,7 +23,18 @@ class Workspace:
 
     project: Project
     catalog: Catalog
+    known: KnownMentions = field(default_factory=KnownMentions, compare=False, repr=False)
+    """What the closed files mention, as far as they were read."""
 
     def with_document(self, document: Document) -> Workspace:
         """Return the same in which this document is open as it is."""
         return replace(self, project=self.project.with_document(document))
+
+    def with_project(self, project: Project) -> Workspace:
+        """Return the same with other files."""
+        known = self.known if project.disk is self.project.disk else KnownMentions()
+        return replace(self, project=project, known=known)
+
+    def with_catalog(self, catalog: Catalog) -> Workspace:
+        """Return the same in which something else may be written."""
+        return Workspace(self.project, catalog)

@@ -12,7 +12,7 @@ import logging
 import sys
 from contextlib import suppress
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from lsprotocol import types
 from pygls.exceptions import (
@@ -29,6 +29,7 @@ from waza_language_server.protocol.dispatch import Dispatcher
 from waza_language_server.protocol.feature_table import COMMANDS, FEATURES, PULLED_DIAGNOSTICS
 from waza_language_server.protocol.leaving import Departure
 from waza_language_server.protocol.pygls_internals import Protocol
+from waza_language_server.protocol.services.idle import IdleWork
 from waza_language_server.protocol.wire import Inbox, Outbox, Wire, take_standard_streams
 
 if TYPE_CHECKING:
@@ -65,6 +66,10 @@ class WazaServer(LanguageServer):
         """Whether there is nothing to do any more but to end."""
         self.is_closing = False
         """Whether nothing may be started any more."""
+        self.idle = IdleWork()
+        """What is done while nobody asks for anything."""
+        self.hints_to_come: dict[str, Literal["reading", "read"]] = {}
+        """The documents whose hints the client asks for again when their results are read, or was told to."""
         self._background: set[asyncio.Task[None]] = set()
         self.on_client: Callable[[int], None] = lambda _pid: None
         """Called with the process id of the client, which the server does not outlive."""
@@ -91,7 +96,7 @@ class WazaServer(LanguageServer):
         from waza_language_server.protocol.services.schedule import Diagnostics
 
         publish = None if self.abilities.pulls_diagnostics else publisher(self)
-        return Diagnostics(self.session, publish, self._meet_unknown_type)
+        return Diagnostics(self.session, publish, self._meet_unknown_type, self.idle.disturb)
 
     @cached_property
     def runs(self) -> Runs:
@@ -160,6 +165,7 @@ class WazaServer(LanguageServer):
     async def close(self) -> None:
         """End the engine and its runs, and start none any more; returns when they are gone."""
         self.is_closing = True
+        self.idle.end()
         if "runs" in self.__dict__:
             await self.runs.close()
 
@@ -229,7 +235,7 @@ async def _main_loop(server: WazaServer, wire: Wire, departure: Departure) -> No
     server.on_client = lambda pid: departure.begin_with_client(pid, leave)
     server.protocol.set_writer(Outbox(wire, server.leave))
     inbox = Inbox(wire, departure.begin)
-    reader = asyncio.create_task(_handle_all(inbox, Dispatcher(server.protocol, inbox, server.leave)))
+    reader = asyncio.create_task(_handle_all(server, inbox))
     reader.add_done_callback(lambda _: server.leave())
     await server.ended.wait()
     departure.begin(1)
@@ -242,8 +248,10 @@ async def _main_loop(server: WazaServer, wire: Wire, departure: Departure) -> No
         await asyncio.wait(farewells)
 
 
-async def _handle_all(inbox: Inbox, dispatcher: Dispatcher) -> None:
+async def _handle_all(server: WazaServer, inbox: Inbox) -> None:
+    dispatcher = Dispatcher(server.protocol, inbox, server.leave)
     while (message := await inbox.next()) is not None:
+        server.idle.disturb()
         dispatcher.handle(message)
         if inbox.empty():
             # Lets the work that the messages started take a step before the next one is waited for.

@@ -12,7 +12,7 @@ import pytest
 
 from tests.server.project.files import EVAL, opened, project_with, put, small_suite
 from waza_engine.steps import Steps
-from waza_language_server.project import disk, index
+from waza_language_server.project import disk
 from waza_language_server.project.disk import stamp_of
 from waza_language_server.project.index import Project
 from waza_language_server.project.nearby import Nearby
@@ -232,7 +232,7 @@ def test_the_id_of_another_task_is_found_without_parsing_the_others(
         parsed.append(text)
         return parse_in_steps(text)
 
-    monkeypatch.setattr(index, "parse_in_steps", counting_parse)
+    monkeypatch.setattr(disk, "parse_in_steps", counting_parse)
     named = project.suite(suite)
     parsed.clear()
     assert [path for path in project.tasks_with_id(named, "same") if path] == [quoted]
@@ -272,6 +272,6 @@ def test_a_long_suite_that_is_not_open_is_read_with_pauses_before_it_is_asked_ab
     def reading(_: str) -> Steps[Tree]:
         raise AssertionError("read again")
 
-    monkeypatch.setattr(index, "parse_in_steps", reading)
+    monkeypatch.setattr(disk, "parse_in_steps", reading)
     assert [found.path for found in project.suites_of(task)] == [suite]
     assert project.outline(suite).skill == "x"

@@ -9,6 +9,7 @@ from lsprotocol import types
 from waza_language_server.protocol.services.session import Change
 
 if TYPE_CHECKING:
+    from waza_engine.steps import Steps
     from waza_language_server.protocol.server import WazaServer
 
 
@@ -17,6 +18,7 @@ def did_open(ls: WazaServer, params: types.DidOpenTextDocumentParams) -> None:
     item = params.text_document
     ls.session.open(item.uri, str(item.language_id), item.version, item.text)
     ls.diagnostics.edited(item.uri)
+    ls.idle.add(f"scores of {item.uri}", lambda: _scores(ls, item.uri))
 
 
 def did_change(ls: WazaServer, params: types.DidChangeTextDocumentParams) -> None:
@@ -36,6 +38,13 @@ def did_close(ls: WazaServer, params: types.DidCloseTextDocumentParams) -> None:
     """Forget a document."""
     ls.session.close(params.text_document.uri)
     ls.diagnostics.closed(params.text_document.uri)
+
+
+def _scores(ls: WazaServer, uri: str) -> Steps[None]:
+    from waza_language_server.protocol.handlers.inlay_hint import prepare
+
+    yield
+    yield from prepare(ls, uri)
 
 
 def _change(change: types.TextDocumentContentChangeEvent) -> Change:

@@ -24,7 +24,7 @@ def hover(ls: WazaServer, params: types.HoverParams) -> Answer[types.Hover]:
         convert = Converter(document, ls.session.encoding, ls.abilities)
         offset = convert.offset(params.position)
         yield
-        found = feature.hover(
+        found = yield from feature.hover_in_steps(
             document,
             ls.session.workspace,
             offset,

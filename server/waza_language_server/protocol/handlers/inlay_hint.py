@@ -1,7 +1,12 @@
-"""Scores at line ends, from the last results."""
+"""Scores at line ends, from the last results.
+
+Results that take long to read are read on when there is time, and the client is told to ask again: until then
+there are no hints rather than old ones. A client that cannot be told waits for them.
+"""
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 from waza_engine.steps import in_steps
@@ -17,14 +22,58 @@ if TYPE_CHECKING:
     from waza_language_server.protocol.server import WazaServer
     from waza_language_server.protocol.services.schedule import Answer
 
+PATIENCE_SECONDS = 0.1
+"""How long results are read before the request is answered without them."""
+
 
 def inlay_hint(ls: WazaServer, params: types.InlayHintParams) -> Answer[list[types.InlayHint]]:
     """Return the scores in the part of a document that the client shows."""
 
     def find(document: Document) -> Steps[list[types.InlayHint]]:
+        if not (yield from _read_soon(ls, document)):
+            return []
         convert = Converter(document, ls.session.encoding, ls.abilities)
         shown = Span(convert.offset(params.range.start), convert.offset(params.range.end))
         hints = yield from inlay_hints_in_steps(document, ls.session.workspace, shown)
         return (yield from in_steps(map(convert.inlay_hint, hints)))
 
     return ls.diagnostics.answer(params.text_document.uri, find)
+
+
+def prepare(ls: WazaServer, uri: str) -> Steps[None]:
+    """Read the results of the suites of an open document, so that its scores are known when asked for."""
+    document = yield from ls.session.read_in_steps(uri)
+    if document is not None:
+        yield from ls.session.project.scores.read_for_in_steps(document, ls.session.project)
+
+
+def _read_soon(ls: WazaServer, document: Document) -> Steps[bool]:
+    """Return whether the results of a document are read; if not, the client will be told when they are."""
+    uri = document.uri
+    if not ls.abilities.refreshes_inlay_hints or ls.hints_to_come.get(uri) == "read":
+        # Told to ask again it waits, however long it takes: or it would be told so for ever.
+        ls.hints_to_come.pop(uri, None)
+        return True
+    if uri in ls.hints_to_come:
+        return False
+    reading = ls.session.project.scores.read_for_in_steps(document, ls.session.project)
+    worked = 0.0
+    while worked < PATIENCE_SECONDS:
+        begun = time.perf_counter()
+        try:
+            next(reading)
+        except StopIteration:
+            return True
+        worked += time.perf_counter() - begun
+        yield
+    ls.hints_to_come[uri] = "reading"
+    ls.idle.add(f"scores shown in {uri}", lambda: _read_on(ls, uri, reading))
+    return False
+
+
+def _read_on(ls: WazaServer, uri: str, reading: Steps[object]) -> Steps[None]:
+    try:
+        yield from reading
+    finally:
+        ls.hints_to_come[uri] = "read"
+        ls.workspace_inlay_hint_refresh(None)

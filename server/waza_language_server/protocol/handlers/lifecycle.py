@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -12,9 +11,17 @@ from waza_language_server.protocol.capabilities import resolve_abilities
 from waza_language_server.protocol.client_options import client_options
 
 if TYPE_CHECKING:
+    from waza_engine.steps import Steps
     from waza_language_server.protocol.server import WazaServer
 
-LOAD_AFTER_SECONDS = 0.5
+_LOADED = (
+    *("syntax.tree", "project.index", "schema.catalog", "protocol.handlers.documents"),
+    *("protocol.services.schedule", "protocol.handlers.completion", "protocol.handlers.hover"),
+    *("text.scalar_map", "syntax.edits", "analysis.schema_rules.wrong_values", "embedded.languages"),
+    *("analysis.diagnose", "protocol.handlers.diagnostics", "protocol.handlers.code_lens"),
+    *("protocol.handlers.inlay_hint", "protocol.handlers.code_action", "protocol.handlers.navigation"),
+    *("protocol.handlers.rename", "protocol.handlers.runnables"),
+)
 
 
 def initialize(ls: WazaServer, params: types.InitializeParams) -> None:
@@ -28,12 +35,24 @@ def initialize(ls: WazaServer, params: types.InitializeParams) -> None:
 
 
 async def initialized(ls: WazaServer, _params: types.InitializedParams) -> None:
-    """Ask to be told when files change, and load the features once the first documents were looked at."""
+    """Load the features while the client is busy with itself, and ask to be told when files change."""
+    ls.idle.add("features", _load_features)
+    ls.idle.add("workspace", lambda: _read_workspace(ls))
     if ls.abilities.watches_files:
         from waza_language_server.protocol.handlers.watched_files import watch_files
 
         await watch_files(ls)
-    await asyncio.sleep(LOAD_AFTER_SECONDS)
-    for feature in ("completion", "hover", "code_action", "code_lens", "inlay_hint"):
-        import_module(f"waza_language_server.protocol.handlers.{feature}")
-        await asyncio.sleep(0)
+
+
+def _read_workspace(ls: WazaServer) -> Steps[None]:
+    from waza_language_server.protocol.handlers.watched_files import read_workspace
+
+    yield
+    yield from read_workspace(ls)
+
+
+def _load_features() -> Steps[None]:
+    """Load what the first requests need, the soonest first, with many pauses."""
+    for module in _LOADED:
+        import_module(f"waza_language_server.{module}")
+        yield

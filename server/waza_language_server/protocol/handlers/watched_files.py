@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
+from waza_language_server.project.reading_ahead import read_ahead
 from waza_language_server.project.uris import path_of
 
 if TYPE_CHECKING:
+    from waza_engine.steps import Steps
     from waza_language_server.protocol.server import WazaServer
 
 _WATCHED = ("**/*.{yaml,yml}", "**/SKILL.md", "**/.waza/results/*.json", "**/reviews.jsonl")
@@ -50,6 +52,11 @@ def did_change_folders(ls: WazaServer, _params: types.DidChangeWorkspaceFoldersP
     _look_again(ls)
 
 
+def read_workspace(ls: WazaServer) -> Steps[None]:
+    """Read the files of the workspace before somebody asks who names what."""
+    yield from read_ahead(ls.session.workspace)
+
+
 def refresh_scores(ls: WazaServer) -> None:
     """Read the results again and ask the client for inlay hints and lenses again: there are new scores."""
     ls.session.project.scores.forget()
@@ -61,6 +68,7 @@ def refresh_scores(ls: WazaServer) -> None:
 
 def _look_again(ls: WazaServer) -> None:
     ls.session.files_changed()
+    ls.idle.add("workspace", lambda: read_workspace(ls))
     ls.diagnostics.all_again()
     if ls.abilities.pulls_diagnostics and ls.abilities.refreshes_diagnostics:
         ls.workspace_diagnostic_refresh(None)

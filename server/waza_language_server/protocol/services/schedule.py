@@ -14,7 +14,6 @@ from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from waza_engine.steps import finished
-from waza_language_server.analysis.diagnose import diagnose_in_steps
 from waza_language_server.protocol.messages import OutdatedError
 
 if TYPE_CHECKING:
@@ -45,15 +44,18 @@ class Diagnostics:
         session: Session,
         publish: Publish | None,
         on_unknown_type: Callable[[], None] = lambda: None,
+        on_slice: Callable[[], None] = lambda: None,
     ) -> None:
         """``publish`` sends the problems of a document to the client; None instead of a document clears them.
 
         It is None for a client that asks for them itself: diagnostics are pushed or pulled, never both.
-        ``on_unknown_type`` is called when a document names a grader type that the catalog does not know.
+        ``on_unknown_type`` is called when a document names a grader type that the catalog does not know,
+        ``on_slice`` when a slice of work was done.
         """
         self._session = session
         self._publish = publish
         self._on_unknown_type = on_unknown_type
+        self._on_slice = on_slice
         self._known: dict[str, tuple[Document, Workspace, tuple[Problem, ...]]] = {}
         self._published: dict[str, tuple[Document, tuple[Problem, ...]]] = {}
         self._work: dict[str, asyncio.Task[None]] = {}
@@ -67,7 +69,7 @@ class Diagnostics:
         while (text := self._session.text(uri)) is not None:
             steps = self._newest(uri)
             while self._session.text(uri) is text:
-                done = _slice(steps)
+                done = self._slice(steps)
                 if done is not None:
                     if done[0] is None or self._session.is_current(done[0][0]):
                         return done[0]
@@ -83,7 +85,7 @@ class Diagnostics:
         """
         text = self._session.text(uri)
         steps = self._answer(uri, answer)
-        done = _slice(steps)
+        done = self._slice(steps)
         return self._rest(uri, text, steps) if done is None else done[0]
 
     async def _rest(self, uri: str, text: str | None, steps: Steps[Value | None]) -> Value | None:
@@ -94,7 +96,7 @@ class Diagnostics:
                 return None
             if newest is not text:
                 raise OutdatedError
-            done = _slice(steps)
+            done = self._slice(steps)
             if done is not None:
                 return done[0]
 
@@ -109,7 +111,7 @@ class Diagnostics:
     async def in_slices(self, document: Document, steps: Steps[Value]) -> Value | None:
         """Do work on a snapshot between the messages; None, the work dropped, when a newer text comes."""
         while self._session.is_current(document):
-            done = _slice(steps)
+            done = self._slice(steps)
             if done is not None:
                 return done[0]
             await asyncio.sleep(0)
@@ -118,7 +120,7 @@ class Diagnostics:
     async def worked_out(self, steps: Steps[Value]) -> Value:
         """Do work on the whole workspace between the messages."""
         while True:
-            done = _slice(steps)
+            done = self._slice(steps)
             if done is not None:
                 return done[0]
             await asyncio.sleep(0)
@@ -132,6 +134,9 @@ class Diagnostics:
         known = self._known.get(document.uri)
         if known is not None and known[0] is document and known[1] is workspace:
             return known[2]
+        # With the first problems: nothing of it is needed to complete or to explain.
+        from waza_language_server.analysis.diagnose import diagnose_in_steps
+
         problems = yield from diagnose_in_steps(document, workspace)
         if self._session.is_current(document):
             self._known[document.uri] = (document, workspace, problems)
@@ -197,16 +202,17 @@ class Diagnostics:
         if self._published.pop(uri, None) is not None and self._publish is not None:
             finished(self._publish(uri, None, ()))
 
-
-def _slice(steps: Steps[Value]) -> tuple[Value] | None:
-    """Do a slice of some work; return what came out when that was the last."""
-    pause_at = time.perf_counter() + SLICE_SECONDS
-    try:
-        while time.perf_counter() < pause_at:
-            next(steps)
-    except StopIteration as end:
-        return (end.value,)
-    return None
+    def _slice(self, steps: Steps[Value]) -> tuple[Value] | None:
+        """Do a slice of some work; return what came out when that was the last."""
+        pause_at = time.perf_counter() + SLICE_SECONDS
+        try:
+            while time.perf_counter() < pause_at:
+                next(steps)
+        except StopIteration as end:
+            return (end.value,)
+        finally:
+            self._on_slice()
+        return None
 
 
 def _log_failure(task: asyncio.Task[None]) -> None:

@@ -75,7 +75,7 @@ class Session:
         """Take the grader types of plug-ins, and no others; whether there is anything new."""
         catalog = self.workspace.catalog.with_types(schemas)
         is_new = catalog is not self.workspace.catalog
-        self.workspace = replace(self.workspace, catalog=catalog)
+        self.workspace = self.workspace.with_catalog(catalog)
         return is_new
 
     @property
@@ -175,7 +175,7 @@ class Session:
         return tuple(found)
 
     def _use(self, project: Project) -> None:
-        self.workspace = replace(self.workspace, project=project)
+        self.workspace = self.workspace.with_project(project)
 
     def _judge(self, opened: _Opened) -> _Opened:
         kind = self._kind(opened)

@@ -1,0 +1,70 @@
+"""What the files that are not open mention, as far as they were read already.
+
+Architecture invariant: believed only as long as the time stamp of a file is what it was, and bounded: a file
+that does not fit is read again whenever somebody asks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from waza_language_server.project.disk import stamp_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from waza_language_server.project.disk import Disk, Stamp
+    from waza_language_server.project.mentions import Mention
+
+MOST_KEPT = 50_000
+"""Mentions of all files that are kept: about 20 MB."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    stamp: Stamp
+    kind: str
+    mentions: tuple[Mention, ...]
+
+
+class KnownMentions:
+    """A memory of mentions, shared by all views of a workspace with the same schemas and open folders."""
+
+    def __init__(self) -> None:
+        self._files: dict[Path, _Known] = {}
+        self._size = 0
+        self._last: tuple[Path, Stamp, str] | None = None
+
+    def of(self, path: Path, kind: str) -> tuple[Mention, ...] | None:
+        """Return what a file of this kind mentions, None when it was not read or has changed since."""
+        known = self._files.get(path)
+        if known is None or known.kind != kind:
+            return None
+        if stamp_of(path) != known.stamp:
+            self._drop(path)
+            return None
+        return known.mentions
+
+    def keep(self, path: Path, kind: str, stamp: Stamp, mentions: tuple[Mention, ...]) -> None:
+        """Remember what a file mentions; ``stamp`` is that of the file before it was read."""
+        self._drop(path)
+        # A file without any counts as well.
+        if self._size + len(mentions) + 1 <= MOST_KEPT:
+            self._files[path] = _Known(stamp, kind, mentions)
+            self._size += len(mentions) + 1
+
+    def text(self, path: Path, disk: Disk) -> str:
+        """Return the text of a file, the very same as the last time when it is asked for again."""
+        stamp = stamp_of(path)
+        if self._last is None or self._last[:2] != (path, stamp):
+            text = disk.text(path).value
+            if not isinstance(stamp, tuple):
+                return text
+            self._last = path, stamp, text
+        return self._last[2]
+
+    def _drop(self, path: Path) -> None:
+        known = self._files.pop(path, None)
+        if known is not None:
+            self._size -= len(known.mentions) + 1

@@ -1,0 +1,39 @@
+"""The suite files of a workspace, read before anybody asks: what they say, and what they mention.
+
+Nothing is answered from here: what was read is found where it would be read on demand. Bounded, since nobody
+has asked for it: files beyond are read when somebody does.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from waza_engine.steps import Steps
+from waza_language_server.project.disk import stamp_of
+from waza_language_server.project.references import mentions_in
+from waza_language_server.project.suite_files import files_of_workspace
+
+if TYPE_CHECKING:
+    from waza_language_server.project.workspace import Workspace
+
+MOST_FILES = 5_000
+LARGEST_BYTES = 200_000
+
+
+def read_ahead(workspace: Workspace) -> Steps[None]:
+    """Read the suite files in the open folders that were not read since they changed, with many pauses."""
+    count = 0
+    for file in files_of_workspace(workspace.project):
+        yield
+        if file is None or file.path is None or file.document is not None:
+            continue
+        stamp = stamp_of(file.path)
+        if not isinstance(stamp, tuple) or stamp[1] > LARGEST_BYTES:
+            continue
+        for _ in mentions_in(workspace, file):
+            yield
+        if file.kind == "task":
+            yield from workspace.project.read_outline_in_steps(file.path)
+        count += 1
+        if count >= MOST_FILES:
+            return

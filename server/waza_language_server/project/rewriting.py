@@ -1,0 +1,51 @@
+"""Other values for what is mentioned, each written in the style of its author."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from waza_engine.steps import Steps
+from waza_language_server.project.skills import written_name
+from waza_language_server.syntax.tree import Tree, parse_in_steps
+from waza_language_server.text.scalar_map import ScalarMap
+
+if TYPE_CHECKING:
+    from waza_language_server.project.document import Document
+    from waza_language_server.project.mentions import Mention
+    from waza_language_server.project.workspace import Workspace
+    from waza_language_server.text.workspace_edit import FilePlace
+
+
+def rewritten(
+    workspace: Workspace, changes: Iterable[tuple[FilePlace, Mention, str]]
+) -> Steps[list[tuple[FilePlace, str]]]:
+    """Return the scalars of mentions and what to write there for other values; each file is parsed once."""
+    opened = {document.uri: document for document in workspace.project.documents.values()}
+    trees: dict[str, Tree] = {}
+    found: list[tuple[FilePlace, str]] = []
+    for place, mention, value in changes:
+        yield
+        if mention.kind == "anchor":
+            found.append((place, value))
+            continue
+        skill = written_name(place.text) if mention.kind == "skill" and mention.defines else None
+        if skill is not None:
+            text, node, start = skill.matter, skill.node, skill.offset
+        else:
+            if place.uri not in trees:
+                trees[place.uri] = yield from _tree(place, opened.get(place.uri))
+            root, start, text = trees[place.uri].root, 0, place.text
+            node = root.at(mention.whole.start) if root is not None else None
+        # A file may have changed since it was read.
+        if node is not None and node.span.shifted(start) == mention.whole:
+            found.append((replace(place, span=mention.whole), ScalarMap.of(text, node).write(value)))
+    return found
+
+
+def _tree(place: FilePlace, document: Document | None) -> Steps[Tree]:
+    if document is None or document.text is not place.text:
+        return (yield from parse_in_steps(place.text))
+    yield from document.read_in_steps()
+    return document.tree

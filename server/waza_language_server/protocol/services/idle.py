@@ -1,0 +1,75 @@
+"""What is done while nobody asks for anything, so that what is asked next is known already.
+
+A slice of it is done only when no message has come and nothing else was done meanwhile: it makes room for
+every message, every answer and every diagnostic. Nothing depends on it; what it has not reached is found out
+when somebody asks.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from waza_engine.steps import Steps
+
+SLICE_SECONDS = 0.002
+
+log = logging.getLogger(__name__)
+
+
+class IdleWork:
+    """Work that nobody waits for, one after the other in the order in which it came."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[str, Callable[[], Steps[object]]] = {}
+        self._task: asyncio.Task[None] | None = None
+        self._disturbances = 0
+        self._ended = False
+
+    def add(self, name: str, work: Callable[[], Steps[object]]) -> None:
+        """Begin the work when there is time for it; what waits by the same name is replaced."""
+        if self._ended:
+            return
+        self._waiting[name] = work
+        if self._task is None or self._task.done():
+            self._task = asyncio.get_running_loop().create_task(self._do_all())
+
+    def disturb(self) -> None:
+        """Let others go first: a message has come, or a slice of what somebody waits for was done."""
+        self._disturbances += 1
+
+    def end(self) -> None:
+        """Drop what waits, and take nothing more."""
+        self._ended = True
+        self._waiting.clear()
+        if self._task is not None:
+            self._task.cancel()
+
+    async def _do_all(self) -> None:
+        while self._waiting:
+            name = next(iter(self._waiting))
+            work = self._waiting.pop(name)
+            try:
+                await self._do(work())
+            except Exception:
+                log.exception(
+                    "What was to be known before it is asked for (%s) could not be found out.", name
+                )
+
+    async def _do(self, steps: Steps[object]) -> None:
+        while True:
+            seen = self._disturbances
+            await asyncio.sleep(0)
+            if seen != self._disturbances:
+                continue
+            pause_at = time.perf_counter() + SLICE_SECONDS
+            while time.perf_counter() < pause_at:
+                try:
+                    next(steps)
+                except StopIteration:
+                    return
