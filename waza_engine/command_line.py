@@ -29,6 +29,12 @@ _READER_HAS_LEFT = {errno.EPIPE, errno.EINVAL}
 _PLAIN = "waza-plain-signs"
 _PLAIN_SIGNS = {"✓": "+", "✗": "x", "⚠": "!", "⧖": "~", "–": "-", "·": "-", "…": "...", "→": "->", "│": "|"}
 
+_WORDS_OF_THE_LIBRARY = {
+    "Input should be a valid integer, unable to parse string as an integer": "must be a whole number",
+    "Input should be a valid number, unable to parse string as a number": "must be a number",
+    "Value error, ": "",
+}
+
 
 def carry_out(command: Callable[[], None]) -> None:
     """Carry out a command line.
@@ -71,7 +77,10 @@ def carry_out_application(application: Callable[..., Any], name: str) -> None:
             raise
         shown = io.StringIO()
         show(file=shown)
-        complain_lines(shown.getvalue())
+        text = shown.getvalue()
+        for words, ours in _WORDS_OF_THE_LIBRARY.items():
+            text = text.replace(words, ours)
+        complain_lines(text)
     sys.exit(code if isinstance(code, int) else 0)
 
 

@@ -157,6 +157,12 @@ def test_a_list_as_json_is_one_object(tmp_path: Path) -> None:
     assert [(found["id"], found["name"]) for found in only["tasks"]] == [("a", "Task a")]
 
 
+def test_a_directory_without_a_suite_is_exit_code_2(tmp_path: Path) -> None:
+    found = engine("list", tmp_path)
+    assert (found.returncode, found.stdout) == (2, "")
+    assert found.stderr == f"There is no eval.yaml below {tmp_path}.\n"
+
+
 def test_a_directory_that_is_not_there_is_exit_code_2(tmp_path: Path) -> None:
     assert engine("list", tmp_path / "gone").returncode == 2
 

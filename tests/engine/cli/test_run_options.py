@@ -129,3 +129,38 @@ def test_json_leaves_what_is_no_warning_out_of_standard_error(tmp_path: Path) ->
     )
     found = engine("run", path, "--format", "json")
     assert (found.returncode, found.stderr) == (0, "")
+
+
+def test_a_task_file_names_the_suite_to_run(tmp_path: Path) -> None:
+    suite = write_suite(tmp_path, {"a": "id: first\ninputs: {prompt: hello}\n"}, graders=SAYS)
+    found = engine("run", tmp_path / "tasks" / "a.yaml", cwd=tmp_path)
+    assert found.returncode == 2
+    assert found.stderr == (
+        f"{tmp_path / 'tasks' / 'a.yaml'} is a task; "
+        f"run it with its suite: `waza-engine run {suite.name} --task first`.\n"
+    )
+
+
+def test_a_file_that_is_neither_suite_nor_task_says_what_is_wrong_with_it(tmp_path: Path) -> None:
+    write_suite(tmp_path, {"a": task("a")}, graders=SAYS)
+    other = tmp_path / "other.yaml"
+    other.write_text("id: a\n")
+    assert f"{other}:1: `config` is missing" in engine("run", other).stderr
+
+
+def test_an_option_that_names_no_executor_does_not_blame_the_file(tmp_path: Path) -> None:
+    suite = write_suite(tmp_path, {"a": task("a")}, graders=SAYS)
+    found = engine("run", suite, "--executor", "moc")
+    assert found.returncode == 2
+    assert found.stderr.startswith("`moc` is not an executor; choose one of `mock`, ")
+    assert str(suite) not in found.stderr
+
+
+def test_a_value_of_the_wrong_kind_is_told_in_our_words(tmp_path: Path) -> None:
+    suite = write_suite(tmp_path, {"a": task("a")}, graders=SAYS)
+    for option, value, told in (
+        ("--trials", "x", "'--trials': must be a whole number"),
+        ("--max-cost", "x", "'--max-cost': must be a number"),
+        ("--format", "x", "'--format': 'x' is not one of "),
+    ):
+        assert told in engine("run", suite, option, value).stderr

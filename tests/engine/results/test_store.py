@@ -55,7 +55,7 @@ def test_the_document_has_the_keys_that_upstream_reads(tmp_path: Path) -> None:
     assert report.results_file is not None
     document = json.loads(report.results_file.read_text())
     assert next(iter(document)) == "schemaVersion"
-    assert document["schemaVersion"] == "1.2"
+    assert document["schemaVersion"] == "1.4"
     assert (document["eval_name"], document["skill"], document["metrics"]) == ("suite", "writer", {})
     assert document["config"] == {
         "runs_per_test": 2,

@@ -196,6 +196,9 @@ TOOL_EVENT = block(
     {"turn": COUNT, "sequence": COUNT, "tool_name": TEXT, "success": SWITCH},
     {"tool_call_id": TEXT, "args": ANYTHING, "result": ANYTHING, "error": TEXT, "duration_ms": WHOLE},
 )
+COMMAND_INVOCATION = block(
+    {"command": TEXT, "exit_code": COUNT, "response_index": WHOLE}, {"args": list_of(TEXT)}
+)
 FAILURE_ARTIFACTS = block(
     {"captured_at": MOMENT},
     {
@@ -233,6 +236,7 @@ TRIAL = block(
             )
         ),
         "tool_events": list_of(TOOL_EVENT),
+        "command_invocations": list_of(COMMAND_INVOCATION),
         "snapshot_path": TEXT,
     },
     {"judge_usage": USAGE, "other_usage": USAGE, "cost": COST, "stopped": SWITCH},
@@ -337,7 +341,7 @@ TRIGGER_RESULT = block(
 def RESULT(value: object, place: str) -> Iterator[str]:  # noqa: N802 - a kind like the others, and recursive
     yield from block(
         {
-            "schemaVersion": one_of("1.0", "1.1", "1.2"),
+            "schemaVersion": one_of("1.0", "1.1", "1.2", "1.3", "1.4"),
             "eval_id": TEXT,
             "skill": TEXT,
             "eval_name": TEXT,

@@ -6,7 +6,7 @@ import waza_engine
 from waza_engine.results.json_values import Block, Json, block_of, given, moment, text_of, texts_of, whole
 from waza_engine.results.record import RunHeader
 
-SCHEMA_VERSION = "1.2"
+SCHEMA_VERSION = "1.4"
 
 
 def header_document(header: RunHeader) -> Json:

@@ -7,9 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from waza_engine.files import is_named
-from waza_engine.runs.loading.suite import SuiteError
+from waza_engine.runs.loading.suite import SuiteError, load_suite
 from waza_engine.spec.file_names import EVAL_NAMES
+from waza_engine.spec.problems import SuiteFileError
 
+_LEVELS = 6
 _SKIPPED_FOLDERS = frozenset({"node_modules", "vendor", "__pycache__"})
 
 
@@ -29,6 +31,24 @@ def eval_file_of(path: Path) -> Path:
     if found is None:
         raise SuiteError(f"{path}: there is no eval.yaml in this directory.")
     return found
+
+
+def suite_of_task(path: Path) -> tuple[Path, str] | None:
+    """Return the eval file that names a task file, and the id of the task; None for another kind of file.
+
+    It is looked for in the folder of the task file and those above it.
+    """
+    task_file = path.absolute()
+    for folder in task_file.parents[:_LEVELS]:
+        for eval_file in (folder / name for name in EVAL_NAMES if is_named(folder / name)):
+            try:
+                tasks = load_suite(eval_file, disabled=True).tasks
+            except (SuiteError, SuiteFileError):
+                continue
+            found = next((task.id for task in tasks if task.path == task_file), None)
+            if found is not None and eval_file != task_file:
+                return eval_file, found
+    return None
 
 
 def _eval_files(root: Path) -> Iterator[Path]:

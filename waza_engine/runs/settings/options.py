@@ -7,6 +7,7 @@ from typing import Any
 
 from waza_engine.runs.loading.suite import Suite, SuiteError, SuiteTask
 from waza_engine.runs.settings.table import RunSettings
+from waza_engine.spec.executors import EXECUTORS
 from waza_engine.spec.project_config import ProjectConfig
 
 
@@ -75,6 +76,9 @@ def _check(settings: RunSettings) -> None:
         raise SuiteError(f"The time limit must be 1 second or more, not {settings.timeout_seconds}.")
     if settings.context_directory is not None and not settings.context_directory.is_dir():
         raise SuiteError(f"There is no context directory {settings.context_directory}.")
+    if settings.executor is not None and settings.executor not in EXECUTORS:
+        known = ", ".join(f"`{name}`" for name in EXECUTORS)
+        raise SuiteError(f"`{settings.executor}` is not an executor; choose one of {known}.")
     budget = settings.budget
     if (budget.max_cost_usd or 0) < 0 or (budget.max_tokens or 0) < 0:
         raise SuiteError("A limit of cost or tokens must not be negative.")

@@ -1,0 +1,36 @@
+"""Results of upstream's newer versions: what is known of them is read, and nothing else disturbs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from waza_engine.results.codec.runs import run_of
+from waza_engine.vocabulary import CommandInvocation
+
+TRIAL = {
+    "run_number": 1,
+    "status": "passed",
+    "validations": {"a": {"identifier": "a", "type": "text", "passed": True, "score": 1}},
+    "session_digest": {"tool_policy_mode": "allow_only", "tool_policy_denials": ["bash"]},
+    "command_invocations": [{"command": "az", "args": ["status"], "exit_code": 3, "response_index": 1}],
+    "final_output": "ready",
+}
+STATS = {"pass_rate": 1, "pass_rate_ci": {"lower": 0.2, "upper": 1, "mean": 1, "confidence_level": 0.95}}
+SUMMARY = {"total_tests": 1, "statistics": {"success_rate_ci": {"lower": 0.2}, "pass_hat_k": [1]}}
+
+
+@pytest.mark.parametrize("version", ["1.3", "1.4", "1.5"])
+def test_a_result_file_of_a_newer_version_is_read(version: str) -> None:
+    document: dict[str, Any] = {
+        "schemaVersion": version,
+        "eval_name": "suite",
+        "evaluation_usage": {"sessions": []},
+        "summary": SUMMARY,
+        "tasks": [{"test_id": "t", "status": "passed", "stats": STATS, "runs": [TRIAL]}],
+    }
+    (task,) = run_of(document).tasks
+    (trial,) = task.trials
+    assert (task.status, trial.status, trial.output) == ("passed", "passed", "ready")
+    assert trial.command_invocations == (CommandInvocation("az", ("status",), 3, 1),)
