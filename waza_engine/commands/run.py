@@ -23,6 +23,8 @@ from waza_engine.results.codec.runs import run_document
 from waza_engine.results.conclusion import EXIT_CODES, conclude
 from waza_engine.results.json_values import plain
 from waza_engine.results.places import file_segment
+from waza_engine.results.record import RunOutcome
+from waza_engine.results.task_conclusion import trial_changes
 from waza_engine.results.writing.attached import Attachments
 from waza_engine.results.writing.store import (
     ResultsError,
@@ -39,7 +41,8 @@ from waza_engine.runs.loading.discovery import eval_file_of, suite_of_task
 from waza_engine.runs.loading.suite import SuiteError
 from waza_engine.runs.run import PreparedRun, RunReport, prepare
 from waza_engine.runs.settings.table import RunSettings
-from waza_engine.scoring.recommendation import ModelFigures, Recommendation
+from waza_engine.scoring.paired import SIGNIFICANT, paired_p
+from waza_engine.scoring.recommendation import ModelFigures, Recommendation, settled
 from waza_engine.scoring.recommendation import recommend as recommend_model
 from waza_engine.spec.file_names import EVAL_NAMES
 from waza_engine.spec.problems import SuiteFileError
@@ -220,13 +223,48 @@ def _recommended(found: Sequence[RunReport], printed: StandardOutput, *, as_text
     ranking = recommend_model(figures)
     if ranking is None:
         return list(found)
+    tied, equal = _tied_with(ranking.winner.model, found)
+    ranking = settled(
+        ranking, equal, {report.outcome.header.model: _price(report.outcome) for report in found}
+    )
     if as_text:
         printer = Printer(printed.stream)
         for place, model in enumerate(ranking.ranking, 1):
             printer.line(f"{place}. {model.model}  {model.score:.1f} of 10")
         margin = f", {ranking.margin_percent:.0f} % ahead" if ranking.margin_percent else ""
+        if len(tied) > 1:
+            printer.line(
+                f"a tie: {', '.join(tied)}: too few trials to tell them from chance; the price decides"
+            )
         printer.line(f"recommended: {ranking.winner.model}{margin}")
     return [_with_recommendation(report, ranking) for report in found]
+
+
+def _tied_with(winner: str, found: Sequence[RunReport]) -> tuple[list[str], list[str]]:
+    """Return the models that differ from the winner by no more than chance, and those not behind it at all.
+
+    Both have the winner itself.
+    """
+    tasks = {
+        report.outcome.header.model: {task.id: task for task in conclude(report.outcome).tasks}
+        for report in found
+    }
+    tied: list[str] = []
+    equal: list[str] = []
+    best = tasks[winner]
+    for model, other in tasks.items():
+        both = [name for name in other if name in best]
+        steps = [step for name in both for step in trial_changes(best[name], other[name])]
+        if model == winner or paired_p(steps) > SIGNIFICANT:
+            tied.append(model)
+            if sum(steps) >= 0:
+                equal.append(model)
+    return tied, equal
+
+
+def _price(outcome: RunOutcome) -> float | None:
+    spent = outcome.spending
+    return spent.cost.usd if spent is not None and spent.cost.known else None
 
 
 def _with_recommendation(report: RunReport, ranking: Recommendation) -> RunReport:

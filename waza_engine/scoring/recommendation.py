@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 _WEIGHTS = {"aggregate": 0.4, "pass_rate": 0.3, "consistency": 0.2, "speed": 0.1}
@@ -62,6 +62,23 @@ def recommend(models: Sequence[ModelFigures]) -> Recommendation | None:
     first, second = ranking[0].score, ranking[1].score
     margin = (first - second) / second * 100 if second > 0 else 0.0
     return Recommendation(ranking, margin)
+
+
+def settled(
+    found: Recommendation, tied: Collection[str], costs: Mapping[str, float | None]
+) -> Recommendation:
+    """Return the ranking with the cheapest of the ``tied`` models first, of which the winner is one.
+
+    Points that chance may have given decide nothing between them. A price that is not known changes nothing.
+    """
+    among = [model for model in found.ranking if model.model in tied]
+    prices = [costs.get(model.model) for model in among]
+    known = [price for price in prices if price is not None]
+    if len(among) < 2:
+        return found
+    first = among[prices.index(min(known))] if len(known) == len(among) else among[0]
+    rest = tuple(model for model in found.ranking if model is not first)
+    return Recommendation((first, *rest), 0.0)
 
 
 def _points(values: Sequence[float]) -> list[float]:

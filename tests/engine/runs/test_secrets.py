@@ -182,6 +182,9 @@ def test_a_model_its_tools_and_its_judge_that_say_a_key(
     validations = document["tasks"][0]["runs"][0]["validations"]
     assert validations["sees"]["passed"]
     assert "***" in json.dumps(validations["judge"])
+    judged = next(each for each in model.requests if "set_waza_grade_fail" in each.tool_names)
+    assert "***" in json.dumps(judged.body), "a judge may be anywhere"
+    assert KEY not in json.dumps(judged.body)
 
 
 def test_what_an_editor_is_sent_has_no_key(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from waza_engine.scoring.recommendation import ModelFigures, recommend
+from waza_engine.scoring.recommendation import ModelFigures, recommend, settled
 
 
 def test_each_criterion_counts_from_0_to_10_with_its_weight() -> None:
@@ -34,3 +34,15 @@ def test_what_is_equal_gives_5_points_and_equal_models_keep_their_order() -> Non
 
 def test_one_model_is_no_choice() -> None:
     assert recommend([ModelFigures("a", 1, 1, 0, 1)]) is None
+
+
+def test_among_models_that_are_tied_the_price_decides() -> None:
+    figures = [ModelFigures("dear", 0.9, 0.9, 0.1, 10), ModelFigures("cheap", 0.8, 0.9, 0.1, 20)]
+    found = recommend(figures)
+    assert found is not None
+    assert found.winner.model == "dear"
+    both = ["dear", "cheap"]
+    chosen = settled(found, both, {"dear": 2.0, "cheap": 1.0})
+    assert (chosen.winner.model, chosen.margin_percent) == ("cheap", 0.0)
+    assert settled(found, both, {"dear": 2.0, "cheap": None}).winner.model == "dear"
+    assert settled(found, ["dear"], {"dear": 2.0, "cheap": 1.0}) == found

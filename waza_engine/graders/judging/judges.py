@@ -14,6 +14,7 @@ from waza_engine.graders.base import GraderError, GradingContext
 from waza_engine.graders.config import GraderConfig
 from waza_engine.graders.judging.durations import seconds_of
 from waza_engine.graders.judging.judge import DEFAULT_LIMIT_SECONDS, AgentTool, JudgeQuestion
+from waza_engine.masking import masked
 from waza_engine.spec.fields import PlainText
 
 LIMIT_VARIABLE = "WAZA_PROMPT_GRADER_TIMEOUT"
@@ -54,7 +55,8 @@ def ask(
             "the answer in a session of its own"
         )
     question = JudgeQuestion(
-        prompt=prompt,
+        # A judge may be on another machine, where no credential that the agent has met should go.
+        prompt=masked(prompt),
         model=model or "",
         tools=tools,
         session=context.session if continue_session else "",
