@@ -30,6 +30,7 @@ ENGINE_MODULES_FOR_THE_SERVER = {
     "waza_engine.steps",
     "waza_engine.terminal",
     "waza_engine.spec.file_names",
+    "waza_engine.spec.grader_packages",
     "waza_engine.spec.pattern_syntax",
     "waza_engine.spec.scalars",
     "waza_engine.spec.task_globs",

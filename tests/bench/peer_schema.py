@@ -46,7 +46,8 @@ def _as_draft_07(node: Any, definitions: Schema) -> Any:
     if not isinstance(node, dict):
         return node
     if node.get("x-waza-kind") == "grader" and "oneOf" in node:
-        node = _by_type([definitions[branch["$ref"].rpartition("/")[2]] for branch in node["oneOf"]])
+        branches = (definitions[branch["$ref"].rpartition("/")[2]] for branch in node["oneOf"])
+        node = _by_type([branch for branch in branches if "const" in branch["properties"]["type"]])
     return {
         ("definitions" if key == "$defs" else key): _as_draft_07(value, definitions)
         for key, value in node.items()

@@ -100,6 +100,8 @@ def create(entry: object) -> AnyGrader:
     or voids the grader.
     """
     name, type_name = _read(entry, "name"), _read(entry, "type")
+    if not type_name and _read(entry, "ref"):
+        raise GraderError("`ref` is for graders of the eval file; move this one there, or give it a `type`")
     if not isinstance(type_name, str) or not type_name:
         raise GraderError("the grader has no `type`; write for example `type: text`")
     grader = grader_type(type_name)

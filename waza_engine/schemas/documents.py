@@ -10,7 +10,7 @@ import json
 from typing import TYPE_CHECKING
 
 from waza_engine.graders.registry import AnyGrader, custom_types, grader_types
-from waza_engine.schemas.grader_entries import any_grader, grader_schema
+from waza_engine.schemas.grader_entries import PACKAGED, any_grader, grader_schema, packaged_grader_schema
 from waza_engine.schemas.tidying import Schema, ordered, tidied
 from waza_engine.spec.adapter import AdapterFile
 from waza_engine.spec.eval_file import EvalFile
@@ -75,6 +75,9 @@ def _document(kind: str, graders: Mapping[str, type[AnyGrader]]) -> Schema:
     )
     if has_graders:
         schema["$defs"] = {f"grader_{name}": grader_schema(grader) for name, grader in graders.items()}
+    if model is EvalFile:
+        schema["properties"]["graders"]["items"] = ordered(any_grader(graders, packaged=True))
+        schema["$defs"][PACKAGED] = packaged_grader_schema(graders)
     return _identified({**schema, "title": title}, kind)
 
 

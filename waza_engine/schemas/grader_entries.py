@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -14,6 +14,9 @@ from waza_engine.graders.registry import AnyGrader
 from waza_engine.schemas.tidying import Schema, ordered, tidied
 from waza_engine.spec.grader_entry import GraderEntry
 from waza_engine.spec.yaml_reader import parse_yaml
+
+PACKAGED = "packaged_grader"
+"""The name of the schema of an entry with ``ref``."""
 
 
 def grader_schema(grader: type[AnyGrader]) -> Schema:
@@ -55,16 +58,44 @@ def grader_schema(grader: type[AnyGrader]) -> Schema:
     return ordered({**schema, "allOf": lifted} if lifted else schema)
 
 
-def any_grader(graders: Mapping[str, type[AnyGrader]]) -> Schema:
-    """Return the schema of a grader entry of any type, as it stands in a list of graders."""
+def packaged_grader_schema(types: Iterable[str]) -> Schema:
+    """Return the schema of a grader entry that names a grader of a package; its options are not known."""
+    entry = tidied(GraderEntry.model_json_schema())
+    properties = entry["properties"]
+    return ordered(
+        {
+            "title": "Grader of a package",
+            "description": "A grader that a package brings; `waza.lock` pins its content.",
+            "type": "object",
+            "properties": {
+                "ref": {**properties["ref"], "minLength": 1, "type": "string"},
+                "name": properties["name"],
+                "type": {**properties["type"], "enum": [*types, "", None]},
+                **{key: value for key, value in properties.items() if key not in ("ref", "name", "type")},
+            },
+            "required": ["ref"],
+            "additionalProperties": False,
+            "x-waza-kind": "grader",
+            "x-waza-unknown-keys": "warning",
+            "x-waza-misspellings": entry["x-waza-misspellings"],
+        }
+    )
+
+
+def any_grader(graders: Mapping[str, type[AnyGrader]], *, packaged: bool = False) -> Schema:
+    """Return the schema of a grader entry of any type, as it stands in a list of graders.
+
+    Where ``packaged`` is true, an entry may name a grader of a package by ``ref`` instead.
+    """
     entry = GraderEntry.model_json_schema()
+    branches = [*(f"grader_{name}" for name in graders), *([PACKAGED] if packaged else ())]
     return {
         "description": entry["description"],
         "type": "object",
         "x-waza-kind": "grader",
-        "required": ["type"],
+        **({} if packaged else {"required": ["type"]}),
         "discriminator": {"propertyName": "type"},
-        "oneOf": [{"$ref": f"#/$defs/grader_{name}"} for name in graders],
+        "oneOf": [{"$ref": f"#/$defs/{name}"} for name in branches],
     }
 
 

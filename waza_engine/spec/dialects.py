@@ -61,9 +61,8 @@ def canonical_grader(entry: GraderEntry, *, default_type: str = "") -> GraderEnt
         **beside,
         **{key: value for key, value in entry.config.items() if value is not None or key not in beside},
     }
-    return entry.model_copy(
-        update={"type": entry.type or default_type, "config": config, **dict.fromkeys(_ENTRY_KEYS)}
-    )
+    written = entry.type or ("" if entry.ref else default_type)
+    return entry.model_copy(update={"type": written, "config": config, **dict.fromkeys(_ENTRY_KEYS)})
 
 
 def _canonical_element(element: TaskElement) -> TaskElement:

@@ -12,11 +12,17 @@ from pydantic import Field
 
 from waza_engine.spec.block import Block
 from waza_engine.spec.fields import Number, Text
+from waza_engine.spec.schema_version import after_0_38
 from waza_engine.spec.values import AnyMap, kind, severity
 
 NAME_DESCRIPTION = (
     "The grader's name: its key in the results and in the editor's scores. A later grader with the "
     "same name replaces the result of an earlier one, task graders included, so every name should occur once."
+)
+REF_DESCRIPTION = (
+    "A grader of a package, as `<host>/<owner>/<repo>[/path][#export]@<version>`; only for graders of the "
+    "eval file. `waza.lock` beside it pins the content, which is read from where `waza get` has put it and "
+    "verified; nothing is downloaded. `name`, `weight` and the options in `config` win over the package's."
 )
 WEIGHT_DESCRIPTION = (
     "How much the grader counts in the weighted score: `3` counts three times, `0.5` half. A weight "
@@ -39,6 +45,12 @@ class GraderEntry(Block):
     name: Annotated[Text, kind("grader.name")] = Field(default="", description=NAME_DESCRIPTION)
     type: Annotated[Text, kind("grader.type")] = Field(
         default="", description="What the grader checks; it decides which options `config` takes."
+    )
+    ref: Text = Field(
+        default="",
+        description=REF_DESCRIPTION,
+        examples=["github.com/acme/graders#factuality@v1.0.0"],
+        json_schema_extra=after_0_38(),
     )
     weight: Annotated[Number, severity("warning", exclusiveMinimum=0)] = Field(
         default=1.0, description=WEIGHT_DESCRIPTION, examples=[3.0, 0.5]

@@ -14,6 +14,7 @@ from waza_language_server.analysis.file_rules.turns import turns
 from waza_language_server.analysis.rule import FileView, GradersView, GraderView, Rule, SuiteView
 from waza_language_server.analysis.schema_rules.structure import structure_of_file, structure_of_grader
 from waza_language_server.analysis.suite_rules.grader_names import names_taken_by_suite, unknown_names
+from waza_language_server.analysis.suite_rules.grader_packages import packages
 from waza_language_server.analysis.suite_rules.task_globs import task_globs
 from waza_language_server.analysis.suite_rules.tasks import duplicate_ids, relative_paths
 from waza_language_server.analysis.value_rules.assertions import assertions, javascript_meant
@@ -83,6 +84,7 @@ SUITE_RULES: tuple[Rule[SuiteView], ...] = (
     Rule("prompt", relative_paths, _codes("relative-path-in-prompt")),
     Rule("task id", duplicate_ids, _codes("duplicate-task-id")),
     Rule("suite names", names_taken_by_suite, _codes("grader-name-of-suite")),
+    Rule("grader packages", packages, _codes("grader-package")),
     Rule("grader references", unknown_names, _codes("unknown-grader-name")),
 )
 """Rules about what other files say."""

@@ -105,6 +105,8 @@ def _entry_shape(place: Place) -> Shape:
     node = place.cursor.node
     written = node.get("type") if node is not None and node.kind == "mapping" else None
     known = place.workspace.catalog.grader(written.target.value) if written is not None else None
+    if node is not None and node.get("ref") is not None:
+        return place.workspace.catalog.packaged_grader_root.top
     return known or place.workspace.catalog.any_grader
 
 

@@ -26,6 +26,8 @@ SchemaName = Literal["eval", "task", "trigger_tests", "project_config", "prompts
 GRADER_STANDIN: Mapping[str, Any] = {"type": "object", "x-waza-kind": "grader"}
 """What a grader entry is for the validator of the document: any mapping, its own type's schema sees to it."""
 
+_PACKAGED = "packaged_grader"
+
 
 class Catalog:
     """All schemas of one engine, and of the grader types that plug-ins add to it."""
@@ -110,15 +112,26 @@ class Catalog:
             "enum": list(self.grader_types),
             "x-waza-kind": "grader.type",
         }
+        ref = self.packaged_grader_root.top.properties["ref"].shape.schema
         schema = {
             "type": "object",
             "x-waza-kind": "grader",
             "required": ["type"],
-            "properties": {**properties, "config": {"type": "object"}},
+            "properties": {**properties, "ref": dict(ref), "config": {"type": "object"}},
             "x-waza-unknown-keys": entries[0].unknown_keys,
             "additionalProperties": False,
         }
         return SchemaRoot(schema)
+
+    @cached_property
+    def packaged_grader_root(self) -> SchemaRoot:
+        """The schema of a grader entry that names a grader of a package by ``ref``."""
+        return SchemaRoot(self._read("eval.schema.json")["$defs"][_PACKAGED])
+
+    @property
+    def packaged_grader_validator(self) -> Validator:
+        """The validator of a grader entry that names a grader of a package by ``ref``."""
+        return self._validator("packaged", "", self.packaged_grader_root)
 
     def document_validator(self, kind: SchemaName) -> Validator:
         """Return the validator of a whole file without its grader entries."""

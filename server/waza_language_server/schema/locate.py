@@ -41,7 +41,12 @@ def shape_below(shape: Shape, step: str | int) -> Shape | None:
 
 
 def grader_shape(entry: Node | None, catalog: Catalog) -> Shape:
-    """Return the shape of a grader entry by its ``type``, or the keys of every grader without a known one."""
+    """Return the shape of a grader entry by its ``type``, or the keys of every grader without a known one.
+
+    One with ``ref`` has the type and the options of a package.
+    """
+    if entry is not None and entry.get("ref") is not None:
+        return catalog.packaged_grader_root.top
     if entry is not None and (written := grader_type(entry)) is not None:
         shape = catalog.grader(written)
         if shape is not None:

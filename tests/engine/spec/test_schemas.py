@@ -152,10 +152,22 @@ def test_values_that_the_editor_completes_are_marked(kind: str, pointer: str, ex
 
 
 def test_a_grader_in_a_document_is_chosen_by_its_type() -> None:
-    entry = schema_of("eval")["properties"]["graders"]["items"]
+    entry = schema_of("task")["properties"]["graders"]["items"]
     assert entry["discriminator"] == {"propertyName": "type"}
     assert entry["required"] == ["type"]
     assert entry["oneOf"] == [{"$ref": f"#/$defs/grader_{name}"} for name in BUILT_IN_TYPES]
+
+
+def test_a_grader_of_a_suite_may_be_one_of_a_package() -> None:
+    validator = jsonschema_rs.Draft202012Validator(schema_of("eval"))
+    suite: dict[str, Any] = {
+        "config": {"trials_per_task": 1, "timeout_seconds": 60, "executor": "mock"},
+        "tasks": ["tasks/*.yaml"],
+    }
+    for known in ({}, {"type": "text"}, {"name": "a", "weight": 2, "config": {"contains": ["x"]}}):
+        assert validator.is_valid({**suite, "graders": [{"ref": "example.com/a/b@v1", **known}]})
+    for wrong in ({}, {"ref": ""}, {"ref": "example.com/a/b@v1", "reff": 1}):
+        assert not validator.is_valid({**suite, "graders": [wrong]})
 
 
 def test_the_schema_of_a_suite_works_alone() -> None:

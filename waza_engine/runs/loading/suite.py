@@ -12,6 +12,7 @@ from typing import Any, cast
 
 from waza_engine.files import Boundary, shown
 from waza_engine.runs.loading.dataset import load_dataset
+from waza_engine.runs.loading.packaged_graders import with_packages
 from waza_engine.spec.boundary import suite_boundary
 from waza_engine.spec.dialects import inline_task
 from waza_engine.spec.eval_file import EvalFile
@@ -73,7 +74,7 @@ def load_suite(
     loaded again.
 
     Raises:
-        SuiteFileError: when the eval file cannot be used.
+        SuiteFileError: when the eval file cannot be used, or a grader of a package that it names.
         SuiteError: when it names no task at all.
 
     """
@@ -85,6 +86,7 @@ def load_suite(
         lambda files: _load(path, given, files, lenient=lenient),
         key=("eval file", repr(given), lenient),
     )
+    spec = with_packages(path, spec, files)
     warnings = [str(warning) for warning in found]
     if spec.tasks_from:
         dataset = load_dataset(path, spec, files)

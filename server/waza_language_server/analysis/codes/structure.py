@@ -316,6 +316,18 @@ STRUCTURE_CODES = (
         files={"tasks/one.yaml": _TASK, "tasks/two.yaml": "\0"},
     ),
     Code(
+        "grader-package",
+        "The package of the grader is not there as it was locked",
+        "error",
+        "`ref` names a grader of a package. `waza.lock` beside the eval file pins its content, and a run "
+        "refuses what is not locked, not there or altered. Nothing is downloaded.",
+        f"{_EVAL}graders:\n  - ref: github.com/acme/graders#factuality@v1.0.0\n    name: factual\n",
+        f"{_EVAL}graders:\n  - type: text\n    name: factual\n    config:\n      contains: [done]\n",
+        no_fix="`waza get` writes the lock and fetches the package; an editor fetches nothing.",
+        kind="eval",
+        files={"tasks/one.yaml": _TASK},
+    ),
+    Code(
         "unknown-grader-name",
         "The suite has no grader of this name",
         "warning",

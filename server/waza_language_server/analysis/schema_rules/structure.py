@@ -55,6 +55,9 @@ def structure_of_grader(view: GraderView) -> Found:
     if sum(each.key.value == "type" for each in entry.each_entry()) > 1:
         # The duplicate is said; which of the two types the options belong to is anyone's guess.
         return
+    if entry.get("ref") is not None:
+        yield from _packaged(view)
+        return
     written = grader_type(entry)
     root = catalog.grader_root(written) if written is not None else None
     if root is None or written is None:
@@ -72,6 +75,16 @@ def structure_of_grader(view: GraderView) -> Found:
     for node, shape in view.located:
         yield None
         yield from _advice(subject, node, shape, unknown)
+
+
+def _packaged(view: GraderView) -> Found:
+    tree, kind, catalog, entry = view.file.tree, view.file.kind, view.file.catalog, view.entry
+    subject = Subject(tree, kind, catalog, entry, catalog.packaged_grader_root, is_grader=True)
+    value = entry_value(entry)
+    validator = catalog.packaged_grader_validator
+    if not validator.is_valid(value):
+        problems, _ = yield from explained(subject, validator.iter_errors(value))
+        yield from problems
 
 
 def _untyped(

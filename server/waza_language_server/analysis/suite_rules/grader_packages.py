@@ -1,0 +1,58 @@
+"""Graders of packages: that ``ref`` stands where it counts, and that the package is there as it is locked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from waza_engine.spec.grader_packages import LOCK_NAME, GraderPackageError, Read, packaged_entry
+from waza_language_server.analysis.problem import Problem
+from waza_language_server.analysis.rule import Found, SuiteView
+from waza_language_server.analysis.schema_rules.plain_values import entry_value
+from waza_language_server.project.uris import path_of
+
+if TYPE_CHECKING:
+    from waza_language_server.project.index import Project
+    from waza_language_server.syntax.nodes import Node
+
+
+def packages(view: SuiteView) -> Found:
+    """Yield each ``ref`` that a run refuses, and None before each package that is read."""
+    path, project = path_of(view.document.uri), view.workspace.project
+    for grader in view.graders:
+        node = grader.get("ref")
+        if node is None or node.target.kind != "scalar" or not node.target.value.strip():
+            continue
+        span = node.target.span
+        if view.document.kind != "eval" or grader.path[0] != "graders":
+            message = "`ref` is for graders of the eval file; move this grader there, or give it a `type`."
+            yield Problem("grader-package", span, message)
+        elif path is not None:
+            yield None
+            try:
+                _check_type(grader, packaged_entry(node.target.value, path, *_sources(project, path))["type"])
+            except GraderPackageError as error:
+                text = str(error)
+                yield Problem("grader-package", span, f"{text[0].upper()}{text[1:]}.")
+
+
+def _check_type(grader: Node, packaged: str) -> None:
+    node = grader.get("type")
+    written = node.target.value if node is not None and node.target.kind == "scalar" else ""
+    if written not in ("", "null", "~", packaged):
+        raise GraderPackageError(
+            f"the grader of the package is of type `{packaged}`, not `{written}`; leave `type` out"
+        )
+
+
+def _sources(project: Project, path: Path) -> tuple[object, Read]:
+    """Return what the lock says, None when there is none, and how files of packages are read."""
+
+    def read(place: Path) -> object:
+        tree = project.tree(place)
+        if tree.errors:
+            raise GraderPackageError(f"`{place.name}` cannot be read: {tree.errors[0].message}")
+        return entry_value(tree.root.target) if tree.root is not None else None
+
+    lock = path.parent / LOCK_NAME
+    return read(lock) if lock.is_file() else None, read
