@@ -7,13 +7,14 @@ Architecture invariant: only the item under the cursor is read, and results wher
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from waza_engine.markdown import fenced
-from waza_engine.steps import Steps, finished
+from waza_engine.steps import Steps, finished, within
 from waza_language_server.embedded.language import Language
 from waza_language_server.embedded.languages import LANGUAGES, LONGEST_VALUE
 from waza_language_server.features.score_text import score_story
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
     from waza_language_server.schema.catalog import Catalog
     from waza_language_server.schema.shape import Shape
     from waza_language_server.syntax.nodes import Entry, Node
+
+
+STILL_READING = "The scores of the last runs are still being read."
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +77,9 @@ def hover_in_steps(
     *,
     documentation: str,
     now: datetime | None = None,
+    patience: float = math.inf,
 ) -> Steps[Hover | None]:
-    """Do the same with pauses while results are read."""
+    """Do the same with pauses while results are read, which takes ``patience`` seconds at most."""
     catalog = workspace.catalog
     pointed = _pointed(document, offset)
     if pointed is None:
@@ -93,7 +98,7 @@ def hover_in_steps(
     if language is not None:
         return _of_embedded(document.text, pointed.node, offset, language)
     if kind == "grader.name" and entry is not None and entry.key.value == "name":
-        return (yield from _of_grader(document, workspace.project, entry, now))
+        return (yield from _of_grader(document, workspace.project, entry, now, patience))
     if entry is not None and (shape.enum or ("boolean" in shape.types and "string" not in shape.types)):
         found = _of_key(document, entry, catalog, page)
         return Hover(pointed.node.span, found.text) if found else None
@@ -174,14 +179,16 @@ def _of_type(node: Node, catalog: Catalog, page: str) -> Hover | None:
 
 
 def _of_grader(
-    document: Document, project: Project, entry: Entry, now: datetime | None
+    document: Document, project: Project, entry: Entry, now: datetime | None, patience: float
 ) -> Steps[Hover | None]:
     grader = SuiteFile(document.tree).owner_of(entry.value.span.start)
     named = grader.node.get("name") if isinstance(grader, GraderEntry) else None
     if not isinstance(grader, GraderEntry) or named is None or named.span != entry.value.span:
         return None
-    scores = yield from project.scores.read_for_in_steps(document, project)
-    score = scores.of_grader(grader)
+    read = yield from within(project.scores.read_for_in_steps(document, project), patience)
+    if read is None:
+        return Hover(entry.value.span, STILL_READING)
+    score = read[0].of_grader(grader)
     return Hover(entry.value.span, score_story(score, now)) if score is not None else None
 
 
