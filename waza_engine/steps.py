@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Generator, Iterable
 from typing import TypeVar
 
@@ -26,3 +27,20 @@ def in_steps(values: Iterable[Value]) -> Steps[list[Value]]:
         found.append(value)
         yield
     return found
+
+
+def within(steps: Steps[Value], seconds: float) -> Steps[tuple[Value] | None]:
+    """Do steps for so long, pauses not counted; return their value alone, None when there is more to do.
+
+    Whoever wants the rest goes on with the same steps.
+    """
+    worked = 0.0
+    while worked < seconds:
+        begun = time.perf_counter()
+        try:
+            next(steps)
+        except StopIteration as end:
+            return (end.value,)
+        worked += time.perf_counter() - begun
+        yield
+    return None

@@ -67,10 +67,13 @@ def _slips_of(written: str, words: tuple[str, ...]) -> tuple[str, ...]:
     target = _plain(written)
     most = 0 if len(target) <= 2 else 1 if len(target) <= _SHORT else 2
     near: dict[int, list[str]] = {}
+    letters, denies = frozenset(target), _denies(written)
     for word in words:
         plain = _plain(word)
+        if abs(len(plain) - len(target)) > most or len(letters ^ _letters(plain)) > 2 * most:
+            continue
         # Two letters are not enough to take a "no" away.
-        if abs(len(plain) - len(target)) <= most and (_denies(word) or not _denies(written)):
+        if _denies(word) or not denies:
             near.setdefault(_distance(target, plain), []).append(word)
     best = min(near, default=most + 1)
     if not target or best > most:
@@ -136,6 +139,7 @@ def _are_among(parts: Sequence[str], words: Sequence[str]) -> bool:
     return True
 
 
+@lru_cache(maxsize=4096)
 def _denies(word: str) -> bool:
     """Whether a name asks for the absence of something."""
     return bool(_DENIALS & {part.lower() for part in _PARTS.findall(word)})
@@ -144,6 +148,11 @@ def _denies(word: str) -> bool:
 @lru_cache(maxsize=4096)
 def _plain(word: str) -> str:
     return "".join(character for character in word.lower() if character.isalnum())
+
+
+@lru_cache(maxsize=4096)
+def _letters(plain: str) -> frozenset[str]:
+    return frozenset(plain)
 
 
 @lru_cache(maxsize=4096)

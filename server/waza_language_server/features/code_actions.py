@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 FIX_ALL_TITLE = "Apply all safe fixes"
 MAX_OFFERED = 100
 """How many quick fixes are offered at once; nobody reads a longer menu."""
-QUICK_FIX_SECONDS = 0.1
+QUICK_FIX_SECONDS = 0.07
 """How long fixes are tried for one menu, those of the problems nearest to the start of the range first."""
 SURELY_TRIED = 2
 """How many fixes are tried however long that takes: those of a problem or two under the cursor."""

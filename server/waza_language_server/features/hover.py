@@ -1,24 +1,30 @@
 """Hover: what a key, a grader type or a name means, its default, what it allows, and an example.
 
-On a grader's name the last score is told as well. Links lead to the generated documentation.
+On a grader's name the last score is told as well, on a glob of tasks the files that it picks up. Links lead
+to the generated documentation.
 
 Architecture invariant: only the item under the cursor is read, and results where a score is told.
 """
 
 from __future__ import annotations
 
+import math
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from waza_engine.markdown import fenced
-from waza_engine.steps import Steps, finished
+from waza_engine.files import shown
+from waza_engine.markdown import code, fenced
+from waza_engine.steps import Steps, finished, within
 from waza_language_server.embedded.language import Language
 from waza_language_server.embedded.languages import LANGUAGES, LONGEST_VALUE
 from waza_language_server.features.score_text import score_story
 from waza_language_server.features.shape_text import notes, signature, type_words, value_text
+from waza_language_server.project.outline import pattern_nodes, pattern_of
 from waza_language_server.project.suite_file import GraderEntry, SuiteFile
+from waza_language_server.project.uris import path_of
 from waza_language_server.schema.locate import grader_type, shape_at
 from waza_language_server.text.scalar_map import ScalarMap
 from waza_language_server.text.scalar_writing import plain_or_quoted
@@ -31,6 +37,10 @@ if TYPE_CHECKING:
     from waza_language_server.schema.catalog import Catalog
     from waza_language_server.schema.shape import Shape
     from waza_language_server.syntax.nodes import Entry, Node
+
+
+MAX_LISTED = 20
+STILL_READING = "The scores of the last runs are still being read."
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +83,9 @@ def hover_in_steps(
     *,
     documentation: str,
     now: datetime | None = None,
+    patience: float = math.inf,
 ) -> Steps[Hover | None]:
-    """Do the same with pauses while results are read."""
+    """Do the same with pauses while results are read, which takes ``patience`` seconds at most."""
     catalog = workspace.catalog
     pointed = _pointed(document, offset)
     if pointed is None:
@@ -93,7 +104,9 @@ def hover_in_steps(
     if language is not None:
         return _of_embedded(document.text, pointed.node, offset, language)
     if kind == "grader.name" and entry is not None and entry.key.value == "name":
-        return (yield from _of_grader(document, workspace.project, entry, now))
+        return (yield from _of_grader(document, workspace.project, entry, now, patience))
+    if document.kind == "eval" and pointed.node.kind == "scalar" and _is_task_glob(document, pointed.node):
+        return _of_task_glob(document, workspace.project, pointed.node)
     if entry is not None and (shape.enum or ("boolean" in shape.types and "string" not in shape.types)):
         found = _of_key(document, entry, catalog, page)
         return Hover(pointed.node.span, found.text) if found else None
@@ -174,15 +187,35 @@ def _of_type(node: Node, catalog: Catalog, page: str) -> Hover | None:
 
 
 def _of_grader(
-    document: Document, project: Project, entry: Entry, now: datetime | None
+    document: Document, project: Project, entry: Entry, now: datetime | None, patience: float
 ) -> Steps[Hover | None]:
     grader = SuiteFile(document.tree).owner_of(entry.value.span.start)
     named = grader.node.get("name") if isinstance(grader, GraderEntry) else None
     if not isinstance(grader, GraderEntry) or named is None or named.span != entry.value.span:
         return None
-    scores = yield from project.scores.read_for_in_steps(document, project)
-    score = scores.of_grader(grader)
+    read = yield from within(project.scores.read_for_in_steps(document, project), patience)
+    if read is None:
+        return Hover(entry.value.span, STILL_READING)
+    score = read[0].of_grader(grader)
     return Hover(entry.value.span, score_story(score, now)) if score is not None else None
+
+
+def _is_task_glob(document: Document, node: Node) -> bool:
+    root = document.tree.root
+    return root is not None and any(each.span == node.span for each in pattern_nodes(root))
+
+
+def _of_task_glob(document: Document, project: Project, node: Node) -> Hover | None:
+    """Tell which files a glob picks up."""
+    path, files = path_of(document.uri), project.matching_tasks(document, pattern_of(node))
+    if path is None or not files.known:
+        return None
+    count = len(files.value)
+    lines = [f"**{count} {'file' if count == 1 else 'files'}**", ""]
+    lines += [f"- {code(shown(os.path.relpath(each, path.parent)))}" for each in files.value[:MAX_LISTED]]
+    if count > MAX_LISTED:
+        lines.append(f"- … and {count - MAX_LISTED} more")
+    return Hover(node.span, "\n".join(lines))
 
 
 def _of_embedded(source: str, node: Node, offset: int, language: Language) -> Hover | None:

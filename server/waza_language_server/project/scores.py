@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from waza_language_server.syntax.tree import Tree
 
 RECHECK_SECONDS = 2.0
+PATIENCE_SECONDS = 0.1
+"""How long results are read before a request is answered without them."""
 CLOCK_SLACK_SECONDS = 1.0
 """Result files of other programs carry whole seconds."""
 

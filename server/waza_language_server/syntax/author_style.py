@@ -26,16 +26,6 @@ def indent_step(tree: Tree) -> int:
     return 2
 
 
-def list_indent(tree: Tree) -> int:
-    """Return by how much the file indents the dashes of a list below its key; 2 when it has none."""
-    for node in _some_nodes(tree):
-        for entry in node.entries:
-            below = entry.value
-            if below.kind == "sequence" and below.style == "block":
-                return column_of(tree.text, below.span.start) - column_of(tree.text, entry.key.span.start)
-    return 2
-
-
 def _some_nodes(tree: Tree) -> Iterable[Node]:
     """Yield the mappings near the top, enough to see the style of a file."""
     level = [tree.root] if tree.root is not None else []

@@ -9,7 +9,7 @@ does not read as intended (or reads worse than before), the answer is no edit at
 from __future__ import annotations
 
 from waza_engine.steps import Steps
-from waza_language_server.syntax.author_style import indent_step, line_break, list_indent
+from waza_language_server.syntax.author_style import indent_step, line_break
 from waza_language_server.syntax.frames import column_of, line_start_of
 from waza_language_server.syntax.nodes import Entry, Node
 from waza_language_server.syntax.tree import Tree, parse_in_steps
@@ -44,33 +44,6 @@ def insert_entry(
     return (yield from checked(tree, edits, path, lambda old: {**entries_of(old), **entries_of(value)}))
 
 
-def insert_item(tree: Tree, sequence: Node, item_text: str, after: Node | None = None) -> Steps[Edits]:
-    """Add an item to a list, behind ``after`` or at its end, with the dashes where the others have them.
-
-    ``sequence`` may be an empty value (``tasks:``), which becomes a list in the style of the file's other
-    lists. ``item_text`` is YAML without the dash; its further lines are indented relative to its first.
-    """
-    text = tree.text
-    item = value_of(item_text)
-    items = sequence.items
-    index = items.index(after) + 1 if after is not None and after in items else len(items)
-    if sequence.kind == "sequence" and sequence.style == "flow":
-        edits = _insert_in_brackets(text, sequence, items[index - 1] if index else None, item_text)
-    elif sequence.kind == "sequence":
-        column = column_of(text, sequence.span.start)
-        edits = (_insert_line(text, items[index - 1].span.end, "- " + _indented(item_text, 2), column),)
-    elif _is_empty(sequence):
-        column = _key_column(sequence, text) + list_indent(tree)
-        edits = (_insert_line(text, sequence.span.end, "- " + _indented(item_text, 2), column),)
-    else:
-        return ()
-    return (
-        yield from checked(
-            tree, edits, sequence.path, lambda old: [*items_of(old)[:index], item, *items_of(old)[index:]]
-        )
-    )
-
-
 def replace_scalar(tree: Tree, node: Node, new_value: str) -> Steps[Edits]:
     """Give a scalar another value in the style it is written in; text stays text."""
     written = ScalarMap.of(tree.text, node).write(new_value)
@@ -82,26 +55,6 @@ def replace_scalar(tree: Tree, node: Node, new_value: str) -> Steps[Edits]:
         tree, edits, node.path, lambda new: new.kind == "scalar" and new.value == new_value
     )
     return edits if good else ()
-
-
-def rename_key(tree: Tree, entry: Entry, new: str) -> Steps[Edits]:
-    """Give an entry another key; its value and its place stay."""
-    old_key = entry.key
-    written = (
-        ScalarMap.of(tree.text, old_key).write(new) if old_key.style != "plain" else plain_or_quoted(new)
-    )
-    if entry.value.parent is None:
-        return ()
-    edits = (Edit(old_key.span, written),)
-    path = entry.value.parent.path
-    return (
-        yield from checked(
-            tree,
-            edits,
-            path,
-            lambda old: {new if k == old_key.value else k: v for k, v in entries_of(old).items()},
-        )
-    )
 
 
 def delete_entry(tree: Tree, entry: Entry) -> Steps[Edits]:

@@ -8,7 +8,7 @@ import pytest
 
 from tests.server.features.completing import CURSOR
 from tests.server.features.results import NOW, grade, write_results
-from tests.server.project.files import EVAL, small_suite, workspace_with
+from tests.server.project.files import EVAL, opened, put, small_suite, workspace_with
 from waza_language_server.features.annotated_source import Caret, annotate_source
 from waza_language_server.features.hover import hover
 from waza_language_server.project.document import Document, DocumentKind
@@ -143,6 +143,16 @@ missing text
 
 Recorded 5 minutes ago (`mock`)."""
     )
+
+
+def test_a_glob_of_tasks_tells_the_files_that_it_picks_up(tmp_path: Path) -> None:
+    path = put(tmp_path, "eval.yaml", "name: s\ntasks: [tasks/*.yaml]\n")
+    put(tmp_path, "tasks/a.yaml", "id: a\n")
+    put(tmp_path, "tasks/b`.yaml", "id: b\n")
+    document = opened(path, "eval")
+    told = hover(document, workspace_with(document), document.text.index("*"), documentation="docs/")
+    assert told is not None
+    assert told.text == "**2 files**\n\n- `tasks/a.yaml`\n- ``tasks/b`.yaml``"
 
 
 @pytest.mark.parametrize(

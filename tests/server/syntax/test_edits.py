@@ -79,22 +79,6 @@ def test_an_entry_that_stands_there_already_is_not_inserted() -> None:
 
 
 @pytest.mark.parametrize(
-    ("before", "path", "item", "after"),
-    [
-        ("t:\n  - a # one\n", ("t",), "b", "t:\n  - a # one\n  - b\n"),
-        ("t:\n- a\nx: 1\n", ("t",), "b", "t:\n- a\n- b\nx: 1\n"),
-        ("t: [a]\n", ("t",), "b", "t: [a, b]\n"),
-        ("t: []\n", ("t",), "b", "t: [b]\n"),
-        ("t:\nx:\n- y\n", ("t",), "b", "t:\n- b\nx:\n- y\n"),
-        ("t:\n  - a: 1\n", ("t",), "a: 2\nb:\n  - 3", "t:\n  - a: 1\n  - a: 2\n    b:\n      - 3\n"),
-    ],
-)
-def test_an_item_is_inserted(before: str, path: tuple[str | int, ...], item: str, after: str) -> None:
-    tree = parse(before)
-    assert edit.apply(before, finished(edit.insert_item(tree, node_at(tree, *path), item))) == after
-
-
-@pytest.mark.parametrize(
     ("before", "path", "after"),
     [
         ("a: 1\nb: 2 # gone\nc: 3\n", ("b",), "a: 1\nc: 3\n"),
@@ -170,19 +154,6 @@ def test_an_entry_moves_under_config(before: str, after: str | None) -> None:
     assert (edit.apply(before, made) if made else None) == after
 
 
-def test_a_renamed_key_keeps_its_quotes_and_its_value() -> None:
-    tree = parse('"old": 1 # why\nb: 2\n')
-    assert (
-        edit.apply(tree.text, finished(edit.rename_key(tree, entry_at(tree, "old"), "new")))
-        == '"new": 1 # why\nb: 2\n'
-    )
-
-
-def test_a_key_is_not_renamed_to_one_that_exists() -> None:
-    tree = parse("a: 1\nb: 2\n")
-    assert finished(edit.rename_key(tree, entry_at(tree, "a"), "b")) == ()
-
-
 def test_a_replaced_scalar_keeps_its_style() -> None:
     tree = parse("a: 'x' # why\n")
     assert (
@@ -193,8 +164,23 @@ def test_a_replaced_scalar_keeps_its_style() -> None:
 
 def test_edits_work_beside_faults() -> None:
     tree = parse("a: b: c\ng:\n  - name: x\n    tipe: text\n")
-    made = finished(edit.rename_key(tree, entry_at(tree, "g", 0, "tipe"), "type"))
-    assert edit.apply(tree.text, made) == "a: b: c\ng:\n  - name: x\n    type: text\n"
+    made = finished(edit.delete_entry(tree, entry_at(tree, "g", 0, "tipe")))
+    assert edit.apply(tree.text, made) == "a: b: c\ng:\n  - name: x\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "path", "after"),
+    [
+        ("a: 1\nb:\n  - 2\n  - 3 # three\nc: 4\n", ("b",), "a: 1\n# b:\n#   - 2\n#   - 3 # three\nc: 4\n"),
+        ("- b: 1\n  c: 2\n", (0, "b"), "# b: 1\n- c: 2\n"),
+        ("x:\n  m: {a: 1, b: [2, 3]}\n", ("x", "m", "b"), "x:\n  # b: [2, 3]\n  m: {a: 1}\n"),
+        ("x:\n  only: 1\n", ("x", "only"), "# only: 1\nx: {}\n"),
+    ],
+    ids=["in place", "behind a dash", "from brackets", "the only key"],
+)
+def test_an_entry_becomes_a_comment(before: str, path: tuple[str | int, ...], after: str) -> None:
+    tree = parse(before)
+    assert edit.apply(before, finished(edit.comment_out_entry(tree, entry_at(tree, *path)))) == after
 
 
 SAMPLES = [
@@ -250,7 +236,7 @@ def test_every_edit_reads_as_intended_and_loses_no_other_comment(windows: bool) 
             if target is None or target.value.parent is None:
                 continue
             holder = target.value.parent
-            kind = randomness.choice(["insert", "delete", "rename", "replace"])
+            kind = randomness.choice(["insert", "delete", "comment", "replace"])
             own = len(_comments(iter(()), text[target.span.start : target.span.end]))
             if kind == "insert":
                 edits = finished(edit.insert_entry(tree, holder, "new_key", "'v'", target))
@@ -259,10 +245,10 @@ def test_every_edit_reads_as_intended_and_loses_no_other_comment(windows: bool) 
                 edits = finished(edit.delete_entry(tree, target))
                 wanted, lost = dict(lookup(value, holder.path)), own + 1
                 wanted.pop(target.key.value, None)
-            elif kind == "rename":
-                edits = finished(edit.rename_key(tree, target, "new_key"))
+            elif kind == "comment":
+                edits = finished(edit.comment_out_entry(tree, target))
                 wanted, lost = dict(lookup(value, holder.path)), 0
-                wanted["new_key"] = wanted.pop(target.key.value, None)
+                wanted.pop(target.key.value, None)
             else:
                 if target.value.kind != "scalar":
                     continue

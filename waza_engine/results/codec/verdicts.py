@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import chain
 from typing import Any, cast
 
 from waza_engine.results.json_values import Block, Json, block_of, blocks_of, given, number, text_of, whole
@@ -20,6 +21,14 @@ def verdict_blocks(trial: Block) -> dict[str, Block]:
         for name, verdict in block_of(trial, "validations").items()
         if verdict.__class__ is dict or isinstance(verdict, Mapping)
     }
+
+
+def verdict_count(task: Block) -> int:
+    """Return how many verdicts an element of ``tasks`` of any era has; none of them is looked at."""
+    trials = chain(blocks_of(task.get("runs")), blocks_of(task.get("trials")))
+    return sum(
+        len(block_of(trial, "validations")) + len(block_of(trial, "grader_results")) for trial in trials
+    )
 
 
 def verdicts_of(trial: Block) -> dict[str, Validation]:

@@ -16,7 +16,7 @@ from typing import Any, cast
 from waza_engine.files import read_bytes
 from waza_engine.results.codec.figures import PASSED, engine_status
 from waza_engine.results.codec.header import engine_block, header_of
-from waza_engine.results.codec.verdicts import verdict_blocks
+from waza_engine.results.codec.verdicts import verdict_count
 from waza_engine.results.json_values import Block, block_of, blocks_of, number, text_of
 from waza_engine.results.places import JOURNAL_SUFFIX, LONGEST_BYTES
 from waza_engine.results.reading.formats import document_in, is_of_the_python_era, todays_header, todays_task
@@ -59,11 +59,11 @@ def scores_in_file(path: Path) -> Steps[RunResult | None]:
     reviewed, all_passed = False, True
     count = pause_at = 0
     for block in blocks_of(document.get("tasks")):
-        task, changed = _reviewed(todays_task(block) if is_old else block, reviews)
-        count += 1 + sum(len(verdict_blocks(trial)) for trial in blocks_of(task.get("runs")))
+        count += 1 + verdict_count(block)
         if count > MOST_SCORES:
             log.warning("Only the first scores in %s are shown: there are too many.", path)
             break
+        task, changed = _reviewed(todays_task(block) if is_old else block, reviews)
         result = yield from task_result_in_steps(task, header.started)
         tasks[result.id] = result
         tools |= _tools_of(task)

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 from waza_language_server.documentation import documentation_folder
 from waza_language_server.features import hover as feature
+from waza_language_server.project.scores import PATIENCE_SECONDS
 from waza_language_server.protocol.convert import Converter
+from waza_language_server.protocol.handlers.inlay_hint import prepare
 
 if TYPE_CHECKING:
     from lsprotocol import types
@@ -29,7 +31,11 @@ def hover(ls: WazaServer, params: types.HoverParams) -> Answer[types.Hover]:
             ls.session.workspace,
             offset,
             documentation=documentation_folder(),
+            patience=PATIENCE_SECONDS,
         )
+        if found is not None and found.text == feature.STILL_READING:
+            uri = document.uri
+            ls.idle.add(f"scores of {uri}", lambda: prepare(ls, uri))
         return None if found is None else convert.hover(found)
 
     return ls.diagnostics.answer(params.text_document.uri, explain)

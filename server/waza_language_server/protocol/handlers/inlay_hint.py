@@ -6,11 +6,11 @@ there are no hints rather than old ones. A client that cannot be told waits for 
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
 
-from waza_engine.steps import in_steps
+from waza_engine.steps import in_steps, within
 from waza_language_server.features.inlay_hints import inlay_hints_in_steps
+from waza_language_server.project.scores import PATIENCE_SECONDS
 from waza_language_server.protocol.convert import Converter
 from waza_language_server.text.span import Span
 
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from waza_language_server.project.document import Document
     from waza_language_server.protocol.server import WazaServer
     from waza_language_server.protocol.services.schedule import Answer
-
-PATIENCE_SECONDS = 0.1
-"""How long results are read before the request is answered without them."""
 
 
 def inlay_hint(ls: WazaServer, params: types.InlayHintParams) -> Answer[list[types.InlayHint]]:
@@ -57,15 +54,8 @@ def _read_soon(ls: WazaServer, document: Document) -> Steps[bool]:
     if uri in ls.hints_to_come:
         return False
     reading = ls.session.project.scores.read_for_in_steps(document, ls.session.project)
-    worked = 0.0
-    while worked < PATIENCE_SECONDS:
-        begun = time.perf_counter()
-        try:
-            next(reading)
-        except StopIteration:
-            return True
-        worked += time.perf_counter() - begun
-        yield
+    if (yield from within(reading, PATIENCE_SECONDS)):
+        return True
     ls.hints_to_come[uri] = "reading"
     ls.idle.add(f"scores shown in {uri}", lambda: _read_on(ls, uri, reading))
     return False
