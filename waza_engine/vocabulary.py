@@ -40,6 +40,15 @@ class CommandInvocation:
 
 
 @dataclass(frozen=True, slots=True)
+class ToolDenial:
+    """One call of a tool that the ``tools`` of an agent file did not allow; ``kind`` is upstream's word."""
+
+    tool: str
+    kind: str = ""
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class SkillInvocation:
     """One skill that the agent invoked, in order."""
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from waza_engine.scoring.recommendation import Recommendation
     from waza_engine.scoring.tasks import SuiteSummary, TaskStatistics, TaskStatus
     from waza_engine.scoring.triggers import TriggerMetrics
-    from waza_engine.vocabulary import Check, CommandInvocation, SkillInvocation, ToolCall, Usage
+    from waza_engine.vocabulary import Check, CommandInvocation, SkillInvocation, ToolCall, ToolDenial, Usage
 
 VerdictStatus = Literal["graded", "pending", "error"]
 """Whether a grader said something, waits for a person, or could not grade."""
@@ -80,6 +80,8 @@ class TrialOutcome:
     ``judge_usage`` that of the graders' judges, ``other_usage`` that of earlier attempts and of a responder.
     ``cost`` is that of all three, None when nothing was spent. A trial is ``stopped`` when the run reached
     its limit, or was cancelled, before it was done: it has no verdict and counts for nothing.
+    ``tool_policy`` is what the agent file of a run of upstream allowed (``unrestricted``, ``deny_all``,
+    ``allow_list``, "" without one), ``tool_denials`` the calls that it denied.
     """
 
     number: int
@@ -102,6 +104,8 @@ class TrialOutcome:
     cost: Cost | None = None
     stopped: bool = False
     command_invocations: Sequence[CommandInvocation] = ()
+    tool_policy: str = ""
+    tool_denials: Sequence[ToolDenial] = ()
 
     @property
     def graded(self) -> list[Graded]:

@@ -7,13 +7,16 @@ from typing import Any
 import pytest
 
 from waza_engine.results.codec.runs import run_of
-from waza_engine.vocabulary import CommandInvocation
+from waza_engine.vocabulary import CommandInvocation, ToolDenial
 
 TRIAL = {
     "run_number": 1,
     "status": "passed",
     "validations": {"a": {"identifier": "a", "type": "text", "passed": True, "score": 1}},
-    "session_digest": {"tool_policy_mode": "allow_only", "tool_policy_denials": ["bash"]},
+    "session_digest": {
+        "tool_policy_mode": "allow_list",
+        "tool_policy_denials": [{"tool": "bash", "kind": "shell", "reason": "not in the list"}],
+    },
     "command_invocations": [{"command": "az", "args": ["status"], "exit_code": 3, "response_index": 1}],
     "final_output": "ready",
 }
@@ -33,4 +36,8 @@ def test_a_result_file_of_a_newer_version_is_read(version: str) -> None:
     (task,) = run_of(document).tasks
     (trial,) = task.trials
     assert (task.status, trial.status, trial.output) == ("passed", "passed", "ready")
+    assert (trial.tool_policy, trial.tool_denials) == (
+        "allow_list",
+        (ToolDenial("bash", "shell", "not in the list"),),
+    )
     assert trial.command_invocations == (CommandInvocation("az", ("status",), 3, 1),)

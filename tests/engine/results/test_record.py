@@ -36,7 +36,15 @@ from waza_engine.scoring.recommendation import RankedModel, Recommendation
 from waza_engine.scoring.statistics import Interval
 from waza_engine.scoring.tasks import SuiteSummary, task_statistics
 from waza_engine.scoring.triggers import TriggerMetrics
-from waza_engine.vocabulary import Check, CommandInvocation, ModelUsage, SkillInvocation, ToolCall, Usage
+from waza_engine.vocabulary import (
+    Check,
+    CommandInvocation,
+    ModelUsage,
+    SkillInvocation,
+    ToolCall,
+    ToolDenial,
+    Usage,
+)
 
 # A busy machine says nothing about a record.
 patient = settings(
@@ -149,6 +157,10 @@ def trials(number: int) -> st.SearchStrategy[TrialOutcome]:
         output=texts,
         events=st.lists(events, max_size=3).map(tuple),
         tool_calls=st.lists(calls, max_size=3).map(tuple),
+        tool_policy=st.sampled_from(["", "unrestricted", "deny_all", "allow_list"]),
+        tool_denials=st.lists(st.builds(ToolDenial, tool=texts, kind=texts, reason=texts), max_size=2).map(
+            tuple
+        ),
         command_invocations=st.lists(
             st.builds(
                 CommandInvocation,

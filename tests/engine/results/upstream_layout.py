@@ -190,7 +190,13 @@ SESSION_DIGEST = block(
         "tools_used": nullable(list_of(TEXT)),
         "errors": nullable(list_of(TEXT)),
     },
-    {"tool_calls": list_of(TOOL_CALL), "usage": USAGE, "session_id": TEXT},
+    {
+        "tool_calls": list_of(TOOL_CALL),
+        "usage": USAGE,
+        "session_id": TEXT,
+        "tool_policy_mode": TEXT,
+        "tool_policy_denials": list_of(block({"tool": TEXT, "kind": TEXT, "reason": TEXT})),
+    },
 )
 TOOL_EVENT = block(
     {"turn": COUNT, "sequence": COUNT, "tool_name": TEXT, "success": SWITCH},

@@ -22,7 +22,7 @@ from waza_engine.results.json_values import (
 )
 from waza_engine.results.record import CheckpointOutcome, ResponderOutcome, TrialOutcome, Validation
 from waza_engine.scoring.composite import TrialStatus, trial_status
-from waza_engine.vocabulary import KNOWN_ARGUMENTS, CommandInvocation, SkillInvocation, ToolCall
+from waza_engine.vocabulary import KNOWN_ARGUMENTS, CommandInvocation, SkillInvocation, ToolCall, ToolDenial
 
 _STATUSES: dict[str, TrialStatus] = {"passed": "passed", "failed": "failed", "skipped": "skipped"}
 
@@ -93,6 +93,11 @@ def trial_of(run: Block, position: int) -> TrialOutcome:
         command_invocations=tuple(
             _command_invocation_of(call) for call in blocks_of(run.get("command_invocations"))
         ),
+        tool_policy=text_of(digest.get("tool_policy_mode")),
+        tool_denials=tuple(
+            ToolDenial(text_of(found.get("tool")), text_of(found.get("kind")), text_of(found.get("reason")))
+            for found in blocks_of(digest.get("tool_policy_denials"))
+        ),
     )
 
 
@@ -138,7 +143,15 @@ def _session_digest(trial: TrialOutcome, calls: Sequence[ToolCall]) -> Json:
         "tools_used": [call.name for call in calls],
         **given(tool_calls=[_tool_call(call) for call in calls]),
         "errors": [],
-        **given(usage=usage_document(trial.usage), session_id=trial.session),
+        **given(
+            usage=usage_document(trial.usage),
+            session_id=trial.session,
+            tool_policy_mode=trial.tool_policy,
+            tool_policy_denials=[
+                {"tool": denial.tool, "kind": denial.kind, "reason": denial.reason}
+                for denial in trial.tool_denials
+            ],
+        ),
     }
 
 
