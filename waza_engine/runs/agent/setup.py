@@ -47,6 +47,8 @@ class AgentSetup:
             prompt=prompt,
             workspace=workspace.directory,
             workdir=task.inputs.workdir or "",
+            # As written: the id does not stand in for a missing name, in upstream's answers neither.
+            task_name=task.name,
             task_description=task.description,
             context=task.inputs.context,
             files=workspace.files,

@@ -132,7 +132,6 @@ def _with_commands(trial: _Trial, workspace: Workspace, commands: CommandSession
     task, context = trial.task, trial.context
     execution = replace(
         context.agent.request(prompt_of(task.spec, task.path), workspace, task.spec),
-        task_name=task.name,
         task_id=task.id,
         trial=trial.request.trial,
         commands=commands.commands,
