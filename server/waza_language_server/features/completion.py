@@ -66,7 +66,7 @@ def complete(document: Document, workspace: Workspace, offset: int) -> Completio
 
 def _keys(place: Place, holder: Shape) -> list[Completion]:
     items = list(key_items(place, holder.branch("mapping", frozenset(place.cursor.existing_keys))))
-    if holder.kind == "grader" and "type" not in place.cursor.existing_keys:
+    if holder.kind == "grader" and not {"type", "ref"} & set(place.cursor.existing_keys):
         items += grader_items(place)
     return items
 
@@ -91,7 +91,7 @@ def _list_items(place: Place, holder: Shape) -> list[Completion]:
     branches = shape.branches or (shape,)
     existing = frozenset(place.cursor.existing_keys)
     if any(branch.kind == "grader" for branch in branches):
-        if "type" not in existing:
+        if not existing & {"type", "ref"}:
             items += grader_items(place)
         items += key_items(place, _entry_shape(place), new_item=True)
     elif any(branch.fits("mapping") and branch.properties for branch in branches):

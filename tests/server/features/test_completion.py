@@ -395,3 +395,11 @@ def test_a_long_assertion_is_not_looked_into() -> None:
     """Reading it from every place in it took minutes."""
     assert "len" in labels(f"{CODE}'{'_' * 9_000} <CURSOR>'\n")
     assert labels(f"{CODE}'{'_' * 100_000} <CURSOR>'\n") == []
+
+
+def test_a_grader_of_a_package_takes_its_own_keys_and_no_type_with_its_options() -> None:
+    head = "graders:\n  - name: a\n    "
+    assert "ref" in labels(f"{head}<CURSOR>")
+    beside = labels(f"{head}ref: example.com/acme/graders@v1\n    <CURSOR>")
+    assert {"weight", "config", "type"} <= set(beside)
+    assert "text" not in beside
