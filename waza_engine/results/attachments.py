@@ -23,6 +23,8 @@ LONGEST_INLINE = 256 * 1024
 LONGEST_BYTES = 256 * 1024 * 1024
 """What is longer is no attachment."""
 
+_MOST_LEVELS = 100
+"""What an agent has nested deeper than this stays where it is."""
 _MARK = re.compile(r"attachment:sha256:([0-9a-f]{64}) \(\d+ characters\)")
 _PLAIN = frozenset({int, float, bool, type(None)})
 _ValueT = TypeVar("_ValueT")
@@ -79,24 +81,26 @@ def _content(place: Path, mark: str) -> str:
     return text if mark_of(text)[1] == mark else mark
 
 
-def _changed(value: Any, change: Callable[[str], str]) -> Any:
+def _changed(value: Any, change: Callable[[str], str], depth: int = 0) -> Any:
+    if depth > _MOST_LEVELS:
+        return value
     if isinstance(value, str):
         return change(value)
     if value.__class__ in _PLAIN:
         return value
     if isinstance(value, Mapping):
         block = cast("Mapping[Any, Any]", value)
-        items = {key: _changed(item, change) for key, item in block.items()}
+        items = {key: _changed(item, change, depth + 1) for key, item in block.items()}
         return items if any(items[key] is not item for key, item in block.items()) else block
     if isinstance(value, list | tuple):
         listed = cast("list[Any] | tuple[Any, ...]", value)
-        found = [_changed(item, change) for item in listed]
+        found = [_changed(item, change, depth + 1) for item in listed]
         if all(new is old for new, old in zip(found, listed, strict=True)):
             return listed
         return found if isinstance(listed, list) else tuple(found)
     if is_dataclass(value) and not isinstance(value, type):
         old = {name: getattr(value, name) for name in _names_of(value.__class__)}
-        new = {name: _changed(item, change) for name, item in old.items()}
+        new = {name: _changed(item, change, depth + 1) for name, item in old.items()}
         changes = {name: item for name, item in new.items() if item is not old[name]}
         return replace(value, **changes) if changes else value
     return value
