@@ -19,7 +19,7 @@ import pytest
 
 from tests.agents.conftest import StartAgent
 from tests.conftest import StartModel
-from tests.patience import ON_A_BUSY_MACHINE, staying
+from tests.patience import ON_A_BUSY_MACHINE, ends, staying
 from tests.scripted_model import Answer, Held, ModelRequest, Reply, Status, Tokens, call
 from waza_engine.executors.base import ExecutionRequest, ExecutionResponse, ExecutorError
 from waza_engine.executors.copilot_sdk import CopilotExecutor
@@ -301,7 +301,7 @@ def test_a_command_that_hangs_is_ended_with_the_time(
     ask(executor, workspace)
     response = ask(executor, workspace, timeout_seconds=6)
     assert response.error == "the agent did not finish within 6 seconds"
-    assert not psutil.pid_exists(int((workspace / "pid.txt").read_text()))
+    assert ends(int((workspace / "pid.txt").read_text()))
 
 
 def test_cancelling_ends_everything_within_two_seconds(

@@ -34,6 +34,11 @@ def test_a_task_passes_when_its_graders_pass(tmp_path: Path) -> None:
     assert only_trial(report).output == "Mock response for: Say hello\nTask: Task a"
 
 
+def test_the_id_of_a_task_does_not_stand_in_for_its_name_in_the_answer(tmp_path: Path) -> None:
+    report, _ = run(write_suite(tmp_path, {"a": "id: a\ninputs: {prompt: Say hello}\n"}))
+    assert only_trial(report).output == "Mock response for: Say hello"
+
+
 def test_the_graders_of_the_suite_come_before_those_of_the_task(tmp_path: Path) -> None:
     report, _ = run(write_suite(tmp_path, {"a": task("a", f"graders:\n{FAILS}")}, graders=GREETS))
     assert [(name, found.passed) for name, found in verdicts(report).items()] == [
