@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from waza_engine.markdown import code, fenced
 from waza_engine.steps import Steps
 from waza_language_server.features.score_text import STALE, age, check_label, grader_line, number
-from waza_language_server.project.scores import values_of
 from waza_language_server.project.suite_file import SuiteFile, rule_at
 
 if TYPE_CHECKING:
@@ -50,7 +49,10 @@ def verdicts_in_steps(
     if root is None or root.kind != "mapping" or not scores.runs:
         return ()
     newest = max(scores.runs, key=lambda run: run.timestamp)
-    view = _View(document, scores, newest, now or datetime.now(UTC))
+    today: Values = {}
+    if document.kind != "trigger_tests":
+        today = yield from scores.today_in_steps(document.tree)
+    view = _View(today, scores, newest, now or datetime.now(UTC))
     found: list[Verdict] = []
     match document.kind:
         case "trigger_tests":
@@ -73,12 +75,11 @@ _ByTask = Mapping[str, Mapping[str, "Json"]]
 class _View:
     """A document, what it was when it was judged, and the newest results of it."""
 
-    def __init__(self, document: Document, scores: DocumentScores, run: RunResult, now: datetime) -> None:
-        self._today = document.tree
+    def __init__(self, today: Values, scores: DocumentScores, run: RunResult, now: datetime) -> None:
         self._scores = scores
         self._run = run
         self._now = now
-        self._by_place: dict[datetime | None, _ByTask | None] = {}
+        self._by_place: dict[datetime | None, _ByTask | None] = {None: _by_place(today)}
 
     def of_suite(self, root: Node) -> Iterator[Verdict]:
         """Yield the verdict of the newest run of the whole suite, and those of its metrics."""
@@ -163,7 +164,7 @@ class _View:
     def _at(self, moment: datetime | None) -> _ByTask | None:
         """Return what the document said at a moment (now for None), task by task; None when nobody knows."""
         if moment not in self._by_place:
-            values = values_of(self._today) if moment is None else self._scores.then(moment)
+            values = self._scores.then(moment) if moment is not None else None
             self._by_place[moment] = None if values is None else _by_place(values)
         return self._by_place[moment]
 

@@ -83,6 +83,7 @@ class Scores:
         self._results: dict[Path, tuple[float, RunResult | None]] = {}
         self._readings: dict[Path, tuple[float, Steps[RunResult | None]]] = {}
         """The suites whose results are being read, with the time of the last step."""
+        self.today: tuple[Tree, Values] | None = None
         self._graded: dict[tuple[Path, datetime], Values] = {}
         self._ended = EndedRuns(MAX_RESULT_BYTES)
 
@@ -166,7 +167,7 @@ class Scores:
                 tree = parse(read_text(path, MAX_BYTES))
             except FileError:
                 return None
-            known = self._graded[path, moment] = values_of(tree)
+            known = self._graded[path, moment] = finished(values_in_steps(tree))
         return known
 
 
@@ -197,6 +198,12 @@ class DocumentScores:
     def task(self) -> str | None:
         """The id of the task that a task file is, None for other files."""
         return self._task
+
+    def today_in_steps(self, tree: Tree) -> Steps[Values]:
+        """Return what the document says now, the same as long as it is not edited."""
+        if self._scores.today is None or self._scores.today[0] is not tree:
+            self._scores.today = tree, (yield from values_in_steps(tree))
+        return self._scores.today[1]
 
     def then(self, moment: datetime) -> Values | None:
         """Return what the document said at a moment; None when nobody knows."""
@@ -283,7 +290,7 @@ def _found_in_steps(suite: Path) -> Steps[RunResult | None]:
     return latest_results_in_steps(suite.parent, eval_file=suite.name, longest_bytes=MAX_RESULT_BYTES)
 
 
-def values_of(tree: Tree) -> Values:
+def values_in_steps(tree: Tree) -> Steps[Values]:
     """Return what decides the scores of a file: graders, inputs, expectations and metrics, by their place."""
     found: dict[tuple[str, str], Json] = {}
     suite = SuiteFile(tree)
@@ -292,6 +299,7 @@ def values_of(tree: Tree) -> Values:
         if grader.has_results:
             found[place, grader.name] = grader.node.to_python()
         found.setdefault((place, _INPUTS), _inputs(grader))
+        yield
     places = [(task.id, task.node) for task in suite.tasks()]
     if tree.root is not None:
         places.append(("", tree.root))
@@ -299,6 +307,7 @@ def values_of(tree: Tree) -> Values:
         for key in ("inputs", "expected", "metrics"):
             value = node.get(key)
             found[place, f"//{key}"] = value.to_python() if value is not None else None
+        yield
     return found
 
 
