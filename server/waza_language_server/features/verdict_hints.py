@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 MAX_LISTED = 20
 _CHANGED = "the {} was changed after the run"
 _RERUN = "a grader of it was run again since"
+_RUN_SINCE = "a part of it was run again since"
 _LISTS = {"should_trigger_prompts": True, "should_not_trigger_prompts": False}
 
 
@@ -86,7 +87,7 @@ class _View:
         name, run = root.get("name"), self._run.whole
         if name is None or run is None or not run.tasks:
             return
-        stale = self._stale(run, "")
+        stale = self._stale(run, "") or (_RUN_SINCE if self._run.timestamp > run.timestamp else "")
         passed = sum(task.passed for task in run.tasks.values())
         broken = any(task.status == "error" for task in run.tasks.values())
         wrong = any(task.status == "failed" for task in run.tasks.values())

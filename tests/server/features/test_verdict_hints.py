@@ -158,6 +158,17 @@ def test_a_verdict_is_stale_when_one_of_its_graders_was_run_again_by_itself(suit
     assert "a grader of it was run again since" in mark.tooltip
 
 
+def test_the_verdict_of_a_suite_is_stale_when_a_part_of_it_was_run_again(suite: Path) -> None:
+    write_results(suite, {"first": [[EXPECTED]], "second": [[EXPECTED]]}, more=engine("failed"))
+    chosen = engine("completed")
+    chosen["metadata"]["engine"]["tasks"] = ["second"]
+    later = RUN_AT + timedelta(minutes=1)
+    write_results(suite, {"second": [[grade("mentions", 1.0)]]}, at=later, more=chosen)
+    mark = Editor().hints(suite, "eval")[0]
+    assert mark.label == "✗ 0/2 tasks · stale"
+    assert "a part of it was run again since" in mark.tooltip
+
+
 def test_each_trigger_prompt_says_whether_the_skill_was_used_as_it_should(suite: Path) -> None:
     def tried(prompt: str, should: bool, did: bool, **more: str) -> dict[str, Any]:
         return {"prompt": prompt, "should_trigger": should, "did_trigger": did, **more}
