@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from itertools import islice
 
@@ -82,8 +82,8 @@ def _slips_of(written: str, words: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(swapped or near[best])
 
 
-def alike_in_words(written: str, known: Iterable[str]) -> str | None:
-    """Return the known name that has every word of a written one, and says as much or as little as it denies.
+def alike_in_words(written: str, known: Iterable[str], fits: Callable[[str], bool]) -> str | None:
+    """Return the known name that ``fits``, has every word of a written one, and denies what that denies.
 
     ``trigger_prompts`` is ``should_trigger_prompts`` without a word, and ``timeout_sec`` cuts one short; but
     ``output_contains_near`` says more than ``output_contains`` and is none.
@@ -96,7 +96,7 @@ def alike_in_words(written: str, known: Iterable[str]) -> str | None:
     fitting = [
         (len(_words(word)), word)
         for word in islice(dict.fromkeys(known), MAX_CANDIDATES)
-        if _denies(word) == _denies(written) and _are_among(parts, _words(word))
+        if _denies(word) == _denies(written) and _are_among(parts, _words(word)) and fits(word)
     ]
     fitting.sort()
     return fitting[0][1] if fitting and fitting[0][0] not in [count for count, _ in fitting[1:]] else None

@@ -98,8 +98,12 @@ def unknown_key(subject: Subject, mapping: Node, shape: Shape, entry: Entry) -> 
     if slips:
         return _misspelt(subject, mapping, shape, entry, slips[0], safe=len(slips) == 1)
     owners = _types_with_option(subject, mapping, key)
-    free = (name for name, each in shape.properties.items() if _may_hold(each.shape, entry.value))
-    alike = alike_in_words(key, (name for name in free if mapping.entry(name) is None))
+    known_keys = shape.properties
+
+    def is_free(name: str) -> bool:
+        return _may_hold(known_keys[name].shape, entry.value) and mapping.entry(name) is None
+
+    alike = alike_in_words(key, known_keys, is_free)
     if alike is None:
         # A slip in a name that means a key elsewhere.
         alike = shape.misspellings.get(next(iter(slips_of(key, shape.misspellings)), ""))
