@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from waza_engine.files import FileError, read_text
 from waza_engine.markdown import code
-from waza_engine.spec.scalars import Json
+from waza_engine.spec.reading.scalars import Json
 from waza_engine.steps import Steps, finished
 from waza_language_server.project.disk import MAX_BYTES, stamp_of
 from waza_language_server.project.ended_runs import EndedRuns

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Literal
 from weakref import WeakKeyDictionary
 
-from waza_engine.spec.scalars import Json, resolve_scalar
+from waza_engine.spec.reading.scalars import Json, resolve_scalar
 from waza_language_server.text.frozen import frozen
 from waza_language_server.text.span import Span
 

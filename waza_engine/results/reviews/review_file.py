@@ -23,7 +23,7 @@ from typing import Any, TypeAlias, cast
 from waza_engine.files import opened_to_append, read_bytes
 from waza_engine.results.places import results_directory
 from waza_engine.results.reviews.review import Review
-from waza_engine.spec.file_names import EVAL_NAMES
+from waza_engine.spec.reading.file_names import EVAL_NAMES
 from waza_engine.steps import Steps, finished
 from waza_engine.terminal import json_text
 
