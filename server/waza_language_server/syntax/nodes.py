@@ -232,14 +232,6 @@ class Node:
             node = node.parent
         return node
 
-    @property
-    def detached(self) -> Node:
-        """The same node as a root of its own at offset 0.
-
-        Rules that see it thus yield results that can be kept.
-        """
-        return Node(self.green)
-
     def walk(self) -> Iterator[Node]:
         """Yield this node and everything below it in source order, keys included."""
         stack: list[Node] = [self]
