@@ -40,8 +40,44 @@ DOCS: Mapping[str, str] = MappingProxyType(
 
 ALL_NAMES: frozenset[str] = frozenset(DOCS)
 
+TOOL_CALL_FIELDS: Mapping[str, str] = MappingProxyType(
+    {
+        "name": "The tool's name.",
+        "arguments": "The arguments, a dict.",
+        "success": "Whether the call succeeded.",
+        "id": "The id of the call; not always there.",
+        "result": "What the tool returned; not always there, so use `.get('result')`.",
+    }
+)
+
+ARGUMENT_FIELDS: Mapping[str, str] = MappingProxyType(
+    {
+        "path": "The file that the tool was given.",
+        "file_text": "The text that the tool was given for a file.",
+        "command": "The command that the tool was given.",
+        "description": "How the agent described the call.",
+        "skill": "The skill that the tool was given.",
+    }
+)
+"""The arguments of a call that an assertion sees: all of them always, "" for one that was not given."""
+
+EVENT_FIELDS: Mapping[str, str] = MappingProxyType(
+    {
+        "type": "The kind of event, such as `assistant.message`.",
+        "content": "The text of the event; not always there.",
+        "message": "The message of the event; not always there.",
+    }
+)
+
 ALLOWED_DUNDER_ATTRIBUTES: frozenset[str] = frozenset(
     {"__class__", "__name__", "__doc__", "__len__", "__contains__", "__iter__", "__next__"}
 )
 INTERNAL_ATTRIBUTES: frozenset[str] = frozenset({"mro"})
 INTERNAL_PREFIXES: tuple[str, ...] = ("gi_", "cr_", "ag_", "tb_", "f_", "co_", "func_")
+
+
+def is_refused_attribute(name: str) -> bool:
+    """Whether an assertion that names the attribute is refused before it is evaluated."""
+    if name.startswith("__"):
+        return name not in ALLOWED_DUNDER_ATTRIBUTES
+    return name in INTERNAL_ATTRIBUTES or name.startswith(INTERNAL_PREFIXES)

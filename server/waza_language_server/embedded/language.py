@@ -6,9 +6,39 @@ document with a ``ScalarMap``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, Protocol
+
+TokenKind = Literal[
+    "comment",
+    "enumMember",
+    "function",
+    "keyword",
+    "method",
+    "namespace",
+    "number",
+    "operator",
+    "parameter",
+    "property",
+    "regexp",
+    "string",
+    "type",
+    "variable",
+]
+"""Words of the Language Server Protocol, so that every editor has a colour for them."""
+TokenPart = Literal[
+    "",
+    "declaration",
+    "defaultLibrary",
+    "group",
+    "class",
+    "quantifier",
+    "anchor",
+    "alternation",
+    "escape",
+]
+"""What a token is within its kind: two words of the protocol, and the parts of a pattern."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +59,14 @@ class Finding:
     end: int
     message: str
     rewrites: tuple[Rewrite, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What is wrong with a value, and the names that the values after it in the same list know as well."""
+
+    findings: tuple[Finding, ...] = ()
+    names: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,13 +92,76 @@ class Explanation:
     text: str
 
 
-class Language(Protocol):
-    """A language as completion and hover know it; rules ask its own functions for findings."""
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """How a function is called; ``active`` is the parameter at the cursor, counted from 0.
 
-    def words(self, before: str) -> Iterator[Word]:
-        """Yield what can be written behind this part of a value, the best first."""
+    ``parameters`` are pieces of ``label``, ``documentation`` is Markdown.
+    """
+
+    label: str
+    parameters: tuple[str, ...]
+    documentation: str
+    active: int
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """Characters of a value that an editor colours. Tokens come in order and do not overlap."""
+
+    start: int
+    end: int
+    kind: TokenKind
+    part: TokenPart = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """Files that a glob matches: the first of them as (path, address), and how many there are."""
+
+    first: tuple[tuple[str, str], ...]
+    count: int
+
+
+def _unknown() -> None:
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a value can refer to. What costs something is asked for when it is needed, None means unknown.
+
+    ``names`` are those that earlier values of the same list have bound, ``files`` those that the value
+    matches as a glob, ``variables`` those that a template is filled with, each with what it stands for.
+    """
+
+    names: frozenset[str] = frozenset()
+    files: Callable[[], Files | None] = _unknown
+    variables: Callable[[], Mapping[str, str] | None] = _unknown
+
+
+NOWHERE = Surroundings()
+
+
+class Language(Protocol):
+    """What every language inside a string answers, about a value that may be half written."""
+
+    def check(self, value: str, around: Surroundings = NOWHERE) -> Checked:
+        """Return what is wrong with a value."""
         ...
 
-    def explain(self, value: str, offset: int) -> Explanation | None:
-        """Return what stands at an offset of a value means, None when there is nothing to say."""
+    def complete(self, value: str, offset: int, around: Surroundings = NOWHERE) -> Iterator[Word]:
+        """Yield what can be written at an offset, the best first."""
+        ...
+
+    def hover(self, value: str, offset: int, around: Surroundings = NOWHERE) -> Explanation | None:
+        """Return what stands at an offset means, None when there is nothing to say."""
+        ...
+
+    def signature(self, value: str, offset: int) -> Signature | None:
+        """Return how the function is called whose arguments stand at an offset, None outside of all."""
+        ...
+
+    def tokens(self, value: str) -> Iterator[Token]:
+        """Yield what is to be coloured."""
         ...

@@ -4,35 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from waza_language_server.embedded.language import Language, Word
+from waza_language_server.embedded.language import Language, Surroundings, Word
 from waza_language_server.embedded.languages import LONGEST_VALUE
 from waza_language_server.features.completion_item import Completion, Place
 from waza_language_server.text.edit import Edit
 from waza_language_server.text.scalar_map import ScalarMap
 from waza_language_server.text.span import Span
 
-_LANGUAGES = {"", "python"}
-
 
 def embedded_items(place: Place, language: Language) -> Iterator[Completion]:
-    """Yield what can be written at the cursor, unless the grader says that it is in another language."""
-    before = _before(place) if (place.around("language") or "").strip() in _LANGUAGES else None
-    if before is not None:
-        for position, word in enumerate(language.words(before)):
+    """Yield what can be written at the cursor in the language of the value."""
+    written = _written(place)
+    if written is not None:
+        for position, word in enumerate(language.complete(*written, Surroundings())):
             yield _item(place, word, position)
 
 
-def _before(place: Place) -> str | None:
-    """Return the value up to the cursor, None when it is too long to be looked into."""
+def _written(place: Place) -> tuple[str, int] | None:
+    """Return the value and the cursor in it, None when it is too long to be looked into."""
     node, span = place.cursor.node, place.cursor.replace
     if node is not None and node.kind == "scalar" and node.span.contains(place.offset):
         if len(node.span) > LONGEST_VALUE:
             return None
         scalar = ScalarMap.of(place.text, node)
-        return scalar.value[: scalar.to_value(place.offset)]
+        return scalar.value, scalar.to_value(place.offset)
     # What cannot be read yet, as behind a quote that is still open.
     written = place.text[span.start : place.offset]
-    return written.replace('\\"', '"') if place.quote == '"' else written.replace("''", "'")
+    before = written.replace('\\"', '"') if place.quote == '"' else written.replace("''", "'")
+    return before, len(before)
 
 
 def _item(place: Place, word: Word, position: int) -> Completion:

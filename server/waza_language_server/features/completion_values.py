@@ -14,6 +14,7 @@ from waza_language_server.features.shape_text import value_text
 from waza_language_server.project.claim import CONFIG_NAMES, TRIGGER_NAMES
 from waza_language_server.project.disk import identity_of
 from waza_language_server.project.uris import path_of
+from waza_language_server.schema.value_language import language_kind
 
 if TYPE_CHECKING:
     from waza_language_server.schema.shape import Shape
@@ -23,10 +24,10 @@ MAX_FILES = 500
 
 def value_items(place: Place, shape: Shape, key: str) -> Iterator[Completion]:
     """Yield the values that a scalar of this shape may have under a key."""
-    language = LANGUAGES.get(shape.kind or "")
-    if language is not None:
-        yield from embedded_items(place, language)
-        return
+    if shape.kind in LANGUAGES:
+        language = LANGUAGES.get(language_kind(shape.kind, place.around("language")) or "")
+        if language is not None:
+            yield from embedded_items(place, language)
     provide = _PROVIDERS.get(shape.kind or "")
     if shape.kind == "grader.name" and key == "graders":
         yield from _suite_grader_names(place)

@@ -18,15 +18,15 @@ from typing import TYPE_CHECKING, Any
 from waza_engine.files import shown
 from waza_engine.markdown import code, fenced
 from waza_engine.steps import Steps, finished, within
-from waza_language_server.embedded.language import Language
-from waza_language_server.embedded.languages import LANGUAGES, LONGEST_VALUE
+from waza_language_server.embedded.language import NOWHERE
+from waza_language_server.embedded.languages import LANGUAGES
+from waza_language_server.features.embedded_value import EmbeddedValue
 from waza_language_server.features.score_text import score_story
 from waza_language_server.features.shape_text import notes, signature, type_words, value_text
 from waza_language_server.project.outline import pattern_nodes, pattern_of
 from waza_language_server.project.suite_file import GraderEntry, SuiteFile
 from waza_language_server.project.uris import path_of
 from waza_language_server.schema.locate import grader_type, shape_at
-from waza_language_server.text.scalar_map import ScalarMap
 from waza_language_server.text.scalar_writing import plain_or_quoted
 from waza_language_server.text.span import Span
 
@@ -100,9 +100,8 @@ def hover_in_steps(
     kind = shape.kind
     if kind == "grader.type":
         return _of_type(pointed.node, catalog, page)
-    language = LANGUAGES.get(kind or "")
-    if language is not None:
-        return _of_embedded(document.text, pointed.node, offset, language)
+    if kind in LANGUAGES:
+        return _of_embedded(document.text, pointed.node, offset, kind)
     if kind == "grader.name" and entry is not None and entry.key.value == "name":
         return (yield from _of_grader(document, workspace.project, entry, now, patience))
     if document.kind == "eval" and pointed.node.kind == "scalar" and _is_task_glob(document, pointed.node):
@@ -218,17 +217,11 @@ def _of_task_glob(document: Document, project: Project, node: Node) -> Hover | N
     return Hover(node.span, "\n".join(lines))
 
 
-def _of_embedded(source: str, node: Node, offset: int, language: Language) -> Hover | None:
-    """Explain what stands at an offset inside a value that is not too long to be looked into."""
-    if len(node.value) > LONGEST_VALUE:
-        return None
-    mapped = ScalarMap.of(source, node)
-    found = language.explain(mapped.value, mapped.to_value(offset))
-    if found is None:
-        return None
-    span = mapped.source_span(found.start, found.end)
-    # The quote in front of a name, and the indentation, belong to no character of the value.
-    return Hover(span, found.text) if span.contains(offset) else None
+def _of_embedded(source: str, node: Node, offset: int, kind: str | None) -> Hover | None:
+    """Explain what stands at an offset inside a value."""
+    value = EmbeddedValue.of(source, node, kind)
+    found = value.explained(offset, NOWHERE) if value is not None else None
+    return Hover(*found) if found is not None else None
 
 
 def _surrounding_grader(node: Node | None) -> str | None:

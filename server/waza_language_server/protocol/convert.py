@@ -16,6 +16,7 @@ from waza_language_server.documentation import diagnostic_page
 from waza_language_server.project.uris import path_of
 from waza_language_server.text.labels import label
 from waza_language_server.text.line_index import LineIndex
+from waza_language_server.text.span import Span
 
 if TYPE_CHECKING:
     from waza_language_server.analysis.problem import Problem
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from waza_language_server.protocol.capabilities import ClientAbilities
     from waza_language_server.text.edit import Related
     from waza_language_server.text.line_index import Encoding
-    from waza_language_server.text.span import Span
 
 _SEVERITY = {
     "error": types.DiagnosticSeverity.Error,
@@ -74,6 +74,11 @@ class Converter:
     def position(self, offset: int) -> types.Position:
         """Return the position of an offset."""
         return types.Position(*self._document.lines.position(offset, self._encoding))
+
+    def span(self, place: types.Range) -> Span:
+        """Return the span of a range."""
+        start = self.offset(place.start)
+        return Span(start, max(self.offset(place.end), start))
 
     def range(self, span: Span) -> types.Range:
         """Return the range of a span."""

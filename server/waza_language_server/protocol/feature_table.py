@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from lsprotocol import types
 
 from waza_language_server.protocol.own_requests import RUNNABLES
+from waza_language_server.protocol.token_legend import LEGEND
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -68,6 +69,14 @@ FEATURES = (
         ),
     ),
     Feature(types.TEXT_DOCUMENT_HOVER, "hover.hover"),
+    Feature(
+        types.TEXT_DOCUMENT_SIGNATURE_HELP,
+        "signature_help.signature_help",
+        options=types.SignatureHelpOptions(trigger_characters=["(", ","]),
+    ),
+    Feature(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL, "semantic_tokens.full", options=LEGEND),
+    Feature(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL_DELTA, "semantic_tokens.delta"),
+    Feature(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_RANGE, "semantic_tokens.in_range"),
     Feature(types.TEXT_DOCUMENT_CODE_LENS, "code_lens.code_lens", options=types.CodeLensOptions()),
     Feature(types.TEXT_DOCUMENT_INLAY_HINT, "inlay_hint.inlay_hint", options=types.InlayHintOptions()),
     Feature(RUNNABLES, "runnables.runnables"),

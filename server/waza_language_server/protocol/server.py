@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from waza_language_server.engine.runs import Run, Runs
     from waza_language_server.project.runnable_id import RunnableId
     from waza_language_server.protocol.services.schedule import Diagnostics
+    from waza_language_server.protocol.services.sent_tokens import SentTokens
     from waza_language_server.protocol.services.session import Session
     from waza_language_server.text.line_index import Encoding
 
@@ -97,6 +98,13 @@ class WazaServer(LanguageServer):
 
         publish = None if self.abilities.pulls_diagnostics else publisher(self)
         return Diagnostics(self.session, publish, self._meet_unknown_type, self.idle.disturb)
+
+    @cached_property
+    def sent_tokens(self) -> SentTokens:
+        """The semantic tokens that the client has of each document."""
+        from waza_language_server.protocol.services.sent_tokens import SentTokens
+
+        return SentTokens()
 
     @cached_property
     def runs(self) -> Runs:

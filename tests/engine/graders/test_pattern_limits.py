@@ -12,7 +12,7 @@ import pytest
 
 from waza_engine.graders.matching.patterns import PatternError, check_syntax, found
 from waza_engine.spec.pattern_syntax import LARGEST_SIZE, PatternSyntaxError, dialect_of, size_of
-from waza_language_server.embedded.regex import pattern_fault
+from waza_language_server.embedded.regex.findings import pattern_fault
 
 MEMORY_BYTES = 1_500_000_000
 

@@ -26,6 +26,10 @@ ON_ONE_TEXT = frozenset(
         "documentHighlight",
         "prepareRename",
         "rename",
+        "signatureHelp",
+        "semanticTokens/full",
+        "semanticTokens/full/delta",
+        "semanticTokens/range",
     )
 )
 REFUSALS = {
@@ -58,6 +62,9 @@ SERVER_NOTIFICATIONS = frozenset(
 )
 
 _converter = converters.get_converter()
+
+
+_WITHOUT_PLACES = frozenset({"textDocument/semanticTokens/full/delta", "textDocument/signatureHelp"})
 
 
 def check_shape(method: str, answer: Mapping[str, Any]) -> None:
@@ -102,7 +109,7 @@ def check_published(uri: str, diagnostics: Sequence[Mapping[str, Any]], text: Te
 
 def _complaints(method: str, params: Any, result: Any, text: Text) -> Iterator[str]:
     uri = params["textDocument"]["uri"]
-    if not result:
+    if not result or method in _WITHOUT_PLACES:
         return
     if method == "textDocument/diagnostic":
         yield from _diagnostics(uri, result.get("items", ()), text)
@@ -111,11 +118,10 @@ def _complaints(method: str, params: Any, result: Any, text: Text) -> Iterator[s
             yield from _range(lens["range"], text, lens)
     elif method == "textDocument/inlayHint":
         yield from (f"no such position: {hint!r:.300}" for hint in result if not text.holds(hint["position"]))
+    elif method in {"textDocument/semanticTokens/full", "textDocument/semanticTokens/range"}:
+        yield from _tokens(result["data"], text)
     elif method == "textDocument/codeAction":
-        for action in result:
-            yield from _diagnostics(uri, action.get("diagnostics", ()), text)
-            for edit in edits_of(action, uri):
-                yield from _range(edit["range"], text, action)
+        yield from _actions(uri, result, text)
     elif method in _RANGES:
         for span in _RANGES[method](result, uri):
             yield from _range(span, text, result)
@@ -124,6 +130,26 @@ def _complaints(method: str, params: Any, result: Any, text: Text) -> Iterator[s
         items = result["items"] if method == "textDocument/completion" else [result]
         for item in items:
             yield from _item(item, cursor, text)
+
+
+def _actions(uri: str, result: Any, text: Text) -> Iterator[str]:
+    for action in result:
+        yield from _diagnostics(uri, action.get("diagnostics", ()), text)
+        for edit in edits_of(action, uri):
+            yield from _range(edit["range"], text, action)
+
+
+def _tokens(data: Sequence[int], text: Text) -> Iterator[str]:
+    """Check that tokens come in order, do not overlap, and stand in the text, each on one line."""
+    line = column = behind = 0
+    for at in range(0, len(data), 5):
+        down, right, length = data[at : at + 3]
+        line, column = line + down, right if down else column + right
+        start, end = ({"line": line, "character": each} for each in (column, column + length))
+        if not length or not text.holds(start) or not text.holds(end) or (not down and column < behind):
+            yield f"no such token: {data[at : at + 5]} at {start}"
+            return
+        behind = column + length
 
 
 def _item(item: Mapping[str, Any], cursor: Mapping[str, int], text: Text) -> Iterator[str]:

@@ -43,6 +43,7 @@ _AT_A_POSITION = (
     "documentHighlight",
     "prepareRename",
     "rename",
+    "signatureHelp",
 )
 
 
@@ -149,6 +150,10 @@ def feature_request(
             "documentHighlight",
             "prepareRename",
             "rename",
+            "signatureHelp",
+            "semanticTokens/full",
+            "semanticTokens/full/delta",
+            "semanticTokens/range",
         )
     )
     if name in _AT_A_POSITION:
@@ -157,7 +162,9 @@ def feature_request(
             document["context"] = {"includeDeclaration": chance.random() < 0.5}
         elif name == "rename":
             document["newName"] = chance.choice(NAMES)
-    elif name == "inlayHint":
+    elif name == "semanticTokens/full/delta":
+        document["previousResultId"] = chance.choice(["1", "2", "5", "20", ""])
+    elif name in {"inlayHint", "semanticTokens/range"}:
         document["range"] = everything if chance.random() < 0.5 else random_range(chance, text)
     elif name == "codeAction":
         whole = "whole-documents" in features and chance.random() < 0.2
@@ -241,6 +248,10 @@ _METHODS = (
     "textDocument/definition",
     "textDocument/references",
     "textDocument/rename",
+    "textDocument/signatureHelp",
+    "textDocument/semanticTokens/full",
+    "textDocument/semanticTokens/full/delta",
+    "textDocument/semanticTokens/range",
     "workspace/symbol",
     "workspace/willRenameFiles",
     "textDocument/didOpen",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from waza_language_server.embedded.regex import pattern_fault
+from waza_language_server.embedded.regex.findings import pattern_fault
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from waza_language_server.embedded.python.findings import (
     assertion_findings,
 )
 from waza_language_server.embedded.python.python_source import PythonSource, parse_python
+from waza_language_server.schema.value_language import language_kind_of
 from waza_language_server.syntax.edits import insert_entry, replace_scalar
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.text.edit import Fix
@@ -61,10 +62,12 @@ def javascript_meant(view: GraderView) -> Iterator[Problem]:
 
 def _in_python(view: GraderView) -> list[Node]:
     """Return the assertions of a grader, none when they are in another language."""
-    language = view.entry.get("config", "language")
-    if language is not None and language.target.value not in {"", "python"}:
-        return []
-    return [node for node, shape in view.located if shape.kind == "python.assertion"]
+    kind = "python.assertion"
+    return [
+        node
+        for node, shape in view.located
+        if shape.kind == kind and language_kind_of(node, shape.kind) == kind
+    ]
 
 
 def _is_javascript_only(value: str) -> bool:

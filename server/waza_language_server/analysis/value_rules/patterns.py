@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from waza_language_server.analysis.problem import Problem, Severity
 from waza_language_server.analysis.rule import FileView, Found, GraderView
 from waza_language_server.analysis.value_rules.inside_values import problem_inside
-from waza_language_server.embedded.regex import pattern_findings
+from waza_language_server.embedded.regex.findings import pattern_findings
 from waza_language_server.schema.locate import outside_graders
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.text.scalar_map import ScalarMap

@@ -15,6 +15,7 @@ import tokenize
 import warnings
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from typing import Literal
 
 _LAYOUT = frozenset(
@@ -93,6 +94,12 @@ class PythonSource:
         return self._starts[index] + characters
 
 
+def first_tokens(text: str, end: int | None = None) -> tuple[Token, ...]:
+    """Return the first tokens of ``text[:end]``, without the blanks in front that ``eval`` drops."""
+    lead = len(text) - len(text.lstrip(" \t"))
+    return tokens_of(text[lead:end], lead, MOST_TOKENS)
+
+
 def parse_python(text: str, mode: Literal["eval", "exec"] = "eval") -> PythonSource | PythonFault:
     """Parse and compile an expression (or statements) without running it.
 
@@ -119,14 +126,21 @@ def parse_python(text: str, mode: Literal["eval", "exec"] = "eval") -> PythonSou
         return _unreadable(text)
 
 
-def tokens_of(source: str, lead: int = 0) -> tuple[Token, ...]:
-    """Return the tokens of a text up to the first place that is no Python, ``lead`` added to every offset."""
+MOST_TOKENS = 1_500
+"""Tokens of a text that are looked at while somebody waits for an answer: some milliseconds."""
+
+
+def tokens_of(source: str, lead: int = 0, most: int | None = None) -> tuple[Token, ...]:
+    """Return the tokens of a text up to the first place that is no Python, ``lead`` added to every offset.
+
+    No more than ``most``.
+    """
     starts = [0]
     for line in _lines(source):
         starts.append(starts[-1] + len(line))
     found: list[Token] = []
     try:
-        for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        for token in islice(tokenize.generate_tokens(io.StringIO(source).readline), most):
             if token.type not in _LAYOUT:
                 start = starts[token.start[0] - 1] + token.start[1]
                 end = starts[token.end[0] - 1] + token.end[1]

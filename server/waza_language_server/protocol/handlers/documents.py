@@ -38,6 +38,7 @@ def did_close(ls: WazaServer, params: types.DidCloseTextDocumentParams) -> None:
     """Forget a document."""
     ls.session.close(params.text_document.uri)
     ls.diagnostics.closed(params.text_document.uri)
+    ls.sent_tokens.forget(params.text_document.uri)
 
 
 def _scores(ls: WazaServer, uri: str) -> Steps[None]:

@@ -1,0 +1,212 @@
+"""The types of values in assertions, what can be read from them, and what that is.
+
+What exists and how it is called is asked of Python's own types, which run the assertions; only what a call
+returns is written down here, for Python does not tell.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from types import MappingProxyType
+from typing import Any
+
+from waza_engine.assertions.names import (
+    ARGUMENT_FIELDS,
+    EVENT_FIELDS,
+    TOOL_CALL_FIELDS,
+    is_refused_attribute,
+)
+
+
+@dataclass(frozen=True)
+class ValueType:
+    """What a value is: ``name`` in words, ``python`` whose attributes it has, ``item`` what iterating gives.
+
+    ``fields`` are the keys of a dict, each with what it means; ``field_types`` the types of their values.
+    """
+
+    name: str
+    python: type | None = None
+    item: ValueType | None = None
+    fields: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    field_types: Mapping[str, ValueType] = field(default_factory=lambda: MappingProxyType({}))
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """An attribute. ``signature`` is "" when it is not called; ``returns`` is None when that is unknown."""
+
+    name: str
+    signature: str
+    documentation: str
+    returns: ValueType | None = None
+
+
+def list_of(item: ValueType | None) -> ValueType:
+    """Return the type of a list."""
+    return ValueType(f"list[{item.name}]" if item is not None else "list", list, item)
+
+
+INT = ValueType("int", int)
+FLOAT = ValueType("float", float)
+BOOL = ValueType("bool", bool)
+BYTES = ValueType("bytes", bytes)
+TUPLE = ValueType("tuple", tuple)
+TEXT = ValueType("str", str, ValueType("str", str))
+DICT = ValueType("dict", dict)
+MATCH = ValueType("re.Match", re.Match)
+OPTIONAL_MATCH = ValueType("re.Match or None", re.Match)
+PATTERN = ValueType("re.Pattern", re.Pattern)
+RE = ValueType("module")
+ARGUMENTS = ValueType("dict of arguments", dict, TEXT, ARGUMENT_FIELDS, dict.fromkeys(ARGUMENT_FIELDS, TEXT))
+TOOL_CALL = ValueType(
+    "tool call",
+    dict,
+    TEXT,
+    TOOL_CALL_FIELDS,
+    {"name": TEXT, "arguments": ARGUMENTS, "success": BOOL, "id": TEXT},
+)
+EVENT = ValueType("event", dict, TEXT, EVENT_FIELDS, {"type": TEXT, "content": TEXT, "message": TEXT})
+
+CONTEXT_TYPES: Mapping[str, ValueType] = MappingProxyType(
+    {
+        "output": TEXT,
+        "outcome": DICT,
+        "transcript": list_of(EVENT),
+        "tool_calls": list_of(TOOL_CALL),
+        "errors": list_of(EVENT),
+        "duration_ms": INT,
+        "re": RE,
+    }
+)
+FUNCTIONS: Mapping[str, tuple[str, ValueType | None]] = MappingProxyType(
+    {
+        "len": ("len(x)", INT),
+        "any": ("any(xs)", BOOL),
+        "all": ("all(xs)", BOOL),
+        "str": ("str(x='')", TEXT),
+        "int": ("int(x=0, base=10)", INT),
+        "float": ("float(x=0)", FLOAT),
+        "bool": ("bool(x=False)", BOOL),
+        "list": ("list(xs=())", list_of(None)),
+        "dict": ("dict(pairs=())", DICT),
+    }
+)
+"""How the functions of an assertion are called, and what they return."""
+
+_TEXTS = (
+    "lower upper strip lstrip rstrip title capitalize casefold swapcase replace join format removeprefix "
+    "removesuffix zfill center ljust rjust expandtabs translate format_map"
+)
+_RETURNS: Mapping[type, Mapping[str, ValueType]] = {
+    str: {
+        **dict.fromkeys(_TEXTS.split(), TEXT),
+        **dict.fromkeys(("split", "rsplit", "splitlines"), list_of(TEXT)),
+        **dict.fromkeys(("find", "rfind", "index", "rindex", "count"), INT),
+        **dict.fromkeys(("startswith", "endswith"), BOOL),
+        **dict.fromkeys((name for name in dir(str) if name.startswith("is")), BOOL),
+        **dict.fromkeys(("partition", "rpartition"), TUPLE),
+        "encode": BYTES,
+    },
+    list: dict.fromkeys(("count", "index"), INT),
+    re.Match: {
+        "group": TEXT,
+        "expand": TEXT,
+        "groups": TUPLE,
+        "span": TUPLE,
+        "groupdict": DICT,
+        "start": INT,
+        "end": INT,
+    },
+}
+_FLAGS = {
+    "IGNORECASE": "Upper and lower case are the same.",
+    "MULTILINE": "`^` and `$` match at every line.",
+    "DOTALL": "`.` matches a line break, too.",
+    "VERBOSE": "Blanks and comments in the pattern are left out.",
+    "ASCII": "`\\w`, `\\d`, `\\s` and `\\b` know ASCII letters only.",
+}
+_RE_RETURNS: Mapping[str, ValueType] = {
+    **dict.fromkeys(("search", "match", "fullmatch"), OPTIONAL_MATCH),
+    **dict.fromkeys(("split",), list_of(TEXT)),
+    **dict.fromkeys(("sub", "escape"), TEXT),
+    "findall": list_of(None),
+    "finditer": ValueType("iterator of matches", None, MATCH),
+    "compile": PATTERN,
+}
+_CHANGING = frozenset(
+    {"append", "clear", "extend", "insert", "remove", "reverse", "sort"}
+    | {"pop", "popitem", "setdefault", "update", "fromkeys"}
+)
+"""They change what all assertions of a grader share, and mostly return None, which is false."""
+
+
+def members_of(owner: ValueType) -> Mapping[str, Member]:
+    """Return the attributes that an assertion may read from a value, without those that change it."""
+    if owner is RE:
+        return _members_of_re()
+    known: Mapping[str, Member] = _members(owner.python) if owner.python is not None else {}
+    if owner.python in {list, dict}:
+        return {name: _of_collection(owner, member) for name, member in known.items()}
+    return known
+
+
+def _of_collection(owner: ValueType, member: Member) -> Member:
+    values = next(iter(owner.field_types.values()), None) if owner is ARGUMENTS else None
+    returns = {
+        "copy": owner,
+        "keys": ValueType("keys", None, TEXT),
+        "values": ValueType("values", None, values),
+        "items": ValueType("pairs of key and value", None, TUPLE),
+    }.get(member.name, member.returns)
+    return Member(member.name, member.signature, member.documentation, returns)
+
+
+@cache
+def _members(python: type) -> Mapping[str, Member]:
+    returns = _RETURNS.get(python, {})
+    return {
+        name: _member(name, getattr(python, name), returns.get(name), bound=True)
+        for name in dir(python)
+        if not name.startswith("_") and name not in _CHANGING and not is_refused_attribute(name)
+    }
+
+
+@cache
+def _members_of_re() -> Mapping[str, Member]:
+    exported: list[str] = vars(re)["__all__"]
+    values: list[tuple[str, Any]] = [(name, getattr(re, name)) for name in exported]
+    found = {
+        name: _member(name, value, _RE_RETURNS.get(name), bound=False)
+        for name, value in values
+        if inspect.isfunction(value) and name != "purge"
+    }
+    return found | {name: Member(name, "", f"Flag: {meaning}") for name, meaning in _FLAGS.items()}
+
+
+def _member(name: str, value: Any, returns: ValueType | None, *, bound: bool) -> Member:
+    if not callable(value):
+        return Member(name, "", _first_paragraph(value), returns)
+    return Member(name, f"{name}{_signature(value, bound=bound)}", _first_paragraph(value), returns)
+
+
+def _signature(value: Callable[..., Any], *, bound: bool) -> str:
+    """Return the parameters in parentheses, as Python tells them in one of its two ways."""
+    try:
+        shown = [str(each) for each in inspect.signature(value).parameters.values()]
+    except (ValueError, TypeError):
+        # Such as "S.startswith(prefix[, start[, end]]) -> bool".
+        written = re.match(r"[\w.]*\((?P<inside>.*?)\)(?= ->|\s|\Z)", inspect.getdoc(value) or "")
+        inside = written["inside"] if written else "…"
+        return f"({re.sub(r'[][]', '', inside)})"
+    return f"({', '.join(shown[1:] if bound and shown[:1] == ['self'] else shown)})"
+
+
+def _first_paragraph(value: Any) -> str:
+    text = inspect.getdoc(value) or ""
+    paragraphs = [part for part in text.split("\n\n") if "->" not in part.split("\n")[0]]
+    return " ".join((paragraphs or [""])[0].split())

@@ -1,0 +1,1 @@
+"""Regular expressions: RE2 first, as upstream compiles them, and what only Python reads."""

@@ -1,0 +1,41 @@
+"""Patterns as an editor knows them: what is wrong, what they mean in words, and their parts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from waza_language_server.embedded.language import (
+    NOWHERE,
+    Checked,
+    Explanation,
+    Signature,
+    Surroundings,
+    Token,
+    Word,
+)
+from waza_language_server.embedded.regex.findings import pattern_findings
+from waza_language_server.embedded.regex.tokens import pattern_tokens
+
+
+class Patterns:
+    """Regular expressions, which run on RE2 when it takes them, else on Python."""
+
+    def check(self, value: str, around: Surroundings = NOWHERE) -> Checked:
+        """Return what makes a pattern invalid, or keeps upstream from reading it."""
+        return Checked(tuple(pattern_findings(value)))
+
+    def complete(self, value: str, offset: int, around: Surroundings = NOWHERE) -> Iterator[Word]:
+        """Yield nothing: what an agent will write is not known."""
+        return iter(())
+
+    def hover(self, value: str, offset: int, around: Surroundings = NOWHERE) -> Explanation | None:
+        """Explain the whole pattern, whichever part of it is pointed at."""
+        return None
+
+    def signature(self, value: str, offset: int) -> Signature | None:
+        """Return None: nothing is called."""
+        return None
+
+    def tokens(self, value: str) -> Iterator[Token]:
+        """Yield what is to be coloured."""
+        return pattern_tokens(value)

@@ -1,0 +1,137 @@
+"""Semantic tokens: the words of the languages inside strings, and the names that suites are made of.
+
+Architecture invariant: the tokens of a grader are kept as long as it is not touched, so that after an edit
+one grader is read again, whatever the size of the suite.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+from waza_engine.steps import Steps, finished
+from waza_language_server.embedded.language import TokenKind, TokenPart
+from waza_language_server.features.embedded_value import EmbeddedValue
+from waza_language_server.schema.catalog import Catalog
+from waza_language_server.schema.locate import grader_shape, graders_in, located_below, outside_graders
+from waza_language_server.syntax.nodes import Green, Node, refers_elsewhere
+from waza_language_server.text.span import Span
+
+if TYPE_CHECKING:
+    from waza_language_server.project.document import Document
+    from waza_language_server.project.workspace import Workspace
+    from waza_language_server.schema.shape import Shape
+
+_WORDS: dict[str, TokenKind] = {
+    "grader.type": "type",
+    "grader.name": "method",
+    "task.id": "function",
+    "skill.name": "namespace",
+    "tool.name": "function",
+    "model": "enumMember",
+    "executor": "enumMember",
+}
+"""The kinds, as schemas state them, whose values are one word."""
+_DEFINED_BY = {"grader.name": "name", "task.id": "id"}
+_LINE = re.compile(r"[^\r\n]+")
+
+
+@dataclass(frozen=True, slots=True)
+class SemanticToken:
+    """Characters on one line that an editor colours."""
+
+    start: int
+    end: int
+    kind: TokenKind
+    part: TokenPart = ""
+
+
+Tokens = tuple[SemanticToken, ...]
+_kept: WeakKeyDictionary[Catalog, WeakKeyDictionary[Green, Tokens]] = WeakKeyDictionary()
+"""The tokens of a grader entry, as seen from its start, by schemas and entry."""
+
+
+def semantic_tokens(document: Document, workspace: Workspace, span: Span | None = None) -> Tokens:
+    """Return the tokens in a part of a document (all of it without ``span``), in order."""
+    return finished(semantic_tokens_in_steps(document, workspace, span))
+
+
+def semantic_tokens_in_steps(
+    document: Document, workspace: Workspace, span: Span | None = None
+) -> Steps[Tokens]:
+    """Do the same with many pauses."""
+    root, catalog = document.tree.root, workspace.catalog
+    if root is None:
+        return ()
+    found: list[SemanticToken] = []
+    for node, shape in outside_graders(root, catalog.document(document.kind)):
+        yield
+        if _touches(node, span):
+            found += _of_value(document.text, node, shape)
+    for grader in graders_in(root, document.kind, catalog):
+        yield
+        if _touches(grader, span):
+            found += yield from _of_grader(document, catalog, grader)
+    yield
+    found.sort(key=lambda each: each.start)
+    kept: list[SemanticToken] = []
+    for each in found:
+        if (span is None or (each.start < span.end and each.end > span.start)) and (
+            not kept or each.start >= kept[-1].end
+        ):
+            kept.append(each)
+    return tuple(kept)
+
+
+def _of_grader(document: Document, catalog: Catalog, entry: Node) -> Steps[list[SemanticToken]]:
+    memory = _kept.setdefault(catalog, WeakKeyDictionary())
+    known = memory.get(entry.green)
+    if known is not None:
+        return [_shifted(each, entry.offset) for each in known]
+    found: list[SemanticToken] = []
+    for node, shape in located_below(entry, grader_shape(entry, catalog), catalog):
+        yield
+        found += _of_value(document.text, node, shape)
+    if not refers_elsewhere(entry.green) and not document.tree.broken(entry):
+        memory[entry.green] = tuple(_shifted(each, -entry.offset) for each in found)
+    return found
+
+
+def _of_value(text: str, node: Node, shape: Shape) -> Iterator[SemanticToken]:
+    if node.kind != "scalar" or shape.kind is None or not len(node.span):
+        return
+    word = _WORDS.get(shape.kind)
+    if word is not None:
+        defines = node.step is not None and node.step == _DEFINED_BY.get(shape.kind)
+        for piece in _lines(text, node.span):
+            yield SemanticToken(piece.start, piece.end, word, "declaration" if defines else "")
+        return
+    value = EmbeddedValue.of(text, node, shape.kind)
+    if value is None:
+        return
+    for token in value.language.tokens(value.scalar.value):
+        span = value.scalar.source_span(token.start, token.end)
+        for piece in _lines(text, span):
+            yield SemanticToken(piece.start, piece.end, token.kind, token.part)
+
+
+def _lines(text: str, span: Span) -> Iterator[Span]:
+    """Yield the parts of a span that stand on one line each, without the blanks in front of later ones."""
+    written = text[span.start : span.end]
+    for match in _LINE.finditer(written):
+        start = match.start()
+        if start:
+            start += len(match[0]) - len(match[0].lstrip(" \t"))
+        if start < match.end():
+            yield Span(span.start + start, span.start + match.end())
+
+
+def _shifted(token: SemanticToken, by: int) -> SemanticToken:
+    return SemanticToken(token.start + by, token.end + by, token.kind, token.part)
+
+
+def _touches(node: Node, span: Span | None) -> bool:
+    return span is None or (node.span.start <= span.end and node.span.end >= span.start)
