@@ -25,10 +25,8 @@ from waza_engine.graders.registry import register
 from waza_engine.processes.programs import Finished, run_bounded
 from waza_engine.spec.fields import PlainText, TextList
 from waza_engine.spec.program_files import is_path, script_of
-from waza_engine.spec.suite_files import DISK, SuiteFiles
+from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
 from waza_engine.vocabulary import Check
-
-# Of these the first argument is the script, unless it is an option.
 
 
 class ProgramConfig(GraderConfig):
