@@ -29,12 +29,13 @@ ENGINE_MODULES_FOR_THE_SERVER = {
     "waza_engine.masking",
     "waza_engine.steps",
     "waza_engine.terminal",
-    "waza_engine.spec.file_names",
-    "waza_engine.spec.grader_packages",
+    "waza_engine.spec.reading.file_names",
+    "waza_engine.spec.reading.grader_packages",
     "waza_engine.spec.pattern_syntax",
-    "waza_engine.spec.scalars",
-    "waza_engine.spec.task_globs",
-    "waza_engine.spec.yaml_faults",
+    "waza_engine.spec.reading.scalars",
+    "waza_engine.spec.reading.task_globs",
+    "waza_engine.spec.reading.yaml_events",
+    "waza_engine.spec.reading.yaml_faults",
     "waza_engine.assertions.names",
     "waza_engine.processes.trees",
     "waza_engine.results.reading.newest_scores",
@@ -185,6 +186,7 @@ ROOMS_OF_THE_ENGINE = {
 }
 """What each room uses, the lowest first: whoever comes later may use those before it, and no other."""
 ROOMS_WITHIN = {
+    "spec": {"reading": set[str]()},
     "graders": {"matching": set[str](), "programs": set[str](), "judging": set[str]()},
     "results": {
         "codec": set[str](),
@@ -208,6 +210,7 @@ ROOMS_WITHIN = {
 }
 # Files beside the inner rooms that these may use; the others beside them use the rooms.
 SHARED_WITHIN = {
+    "spec": {"__init__", "problems"},
     "graders": {"__init__", "base", "config", "paths", "registry"},
     "results": {
         "__init__",

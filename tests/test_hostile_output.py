@@ -13,7 +13,7 @@ import pytest
 
 from tests.engine.cli.terminal import shown_on_terminal
 from tests.hostile_text import HOSTILE, HOSTILE_LINE, hidden_in, replaced
-from waza_engine.spec.yaml_reader import parse_yaml
+from waza_engine.spec.reading.yaml_reader import parse_yaml
 
 # Several commands in one process, each as from a shell: their outputs end in a NUL.
 PROGRAM = """

@@ -17,7 +17,7 @@ from waza_engine.results.reports.markdown import markdown_report
 from waza_engine.results.writing.store import clear_errors
 from waza_engine.runs.loading.suite import Suite, SuiteError, load_suite
 from waza_engine.spec.problems import SuiteFileError
-from waza_engine.spec.yaml_reader import YamlFile, read_yaml_file
+from waza_engine.spec.reading.yaml_reader import YamlFile, read_yaml_file
 
 _LEVELS = 4
 

@@ -44,8 +44,8 @@ from waza_engine.runs.settings.table import RunSettings
 from waza_engine.scoring.paired import SIGNIFICANT, paired_p
 from waza_engine.scoring.recommendation import ModelFigures, Recommendation, settled
 from waza_engine.scoring.recommendation import recommend as recommend_model
-from waza_engine.spec.file_names import EVAL_NAMES
 from waza_engine.spec.problems import SuiteFileError
+from waza_engine.spec.reading.file_names import EVAL_NAMES
 from waza_engine.terminal import complain
 
 NOT_RUN, INTERRUPTED = EXIT_CODES["broken"], EXIT_CODES["interrupted"]

@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from waza_engine.graders.config import GraderConfig
-from waza_engine.spec.suite_files import DISK, SuiteFiles
+from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
 from waza_engine.vocabulary import Check as Check
 from waza_engine.vocabulary import ModelUsage as ModelUsage
 from waza_engine.vocabulary import SkillInvocation as SkillInvocation

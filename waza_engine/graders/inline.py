@@ -23,7 +23,7 @@ from waza_engine.graders.programs.options import AnswerWords, TimeLimit, grader_
 from waza_engine.graders.registry import register
 from waza_engine.processes.programs import run_bounded
 from waza_engine.spec.fields import PlainText
-from waza_engine.spec.suite_files import DISK, SuiteFiles
+from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
 
 
 class InlineConfig(GraderConfig):

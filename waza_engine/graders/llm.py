@@ -14,7 +14,7 @@ from waza_engine.graders.judging.rubric import Rubric
 from waza_engine.graders.judging.rubrics import RubricError, load_rubric
 from waza_engine.graders.registry import register
 from waza_engine.spec.fields import Number, PlainText
-from waza_engine.spec.suite_files import DISK, SuiteFiles
+from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
 
 _USUAL = Rubric(
     """\

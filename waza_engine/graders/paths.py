@@ -10,7 +10,7 @@ import os
 from pathlib import Path
 
 from waza_engine.graders.base import GraderError
-from waza_engine.spec.suite_files import DISK, SuiteFiles
+from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
 
 
 def workspace_path(workspace: Path, written: str) -> Path:

@@ -21,7 +21,7 @@ from waza_engine.graders.judging.verdicts import HOW_TO_ANSWER, VerdictBox, name
 from waza_engine.graders.registry import register
 from waza_engine.spec.block import Discouraged, Given
 from waza_engine.spec.fields import Number, PlainText, Switch
-from waza_engine.spec.suite_files import DISK, SuiteFiles
+from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
 
 _RATING_KEYS = ("threshold", "score_type", "response_format")
 

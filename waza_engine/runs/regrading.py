@@ -46,10 +46,10 @@ from waza_engine.runs.resident import ResidentSuites
 from waza_engine.runs.settings.table import Budget
 from waza_engine.runs.trials.selection import SelectedTask
 from waza_engine.runs.trials.trial import TrialTask
-from waza_engine.spec.file_names import EVAL_NAMES
 from waza_engine.spec.loading import load_project_config
 from waza_engine.spec.problems import SuiteFileError
-from waza_engine.spec.suite_files import DISK, SuiteFiles
+from waza_engine.spec.reading.file_names import EVAL_NAMES
+from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
 
 _LEVELS = 6
 _NO_WORKSPACE = "the workspace of the run was not kept; name a directory with `--workspace`"

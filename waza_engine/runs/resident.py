@@ -20,9 +20,9 @@ from waza_engine.runs.grading.grader_cache import GraderCache
 from waza_engine.runs.grading.workers import GradingWorkers
 from waza_engine.runs.loading.suite import Suite, load_suite
 from waza_engine.runs.trials.selection import SelectedTask, select
-from waza_engine.spec.file_cache import FileCache
 from waza_engine.spec.loading import load_eval_file
-from waza_engine.spec.suite_files import DISK, SuiteFiles, Version
+from waza_engine.spec.reading.file_cache import FileCache
+from waza_engine.spec.reading.suite_files import DISK, SuiteFiles, Version
 
 MOST_SUITES = 4
 MOST_RECORDINGS = 4

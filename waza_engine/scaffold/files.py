@@ -9,7 +9,7 @@ from pathlib import Path
 from waza_engine.files import read_beginning
 from waza_engine.results.writing.store import ResultsError, write_atomically
 from waza_engine.scaffold.problems import ScaffoldError
-from waza_engine.spec.yaml_reader import read_text
+from waza_engine.spec.reading.yaml_reader import read_text
 
 _MARK = b"\xef\xbb\xbf"
 

@@ -14,8 +14,8 @@ from waza_engine.scaffold.problems import ScaffoldError
 from waza_engine.scaffold.text import free_name, scalar
 from waza_engine.scaffold.yaml_lists import with_item
 from waza_engine.spec.problems import SuiteFileError
-from waza_engine.spec.scalars import Json
-from waza_engine.spec.yaml_reader import parse_yaml
+from waza_engine.spec.reading.scalars import Json
+from waza_engine.spec.reading.yaml_reader import parse_yaml
 
 
 def grader_entry(type_name: str, name: str = "") -> str:

@@ -13,7 +13,7 @@ from waza_engine.scaffold.text import free_name, scalar, slug
 from waza_engine.spec.eval_file import EvalFile
 from waza_engine.spec.loading import load_eval_file
 from waza_engine.spec.problems import SuiteFileError
-from waza_engine.spec.task_globs import GlobError, matches, split_pattern
+from waza_engine.spec.reading.task_globs import GlobError, matches, split_pattern
 
 _FILE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*")
 _SUFFIXES = (".yaml", ".yml")

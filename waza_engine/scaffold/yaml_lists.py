@@ -17,8 +17,8 @@ from pathlib import Path
 import yaml
 
 from waza_engine.spec.problems import SuiteFileError
-from waza_engine.spec.scalars import Json
-from waza_engine.spec.yaml_reader import parse_yaml
+from waza_engine.spec.reading.scalars import Json
+from waza_engine.spec.reading.yaml_reader import parse_yaml
 
 _INDENT = "  "
 

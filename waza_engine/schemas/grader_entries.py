@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from waza_engine.graders.registry import AnyGrader
 from waza_engine.schemas.tidying import Schema, ordered, tidied
 from waza_engine.spec.grader_entry import GraderEntry
-from waza_engine.spec.yaml_reader import parse_yaml
+from waza_engine.spec.reading.yaml_reader import parse_yaml
 
 PACKAGED = "packaged_grader"
 """The name of the schema of an entry with ``ref``."""

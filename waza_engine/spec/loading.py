@@ -18,18 +18,18 @@ from pydantic import ValidationError
 
 from waza_engine.files import Boundary
 from waza_engine.spec.block import Block
-from waza_engine.spec.boundary import suite_boundary
 from waza_engine.spec.dialects import canonical_eval, canonical_task
 from waza_engine.spec.eval_file import EvalFile
 from waza_engine.spec.explain import Location, location_of, place_name, sentence, without_echoes
-from waza_engine.spec.json_reader import read_json_file
 from waza_engine.spec.problems import SuiteFileError, SuiteFileWarning
 from waza_engine.spec.project_config import ProjectConfig
-from waza_engine.spec.suite_files import DISK, SuiteFiles
+from waza_engine.spec.reading.boundary import suite_boundary
+from waza_engine.spec.reading.json_reader import read_json_file
+from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
+from waza_engine.spec.reading.yaml_faults import SECOND_DOCUMENT
+from waza_engine.spec.reading.yaml_reader import YamlFile, read_yaml_file
 from waza_engine.spec.task_file import TaskFile
 from waza_engine.spec.trigger_tests import TriggerTests
-from waza_engine.spec.yaml_faults import SECOND_DOCUMENT
-from waza_engine.spec.yaml_reader import YamlFile, read_yaml_file
 
 if TYPE_CHECKING:
     from waza_engine.spec.adapter import AdapterFile

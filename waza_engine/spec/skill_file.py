@@ -9,7 +9,7 @@ from pathlib import Path
 from waza_engine.files import is_named
 from waza_engine.spec.fields import plain_text
 from waza_engine.spec.problems import SuiteFileError
-from waza_engine.spec.yaml_reader import YamlFile, parse_yaml, read_text
+from waza_engine.spec.reading.yaml_reader import YamlFile, parse_yaml, read_text
 
 SKILL_FILE = "SKILL.md"
 AGENT_SUFFIX = ".agent.md"

@@ -97,11 +97,6 @@ class Runs:
         """The runs that have not ended, oldest first."""
         return tuple(self._active.values())
 
-    @property
-    def engine_pid(self) -> int | None:
-        """The process id of the engine, while there is one."""
-        return None if self._engine is None else self._engine.pid
-
     async def run(self, target: RunnableId, on_progress: Listener) -> RunOutcome:
         """Run the target and return how it ended; never raises for what the engine does.
 

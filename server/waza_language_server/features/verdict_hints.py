@@ -17,7 +17,7 @@ from waza_language_server.project.suite_file import SuiteFile, rule_at
 
 if TYPE_CHECKING:
     from waza_engine.results.reading.scores import MetricResult, PromptResult, RunResult, TaskResult
-    from waza_engine.spec.scalars import Json
+    from waza_engine.spec.reading.scalars import Json
     from waza_language_server.project.document import Document
     from waza_language_server.project.scores import DocumentScores, Values
     from waza_language_server.syntax.nodes import Node

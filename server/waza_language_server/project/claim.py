@@ -12,7 +12,7 @@ import re
 from collections.abc import Collection
 from pathlib import PurePath
 
-from waza_engine.spec.file_names import EVAL_NAMES as NAMES_TO_RUN
+from waza_engine.spec.reading.file_names import EVAL_NAMES as NAMES_TO_RUN
 from waza_language_server.project.document import DocumentKind
 
 EVAL_NAMES = (*NAMES_TO_RUN, "wazaEval.yaml", "wazaEval.yml")

@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from waza_engine.spec.task_globs import GlobError, is_literal, split_pattern
+from waza_engine.spec.reading.task_globs import GlobError, is_literal, split_pattern
 from waza_language_server.project.suites import paths_of_pattern
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from waza_engine.files import FileError, read_text
 from waza_engine.markdown import code
-from waza_engine.spec.scalars import Json
+from waza_engine.spec.reading.scalars import Json
 from waza_engine.steps import Steps, finished
 from waza_language_server.project.disk import MAX_BYTES, stamp_of
 from waza_language_server.project.ended_runs import EndedRuns
@@ -134,12 +134,11 @@ class Scores:
         self._results.clear()
         self._readings.clear()
 
-    def of_document(self, document: Document, project: Project) -> DocumentScores:
-        """Return the scores of a document's graders, to be asked for one by one."""
-        return finished(self.of_document_in_steps(document, project))
-
     def of_document_in_steps(self, document: Document, project: Project) -> Steps[DocumentScores]:
-        """Do the same with a pause after each file that must be read."""
+        """Return the scores of a document's graders, to be asked for one by one.
+
+        With a pause after each file that must be read.
+        """
         path = path_of(document.uri)
         suites = project.suites_of(path) if path is not None else ()
         task = task_id(document.tree.root, path) if path and document.kind == "task" else None

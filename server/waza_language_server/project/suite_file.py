@@ -16,7 +16,7 @@ from typing import Literal
 from weakref import WeakKeyDictionary
 
 from waza_engine.files import shown
-from waza_engine.spec.scalars import MAX_ALIASED_NODES, Json
+from waza_engine.spec.reading.scalars import MAX_ALIASED_NODES, Json
 from waza_language_server.syntax.nodes import Green, Node, aliased_nodes, refers_elsewhere
 from waza_language_server.syntax.tree import Tree
 from waza_language_server.text.frozen import frozen

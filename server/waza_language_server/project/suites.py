@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from waza_engine.files import shown
-from waza_engine.spec.task_globs import GlobError, expand, matches
+from waza_engine.spec.reading.task_globs import GlobError, expand, matches
 from waza_language_server.project.disk import Disk, identity_of
 from waza_language_server.project.facts import Fact
 from waza_language_server.project.outline import Outline

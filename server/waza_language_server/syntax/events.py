@@ -13,11 +13,12 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import ClassVar, Literal, Protocol, cast
+from typing import ClassVar, Literal
 
 import yaml
 
-from waza_engine.spec.yaml_faults import MAX_DEPTH, duplicate_key, sentence
+from waza_engine.spec.reading.yaml_events import Event, events_of
+from waza_engine.spec.reading.yaml_faults import MAX_DEPTH, duplicate_key, sentence
 from waza_engine.steps import Steps, finished
 from waza_language_server.syntax.characters import restore
 from waza_language_server.syntax.fault import SyntaxFault
@@ -85,7 +86,7 @@ def read_in_steps(text: str) -> Steps[Reading]:
     reading = Reading()
     builder = Builder(text, reading)
     try:
-        for event in _events(text):
+        for event in events_of(text):
             reading.work += 1
             builder.take(event)
             if not reading.work % EVENTS_PER_PAUSE:
@@ -113,7 +114,7 @@ def read_parts(text: str, cuts: Sequence[int], kind: Literal["mapping", "sequenc
     parts: list[Part] = []
     begun, count = 0, 0
     try:
-        for event in _events(text):
+        for event in events_of(text):
             if not builder.stack:
                 if not _belongs_outside(event, kind, first=not begun):
                     return parts
@@ -135,32 +136,6 @@ def read_parts(text: str, cuts: Sequence[int], kind: Literal["mapping", "sequenc
     if builder.root is not None and begun == len(cuts) - 1:
         parts.append(Part(builder.root.children, builder.notes))
     return parts
-
-
-class _Mark(Protocol):
-    index: int
-
-
-class Event(Protocol):
-    """An event of libyaml, as ``yaml`` hands it over."""
-
-    start_mark: _Mark
-    end_mark: _Mark
-    anchor: str | None
-    tag: str | None
-    style: str | None
-    value: str
-    flow_style: bool | None
-
-
-class _Parser(Protocol):
-    def get_event(self) -> Event | None: ...
-
-
-def _events(text: str) -> Iterator[Event]:
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    parser = cast("_Parser", loader(text))
-    return iter(parser.get_event, None)
 
 
 class _TooDeepError(Exception):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from waza_engine.spec.yaml_faults import (
+from waza_engine.spec.reading.yaml_faults import (
     DOES_NOT_FIT,
     ITEM_NEEDS_LINE,
     RESERVED,

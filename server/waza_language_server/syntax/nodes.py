@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Literal
 from weakref import WeakKeyDictionary
 
-from waza_engine.spec.scalars import Json, resolve_scalar
+from waza_engine.spec.reading.scalars import Json, resolve_scalar
 from waza_language_server.text.frozen import frozen
 from waza_language_server.text.span import Span
 
@@ -231,14 +231,6 @@ class Node:
         while node.parent is not None:
             node = node.parent
         return node
-
-    @property
-    def detached(self) -> Node:
-        """The same node as a root of its own at offset 0.
-
-        Rules that see it thus yield results that can be kept.
-        """
-        return Node(self.green)
 
     def walk(self) -> Iterator[Node]:
         """Yield this node and everything below it in source order, keys included."""

@@ -19,7 +19,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from waza_engine.spec.yaml_faults import MAX_DEPTH, MISSING_DASH, TAB, sentence
+from waza_engine.spec.reading.yaml_faults import MAX_DEPTH, MISSING_DASH, TAB, sentence
 from waza_engine.steps import Steps
 from waza_language_server.syntax import explain
 from waza_language_server.syntax.events import Notes, ReadError, Reading, read, read_in_steps

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from heapq import nsmallest
 from itertools import islice
 
-from waza_engine.spec.yaml_faults import SECOND_DOCUMENT, sentence, unknown_anchor
+from waza_engine.spec.reading.yaml_faults import SECOND_DOCUMENT, sentence, unknown_anchor
 from waza_engine.steps import Steps, finished
 from waza_language_server.syntax import characters
 from waza_language_server.syntax.events import duplicate_keys

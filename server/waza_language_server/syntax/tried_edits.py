@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import cast
 
-from waza_engine.spec.scalars import Json
+from waza_engine.spec.reading.scalars import Json
 from waza_engine.steps import Steps
 from waza_language_server.syntax.nodes import Green, Node
 from waza_language_server.syntax.tree import Tree, parse, parse_in_steps

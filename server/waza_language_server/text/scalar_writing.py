@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from waza_engine.spec.scalars import resolve_scalar
+from waza_engine.spec.reading.scalars import resolve_scalar
 from waza_language_server.syntax.events import read
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.text.scalar_decoding import decode

@@ -9,9 +9,9 @@ import pytest
 from tests.engine.suites import run, task, verdicts, write_suite
 from waza_engine.runs.loading.packaged_graders import packaged_grader
 from waza_engine.spec.grader_entry import GraderEntry
-from waza_engine.spec.grader_packages import GraderPackageError, directory_digest, parse_reference
 from waza_engine.spec.problems import SuiteFileError
-from waza_engine.spec.suite_files import DISK
+from waza_engine.spec.reading.grader_packages import GraderPackageError, directory_digest, parse_reference
+from waza_engine.spec.reading.suite_files import DISK
 
 REF = "example.com/acme/graders#factuality@v1.0.0"
 COMMIT = "a" * 40

@@ -7,7 +7,7 @@ import pytest
 from tests.engine.suites import CONFIG, task, write_suite
 from waza_engine.runs.loading.suite import SuiteError, load_suite
 from waza_engine.spec.problems import SuiteFileError
-from waza_engine.spec.task_globs import GlobError, expand, name_matches
+from waza_engine.spec.reading.task_globs import GlobError, expand, name_matches
 
 
 @pytest.fixture

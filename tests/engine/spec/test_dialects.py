@@ -7,8 +7,8 @@ from typing import Any
 
 from waza_engine.spec.dialects import canonical_eval, canonical_task, inline_task
 from waza_engine.spec.eval_file import EvalFile
+from waza_engine.spec.reading.yaml_reader import parse_yaml
 from waza_engine.spec.task_file import TaskElement, TaskFile
-from waza_engine.spec.yaml_reader import parse_yaml
 
 CONFIG = {"trials_per_task": 1, "timeout_seconds": 60, "executor": "mock"}
 

@@ -17,7 +17,7 @@ from waza_engine.spec.loading import (
     load_trigger_tests,
 )
 from waza_engine.spec.problems import SuiteFileError
-from waza_engine.spec.yaml_faults import SECOND_DOCUMENT
+from waza_engine.spec.reading.yaml_faults import SECOND_DOCUMENT
 
 SUITE = """\
 name: explainer

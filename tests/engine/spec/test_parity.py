@@ -15,7 +15,7 @@ from waza_engine.graders.registry import BUILT_IN_TYPES, grader_types
 from waza_engine.schemas.documents import DOCUMENTS
 from waza_engine.spec.grader_entry import GraderEntry
 from waza_engine.spec.problems import SuiteFileError
-from waza_engine.spec.yaml_reader import read_yaml
+from waza_engine.spec.reading.yaml_reader import read_yaml
 
 MODELS = {kind: model for kind, (_, model) in DOCUMENTS.items()}
 

@@ -10,7 +10,7 @@ import pytest
 from tests.engine.spec.schema_reading import error_paths, missing_keys, schema_of, warning_paths
 from tests.engine.spec.test_parity import accepts
 from waza_engine.spec.eval_file import EvalFile
-from waza_engine.spec.yaml_reader import parse_yaml
+from waza_engine.spec.reading.yaml_reader import parse_yaml
 
 EVAL = """
 name: explainer

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from waza_engine.files import Boundary, FileError
-from waza_engine.spec.file_cache import FileCache
 from waza_engine.spec.loading import load_task_file
 from waza_engine.spec.problems import SuiteFileError
-from waza_engine.spec.suite_files import DISK, SuiteFiles, Version
-from waza_engine.spec.task_globs import expand
+from waza_engine.spec.reading.file_cache import FileCache
+from waza_engine.spec.reading.suite_files import DISK, SuiteFiles, Version
+from waza_engine.spec.reading.task_globs import expand
 
 LIMIT = 20
 # The clock of a server may be ahead.

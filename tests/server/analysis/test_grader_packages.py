@@ -8,7 +8,7 @@ import pytest
 
 from tests.server.analysis.drawing import EVAL, graders, problems
 from tests.server.project.files import opened, put, workspace_with
-from waza_engine.spec.grader_packages import directory_digest
+from waza_engine.spec.reading.grader_packages import directory_digest
 from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.features.hover import hover

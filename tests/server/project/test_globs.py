@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from waza_engine.spec.task_globs import GlobError, expand, matches, name_matches, segment_matcher
+from waza_engine.spec.reading.task_globs import GlobError, expand, matches, name_matches, segment_matcher
 
 TREE = {
     "": [("tasks", True), ("more", True), ("a.yaml", False), ("odd[1].yaml", False)],

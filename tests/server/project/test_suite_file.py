@@ -109,7 +109,7 @@ def test_scores_stand_at_the_same_graders(suite: Path) -> None:
     write_results(suite, {task: [[grade(name, 1.0) for name in set(names[task])]] for task in TASKS})
     document = opened(suite, "eval")
     workspace = workspace_with(document)
-    scores = workspace.project.scores.of_document(document, workspace.project)
+    scores = finished(workspace.project.scores.of_document_in_steps(document, workspace.project))
     scored: Named = {
         (grader.task and grader.task.id, grader.name)
         for grader in SuiteFile(document.tree).graders()

@@ -6,8 +6,8 @@ import pytest
 from inline_snapshot import snapshot
 
 from waza_engine.spec.problems import SuiteFileError
-from waza_engine.spec.yaml_faults import sentence
-from waza_engine.spec.yaml_reader import parse_yaml
+from waza_engine.spec.reading.yaml_faults import sentence
+from waza_engine.spec.reading.yaml_reader import parse_yaml
 from waza_language_server.features.annotated_source import Caret, annotate_source
 from waza_language_server.syntax.fault import FAULT_CODES, SyntaxFault
 from waza_language_server.syntax.tree import parse

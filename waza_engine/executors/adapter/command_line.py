@@ -16,7 +16,7 @@ from waza_engine.executors.chat.skill_tool import skill_folders
 from waza_engine.files import copy_file, is_named, read_text, special_names, write_bytes
 from waza_engine.spec.adapter import AdapterFile
 from waza_engine.spec.adapter_parts import HistoryTemplate
-from waza_engine.spec.yaml_reader import MAX_BYTES
+from waza_engine.spec.reading.yaml_reader import MAX_BYTES
 
 _TURN = "User: {{input}}\nAssistant: {{output}}"
 _LEFT_OUT = shutil.ignore_patterns(".git", ".waza", "node_modules", ".venv", "__pycache__")

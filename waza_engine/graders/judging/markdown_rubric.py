@@ -13,8 +13,8 @@ from typing import Any, cast
 from waza_engine.graders.judging.rubric import Rubric
 from waza_engine.graders.judging.scales import linear
 from waza_engine.spec.problems import SuiteFileError
-from waza_engine.spec.suite_files import SuiteFiles
-from waza_engine.spec.yaml_reader import YamlFile, parse_yaml, read_text
+from waza_engine.spec.reading.suite_files import SuiteFiles
+from waza_engine.spec.reading.yaml_reader import YamlFile, parse_yaml, read_text
 
 SCALES = ("pass-fail", "1-5")
 Block = Mapping[str, Any]

@@ -16,8 +16,8 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from waza_engine.graders.judging.rubric import Rubric
 from waza_engine.spec.problems import SuiteFileError
-from waza_engine.spec.suite_files import DISK, SuiteFiles
-from waza_engine.spec.yaml_reader import read_text
+from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
+from waza_engine.spec.reading.yaml_reader import read_text
 
 _OURS = Path(__file__).parents[2] / "rubrics"
 _MARKDOWN = (".md", ".markdown")

@@ -25,8 +25,8 @@ from waza_engine.graders.judging.scales import (
     scales_in,
 )
 from waza_engine.spec.problems import SuiteFileError
-from waza_engine.spec.suite_files import SuiteFiles
-from waza_engine.spec.yaml_reader import YamlFile, read_yaml_file
+from waza_engine.spec.reading.suite_files import SuiteFiles
+from waza_engine.spec.reading.yaml_reader import YamlFile, read_yaml_file
 
 Block = Mapping[str, Any]
 _TEXTS = (

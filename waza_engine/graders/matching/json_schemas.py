@@ -29,9 +29,9 @@ from waza_engine.graders.matching.json_schema_keywords import (
     adapted,
     bounded_check,
 )
-from waza_engine.spec.json_reader import json_fault
-from waza_engine.spec.suite_files import DISK, SuiteFiles
-from waza_engine.spec.yaml_reader import MAX_BYTES
+from waza_engine.spec.reading.json_reader import json_fault
+from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
+from waza_engine.spec.reading.yaml_reader import MAX_BYTES
 
 _ASSERTING_FORMATS = frozenset(
     [

@@ -23,7 +23,7 @@ from waza_engine.results.places import JOURNAL_SUFFIX, LONGEST_BYTES, results_di
 from waza_engine.results.reading.heads import RunHead, head_of
 from waza_engine.results.reading.scores import MOST_SCORES, CheckResult, GraderResult, RunResult, TaskResult
 from waza_engine.results.reviews.review_file import reviews_stamp
-from waza_engine.spec.boundary import suite_boundary
+from waza_engine.spec.reading.boundary import suite_boundary
 from waza_engine.steps import Steps, finished
 
 __all__ = [

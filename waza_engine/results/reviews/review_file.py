@@ -23,8 +23,8 @@ from typing import Any, TypeAlias, cast
 from waza_engine.files import opened_to_append, read_bytes
 from waza_engine.results.places import results_directory
 from waza_engine.results.reviews.review import Review
-from waza_engine.spec.file_names import EVAL_NAMES
-from waza_engine.steps import Steps, finished
+from waza_engine.spec.reading.file_names import EVAL_NAMES
+from waza_engine.steps import Steps
 from waza_engine.terminal import json_text
 
 REVIEWS_NAME = "reviews.jsonl"
@@ -51,16 +51,11 @@ Reviews: TypeAlias = Mapping[ReviewKey, Review]
 NONE: Reviews = MappingProxyType({})
 
 
-def reviews_for(results: Path) -> Reviews:
+def reviews_in_steps(results: Path) -> Steps[Reviews]:
     """Return the reviews that may concern a result file: those of its suite, {} when there are none.
 
     Lines that cannot be read are skipped; ``broken_lines`` names them.
     """
-    return finished(reviews_in_steps(results))
-
-
-def reviews_in_steps(results: Path) -> Steps[Reviews]:
-    """Do the same with pauses."""
     stamp = reviews_stamp(results)
     if stamp is None:
         return NONE

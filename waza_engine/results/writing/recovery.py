@@ -18,7 +18,7 @@ from waza_engine.results.reading.formats import read_document
 from waza_engine.results.reading.journals import unended_document
 from waza_engine.results.writing import history
 from waza_engine.results.writing.store import encoded, write_atomically
-from waza_engine.spec.boundary import suite_boundary
+from waza_engine.spec.reading.boundary import suite_boundary
 
 
 def recover_journals(suite_directory: Path) -> list[Path]:

@@ -23,7 +23,7 @@ from waza_engine.results.json_values import Json
 from waza_engine.results.places import JOURNAL_SUFFIX, results_directory
 from waza_engine.results.record import RunHeader, RunOutcome, TaskOutcome
 from waza_engine.results.writing import history
-from waza_engine.spec.boundary import suite_boundary
+from waza_engine.spec.reading.boundary import suite_boundary
 from waza_engine.terminal import json_text
 
 _PROBED_BYTES = 64 * 1024

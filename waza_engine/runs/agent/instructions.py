@@ -11,7 +11,7 @@ from waza_engine.executors.base import WorkspaceFile
 from waza_engine.runs.agent.skills import Skill, SkillSet
 from waza_engine.runs.agent.workspace import WorkspaceError
 from waza_engine.spec.problems import SuiteFileError
-from waza_engine.spec.yaml_reader import read_text
+from waza_engine.spec.reading.yaml_reader import read_text
 
 
 def instructions_of(

@@ -15,6 +15,7 @@ from waza_engine.files import is_named
 from waza_engine.runs.loading.suite import Suite, SuiteError
 from waza_engine.spec.loading import find_project_config, load_project_config
 from waza_engine.spec.problems import SuiteFileError
+from waza_engine.spec.reading.yaml_reader import read_text
 from waza_engine.spec.skill_file import (
     SKILL_FILE,
     definition_in,
@@ -22,7 +23,6 @@ from waza_engine.spec.skill_file import (
     name_without_frontmatter,
 )
 from waza_engine.spec.task_file import TaskFile
-from waza_engine.spec.yaml_reader import read_text
 
 _ALL, _NONE = "*", "none"
 _SKIPPED_FOLDERS = frozenset({"node_modules", "vendor"})

@@ -16,10 +16,10 @@ from waza_engine.files import copy_file, write_bytes
 from waza_engine.results.places import workspace_prefix
 from waza_engine.runs.agent.repositories import RepositoryError, check_out
 from waza_engine.spec.problems import SuiteFileError
-from waza_engine.spec.suite_files import DISK, SuiteFiles
+from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
+from waza_engine.spec.reading.yaml_reader import read_text
 from waza_engine.spec.task_file import TaskFile
 from waza_engine.spec.task_inputs import InputFile
-from waza_engine.spec.yaml_reader import read_text
 
 _MANY_FILES = 20_000
 _LARGE_BYTES = 1024 * 1024

@@ -20,10 +20,10 @@ from waza_engine.runs.loading.prompt_lines import SUFFIXES, prompt_tasks
 from waza_engine.runs.loading.templates import TemplateData, TemplateError, render
 from waza_engine.spec.eval_file import EvalFile
 from waza_engine.spec.problems import SuiteFileError
-from waza_engine.spec.suite_files import DISK, SuiteFiles
+from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
+from waza_engine.spec.reading.yaml_reader import MAX_BYTES, read_text
 from waza_engine.spec.task_file import TaskFile
 from waza_engine.spec.task_inputs import TaskInputs
-from waza_engine.spec.yaml_reader import MAX_BYTES, read_text
 
 ItemT = TypeVar("ItemT")
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from waza_engine.files import is_named
 from waza_engine.runs.loading.suite import SuiteError, load_suite
-from waza_engine.spec.file_names import EVAL_NAMES
 from waza_engine.spec.problems import SuiteFileError
+from waza_engine.spec.reading.file_names import EVAL_NAMES
 
 _LEVELS = 6
 _SKIPPED_FOLDERS = frozenset({"node_modules", "vendor", "__pycache__"})

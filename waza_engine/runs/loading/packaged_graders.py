@@ -13,10 +13,10 @@ from waza_engine.spec.dialects import canonical_grader
 from waza_engine.spec.eval_file import EvalFile
 from waza_engine.spec.explain import location_of, sentence
 from waza_engine.spec.grader_entry import GraderEntry
-from waza_engine.spec.grader_packages import LOCK_NAME, GraderPackageError, packaged_entry
 from waza_engine.spec.problems import SuiteFileError
-from waza_engine.spec.suite_files import SuiteFiles
-from waza_engine.spec.yaml_reader import read_yaml, read_yaml_file
+from waza_engine.spec.reading.grader_packages import LOCK_NAME, GraderPackageError, packaged_entry
+from waza_engine.spec.reading.suite_files import SuiteFiles
+from waza_engine.spec.reading.yaml_reader import read_yaml, read_yaml_file
 
 
 def with_packages(path: Path, spec: EvalFile, files: SuiteFiles) -> EvalFile:

@@ -13,16 +13,16 @@ from typing import Any, cast
 from waza_engine.files import Boundary, shown
 from waza_engine.runs.loading.dataset import load_dataset
 from waza_engine.runs.loading.packaged_graders import with_packages
-from waza_engine.spec.boundary import suite_boundary
 from waza_engine.spec.dialects import inline_task
 from waza_engine.spec.eval_file import EvalFile
-from waza_engine.spec.file_cache import FileCache
 from waza_engine.spec.loading import load_eval_file, load_task_file
 from waza_engine.spec.problems import SuiteFileError, SuiteFileWarning
-from waza_engine.spec.suite_files import DISK, SuiteFiles
+from waza_engine.spec.reading.boundary import suite_boundary
+from waza_engine.spec.reading.file_cache import FileCache
+from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
+from waza_engine.spec.reading.task_globs import GlobError, expand, name_matches
+from waza_engine.spec.reading.yaml_reader import read_yaml
 from waza_engine.spec.task_file import TaskFile
-from waza_engine.spec.task_globs import GlobError, expand, name_matches
-from waza_engine.spec.yaml_reader import read_yaml
 
 
 class SuiteError(Exception):

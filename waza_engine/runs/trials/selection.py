@@ -15,7 +15,7 @@ from waza_engine.runs.loading.suite import Suite, SuiteError, SuiteTask, select_
 from waza_engine.runs.trials.trial import TrialTask
 from waza_engine.spec.expected import Expected
 from waza_engine.spec.grader_entry import GraderEntry
-from waza_engine.spec.suite_files import DISK, SuiteFiles
+from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from waza_engine.runs.limits.bounded import CancelledRunError
 from waza_engine.runs.loading.suite import Suite
 from waza_engine.runs.trials.conversation import execute
 from waza_engine.spec.loading import load_trigger_tests
-from waza_engine.spec.suite_files import DISK, SuiteFiles
+from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
 from waza_engine.spec.trigger_tests import TriggerPrompt, TriggerTests
 
 FILE_NAME = "trigger_tests.yaml"

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from waza_engine.spec.scalars import MAX_ALIASED_NODES
-from waza_engine.spec.yaml_faults import MISSING_DASH, TOO_MANY_ALIASES, sentence
+from waza_engine.spec.reading.scalars import MAX_ALIASED_NODES
+from waza_engine.spec.reading.yaml_faults import MISSING_DASH, TOO_MANY_ALIASES, sentence
 from waza_language_server.analysis.problem import Problem, Severity
 from waza_language_server.analysis.rule import FileView
 from waza_language_server.schema.catalog import Catalog, SchemaName

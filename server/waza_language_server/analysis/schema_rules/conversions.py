@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import partial
 
-from waza_engine.spec.scalars import resolve_scalar
+from waza_engine.spec.reading.scalars import resolve_scalar
 from waza_engine.steps import Steps
 from waza_language_server.analysis.schema_rules.one_pattern import any_of
 from waza_language_server.analysis.schema_rules.subject import Subject

@@ -6,7 +6,7 @@ entries out of a document, because each of them is validated by its own type.
 
 from __future__ import annotations
 
-from waza_engine.spec.scalars import Json
+from waza_engine.spec.reading.scalars import Json
 from waza_engine.steps import Steps
 from waza_language_server.schema.locate import shape_below
 from waza_language_server.schema.shape import Shape

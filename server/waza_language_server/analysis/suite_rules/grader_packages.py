@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from waza_engine.spec.grader_packages import LOCK_NAME, GraderPackageError, Read, packaged_entry
+from waza_engine.spec.reading.grader_packages import LOCK_NAME, GraderPackageError, Read, packaged_entry
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import Found, SuiteView
 from waza_language_server.analysis.schema_rules.plain_values import entry_value

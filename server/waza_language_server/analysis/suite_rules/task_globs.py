@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from waza_engine.files import shown
-from waza_engine.spec.task_globs import GlobError, is_literal, segment_matcher, split_pattern
+from waza_engine.spec.reading.task_globs import GlobError, is_literal, segment_matcher, split_pattern
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import SuiteView
 from waza_language_server.project.nearby import Nearby

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import cast
 
 from waza_engine.spec.problems import SuiteFileError
-from waza_engine.spec.scalars import Json
-from waza_engine.spec.yaml_nodes import YamlFaultError, read_nodes
-from waza_engine.spec.yaml_reader import YamlFile, read_text
+from waza_engine.spec.reading.scalars import Json
+from waza_engine.spec.reading.yaml_nodes import YamlFaultError, read_nodes
+from waza_engine.spec.reading.yaml_reader import YamlFile, read_text
 
 
 def read_json_file(path: Path) -> YamlFile:

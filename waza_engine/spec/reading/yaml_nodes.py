@@ -7,17 +7,18 @@ A file nested a thousand levels deep, an anchor that multiplies itself or text t
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Literal
 
 import yaml
 
-from waza_engine.spec import yaml_faults
-from waza_engine.spec.scalars import MAX_ALIASED_NODES
+from waza_engine.spec.reading import yaml_faults
+from waza_engine.spec.reading.scalars import MAX_ALIASED_NODES
+from waza_engine.spec.reading.yaml_events import events_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    from waza_engine.spec.reading.yaml_events import Event
 
 # What libyaml and PyYAML say where nothing but the place matters, and what it means to the author.
 _MEANINGS = (
@@ -82,7 +83,7 @@ def read_nodes(text: str) -> tuple[YamlNode | None, int | None]:
     """
     parser = _Parser()
     try:
-        for event in yaml.parse(text, Loader=_LOADER):
+        for event in events_of(text):
             if parser.finished and isinstance(event, yaml.DocumentStartEvent):
                 return parser.root, _line(event)
             parser.take(event)
@@ -103,14 +104,14 @@ class _Parser:
         self._anchors: dict[str, YamlNode] = {}
         self._aliased = 0
 
-    def take(self, event: Any) -> None:
+    def take(self, event: Event) -> None:
         if isinstance(event, yaml.ScalarEvent):
             plain = event.style is None or event.style == ""
             self._add(
                 YamlNode("scalar", _line(event), event.value, plain, event.tag, open=False), event.anchor
             )
         elif isinstance(event, yaml.AliasEvent):
-            self._add_alias(event)
+            self._add_alias(event.anchor or "", _line(event))
         elif isinstance(event, yaml.SequenceStartEvent):
             self._begin(YamlNode("sequence", _line(event)), event.anchor)
         elif isinstance(event, yaml.MappingStartEvent):
@@ -139,8 +140,7 @@ class _Parser:
         else:
             self.root = node
 
-    def _add_alias(self, event: yaml.AliasEvent) -> None:
-        name, line = cast("str", event.anchor), _line(event)
+    def _add_alias(self, name: str, line: int) -> None:
         node = self._anchors.get(name)
         if node is None:
             raise YamlFaultError(line, yaml_faults.unknown_anchor(name))
@@ -152,9 +152,8 @@ class _Parser:
         self._open[-1].items.append(node)
 
 
-def _line(event: Any) -> int:
-    mark = event.start_mark
-    return 1 if mark is None else int(mark.line) + 1
+def _line(event: Event) -> int:
+    return event.start_mark.line + 1
 
 
 def _fault(error: yaml.YAMLError, text: str) -> YamlFaultError:

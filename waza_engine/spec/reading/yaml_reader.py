@@ -15,10 +15,10 @@ from pathlib import Path
 
 from waza_engine.files import Boundary, FileError
 from waza_engine.spec.problems import SuiteFileError
-from waza_engine.spec.scalars import Json
-from waza_engine.spec.suite_files import DISK, SuiteFiles
-from waza_engine.spec.yaml_nodes import YamlFaultError, YamlNode, read_nodes
-from waza_engine.spec.yaml_values import value_of
+from waza_engine.spec.reading.scalars import Json
+from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
+from waza_engine.spec.reading.yaml_nodes import YamlFaultError, YamlNode, read_nodes
+from waza_engine.spec.reading.yaml_values import value_of
 
 MAX_BYTES = 8 * 1024 * 1024
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from waza_engine.spec.scalars import Json, resolve_scalar
-from waza_engine.spec.yaml_faults import duplicate_key
-from waza_engine.spec.yaml_nodes import YamlFaultError
+from waza_engine.spec.reading.scalars import Json, resolve_scalar
+from waza_engine.spec.reading.yaml_faults import duplicate_key
+from waza_engine.spec.reading.yaml_nodes import YamlFaultError
 
 if TYPE_CHECKING:
-    from waza_engine.spec.yaml_nodes import YamlNode
+    from waza_engine.spec.reading.yaml_nodes import YamlNode
 
 # Below these keys stands JSON. Elsewhere a list never holds switches: `True` in one is a word to search for.
 _JSON_KEYS = frozenset(

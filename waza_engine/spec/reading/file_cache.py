@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from waza_engine.files import Boundary, FileError
-from waza_engine.spec.suite_files import SuiteFiles, Version
-from waza_engine.spec.yaml_reader import MAX_BYTES
+from waza_engine.spec.reading.suite_files import SuiteFiles, Version
+from waza_engine.spec.reading.yaml_reader import MAX_BYTES
 
 ValueT = TypeVar("ValueT")
 # While somebody types, a pattern may match no task file for a moment.

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from waza_engine.spec.scalars import MAX_ALIASED_NODES
+from waza_engine.spec.reading.scalars import MAX_ALIASED_NODES
 
 MAX_DEPTH = 100
 """How deep collections may nest; a suite needs about six levels."""
