@@ -164,6 +164,7 @@ export class ServerConnection implements vscode.Disposable {
                 interpreter: command,
                 trusted: vscode.workspace.isTrusted,
                 suggestCommand: "editor.action.triggerSuggest",
+                severity: vscode.workspace.getConfiguration("waza").get("diagnostics.severity", {}),
             },
             outputChannel: this.log,
             traceOutputChannel: this.traceChannel,

@@ -12,11 +12,13 @@ class ClientOptions:
 
     ``trusted`` tells whether code of this workspace may run; a client that knows no trust does not say, and
     it may. ``suggest_command`` is a command of the client that opens the list of suggestions.
+    ``severity`` are severities by code, as they were given.
     """
 
     interpreter: str | None = None
     trusted: bool = True
     suggest_command: str | None = None
+    severity: object = None
 
 
 def client_options(given: object) -> ClientOptions:
@@ -24,7 +26,9 @@ def client_options(given: object) -> ClientOptions:
     options = cast("dict[str, object]", given) if isinstance(given, dict) else dict[str, object]()
     interpreter, trusted = options.get("interpreter"), options.get("trusted")
     suggest = options.get("suggestCommand")
-    return ClientOptions(_word(interpreter), trusted is None or trusted is True, _word(suggest))
+    return ClientOptions(
+        _word(interpreter), trusted is None or trusted is True, _word(suggest), options.get("severity")
+    )
 
 
 def _word(given: object) -> str | None:
