@@ -14,7 +14,11 @@ from waza_language_server.analysis.file_rules.trigger_prompts import both_sides
 from waza_language_server.analysis.file_rules.turns import turns
 from waza_language_server.analysis.rule import FileView, GradersView, GraderView, Rule, SuiteView
 from waza_language_server.analysis.schema_rules.structure import structure_of_file, structure_of_grader
-from waza_language_server.analysis.suite_rules.grader_names import names_taken_by_suite, unknown_names
+from waza_language_server.analysis.suite_rules.grader_names import (
+    names_taken_by_suite,
+    unknown_judges,
+    unknown_names,
+)
 from waza_language_server.analysis.suite_rules.grader_packages import packages
 from waza_language_server.analysis.suite_rules.judges import nobody_to_judge
 from waza_language_server.analysis.suite_rules.named_files import missing_files
@@ -104,6 +108,7 @@ SUITE_RULES: tuple[Rule[SuiteView], ...] = (
     Rule("programs", missing_programs, _codes("missing-program")),
     Rule("skills", missing_skills, _codes("skill-not-found")),
     Rule("judges", nobody_to_judge, _codes("nobody-judges")),
+    Rule("judge references", unknown_judges, _codes("unknown-grader-name")),
     Rule("grader references", unknown_names, _codes("unknown-grader-name")),
 )
 """Rules about what other files say."""

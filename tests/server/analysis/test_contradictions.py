@@ -69,6 +69,19 @@ def test_an_id_of_two_inline_tasks_is_marked() -> None:
     assert ("duplicate-task-id", "a") in found(text, "eval")
 
 
+def judged(name: str) -> str:
+    return (
+        "graders:\n  - {type: prompt, name: judge, config: {prompt: Good?}}\n"
+        f"  - {{type: human_calibration, name: c, config: {{calibrate_grader: {name}}}}}\n"
+    )
+
+
+def test_a_judge_that_is_not_there_is_marked() -> None:
+    assert ("unknown-grader-name", "jugde") in found(EVAL + judged("jugde"), "eval")
+    assert "unknown-grader-name" not in dict(found(EVAL + judged("judge"), "eval"))
+    assert fixed(EVAL + judged("jugde"), "unknown-grader-name", "eval") == EVAL + judged("judge")
+
+
 def metrics(*weights: str) -> str:
     entries = "".join(
         f"  - {{name: m{at}, threshold: 0.5, weight: {weight}}}\n" for at, weight in enumerate(weights)

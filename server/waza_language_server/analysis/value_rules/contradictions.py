@@ -23,7 +23,7 @@ def _exact(node: Node) -> str:
 
 
 def _folded(node: Node) -> str:
-    return _exact(node).casefold()
+    return _exact(node).lower()
 
 
 _WITHIN: Mapping[tuple[str, str], Meaning] = MappingProxyType(
