@@ -221,3 +221,16 @@ async def test_what_differs_from_nobody_knows_what_is_everything(tmp_path: Path)
         found = await editor.text_document_semantic_tokens_full_delta_async(delta)
         assert isinstance(found, types.SemanticTokens)
         assert found.data
+
+
+PATTERN = (
+    "name: s\nskill: s\ngraders:\n  - type: text\n    name: g\n    config:\n      regex_match:\n        "
+)
+
+
+@pytest.mark.parametrize("style", STYLES)
+async def test_a_pattern_is_explained_in_every_style(style: str, tmp_path: Path) -> None:
+    found = await explained(tmp_path, PATTERN + STYLES[style].format("it is 😀(a¦|b)+"))
+    assert found is not None
+    assert found[0].strip() == "it is 😀(a|b)+"
+    assert "- the text `it is 😀`\n- once or more: group 1:" in found[1]

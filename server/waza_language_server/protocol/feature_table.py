@@ -68,6 +68,11 @@ FEATURES = (
             trigger_characters=[":", " ", "-", "/", '"', "'"], resolve_provider=False
         ),
     ),
+    Feature(
+        types.TEXT_DOCUMENT_ON_TYPE_FORMATTING,
+        "new_line.indent",
+        options=types.DocumentOnTypeFormattingOptions("\n"),
+    ),
     Feature(types.TEXT_DOCUMENT_HOVER, "hover.hover"),
     Feature(
         types.TEXT_DOCUMENT_SIGNATURE_HELP,

@@ -37,6 +37,7 @@ ODD_VALUES: tuple[Any, ...] = (None, True, -1, 2**70, 1.5, "", "x", [], {}, [[]]
 NAMES = ("renamed", "Other name", "", "a: b", "# x", "*", "ü\U0001f600", "../up", "null", "1", "a\nb")
 _AT_A_POSITION = (
     "completion",
+    "onTypeFormatting",
     "hover",
     "definition",
     "references",
@@ -139,6 +140,7 @@ def feature_request(
             "completion",
             "completion",
             "completion",
+            "onTypeFormatting",
             "hover",
             "hover",
             "codeAction",
@@ -162,6 +164,8 @@ def feature_request(
             document["context"] = {"includeDeclaration": chance.random() < 0.5}
         elif name == "rename":
             document["newName"] = chance.choice(NAMES)
+        elif name == "onTypeFormatting":
+            document |= {"ch": "\n", "options": {"tabSize": 2, "insertSpaces": True}}
     elif name == "semanticTokens/full/delta":
         document["previousResultId"] = chance.choice(["1", "2", "5", "20", ""])
     elif name in {"inlayHint", "semanticTokens/range"}:
@@ -240,6 +244,7 @@ def odd_message(
 
 _METHODS = (
     "textDocument/completion",
+    "textDocument/onTypeFormatting",
     "textDocument/hover",
     "textDocument/codeAction",
     "textDocument/codeLens",

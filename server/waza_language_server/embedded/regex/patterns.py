@@ -13,6 +13,7 @@ from waza_language_server.embedded.language import (
     Token,
     Word,
 )
+from waza_language_server.embedded.regex.explanation import explained
 from waza_language_server.embedded.regex.findings import pattern_findings
 from waza_language_server.embedded.regex.tokens import pattern_tokens
 
@@ -30,7 +31,8 @@ class Patterns:
 
     def hover(self, value: str, offset: int, around: Surroundings = NOWHERE) -> Explanation | None:
         """Explain the whole pattern, whichever part of it is pointed at."""
-        return None
+        text = explained(value)
+        return Explanation(0, len(value), text) if text is not None else None
 
     def signature(self, value: str, offset: int) -> Signature | None:
         """Return None: nothing is called."""

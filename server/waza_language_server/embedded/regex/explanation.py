@@ -1,0 +1,324 @@
+r"""A pattern in words: its parts in order, its groups with their numbers, and whether it can match at all.
+
+What Python's own parser reads is told; a pattern for RE2 is first spelt as Python spells it. Where the two
+mean different things by the same characters, the words are those of the engine that searches the pattern.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+import unicodedata
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+from waza_engine.markdown import code
+from waza_engine.spec.pattern_syntax import DEEPEST_NESTING, PatternSyntaxError, dialect_of
+
+_PARSER = cast("Any", importlib.import_module("re._parser"))
+_C = cast("Any", importlib.import_module("re._constants"))
+MOST_LINES = 60
+LONGEST = 2_000
+"""Characters; nobody reads the parts of a longer pattern."""
+_POSIX = {
+    "alnum": "0-9A-Za-z",
+    "alpha": "A-Za-z",
+    "ascii": r"\x00-\x7f",
+    "blank": r"\t ",
+    "cntrl": r"\x00-\x1f\x7f",
+    "digit": "0-9",
+    "graph": "!-~",
+    "lower": "a-z",
+    "print": " -~",
+    "punct": r"!-/:-@\[-`{-~",
+    "space": r"\t\n\v\f\r ",
+    "upper": "A-Z",
+    "word": r"0-9A-Za-z_",
+    "xdigit": "0-9A-Fa-f",
+}
+# What RE2 spells in another way than Python, outside of classes and in them. Escapes are taken whole.
+_SPELT = re.compile(
+    r"(?P<end>\\z)|(?P<named>\(\?<(?=[A-Za-z_]))|(?P<quoted>\\Q(?P<inside>(?:(?!\\E).)*+)(?:\\E)?)"
+    r"|(?P<posix>\[:(?P<name>[a-z]++):\])|(?P<hex>\\x\{(?P<digits>[0-9A-Fa-f]{1,6})\})"
+    r"|(?P<brace>\{(?=,[0-9]+\}))|(?P<escape>\\.)",
+    re.DOTALL,
+)
+
+
+def explained(pattern: str) -> str | None:
+    """Return the pattern in Markdown, None when it is empty, invalid or too long to be read."""
+    if not pattern or len(pattern) > LONGEST:
+        return None
+    try:
+        dialect = dialect_of(pattern)
+    except PatternSyntaxError:
+        return None
+    is_re2 = dialect != "python"
+    parsed = _parsed(_as_python(pattern) if is_re2 else pattern)
+    engine = "RE2" if is_re2 else "Python"
+    heading = f"**Regular expression** · searched anywhere in the text by {engine}"
+    if parsed is None:
+        return f"{heading}\n\nIts spelling is RE2's own, so its parts are not told one by one."
+    names = {number: name for name, number in parsed.state.groupdict.items()}
+    words = _Words(is_re2, names, parsed.state.flags)
+    lines = list(words.of(parsed, 0))
+    if len(lines) > MOST_LINES:
+        lines = [*lines[:MOST_LINES], f"- … and {len(lines) - MOST_LINES} more parts"]
+    flags = _flags(parsed.state.flags)
+    parts = [heading]
+    if never_matches(parsed, is_re2=is_re2):
+        parts.append("**Never matches**: no text has what it asks for, in this order.")
+    if flags:
+        parts.append(f"For all of it: {flags}.")
+    parts.append("\n".join(lines))
+    if not is_re2:
+        parts.append("RE2, which upstream uses, refuses this pattern; this engine searches it with Python.")
+    return "\n\n".join(parts)
+
+
+def never_matches(parsed: Any, *, is_re2: bool) -> bool:
+    """Whether no text can match a parsed pattern, as far as that is certain."""
+    if parsed.state.flags & re.MULTILINE:
+        return False
+    return _never(parsed, is_re2=is_re2)
+
+
+def _never(parsed: Any, *, is_re2: bool) -> bool:
+    """Look for what must come before the start or behind the end of the text, and for empty classes."""
+    behind_end = consumed = False
+    for operation, argument in parsed:
+        least = _least_width(operation, argument)
+        if operation is _C.FAILURE:
+            return True
+        if operation is _C.AT and argument in {_C.AT_BEGINNING, _C.AT_BEGINNING_STRING} and consumed:
+            return True
+        if behind_end and least:
+            return True
+        # Python's `$` also stands in front of a last line break, which may follow it.
+        if operation is _C.AT and (argument is _C.AT_END_STRING or (argument is _C.AT_END and is_re2)):
+            behind_end = True
+        consumed = consumed or bool(least)
+        if _never_in(operation, argument, is_re2=is_re2):
+            return True
+    return False
+
+
+def _never_in(operation: Any, argument: Any, *, is_re2: bool) -> bool:
+    if operation is _C.SUBPATTERN:
+        # Flags of a group may make `^` and `$` match at lines.
+        return not argument[1] & re.MULTILINE and _never(argument[3], is_re2=is_re2)
+    if operation is _C.BRANCH:
+        return all(_never(branch, is_re2=is_re2) for branch in argument[1])
+    if operation in {_C.MAX_REPEAT, _C.MIN_REPEAT, _C.POSSESSIVE_REPEAT}:
+        return argument[0] > 0 and _never(argument[2], is_re2=is_re2)
+    if operation is _C.ASSERT:
+        return argument[0] > 0 and _never(argument[1], is_re2=is_re2)
+    if operation is _C.ASSERT_NOT:
+        return not list(argument[1])
+    return False
+
+
+def _least_width(operation: Any, argument: Any) -> int:
+    if operation in {_C.LITERAL, _C.NOT_LITERAL, _C.ANY, _C.IN}:
+        return 1
+    if operation is _C.SUBPATTERN:
+        return int(argument[3].getwidth()[0])
+    if operation is _C.BRANCH:
+        return min(int(branch.getwidth()[0]) for branch in argument[1])
+    if operation in {_C.MAX_REPEAT, _C.MIN_REPEAT, _C.POSSESSIVE_REPEAT}:
+        return int(argument[0]) and int(argument[2].getwidth()[0])
+    return 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """The words for the parts of a pattern, as lines of a list; ``names`` are those of its groups."""
+
+    is_re2: bool
+    names: dict[int, str]
+    flags: int
+
+    def of(self, parsed: Any, depth: int) -> Iterator[str]:
+        text = ""
+        for operation, argument in parsed:
+            if operation is _C.LITERAL:
+                text += chr(argument)
+                continue
+            if text:
+                yield _line(depth, f"the text {code(_visible(text))}")
+                text = ""
+            yield from self._part(operation, argument, depth, "")
+        if text:
+            yield _line(depth, f"the text {code(_visible(text))}")
+
+    def _part(self, operation: Any, argument: Any, depth: int, times: str) -> Iterator[str]:
+        if depth > DEEPEST_NESTING:
+            return
+        if operation in {_C.MAX_REPEAT, _C.MIN_REPEAT, _C.POSSESSIVE_REPEAT}:
+            yield from self._repeat(operation, argument, depth)
+        elif operation is _C.SUBPATTERN:
+            number, added, removed, inside = argument
+            yield _line(depth, times + self._group(number, added, removed))
+            within = replace(self, flags=(self.flags | added) & ~removed)
+            yield from within.of(inside, depth + 1)
+        elif operation is _C.BRANCH:
+            yield _line(depth, f"{times}one of these:")
+            for position, branch in enumerate(argument[1], 1):
+                yield _line(depth + 1, f"alternative {position}" + ("" if list(branch) else ": nothing"))
+                yield from self.of(branch, depth + 2)
+        elif operation in {_C.ASSERT, _C.ASSERT_NOT}:
+            direction, inside = argument
+            place = "followed" if direction > 0 else "preceded"
+            yield _line(depth, f"only where {'not ' if operation is _C.ASSERT_NOT else ''}{place} by:")
+            yield from self.of(inside, depth + 1)
+        elif operation is _C.ATOMIC_GROUP:
+            yield _line(depth, f"{times}a group that gives nothing back once it matched:")
+            yield from self.of(argument, depth + 1)
+        elif operation is _C.GROUPREF_EXISTS:
+            number, yes, no = argument
+            yield _line(depth, f"if group {number} matched:")
+            yield from self.of(yes, depth + 1)
+            if no is not None:
+                yield _line(depth, "else:")
+                yield from self.of(no, depth + 1)
+        else:
+            yield _line(depth, times + self._single(operation, argument))
+
+    def _repeat(self, operation: Any, argument: Any, depth: int) -> Iterator[str]:
+        least, most, inside = argument
+        times = _times(int(least), None if most is _C.MAXREPEAT else int(most))
+        if operation is _C.MIN_REPEAT:
+            times += ", as few as possible"
+        elif operation is _C.POSSESSIVE_REPEAT:
+            times += ", giving nothing back"
+        parts = list(inside)
+        if len(parts) == 1:
+            ((operation, argument),) = parts
+            yield from self._part(operation, argument, depth, f"{times}: ")
+        else:
+            yield _line(depth, f"{times}:")
+            yield from self.of(inside, depth + 1)
+
+    def _group(self, number: int | None, added: int, removed: int) -> str:
+        words = "a group" if number is None else f"group {number}"
+        if number in self.names:
+            words += f", called {code(self.names[number])}"
+        flags = [text for text in (_flags(added), f"without: {_flags(removed)}" if removed else "") if text]
+        return f"{words}{', ' if flags else ''}{'; '.join(flags)}:"
+
+    def _single(self, operation: Any, argument: Any) -> str:
+        if operation is _C.LITERAL:
+            return f"the text {code(_visible(chr(argument)))}"
+        if operation is _C.NOT_LITERAL:
+            return f"a character other than {code(_visible(chr(argument)))}"
+        if operation is _C.ANY:
+            return "any character" if self.flags & re.DOTALL else "any character but a line break"
+        if operation is _C.GROUPREF:
+            return f"the text that group {argument} matched"
+        if operation is _C.AT:
+            return self._place(argument)
+        if operation is _C.IN:
+            return self._class(argument)
+        return "a part that no text has" if operation is _C.FAILURE else "a part"
+
+    def _place(self, place: Any) -> str:
+        if self.flags & re.MULTILINE and place in {_C.AT_BEGINNING, _C.AT_END}:
+            return "the start of a line" if place is _C.AT_BEGINNING else "the end of a line"
+        if place is _C.AT_END:
+            return "the end of the text" if self.is_re2 else "the end of the text, or of its last line"
+        kind = "ASCII letter, digit or `_`" if self.is_re2 else "letter, digit or `_`"
+        known = {
+            _C.AT_BEGINNING: "the start of the text",
+            _C.AT_BEGINNING_STRING: "the start of the text",
+            _C.AT_END_STRING: "the end of the text",
+            _C.AT_BOUNDARY: f"the edge of a word (of a run of {kind})",
+            _C.AT_NON_BOUNDARY: "a place that is no edge of a word",
+        }
+        return known.get(place, "a place")
+
+    def _class(self, members: Any) -> str:
+        negated = bool(members) and members[0][0] is _C.NEGATE
+        listed = [self._member(*member) for member in members if member[0] is not _C.NEGATE]
+        if len(listed) == 1 and not negated:
+            return listed[0]
+        lead = "a character that is none of" if negated else "one of"
+        return f"{lead}: {', '.join(listed)}"
+
+    def _member(self, operation: Any, argument: Any) -> str:
+        if operation is _C.LITERAL:
+            return code(_visible(chr(argument)))
+        if operation is _C.RANGE:
+            return f"{code(_visible(chr(argument[0])))} to {code(_visible(chr(argument[1])))}"
+        kind = "ASCII " if self.is_re2 else ""
+        known = {
+            _C.CATEGORY_DIGIT: f"{_article(kind)}digit",
+            _C.CATEGORY_NOT_DIGIT: f"a character that is no {kind}digit",
+            _C.CATEGORY_SPACE: f"{_article(kind)}blank or line break",
+            _C.CATEGORY_NOT_SPACE: f"a character that is no {kind}blank or line break",
+            _C.CATEGORY_WORD: f"{_article(kind)}letter, digit or `_`",
+            _C.CATEGORY_NOT_WORD: f"a character that is no {kind}letter, digit or `_`",
+        }
+        return known.get(argument, "a character")
+
+
+def _article(kind: str) -> str:
+    return f"an {kind}" if kind else "a "
+
+
+def _line(depth: int, text: str) -> str:
+    return f"{'  ' * depth}- {text}"
+
+
+def _times(least: int, most: int | None) -> str:
+    if most is None:
+        return {0: "any number of times", 1: "once or more"}.get(least, f"{least} times or more")
+    if least == most:
+        return "once" if least == 1 else f"{least} times"
+    return "optional" if (least, most) == (0, 1) else f"{least} to {most} times"
+
+
+def _flags(flags: int) -> str:
+    known = {
+        re.IGNORECASE: "upper and lower case are the same",
+        re.MULTILINE: "`^` and `$` stand at lines, too",
+        re.DOTALL: "`.` is a line break, too",
+        re.VERBOSE: "blanks and comments are left out",
+        re.ASCII: "classes are those of ASCII",
+    }
+    return ", ".join(words for flag, words in known.items() if flags & flag)
+
+
+def _visible(text: str) -> str:
+    return "".join(
+        each if each.isprintable() and unicodedata.category(each) != "Cf" else repr(each)[1:-1]
+        for each in text
+    )
+
+
+def _parsed(pattern: str) -> Any:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return _PARSER.parse(pattern)
+    except (re.error, RecursionError, OverflowError, ValueError):
+        return None
+
+
+def _as_python(pattern: str) -> str:
+    return _SPELT.sub(_spelt, pattern)
+
+
+def _spelt(match: re.Match[str]) -> str:
+    if match["end"]:
+        return r"\Z"
+    if match["named"]:
+        return "(?P<"
+    if match["quoted"]:
+        return "".join(each if each.isalnum() else f"\\{each}" for each in match["inside"])
+    if match["posix"]:
+        return _POSIX.get(match["name"], match[0])
+    if match["hex"]:
+        return f"\\U{int(match['digits'], 16):08x}"
+    return r"\{" if match["brace"] else match[0]
