@@ -82,6 +82,7 @@ class TrialOutcome:
     its limit, or was cancelled, before it was done: it has no verdict and counts for nothing.
     ``tool_policy`` is what the tested agent file allows (``unrestricted``, ``deny_all``,
     ``allow_list``, "" without one), ``tool_denials`` the calls that upstream denied for it.
+    ``captured_at`` is when a trial that failed or broke had ended, in ISO 8601; "" for all others.
     """
 
     number: int
@@ -106,6 +107,7 @@ class TrialOutcome:
     command_invocations: Sequence[CommandInvocation] = ()
     tool_policy: str = ""
     tool_denials: Sequence[ToolDenial] = ()
+    captured_at: str = ""
 
     @property
     def graded(self) -> list[Graded]:
