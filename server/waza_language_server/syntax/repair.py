@@ -257,11 +257,8 @@ class _Reader:
         """Return the fault of a line that is indented below a key which has its value already."""
         name = self.text[head.content : key.end()].rstrip(": \t")[:40]
         spaces = "space" if head.column == 1 else "spaces"
-        advice = f"indent it by {head.column} {spaces}" if head.column else "do not indent it"
-        message = (
-            f"`{name}` has its value already, and this line is indented below it; "
-            f"{advice}, or put the text above in quotes if this belongs to it."
-        )
+        advice = f"indent this by {head.column} {spaces}" if head.column else "do not indent this"
+        message = f"`{name}` has a value already; {advice}, or quote the text above if this belongs to it."
         return SyntaxFault(Span(line.content, line.end), message, "yaml-indentation")
 
     def unread(self, lines: Sequence[Line]) -> None:

@@ -190,7 +190,7 @@ def test_a_value_and_lines_below_it() -> None:
     assert drawn("config: x\n  model: y\n") == snapshot("""\
 config: x
   model: y
-  ^^^^^^^^ `config` has its value already, and this line is indented below it; do not indent it, or put the text above in quotes if this belongs to it.
+  ^^^^^^^^ `config` has a value already; do not indent this, or quote the text above if this belongs to it.
 """)
 
 
