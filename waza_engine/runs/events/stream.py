@@ -29,7 +29,8 @@ class RunEvent:
 
     ``graded`` has a grader. ``passed``, ``failed``, ``errored``, ``pending`` and ``skipped`` close a trial
     (with ``trial``, from 1) or the whole task (without). ``output`` carries an answer or, without a task, a
-    warning about the suite. ``tried`` tells of a trigger ``prompt``. ``completed`` and ``total`` count trials.
+    warning about the suite. ``tried`` tells of a trigger ``prompt``. ``completed`` and ``total`` count
+    trials.
     ``status`` of a ``graded`` event is ``graded``, ``pending`` or ``error``, of ``tried`` ``passed``,
     ``failed`` or ``errored``, of ``ended`` that of the run. Events of the run without skills have
     ``baseline``; a task that was taken from the cache is ``cached``.
@@ -37,8 +38,8 @@ class RunEvent:
     ``failures`` of a ``graded`` event are the checks that do not hold: the ``path`` of each in the grader's
     ``config`` and its ``message``. ``duration_ms`` is the wall clock of a grader, trial or task in
     milliseconds, ``cost_usd`` what the run has spent so far in US dollars, where that is known. ``ended`` has
-    the ``conclusion`` of the run: its verdict, exit code, counts and reasons; the event that closes a task has
-    that of the task.
+    the ``conclusion`` of the run: its verdict, exit code, counts and reasons; the event that closes a task
+    has that of the task.
     """
 
     run_id: str
