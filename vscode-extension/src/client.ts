@@ -29,6 +29,9 @@ export class ServerConnection implements vscode.Disposable {
     private mustRestart = false;
     private wanted = false;
     private readonly traceChannel = new TraceChannel();
+    private readonly started = new vscode.EventEmitter<void>();
+    /** Fired whenever a server is up. */
+    readonly onDidStart = this.started.event;
 
     /**
      * @param resolve finds the interpreter; called at every start
@@ -100,6 +103,7 @@ export class ServerConnection implements vscode.Disposable {
 
     dispose(): void {
         this.traceChannel.dispose();
+        this.started.dispose();
     }
 
     private enqueue(step: () => Promise<void>): Promise<void> {
@@ -121,12 +125,14 @@ export class ServerConnection implements vscode.Disposable {
         this.status.starting();
         const client = this.createClient(server);
         this.client = client;
+        this.runs.listen(client);
         client.onDidChangeState((change) => {
             if (this.client !== client) {
                 return; // it is being stopped on purpose
             }
             if (change.newState === State.Running) {
                 this.status.running(server);
+                this.started.fire();
             } else if (change.newState === State.Stopped) {
                 this.status.failed("the language server stopped; see the log");
             }
@@ -160,7 +166,7 @@ export class ServerConnection implements vscode.Disposable {
         };
         const options: LanguageClientOptions = {
             documentSelector: [{ scheme: "file", language: "yaml" }],
-            initializationOptions: { interpreter: command, trusted: vscode.workspace.isTrusted },
+            initializationOptions: { interpreter: command, trusted: vscode.workspace.isTrusted, runEvents: true },
             outputChannel: this.log,
             traceOutputChannel: this.traceChannel,
             revealOutputChannelOn: RevealOutputChannelOn.Never,

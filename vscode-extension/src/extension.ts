@@ -15,6 +15,7 @@ import { chosenIn, runnablesIn } from "./runnables";
 import { Runs } from "./runs";
 import { resolveServer } from "./serverEnvironment";
 import { Status } from "./status";
+import { TestExplorer } from "./testing/explorer";
 import { looksLikeSuiteFile, SUITE_FILE_GLOB } from "./suiteFiles";
 import { silenceYamlExtension } from "./yamlCoexistence";
 
@@ -45,12 +46,15 @@ export function activate(context: vscode.ExtensionContext): void {
     );
     connection = server;
     const restart = () => server.restart();
+    const tests = new TestExplorer(() => server.running, runs);
 
     const command = (id: string, action: () => unknown) => vscode.commands.registerCommand(`waza.${id}`, action);
     context.subscriptions.push(
         log,
         status,
         server,
+        tests,
+        server.onDidStart(() => void tests.serverStarted()),
         silenceYamlExtension(log),
         command("restartServer", restart),
         command("showLog", () => {

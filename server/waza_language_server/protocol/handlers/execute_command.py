@@ -94,7 +94,7 @@ async def _run(ls: WazaServer, request: RunRequest, token: types.ProgressToken |
     finally:
         opening.cancel()
         bar.close(outcome)
-    if outcome.status == "error":
+    if outcome.status == "error" and not ls.options.run_events:
         why = outcome.message or "The engine gave no reason."
         ls.tell(types.MessageType.Error, f"The run did not finish: {why}")
     return {"status": outcome.status, "resultsFile": outcome.results_file, "message": outcome.message}

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
 FAILED = types.LSPErrorCodes.RequestFailed.value
 RUN, CANCEL = "Run", "Cancel"
-_KEYS = ("id", "suite", "task", "grader", "tasks", "options", "workDoneToken")
+_KEYS = ("id", "suite", "task", "grader", "workDoneToken")
+_MORE_KEYS = ("tasks", "options")
+"""What may stand beside an id."""
 _OPTIONS: Mapping[str, tuple[str, type[Any] | tuple[type[Any], ...]]] = {
     "executor": ("executor", str),
     "model": ("model", str),
@@ -60,9 +62,10 @@ def run_request(command: str, arguments: Sequence[object]) -> RunRequest:
     if len(arguments) != 1 or not isinstance(arguments[0], dict):
         raise refused(f"{command} needs one argument, with an id or the path of an eval file: {_WANTED}.")
     given = cast("dict[str, object]", arguments[0])
-    unknown = [key for key in given if key not in _KEYS]
+    known = (*_KEYS, *_MORE_KEYS) if "id" in given else _KEYS
+    unknown = [key for key in given if key not in known]
     if unknown:
-        raise refused(f"{command} knows no `{unknown[0]:.100}`; write one of {', '.join(_KEYS)}.")
+        raise refused(f"{command} knows no `{unknown[0]:.100}`; write one of {', '.join(known)}.")
     token = given.get("workDoneToken")
     if token is not None and not is_identifier(token):
         raise refused(f"The `workDoneToken` of {command} must be text or a whole number.")
