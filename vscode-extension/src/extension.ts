@@ -12,7 +12,9 @@ import { createEnvironment, offerWaysOut, selectInterpreter } from "./interprete
 import { PrivateEnvironment } from "./privateEnvironment";
 import { onDidSelectEnvironment } from "./pythonExtension";
 import { chosenIn, runnablesIn } from "./runnables";
+import { RunLog } from "./runLog";
 import { Runs } from "./runs";
+import { RunStatusBar } from "./runStatus";
 import { resolveServer } from "./serverEnvironment";
 import { Status } from "./status";
 import { TestExplorer } from "./testing/explorer";
@@ -46,6 +48,7 @@ export function activate(context: vscode.ExtensionContext): void {
     );
     connection = server;
     const restart = () => server.restart();
+    const statusBar = new RunStatusBar();
     const tests = new TestExplorer(() => server.running, runs);
 
     const command = (id: string, action: () => unknown) => vscode.commands.registerCommand(`waza.${id}`, action);
@@ -54,6 +57,9 @@ export function activate(context: vscode.ExtensionContext): void {
         status,
         server,
         tests,
+        statusBar,
+        runs.addView(({ id }) => statusBar.viewOf(id)),
+        runs.addView((request) => new RunLog(log, request)),
         server.onDidStart(() => void tests.serverStarted()),
         silenceYamlExtension(log),
         command("restartServer", restart),

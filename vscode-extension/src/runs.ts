@@ -17,6 +17,7 @@ import { plain } from "./messages";
 import { RUN_EVENT, type RunEventParams } from "./runEvents";
 import type { RunView, RunViewFactory } from "./runViews";
 import { suiteOf, titleOf } from "./runnables";
+import { reasonFirst, waysOut } from "./runWords";
 
 export const RUN_COMMAND = "waza.run";
 
@@ -130,7 +131,7 @@ export class Runs {
                 view.end(problem);
             });
             if (problem !== undefined) {
-                this.reportFailure(problem);
+                void this.reportFailure(problem);
             }
         }
     }
@@ -144,13 +145,17 @@ export class Runs {
         return views;
     }
 
-    private reportFailure(reason: string): void {
-        this.log.error(`Run failed: ${reason}`);
-        void vscode.window.showErrorMessage(plain(`Waza could not run: ${reason}`), "Show Log").then((chosen) => {
-            if (chosen !== undefined) {
-                this.log.show();
-            }
-        });
+    /** Tells why nothing, or not all, was run, and offers what helps. */
+    private async reportFailure(reason: string): Promise<void> {
+        const ways = waysOut(reason);
+        const titles = [...ways.map(({ title }) => title), "Show Log"];
+        const chosen = await vscode.window.showErrorMessage(plain(reasonFirst(reason)), ...titles);
+        const way = ways.find(({ title }) => title === chosen);
+        if (way !== undefined) {
+            await vscode.commands.executeCommand(way.command, ...(way.argument === undefined ? [] : [way.argument]));
+        } else if (chosen !== undefined) {
+            this.log.show();
+        }
     }
 
     private track(source: vscode.CancellationTokenSource): void {
