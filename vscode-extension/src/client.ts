@@ -36,6 +36,7 @@ export class ServerConnection implements vscode.Disposable {
     /**
      * @param resolve finds the interpreter; called at every start
      * @param onMissing told when no interpreter has the server
+     * @param environment variables for the server and what it runs, beside those of this process; asked for at every start
      */
     constructor(
         private readonly resolve: () => Promise<Resolution>,
@@ -44,6 +45,7 @@ export class ServerConnection implements vscode.Disposable {
         private readonly status: Status,
         private readonly log: vscode.LogOutputChannel,
         private readonly workingDirectory: string,
+        private readonly environment: () => Promise<Record<string, string>>,
     ) {}
 
     /** The client, when the server is up. */
@@ -123,7 +125,7 @@ export class ServerConnection implements vscode.Disposable {
             return;
         }
         this.status.starting();
-        const client = this.createClient(server);
+        const client = this.createClient(server, await this.environment());
         this.client = client;
         this.runs.listen(client);
         client.onDidChangeState((change) => {
@@ -157,12 +159,12 @@ export class ServerConnection implements vscode.Disposable {
         }
     }
 
-    private createClient(server: FoundServer): LanguageClient {
+    private createClient(server: FoundServer, environment: Record<string, string>): LanguageClient {
         const { command, args } = server.interpreter;
         const executable = {
             command,
             args: [...args, "-m", "waza_language_server", "--stdio"],
-            options: { cwd: this.workingDirectory },
+            options: { cwd: this.workingDirectory, env: { ...process.env, ...environment } },
         };
         const options: LanguageClientOptions = {
             documentSelector: [{ scheme: "file", language: "yaml" }],

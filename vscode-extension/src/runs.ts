@@ -17,6 +17,7 @@ import { plain } from "./messages";
 import { RUN_EVENT, type RunEventParams } from "./runEvents";
 import type { RunView, RunViewFactory } from "./runViews";
 import { suiteOf, titleOf } from "./runnables";
+import type { RunOptions } from "./runSettings";
 import { reasonFirst, waysOut } from "./runWords";
 
 export const RUN_COMMAND = "waza.run";
@@ -25,6 +26,8 @@ export const RUN_COMMAND = "waza.run";
 export interface RunRequest {
     readonly id: string;
     readonly tasks?: readonly string[];
+    /** What differs from the settings for this run. */
+    readonly options?: RunOptions;
 }
 
 /** How a run ended, as the server answers it. */
@@ -39,7 +42,11 @@ export class Runs {
     private readonly factories = new Set<RunViewFactory>();
     private readonly views = new Map<string, readonly RunView[]>();
 
-    constructor(private readonly log: vscode.LogOutputChannel) {}
+    /** @param settings what the settings say about runs */
+    constructor(
+        private readonly log: vscode.LogOutputChannel,
+        private readonly settings: () => RunOptions,
+    ) {}
 
     /** The language client's middleware for the server's commands: takes `waza.run`, passes the others on. */
     middleware(client: () => LanguageClient | undefined) {
@@ -113,7 +120,8 @@ export class Runs {
         const views = this.begin(request);
         let problem: string | undefined;
         try {
-            const parameters = { command: RUN_COMMAND, arguments: [{ ...request, workDoneToken }], workDoneToken };
+            const told = { ...request, options: { ...this.settings(), ...request.options }, workDoneToken };
+            const parameters = { command: RUN_COMMAND, arguments: [told], workDoneToken };
             const answer = (await client.sendRequest(ExecuteCommandRequest.type, parameters, source.token)) as RunAnswer;
             problem = answer.status === "error" ? (answer.message ?? "The engine gave no reason.") : undefined;
             return answer;

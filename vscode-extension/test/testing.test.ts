@@ -69,10 +69,12 @@ void test("a run of one grader says nothing of its task, and the run without ski
     assert.deepEqual(told("suite", { ...concluded("failed"), baseline: true }), []);
 });
 
-void test("the end of a suite tells its reasons", () => {
-    const reasons = ["1 task failed"];
-    const [report] = told("suite", { kind: "ended", status: "failed", conclusion: { verdict: "failed", reasons } });
-    assert.deepEqual([report?.item, report?.verdict, report?.messages], [suite, "failed", [{ text: "1 task failed" }]]);
+void test("the end of a suite tells its reasons, unless they are seen at its tasks", () => {
+    const reasons = ["trigger_accuracy is 0.50, below 0.9"];
+    const ended: RunEvent = { kind: "ended", status: "failed", conclusion: { verdict: "failed", reasons, tasks: { failed: 0 } } };
+    const [report] = told("suite", ended);
+    assert.deepEqual([report?.item, report?.verdict, report?.messages], [suite, "failed", [{ text: reasons[0] }]]);
+    assert.deepEqual(told("suite", { ...ended, conclusion: { verdict: "failed", reasons: ["1 task failed"], tasks: { failed: 1 } } }), []);
 });
 
 void test("a choice runs no more than was chosen, each suite once", () => {

@@ -170,7 +170,9 @@ export class RunReports {
         const reasons = conclusion?.reasons ?? [];
         const output = [conclusion?.verdict ?? event.status ?? "", ...reasons, event.message ?? ""].filter((line) => line !== "");
         const reports: Report[] = [{ kind: "output", text: output.join("\n") }];
-        if (this.target.kind === "suite" && this.target.whole) {
+        // What tasks came to is seen at them, and a suite that was reported itself would be run again whole with what failed.
+        const seenBelow = (conclusion?.tasks?.["failed"] ?? 0) + (conclusion?.tasks?.["errored"] ?? 0) > 0;
+        if (this.target.kind === "suite" && this.target.whole && !seenBelow) {
             const told = reasons.length > 0 ? reasons : event.message ? [event.message] : [];
             const messages = told.map((text) => ({ text }));
             reports.push(ended({ kind: "ended" }, verdictOf(conclusion?.verdict ?? event.status ?? ""), messages, this.target.id));
