@@ -168,7 +168,12 @@ export class ServerConnection implements vscode.Disposable {
         };
         const options: LanguageClientOptions = {
             documentSelector: [{ scheme: "file", language: "yaml" }],
-            initializationOptions: { interpreter: command, trusted: vscode.workspace.isTrusted, runEvents: true },
+            initializationOptions: {
+                interpreter: command,
+                trusted: vscode.workspace.isTrusted,
+                severity: vscode.workspace.getConfiguration("waza").get("diagnostics.severity", {}),
+                runEvents: true,
+            },
             outputChannel: this.log,
             traceOutputChannel: this.traceChannel,
             revealOutputChannelOn: RevealOutputChannelOn.Never,

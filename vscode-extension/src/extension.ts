@@ -95,8 +95,8 @@ export function activate(context: vscode.ExtensionContext): void {
             }
         }),
         vscode.workspace.onDidChangeConfiguration((change) => {
-            const restarts = ["waza.interpreter", "waza.run.environment"].some((name) => change.affectsConfiguration(name));
-            if (restarts && server.isWanted) {
+            const restarts = ["waza.interpreter", "waza.diagnostics", "waza.run.environment"];
+            if (restarts.some((name) => change.affectsConfiguration(name)) && server.isWanted) {
                 void restart();
             }
             if (change.affectsConfiguration("waza.codeLens") || change.affectsConfiguration("waza.inlayHints")) {

@@ -70,7 +70,8 @@ GRADER_RULES: tuple[Rule[GraderView], ...] = (
         "assertions",
         assertions,
         _codes(
-            "assertion-javascript assertion-statement assertion-syntax assertion-unknown-name "
+            "assertion-attribute assertion-case assertion-constant assertion-internal assertion-javascript "
+            "assertion-key assertion-statement assertion-syntax assertion-uncalled assertion-unknown-name "
             "assertion-vanishing-name"
         ),
     ),

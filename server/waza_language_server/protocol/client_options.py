@@ -11,11 +11,13 @@ class ClientOptions:
     """``interpreter`` is the Python that runs suites, None for the server's own.
 
     ``trusted`` tells whether code of this workspace may run; a client that knows no trust does not say, and
-    it may. ``run_events`` tells whether the client wants to hear all that runs tell.
+    it may. ``severity`` are severities by code, as they were given. ``run_events`` tells whether the client
+    wants to hear all that runs tell.
     """
 
     interpreter: str | None = None
     trusted: bool = True
+    severity: object = None
     run_events: bool = False
 
 
@@ -24,4 +26,9 @@ def client_options(given: object) -> ClientOptions:
     options = cast("dict[str, object]", given) if isinstance(given, dict) else dict[str, object]()
     interpreter, trusted = options.get("interpreter"), options.get("trusted")
     known = interpreter if isinstance(interpreter, str) and interpreter else None
-    return ClientOptions(known, trusted is None or trusted is True, options.get("runEvents") is True)
+    return ClientOptions(
+        known,
+        trusted is None or trusted is True,
+        options.get("severity"),
+        options.get("runEvents") is True,
+    )
