@@ -133,6 +133,18 @@ async def test_a_client_without_snippets_gets_text_at_the_right_columns(suite: P
             assert not codes & {"yaml-syntax", "unknown-key", "wrong-type"}, written
 
 
+async def test_enter_behind_the_first_key_of_an_item_begins_below_the_key(suite: Path) -> None:
+    async with editing(suite.parent) as editor:
+        uri = editor.open(suite, "skill: 😀\ngraders:\n  - type: code")
+        editor.insert(uri, 2, 2, 14, "\n  ")
+        options = types.FormattingOptions(tab_size=4, insert_spaces=True)
+        document, position = types.TextDocumentIdentifier(uri), types.Position(3, 2)
+        params = types.DocumentOnTypeFormattingParams(document, position, "\n", options)
+        (edit,) = list(await editor.text_document_on_type_formatting_async(params) or ())
+        written = applied("skill: 😀\ngraders:\n  - type: code\n  ", [edit])
+        assert written == "skill: 😀\ngraders:\n  - type: code\n    "
+
+
 async def test_hover_explains_and_says_what_it_explains(suite: Path) -> None:
     async with editing(suite.parent) as editor:
         hover = await editor.hover(editor.open(suite), 7, 6)

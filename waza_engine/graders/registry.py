@@ -17,7 +17,7 @@ from pydantic import ValidationError
 
 from waza_engine.graders.base import Grader, GraderConfig, GraderError
 from waza_engine.spec.block import one_of
-from waza_engine.spec.explain import location_of, sentence
+from waza_engine.spec.explain import location_of, sentence, without_echoes
 
 BUILT_IN_TYPES = (
     "action_sequence",
@@ -126,7 +126,7 @@ def _validated(model: type[GraderConfig], config: Mapping[str, Any], warnings: l
         return model.model_validate(config, context={"warnings": warnings})
     except ValidationError as error:
         ignored = f" ({'; '.join(warnings)})" if warnings else ""
-        findings = error.errors(include_url=False)
+        findings = without_echoes(error.errors(include_url=False))
         wrong = [sentence(finding, ("config", *location_of(finding, config))) for finding in findings]
         raise GraderError("; ".join(wrong) + ignored) from None
 

@@ -15,6 +15,10 @@ from waza_language_server.analysis.rule import FileView, GradersView, GraderView
 from waza_language_server.analysis.schema_rules.structure import structure_of_file, structure_of_grader
 from waza_language_server.analysis.suite_rules.grader_names import names_taken_by_suite, unknown_names
 from waza_language_server.analysis.suite_rules.grader_packages import packages
+from waza_language_server.analysis.suite_rules.judges import nobody_to_judge
+from waza_language_server.analysis.suite_rules.named_files import missing_files
+from waza_language_server.analysis.suite_rules.programs import missing_programs
+from waza_language_server.analysis.suite_rules.skills import missing_skills
 from waza_language_server.analysis.suite_rules.task_globs import task_globs
 from waza_language_server.analysis.suite_rules.tasks import duplicate_ids, relative_paths
 from waza_language_server.analysis.value_rules.assertions import assertions, javascript_meant
@@ -85,6 +89,10 @@ SUITE_RULES: tuple[Rule[SuiteView], ...] = (
     Rule("task id", duplicate_ids, _codes("duplicate-task-id")),
     Rule("suite names", names_taken_by_suite, _codes("grader-name-of-suite")),
     Rule("grader packages", packages, _codes("grader-package")),
+    Rule("named files", missing_files, _codes("missing-file")),
+    Rule("programs", missing_programs, _codes("missing-program")),
+    Rule("skills", missing_skills, _codes("skill-not-found")),
+    Rule("judges", nobody_to_judge, _codes("nobody-judges")),
     Rule("grader references", unknown_names, _codes("unknown-grader-name")),
 )
 """Rules about what other files say."""
