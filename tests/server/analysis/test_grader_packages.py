@@ -58,7 +58,8 @@ def test_a_missing_lock_says_what_to_run(tmp_path: Path, package: Path) -> None:
 
 def test_another_type_than_that_of_the_package_is_told(tmp_path: Path, package: Path) -> None:
     assert package.is_dir()
-    (problem,) = _found(tmp_path, SUITE.replace("    name:", "    type: prompt\n    name:"))
+    suite = SUITE.replace("    name:", "    type: prompt\n    name:")
+    (problem,) = (each for each in _found(tmp_path, suite) if each.code == "grader-package")
     assert "of type `text`, not `prompt`" in problem.message
 
 
