@@ -160,7 +160,11 @@ export class ServerConnection implements vscode.Disposable {
         };
         const options: LanguageClientOptions = {
             documentSelector: [{ scheme: "file", language: "yaml" }],
-            initializationOptions: { interpreter: command, trusted: vscode.workspace.isTrusted },
+            initializationOptions: {
+                interpreter: command,
+                trusted: vscode.workspace.isTrusted,
+                severity: vscode.workspace.getConfiguration("waza").get("diagnostics.severity", {}),
+            },
             outputChannel: this.log,
             traceOutputChannel: this.traceChannel,
             revealOutputChannelOn: RevealOutputChannelOn.Never,

@@ -68,7 +68,7 @@ export function activate(context: vscode.ExtensionContext): void {
             }
         }),
         vscode.workspace.onDidChangeConfiguration((change) => {
-            if (change.affectsConfiguration("waza.interpreter") && server.isWanted) {
+            if ((change.affectsConfiguration("waza.interpreter") || change.affectsConfiguration("waza.diagnostics")) && server.isWanted) {
                 void restart();
             }
             if (change.affectsConfiguration("waza.codeLens") || change.affectsConfiguration("waza.inlayHints")) {

@@ -24,6 +24,7 @@ from waza_engine.graders.programs.options import TimeLimit, grader_environment, 
 from waza_engine.graders.registry import register
 from waza_engine.processes.programs import Finished, run_bounded
 from waza_engine.spec.fields import PlainText, TextList
+from waza_engine.spec.first_version import first_version_words
 from waza_engine.spec.program_files import is_path, script_of
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
 from waza_engine.vocabulary import Check
@@ -146,7 +147,8 @@ class ProgramGrader(Grader[ProgramConfig]):
             if finished.timed_out
             else f"exited with {finished.exit_code}"
         )
-        message = f"`{command}` {how}{_said(finished)}"
+        older = first_version_words(finished.stderr)
+        message = f"`{command}` {how}{f': {older}' if older else _said(finished)}"
         return _verdict(False, message, {**details, "exit_error": f"`{command}` {how}"})
 
     def _details(self, context: GradingContext) -> dict[str, object]:

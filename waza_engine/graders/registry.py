@@ -18,6 +18,7 @@ from pydantic import ValidationError
 from waza_engine.graders.base import Grader, GraderConfig, GraderError
 from waza_engine.spec.block import one_of
 from waza_engine.spec.explain import location_of, sentence, without_echoes
+from waza_engine.spec.first_version import first_version_words
 
 BUILT_IN_TYPES = (
     "action_sequence",
@@ -151,6 +152,6 @@ def plugin_problems() -> tuple[str, ...]:
         try:
             plugin.load()
         except Exception as error:  # noqa: BLE001 - a plug-in of somebody else must not cost the others
-            reason = f"{type(error).__name__}: {error}"
+            reason = first_version_words(str(error)) or f"{type(error).__name__}: {error}"
             problems.append(f"the plug-in `{plugin.name}` ({plugin.value}) cannot be loaded: {reason}")
     return tuple(problems)

@@ -78,6 +78,13 @@ class Session:
         self.workspace = self.workspace.with_catalog(catalog)
         return is_new
 
+    def use_severities(self, severities: Mapping[str, str]) -> bool:
+        """Take problems as gravely as the client wants; whether that is anything new."""
+        is_new = severities != self.workspace.severities
+        if is_new:
+            self.workspace = replace(self.workspace, severities=severities)
+        return is_new
+
     @property
     def documents(self) -> tuple[Document, ...]:
         """The newest snapshots of all open documents that are ours."""
