@@ -24,6 +24,9 @@ Value = TypeVar("Value")
 _Kept = dict[tuple[SchemaName, Callable[[Node], object]], KeptItems[tuple[Any, ...]]]
 
 _kept: WeakKeyDictionary[Catalog, _Kept] = WeakKeyDictionary()
+_kept_where: WeakKeyDictionary[Catalog, dict[tuple[SchemaName, Callable[[Node], bool]], KeptItems[bool]]] = (
+    WeakKeyDictionary()
+)
 
 
 class GraderEntries(Sequence[Node]):
@@ -56,6 +59,21 @@ class GraderEntries(Sequence[Node]):
                 counts.append(said.derived(_count))
         return counts[0] if len(counts) == 1 else sum(counts, Counter[Value]())
 
+    def where(self, has: Callable[[Node], bool]) -> Steps[list[Node]]:
+        """Return the entries of which something is so, with pauses; it must depend on the entry alone."""
+        kept = _kept_where.setdefault(self._catalog, {}).setdefault((self._kind, has), KeptItems(bool))
+        found: list[Node] = []
+        for node, shape, items in self.places():
+            if items is None:
+                found += filter(has, (yield from in_steps(graders_below(node, shape))))
+                continue
+            places = yield from kept.of(node, lambda item, items=items: _any(has, item, items))
+            for index in places.marked:
+                item = node.get(index)
+                found += filter(has, graders_below(item, items)) if item is not None else ()
+                yield
+        return found
+
     def places(self) -> Iterator[tuple[Node, Shape, Shape | None]]:
         """Yield the values of the keys of the file in which entries stand, with their shapes.
 
@@ -73,6 +91,10 @@ class GraderEntries(Sequence[Node]):
 
 def _said(ask: Callable[[Node], Value], item: Node, shape: Shape) -> Steps[tuple[Value, ...]]:
     return tuple((yield from in_steps(map(ask, graders_below(item, shape)))))
+
+
+def _any(has: Callable[[Node], bool], item: Node, shape: Shape) -> Steps[bool]:
+    return any((yield from in_steps(map(has, graders_below(item, shape)))))
 
 
 def _count(said: Iterable[tuple[Any, ...]]) -> Counter[Any]:

@@ -19,9 +19,7 @@ if TYPE_CHECKING:
 def packages(view: SuiteView) -> Found:
     """Yield each ``ref`` that a run refuses, and None before each package that is read."""
     path, project = path_of(view.document.uri), view.workspace.project
-    if not (yield from view.graders.counted(_is_packaged)).get(True):
-        return
-    for grader in view.graders:
+    for grader in (yield from view.graders.where(_is_packaged)):
         yield None
         node = _reference(grader)
         if node is None:
