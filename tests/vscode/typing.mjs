@@ -41,6 +41,29 @@ async function scenario(page) {
     await saved(page, "tasks/one.yaml", "graders:\n  - type: text\n    name: b");
   });
 
+  await step("a half-typed key is not red while the cursor is there, and red when it is saved", async () => {
+    await page.keyboard.press("Enter");
+    await page.keyboard.type("weig", { delay: 40 });
+    await page.keyboard.press("Escape");
+    await page.waitForTimeout(1_000);
+    await editor.waitForNoSquiggle(page, "weig", "weig");
+    await saved(page, "tasks/one.yaml", "    weig");
+    await editor.waitForSquiggle(page, "weig", "weig");
+  });
+
+  await step("taking `graders` opens the list of types", async () => {
+    await editor.openFile(page, "eval.yaml", "graders:");
+    await page.keyboard.press("Control+A");
+    await page.keyboard.press("Delete");
+    await typeLines(page, ["skill: typed", ""]);
+    await page.keyboard.type("grader", { delay: 40 });
+    await page.locator(".suggest-widget .monaco-list-row", { hasText: "graders" }).first().waitFor();
+    await page.keyboard.press("Enter");
+    await editor.waitForLine(page, "- type:");
+    await page.locator(".suggest-widget.visible .monaco-list-row", { hasText: "code" }).first().waitFor();
+    await page.keyboard.press("Escape");
+  });
+
   await step("not in YAML of others", async () => {
     await editor.openFile(page, "other.yaml", "services:");
     await typeLines(page, ["  - type: code", "name: b"]);

@@ -163,6 +163,7 @@ export class ServerConnection implements vscode.Disposable {
             initializationOptions: {
                 interpreter: command,
                 trusted: vscode.workspace.isTrusted,
+                suggestCommand: "editor.action.triggerSuggest",
                 severity: vscode.workspace.getConfiguration("waza").get("diagnostics.severity", {}),
             },
             outputChannel: this.log,

@@ -8,6 +8,7 @@
 import * as path from "node:path";
 import * as vscode from "vscode";
 import { ServerConnection } from "./client";
+import { EnterRules } from "./enterRules";
 import { createEnvironment, offerWaysOut, selectInterpreter } from "./interpreterPrompts";
 import { PrivateEnvironment } from "./privateEnvironment";
 import { onDidSelectEnvironment } from "./pythonExtension";
@@ -52,6 +53,7 @@ export function activate(context: vscode.ExtensionContext): void {
         status,
         server,
         silenceYamlExtension(log),
+        new EnterRules(isSuiteFile),
         command("restartServer", restart),
         command("showLog", () => {
             log.show();
@@ -92,8 +94,6 @@ export async function deactivate(): Promise<void> {
 
 /** Any YAML file activates the extension; a server, and questions about Python, need a suite. */
 function startWithFirstSuiteFile(context: vscode.ExtensionContext, server: ServerConnection): void {
-    const isSuiteFile = (document: vscode.TextDocument) =>
-        document.languageId === "yaml" && looksLikeSuiteFile(document.uri.fsPath, document.getText());
     const startFor = (document: vscode.TextDocument) => {
         if (!server.isWanted && isSuiteFile(document)) {
             void server.start();
@@ -112,6 +112,10 @@ function startWithFirstSuiteFile(context: vscode.ExtensionContext, server: Serve
     );
     vscode.workspace.textDocuments.forEach(startFor);
     void startForWorkspace();
+}
+
+function isSuiteFile(document: vscode.TextDocument): boolean {
+    return document.languageId === "yaml" && looksLikeSuiteFile(document.uri.fsPath, document.getText());
 }
 
 /** Other tools name files `eval.yaml` too, so the text of some is read. */

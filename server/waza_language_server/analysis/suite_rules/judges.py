@@ -8,10 +8,6 @@ from waza_language_server.analysis.rule import Found, SuiteView
 from waza_language_server.project.suite_file import word
 from waza_language_server.schema.locate import grader_type
 from waza_language_server.spelling import listed
-from waza_language_server.syntax.nodes import Node
-
-JUDGED = frozenset({"prompt", "llm", "llm_comparison"})
-"""The types of graders that ask a model."""
 
 
 def nobody_to_judge(view: SuiteView) -> Found:
@@ -21,7 +17,14 @@ def nobody_to_judge(view: SuiteView) -> Found:
     executor = word(node) or ""
     if node is None or executor not in EXECUTORS or EXECUTORS[executor].has_model:
         return
-    judged = yield from view.graders.where(_is_judged)
+    catalog = view.workspace.catalog
+    types = yield from view.graders.counted(grader_type)
+    asking = {
+        name for name in types if name and (shape := catalog.grader(name)) is not None and shape.asks_model
+    }
+    if not asking:
+        return
+    judged = (grader for grader in view.graders if grader_type(grader) in asking)
     names = tuple(dict.fromkeys(word(grader.get("name")) or grader_type(grader) for grader in judged))
     if names:
         message = (
@@ -29,7 +32,3 @@ def nobody_to_judge(view: SuiteView) -> Found:
             "unless `--judge-executor` names one."
         )
         yield Problem("nobody-judges", node.target.span, message, "information")
-
-
-def _is_judged(grader: Node) -> bool:
-    return grader_type(grader) in JUDGED
