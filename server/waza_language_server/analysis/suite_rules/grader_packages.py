@@ -13,35 +13,54 @@ from waza_language_server.project.uris import path_of
 
 if TYPE_CHECKING:
     from waza_language_server.project.index import Project
+    from waza_language_server.schema.catalog import Catalog
     from waza_language_server.syntax.nodes import Node
 
 
 def packages(view: SuiteView) -> Found:
     """Yield each ``ref`` that a run refuses, and None before each package that is read."""
     path, project = path_of(view.document.uri), view.workspace.project
-    for grader in view.graders:
-        node = grader.get("ref")
-        if node is None or node.target.kind != "scalar" or not node.target.value.strip():
+    for grader in (yield from view.graders.where(_is_packaged)):
+        yield None
+        node = _reference(grader)
+        if node is None:
             continue
-        span = node.target.span
+        span = node.span
         if view.document.kind != "eval" or grader.path[0] != "graders":
             message = "`ref` is for graders of the eval file; move this grader there, or give it a `type`."
             yield Problem("grader-package", span, message)
         elif path is not None:
-            yield None
             try:
-                _check_type(grader, packaged_entry(node.target.value, path, *_sources(project, path))["type"])
+                packaged = packaged_entry(node.value, path, *_sources(project, path))["type"]
+                _check_type(grader, packaged, view.workspace.catalog)
             except GraderPackageError as error:
                 text = str(error)
                 yield Problem("grader-package", span, f"{text[0].upper()}{text[1:]}.")
 
 
-def _check_type(grader: Node, packaged: str) -> None:
+def _reference(grader: Node) -> Node | None:
+    node = grader.get("ref")
+    if node is None or node.target.kind != "scalar" or not node.target.value.strip():
+        return None
+    return node.target
+
+
+def _is_packaged(grader: Node) -> bool:
+    return _reference(grader) is not None
+
+
+def _check_type(grader: Node, packaged: str, catalog: Catalog) -> None:
     node = grader.get("type")
     written = node.target.value if node is not None and node.target.kind == "scalar" else ""
     if written not in ("", "null", "~", packaged):
         raise GraderPackageError(
             f"the grader of the package is of type `{packaged}`, not `{written}`; leave `type` out"
+        )
+    shape = catalog.grader(packaged)
+    if shape is not None and shape.runs_program:
+        raise GraderPackageError(
+            f"the grader of the package is of type `{packaged}`, which runs programs; "
+            "write such a grader into the suite itself"
         )
 
 
