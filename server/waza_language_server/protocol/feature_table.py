@@ -118,7 +118,14 @@ FEATURES = (
     ),
 )
 
-COMMANDS = ("waza.run", "waza.cancel", "waza.restartEngine")
+COMMANDS = (
+    "waza.run",
+    "waza.cancel",
+    "waza.restartEngine",
+    "waza.newSuite",
+    "waza.newTask",
+    "waza.newGrader",
+)
 """What ``workspace/executeCommand`` carries out."""
 
 PULLED_DIAGNOSTICS = Feature(
