@@ -77,7 +77,9 @@ async def test_a_suite_a_task_and_a_grader_are_made_by_name(skill: Path, tmp_pat
         assert suite == tmp_path / "evals" / "pdf-filler" / "eval.yaml"
         task = await editor.command("waza.newTask", {"suite": str(suite), "id": "fills-two"})
         assert Path(task["files"][0]).name == "fills-two.yaml"
-        added = await editor.command("waza.newGrader", {"file": str(suite), "type": "keyword"})
+        offered = (await editor.command("waza.graderTypes", {}))["types"]
+        assert "behavior" in {each["type"] for each in offered if each["title"]}
+        added = await editor.command("waza.newGrader", {"file": str(suite), "type": "behavior"})
         assert f"name: {added['name']}" in _read(suite)
 
 

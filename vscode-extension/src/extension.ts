@@ -10,6 +10,7 @@ import * as vscode from "vscode";
 import { ServerConnection } from "./client";
 import { EnterRules } from "./enterRules";
 import { createEnvironment, offerWaysOut, selectInterpreter } from "./interpreterPrompts";
+import { createGrader, createSuite, createTask } from "./making";
 import { PrivateEnvironment } from "./privateEnvironment";
 import { onDidSelectEnvironment } from "./pythonExtension";
 import { chosenIn, runnablesIn } from "./runnables";
@@ -46,6 +47,10 @@ export function activate(context: vscode.ExtensionContext): void {
     );
     connection = server;
     const restart = () => server.restart();
+    const connect = async () => {
+        await server.start();
+        return server.running;
+    };
 
     const command = (id: string, action: () => unknown) => vscode.commands.registerCommand(`waza.${id}`, action);
     context.subscriptions.push(
@@ -63,6 +68,9 @@ export function activate(context: vscode.ExtensionContext): void {
         }),
         command("runSuite", () => run(server, runs, "suite")),
         command("runAtCursor", () => run(server, runs, "cursor")),
+        command("createSuite", () => createSuite(connect)),
+        command("createTask", () => createTask(connect)),
+        command("createGrader", () => createGrader(connect)),
         command("selectInterpreter", () => selectInterpreter(environment, workingDirectory)),
         command("createEnvironment", async () => {
             if (await createEnvironment(environment, workingDirectory, log)) {

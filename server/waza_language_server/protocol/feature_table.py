@@ -125,6 +125,7 @@ COMMANDS = (
     "waza.newSuite",
     "waza.newTask",
     "waza.newGrader",
+    "waza.graderTypes",
 )
 """What ``workspace/executeCommand`` carries out."""
 

@@ -31,8 +31,8 @@ async def make(ls: WazaServer, command: str, arguments: Sequence[object]) -> dic
     """Carry out one of the commands; return what was written: ``{files}``, of a suite also ``{eval}``.
 
     ``waza.newSuite`` takes ``{skill, uri?}``, ``waza.newTask`` ``{suite, id, prompt?}`` and
-    ``waza.newGrader`` ``{file, type}``; files and skills are paths or ``file:`` URIs. Raises
-    ``JsonRpcException`` with the reason when it cannot be made.
+    ``waza.newGrader`` ``{file, type}``, one of the types that ``waza.graderTypes`` lists. Files and skills
+    are paths or ``file:`` URIs. Raises ``JsonRpcException`` with the reason when it cannot be made.
     """
     keys, work = MAKING[command]
     given = _given(command, arguments, keys)
@@ -114,9 +114,21 @@ def _path(written: str) -> Path:
     return path
 
 
+async def _types(ls: WazaServer, given: Given) -> dict[str, Any]:
+    del given
+    catalog = ls.session.workspace.catalog
+    known = ((name, catalog.grader(name)) for name in catalog.grader_types)
+    return {
+        "types": [
+            {"type": name, "title": shape.title} for name, shape in known if shape and not shape.deprecated
+        ]
+    }
+
+
 Work = Callable[["WazaServer", Given], Any]
 MAKING: Mapping[str, tuple[tuple[str, ...], Work]] = {
     "waza.newSuite": (("skill", "uri?"), _suite),
     "waza.newTask": (("suite", "id", "prompt?"), _task),
     "waza.newGrader": (("file", "type"), _grader),
+    "waza.graderTypes": ((), _types),
 }
