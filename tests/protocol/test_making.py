@@ -36,11 +36,11 @@ async def test_an_empty_eval_file_becomes_a_suite_for_a_skill(empty: Path, tmp_p
     async with editing(tmp_path) as editor:
         received: list[types.ApplyWorkspaceEditParams] = []
 
-        @editor.feature(types.WORKSPACE_APPLY_EDIT)
-        def _apply(params: types.ApplyWorkspaceEditParams) -> types.ApplyWorkspaceEditResult:
+        def apply(params: types.ApplyWorkspaceEditParams) -> types.ApplyWorkspaceEditResult:
             received.append(params)
             return types.ApplyWorkspaceEditResult(applied=True)
 
+        editor.feature(types.WORKSPACE_APPLY_EDIT)(apply)
         uri = editor.open(empty)
         if way == "completion":
             first = (await editor.complete(uri, 0, 0))[0]
@@ -52,7 +52,7 @@ async def test_an_empty_eval_file_becomes_a_suite_for_a_skill(empty: Path, tmp_p
         assert command is not None
         made = await editor.command(command.command, *(command.arguments or ()))
         assert {Path(file).parent.name for file in made["files"]} == {"tasks", "evals", "fixtures"}
-        (change,) = received[0].edit.document_changes or ()
+        (change,) = list(received[0].edit.document_changes or ())
         assert isinstance(change, types.TextDocumentEdit)
         text = applied("", [edit for edit in change.edits if isinstance(edit, types.TextEdit)])
         editor.replace(uri, 2, text)
