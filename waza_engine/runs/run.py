@@ -43,6 +43,7 @@ from waza_engine.runs.loading.suite import Suite, SuiteError, load_suite
 from waza_engine.runs.passes.caching import TaskCache, cache_directory
 from waza_engine.runs.passes.ending import Ending, run_outcome
 from waza_engine.runs.passes.hooks import HookError
+from waza_engine.runs.passes.inputs import read_inputs
 from waza_engine.runs.passes.metrics import unknown_metrics
 from waza_engine.runs.passes.planning import baseline_pass, check_prices, judge_models
 from waza_engine.runs.passes.suite_pass import Findings, Handling, Pass, outputs_of, run_pass
@@ -252,6 +253,8 @@ class PreparedRun:
         clock = time.monotonic()
         log = self._session_log(listener)
         stream = EventStream(self.header.run_id, listener if log is None else log.tell, cancellation.request)
+        inputs, texts = read_inputs(self.suite, self._main.tasks)
+        self.header = replace(self.header, inputs=inputs)
         store = ResultStore(self.suite.directory, self.header, self._planned)
         course = _Course(store, Attachments(store.path), stream)
         processes, assertions, patterns = ProcessScope(), AssertionEvaluator(), pattern_workers()
@@ -269,7 +272,7 @@ class PreparedRun:
         for warning in self.warnings:
             stream.send("output", message=f"warning: {warning}")
         try:
-            self._carry_out(course, assertions, cancellation)
+            self._carry_out(course, texts, assertions, cancellation)
         except (HookError, SuiteError, SuiteFileError) as error:
             course.message = str(error)
         except CancelledRunError:
@@ -306,10 +309,16 @@ class PreparedRun:
         )
 
     def _carry_out(
-        self, course: _Course, assertions: AssertionEvaluator, cancellation: RunCancellation
+        self,
+        course: _Course,
+        texts: str,
+        assertions: AssertionEvaluator,
+        cancellation: RunCancellation,
     ) -> None:
         course.writing(lambda: recover_journals(self.suite.directory))
         course.writing(course.store.open)
+        if texts:
+            course.writing(lambda: course.attachments.keep(texts))
         if course.write_error and self._must_keep:
             raise SuiteError(f"{course.write_error} Nothing was run, for nothing could be kept.")
         suite, main = self.suite, self._main

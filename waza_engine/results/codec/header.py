@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import waza_engine
+from waza_engine.results.codec.inputs import inputs_document, inputs_of
 from waza_engine.results.json_values import Block, Json, block_of, given, moment, text_of, texts_of, whole
 from waza_engine.results.record import RunHeader
 
@@ -31,6 +32,8 @@ def header_document(header: RunHeader) -> Json:
             **given(judge_model=header.judge_model),
         },
         "metadata": {"engine": engine},
+        # Behind what tells whose run it is: readers of that look at the beginning of a file.
+        **given(inputs=inputs_document(header.inputs)),
     }
 
 
@@ -51,6 +54,7 @@ def header_of(document: Block) -> RunHeader:
         tasks=texts_of(engine.get("tasks")),
         graders=texts_of(engine.get("graders")),
         settings=block_of(engine, "settings"),
+        inputs=inputs_of(block_of(document, "inputs")),
     )
 
 

@@ -6,6 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from waza_engine.results.record import RunInputs
 
 MOST_SCORES = 50_000
 """Tasks, verdicts and checks behind which no task of a file, and no older file of a suite, is read."""
@@ -20,6 +24,16 @@ class CheckResult:
     passed_trials: int
     trials: int
     message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RunOrigin:
+    """The run that a verdict is of: where it is recorded, who answered, and what decided it."""
+
+    results: Path
+    executor: str
+    model: str
+    inputs: RunInputs
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +54,7 @@ class GraderResult:
     feedback: str
     checks: tuple[CheckResult, ...]
     timestamp: datetime
+    origin: RunOrigin | None = None
 
     @property
     def trials(self) -> int:
@@ -69,6 +84,7 @@ class TaskResult:
     graders: Mapping[str, GraderResult]
     timestamp: datetime
     error: str = ""
+    origin: RunOrigin | None = None
 
     @property
     def passed(self) -> bool:
@@ -138,6 +154,7 @@ class RunResult:
     metrics: tuple[MetricResult, ...] = ()
     prompts: tuple[PromptResult, ...] = ()
     whole: RunResult | None = None
+    origin: RunOrigin | None = None
 
     @property
     def size(self) -> int:
