@@ -14,6 +14,7 @@ import {
     State,
     type LanguageClientOptions,
 } from "vscode-languageclient/node";
+import { SHOW_CHANGE } from "./changes";
 import type { FoundServer } from "./interpreters";
 import { plain } from "./messages";
 import type { Runs } from "./runs";
@@ -160,7 +161,8 @@ export class ServerConnection implements vscode.Disposable {
         };
         const options: LanguageClientOptions = {
             documentSelector: [{ scheme: "file", language: "yaml" }],
-            initializationOptions: { interpreter: command, trusted: vscode.workspace.isTrusted },
+            initializationOptions: { interpreter: command, trusted: vscode.workspace.isTrusted, showsChanges: true },
+            markdown: { isTrusted: { enabledCommands: [SHOW_CHANGE] } },
             outputChannel: this.log,
             traceOutputChannel: this.traceChannel,
             revealOutputChannelOn: RevealOutputChannelOn.Never,

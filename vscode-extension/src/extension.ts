@@ -7,6 +7,7 @@
 
 import * as path from "node:path";
 import * as vscode from "vscode";
+import { registerChanges } from "./changes";
 import { ServerConnection } from "./client";
 import { createEnvironment, offerWaysOut, selectInterpreter } from "./interpreterPrompts";
 import { PrivateEnvironment } from "./privateEnvironment";
@@ -52,6 +53,7 @@ export function activate(context: vscode.ExtensionContext): void {
         status,
         server,
         silenceYamlExtension(log),
+        registerChanges(() => server.running),
         command("restartServer", restart),
         command("showLog", () => {
             log.show();

@@ -162,8 +162,8 @@ class MetricOutcome:
 class InputFile:
     """A file that decides verdicts, as it was when the run began.
 
-    ``path`` starts at the suite's directory and has forward slashes; ``sha256`` is that of the bytes, ``size``
-    their number. It decides those of ``tasks``, of all tasks when that is empty.
+    ``path`` starts at the suite's directory and has forward slashes; ``sha256`` is that of the bytes,
+    ``size`` their number. It decides those of ``tasks``, of all tasks when that is empty.
     """
 
     path: str
@@ -174,7 +174,7 @@ class InputFile:
 
 @dataclass(frozen=True, slots=True)
 class RunInputs:
-    """What decided a run and can change since: files of the suite, skills, fixtures, scripts, schemas, rubrics.
+    """What decided a run: files of the suite, skills, fixtures, scripts, schemas, rubrics.
 
     ``texts`` names the attachment with the texts of then, a JSON object by path, "" when none was kept.
     """

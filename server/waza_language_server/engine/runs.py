@@ -253,13 +253,13 @@ class Runs:
 def _request_of(target: RunnableId) -> dict[str, Any]:
     request: dict[str, Any] = {"path": str(target.suite)}
     if target.task is not None:
-        request["tasks"] = [_literal(target.task)]
+        request["tasks"] = [literal_glob(target.task)]
     if target.grader is not None:
         request["graders"] = [target.grader]
     return request
 
 
-def _literal(task: str) -> str:
+def literal_glob(task: str) -> str:
     """Return a glob that matches this id alone: ``tasks`` of ``eval.run`` are patterns."""
     return "".join(f"[{char}]" if char in "*?[" else char for char in task)
 

@@ -15,7 +15,8 @@ from waza_engine.markdown import code, fenced
 from waza_language_server.project.scores import Outcome, Score
 
 if TYPE_CHECKING:
-    from waza_engine.results.reading.scores import GraderResult
+    from waza_engine.results.reading.scores import GraderResult, RunOrigin
+    from waza_language_server.project.changed_inputs import ChangedInput
 
 MAX_FEEDBACK = 2_000
 MAX_TASKS = 20
@@ -23,8 +24,19 @@ STALE = " · stale"
 
 
 def score_label(score: Score) -> str:
-    """Return the score of a grader in at most 24 characters."""
-    return _label(score.outcomes) + (STALE if score.stale else "")
+    """Return the score of a grader in few characters."""
+    again = "↻ " if any(outcome.regraded for outcome in score.outcomes) else ""
+    return again + _label(score.outcomes) + stale_label(score.stale, score.changes)
+
+
+def stale_label(stale: str, changes: Sequence[ChangedInput]) -> str:
+    """Return what is said behind a score that may no longer hold: which file changed, and how much of it."""
+    if not stale:
+        return ""
+    if not changes:
+        return STALE
+    more = f" and {len(changes) - 1} more" if len(changes) > 1 else ""
+    return f"{STALE}: {changes[0].words}{more}"
 
 
 def score_story(score: Score, now: datetime | None = None) -> str:
@@ -109,12 +121,17 @@ def _task_line(outcome: Outcome) -> str:
 
 
 def _origin(score: Score, newest: Outcome, now: datetime) -> str:
-    run = score.run
-    by = " · ".join(
-        code(word) for word in (run.executor, run.model) if word and newest.result.timestamp == run.timestamp
-    )
+    by = told_by(newest.result.origin)
     words = f"Recorded {age(newest.result.timestamp, now)}{f' ({by})' if by else ''}"
+    if newest.regraded is not None:
+        words += f"; graded again {age(newest.regraded, now)}, without the agent"
     return f"{words}; stale: {score.stale}." if score.stale else f"{words}."
+
+
+def told_by(origin: RunOrigin | None) -> str:
+    """Return the executor and the model of a run in Markdown, "" when they are not known."""
+    found = (origin.executor, origin.model) if origin is not None else ()
+    return " · ".join(code(word) for word in found if word)
 
 
 def age(then: datetime, now: datetime) -> str:

@@ -56,6 +56,7 @@ class Outline:
     skill_directories: tuple[str, ...] = ()
     context_dir: str | None = None
     model: str | None = None
+    executor: str | None = None
     complete: bool = True
     unreadable: str = ""
     """Why the file has no content for us, in words."""
@@ -112,6 +113,14 @@ def outline_in_steps(tree: Tree) -> Steps[Outline]:
         tasks_from=word(root.get("tasks_from")),
         graders=tuple(one.grader for one in said),
         model=word(root.get("config", "model")),
+        executor=next(
+            (
+                name
+                for key in ("executor", "engine", "engine_type")
+                if (name := word(root.get("config", key)))
+            ),
+            None,
+        ),
         models=_unique(chain(_models(root), *(one.models for one in said))),
         tools=_unique(chain(_tools(root), *(one.tools for one in said))),
         skill_directories=tuple(

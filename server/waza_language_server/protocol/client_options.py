@@ -11,11 +11,12 @@ class ClientOptions:
     """``interpreter`` is the Python that runs suites, None for the server's own.
 
     ``trusted`` tells whether code of this workspace may run; a client that knows no trust does not say, and
-    it may.
+    it may. ``shows_changes`` tells that it has the command ``waza.showChange``.
     """
 
     interpreter: str | None = None
     trusted: bool = True
+    shows_changes: bool = False
 
 
 def client_options(given: object) -> ClientOptions:
@@ -23,4 +24,4 @@ def client_options(given: object) -> ClientOptions:
     options = cast("dict[str, object]", given) if isinstance(given, dict) else dict[str, object]()
     interpreter, trusted = options.get("interpreter"), options.get("trusted")
     known = interpreter if isinstance(interpreter, str) and interpreter else None
-    return ClientOptions(known, trusted is None or trusted is True)
+    return ClientOptions(known, trusted is None or trusted is True, options.get("showsChanges") is True)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from lsprotocol import types
 
-from waza_language_server.protocol.own_requests import RUNNABLES
+from waza_language_server.protocol.own_requests import RECORDED_TEXT, RUNNABLES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -71,6 +71,7 @@ FEATURES = (
     Feature(types.TEXT_DOCUMENT_CODE_LENS, "code_lens.code_lens", options=types.CodeLensOptions()),
     Feature(types.TEXT_DOCUMENT_INLAY_HINT, "inlay_hint.inlay_hint", options=types.InlayHintOptions()),
     Feature(RUNNABLES, "runnables.runnables"),
+    Feature(RECORDED_TEXT, "recorded_text.recorded_text"),
     Feature(
         types.TEXT_DOCUMENT_CODE_ACTION,
         "code_action.code_action",
@@ -113,7 +114,7 @@ FEATURES = (
     ),
 )
 
-COMMANDS = ("waza.run", "waza.cancel", "waza.restartEngine")
+COMMANDS = ("waza.run", "waza.regrade", "waza.cancel", "waza.restartEngine")
 """What ``workspace/executeCommand`` carries out."""
 
 PULLED_DIAGNOSTICS = Feature(

@@ -5,10 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import attrs
 from lsprotocol import types
 
 RUNNABLES = "waza/runnables"
 RunnablesParams = types.CodeLensParams
 """``textDocument``, as for lenses."""
 
-OWN_REQUESTS: Mapping[str, type[Any]] = {RUNNABLES: RunnablesParams}
+RECORDED_TEXT = "waza/recordedText"
+
+
+@attrs.frozen
+class RecordedTextParams:
+    """``results`` is the path of a result file, ``path`` that of a file in its record."""
+
+    results: str
+    path: str
+
+
+OWN_REQUESTS: Mapping[str, type[Any]] = {RUNNABLES: RunnablesParams, RECORDED_TEXT: RecordedTextParams}

@@ -12,6 +12,7 @@ from waza_engine.masking import masked
 from waza_engine.results.attachments import digest_of
 from waza_engine.results.record import InputFile, RunInputs
 from waza_engine.runs.agent.setup import AgentSetup
+from waza_engine.runs.agent.skills import suite_skills
 from waza_engine.runs.loading.suite import Suite
 from waza_engine.runs.passes.deciding_files import DecidingFiles, files_at
 from waza_engine.runs.trials.selection import SelectedTask

@@ -72,5 +72,8 @@ def _look_again(ls: WazaServer) -> None:
     ls.diagnostics.all_again()
     if ls.abilities.pulls_diagnostics and ls.abilities.refreshes_diagnostics:
         ls.workspace_diagnostic_refresh(None)
+    if ls.abilities.refreshes_inlay_hints:
+        # A skill that has changed makes scores stale.
+        ls.workspace_inlay_hint_refresh(None)
     if ls.abilities.refreshes_code_lenses:
         ls.workspace_code_lens_refresh(None)
