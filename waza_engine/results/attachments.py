@@ -26,7 +26,6 @@ LONGEST_BYTES = 256 * 1024 * 1024
 _MOST_LEVELS = 100
 """What an agent has nested deeper than this stays where it is."""
 _MARK = re.compile(r"attachment:sha256:([0-9a-f]{64}) \(\d+ characters\)")
-_DIGEST = re.compile(r"[0-9a-f]{64}")
 _PLAIN = frozenset({int, float, bool, type(None)})
 _ValueT = TypeVar("_ValueT")
 
@@ -38,24 +37,8 @@ def attachment_directory(results: Path) -> Path:
 
 def mark_of(text: str) -> tuple[str, str]:
     """Return the name of the file of a text, and the mark that stands for it."""
-    digest = digest_of(text)
+    digest = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
     return f"{digest}.txt", f"attachment:sha256:{digest} ({len(text)} characters)"
-
-
-def digest_of(text: str) -> str:
-    """Return the name by which a text is kept, without the ending of its file."""
-    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
-
-
-def kept_text(results: Path, digest: str) -> str | None:
-    """Return a text that is kept beside a result file; None when it is not there or another one."""
-    if not _DIGEST.fullmatch(digest):
-        return None
-    try:
-        text = read_text(attachment_directory(results) / f"{digest}.txt", LONGEST_BYTES)
-    except OSError:
-        return None
-    return text if digest_of(text) == digest else None
 
 
 def without_long_texts(value: _ValueT, keep: Callable[[str], str]) -> _ValueT:

@@ -159,35 +159,11 @@ class MetricOutcome:
 
 
 @dataclass(frozen=True, slots=True)
-class InputFile:
-    """A file that decides verdicts, as it was when the run began.
-
-    ``path`` starts at the suite's directory and has forward slashes; ``sha256`` is that of the bytes,
-    ``size`` their number. It decides those of ``tasks``, of all tasks when that is empty.
-    """
-
-    path: str
-    sha256: str
-    size: int
-    tasks: Sequence[str] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class RunInputs:
-    """What decided a run: files of the suite, skills, fixtures, scripts, schemas, rubrics.
-
-    ``texts`` names the attachment with the texts of then, a JSON object by path, "" when none was kept.
-    """
-
-    files: Sequence[InputFile] = ()
-    texts: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class RunHeader:
     """What is known of a run before its first task. ``started`` has a time zone; times are seconds.
 
-    ``settings`` is what else decides the numbers, by name; it holds no credentials.
+    ``settings`` is what else decides the numbers, by name; it holds no credentials. ``inputs`` names the
+    record of the files that decided the run (``inputs.py``), "" when there is none.
     """
 
     run_id: str
@@ -203,7 +179,7 @@ class RunHeader:
     tasks: Sequence[str] = ()
     graders: Sequence[str] = ()
     settings: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    inputs: RunInputs = field(default_factory=RunInputs)
+    inputs: str = ""
 
 
 @dataclass(frozen=True, slots=True)

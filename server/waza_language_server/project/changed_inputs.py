@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import difflib
 import hashlib
-import json
 import os
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from waza_engine.files import FileError, is_named, read_bytes
 from waza_engine.masking import masked
@@ -22,11 +21,13 @@ from waza_engine.steps import Steps
 from waza_language_server.project.disk import MAX_BYTES, stamp_of
 
 if TYPE_CHECKING:
+    from waza_engine.results.inputs import InputFile, RunInputs
     from waza_engine.results.reading.scores import RunOrigin
-    from waza_engine.results.record import InputFile
     from waza_language_server.project.index import Project
 
 MAX_FILES = 2_000
+MAX_RECORDS = 8
+"""Records of inputs that are remembered: each may hold megabytes of text."""
 MAX_COMPARED_LINES = 2_000
 """Of longer differences the lines are counted without their order."""
 _FILES_PER_PAUSE = 20
@@ -63,29 +64,30 @@ class InputTexts:
     def __init__(self) -> None:
         self._digests: dict[Path, tuple[object, str | None]] = {}
         self._counts: dict[tuple[str, str], tuple[int, int]] = {}
-        self._texts: tuple[Path, str, Mapping[str, str]] | None = None
+        self._records: dict[tuple[Path, str], RunInputs] = {}
+
+    def recorded(self, origin: RunOrigin) -> RunInputs:
+        """Return what decided a run; nothing when that was not kept."""
+        key = origin.results.parent, origin.inputs
+        if key not in self._records:
+            # When there is a run to ask about: most suites were never run.
+            from waza_engine.results.inputs import inputs_of
+
+            if len(self._records) >= MAX_RECORDS:
+                del self._records[next(iter(self._records))]
+            self._records[key] = inputs_of(origin.results, origin.inputs)
+        return self._records[key]
 
     def text_then(self, origin: RunOrigin, recorded: str) -> str | None:
         """Return what a file said at a run, credentials masked; None when that was not kept."""
-        from waza_engine.results.attachments import kept_text
-
-        digest = origin.inputs.texts
-        if self._texts is None or self._texts[:2] != (origin.results, digest):
-            try:
-                found: object = json.loads(kept_text(origin.results, digest) or "{}")
-            except (ValueError, RecursionError):
-                found = {}
-            texts = cast("Mapping[str, str]", found) if isinstance(found, dict) else {}
-            self._texts = origin.results, digest, texts
-        text = self._texts[2].get(recorded)
-        return text if isinstance(text, str) else None
+        return self.recorded(origin).texts.get(recorded)
 
     def changed_in_steps(
         self, origin: RunOrigin, suite: Path, project: Project, is_suite_file: Callable[[Path], bool]
     ) -> Steps[tuple[ChangedInput, ...]]:
         """Return what has changed since a run, what decides all tasks first."""
         found: list[ChangedInput] = []
-        for number, file in enumerate(origin.inputs.files[:MAX_FILES]):
+        for number, file in enumerate(self.recorded(origin).files[:MAX_FILES]):
             if not number % _FILES_PER_PAUSE:
                 yield
             path = place_of(suite, file.path)
@@ -93,10 +95,6 @@ class InputTexts:
                 changed = self._changed(origin, file, path, project)
                 found += [] if changed is None else [changed]
         return tuple(found)
-
-    def is_as_it_was(self, file: InputFile, path: Path, project: Project) -> bool:
-        """Whether a file has the content that it had."""
-        return self._digest(file, path, project) in (file.sha256, None)
 
     def _changed(
         self, origin: RunOrigin, file: InputFile, path: Path, project: Project

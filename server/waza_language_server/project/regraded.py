@@ -11,9 +11,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from waza_engine.results.reading.scores import CheckResult, GraderResult, TaskResult
-
 if TYPE_CHECKING:
+    from waza_engine.results.reading.scores import CheckResult, GraderResult, TaskResult
     from waza_engine.spec.reading.scalars import Json
 
 MAX_KEPT = 20_000
@@ -94,6 +93,8 @@ def regraded_tasks(
 
 
 def _result(name: str, block: object, then: TaskResult) -> GraderResult:
+    from waza_engine.results.reading.newest_scores import GraderResult
+
     recorded = then.graders.get(name)
     origin = then.origin if recorded is None else recorded.origin
     return GraderResult(
@@ -112,6 +113,8 @@ def _result(name: str, block: object, then: TaskResult) -> GraderResult:
 
 
 def _check(block: object) -> CheckResult:
+    from waza_engine.results.reading.newest_scores import CheckResult
+
     path = tuple(step for step in _list(block, "path") if isinstance(step, str | int))
     passed, trials = _block_value(block, "passed_trials"), _block_value(block, "trials")
     return CheckResult(

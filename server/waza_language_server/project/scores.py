@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING
 
 from waza_engine.files import FileError, read_bytes, read_text, text_of
 from waza_engine.markdown import code
-from waza_engine.results.reading.scores import TaskResult
 from waza_engine.spec.reading.scalars import Json
 from waza_engine.steps import Steps, finished
 from waza_language_server.project.changed_inputs import ChangedInput, InputTexts, place_of
@@ -32,7 +31,7 @@ from waza_language_server.project.uris import path_of
 from waza_language_server.syntax.tree import parse
 
 if TYPE_CHECKING:
-    from waza_engine.results.reading.scores import GraderResult, RunOrigin, RunResult
+    from waza_engine.results.reading.scores import GraderResult, RunOrigin, RunResult, TaskResult
     from waza_language_server.project.document import Document
     from waza_language_server.project.index import Project
     from waza_language_server.project.runnable_id import RunnableId
@@ -210,10 +209,10 @@ class DocumentScores:
         self._changes: dict[tuple[Path, Path], tuple[ChangedInput, ...]] = {}
         self._origins: dict[datetime, tuple[Suite, RunOrigin]] = {}
         for suite, run in runs:
-            for part in (run.whole, run, *run.tasks.values()):
-                for one in (part, *part.graders.values()) if isinstance(part, TaskResult) else (part,):
-                    if one is not None and one.origin is not None:
-                        self._origins.setdefault(one.timestamp, (suite, one.origin))
+            graders = (grader for task in run.tasks.values() for grader in task.graders.values())
+            for one in (run, *([run.whole] if run.whole else []), *run.tasks.values(), *graders):
+                if one.origin is not None:
+                    self._origins.setdefault(one.timestamp, (suite, one.origin))
 
     @property
     def runs(self) -> Sequence[RunResult]:
@@ -266,7 +265,7 @@ class DocumentScores:
 
     def _recorded(self, path: Path, suite: Suite, origin: RunOrigin) -> str | None:
         """Return the text of a suite file as it was at a run, None when it was not kept."""
-        for file in origin.inputs.files:
+        for file in self._scores.inputs.recorded(origin).files:
             if place_of(suite.path, file.path) == path:
                 # What is as it was has not lost its credentials.
                 try:
@@ -284,7 +283,7 @@ class DocumentScores:
             yield from self._read_overriding(suite)
         for suite, origin in tuple(self._origins.values()):
             key = suite.path, origin.results
-            if key not in self._changes and origin.inputs.files:
+            if key not in self._changes and origin.inputs:
                 own = {suite.path, *self._project.task_paths(suite).value}
                 self._changes[key] = yield from self._scores.inputs.changed_in_steps(
                     origin, suite.path, self._project, own.__contains__

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from pathlib import Path
 
 import pytest
 
 from tests.engine.executors.talking import write_skill
 from tests.engine.suites import CONFIG, GREETS, run, task, write_suite
-from waza_engine.results.attachments import kept_text
-from waza_engine.results.reading.newest_scores import latest_results, newest_result_file
-from waza_engine.results.record import RunInputs
+from waza_engine.results.inputs import RunInputs, inputs_of
+from waza_engine.results.reading.newest_scores import latest_results
 
 
 def recorded(suite: Path) -> RunInputs:
     found = latest_results(suite)
     assert found is not None
     assert found.origin is not None
-    return found.origin.inputs
+    return inputs_of(found.path, found.origin.inputs)
 
 
 def test_the_record_has_digests_of_all_that_decided_the_run(tmp_path: Path) -> None:
@@ -39,11 +37,8 @@ def test_the_record_has_digests_of_all_that_decided_the_run(tmp_path: Path) -> N
     assert by_path["fixtures/notes.txt"].sha256 == hashlib.sha256(b"one\n").hexdigest()
     assert by_path["fixtures/notes.txt"].tasks == ("a",)
     assert by_path[skill].tasks == ()
-    results = newest_result_file(tmp_path)
-    assert results is not None
-    texts = json.loads(kept_text(results, found.texts) or "")
-    assert texts["fixtures/notes.txt"] == "one\n"
-    assert texts[skill] == (tmp_path / skill).read_text("utf-8")
+    assert found.texts["fixtures/notes.txt"] == "one\n"
+    assert found.texts[skill] == (tmp_path / skill).read_text("utf-8")
 
 
 def test_credentials_are_masked_in_the_texts_that_are_kept(
@@ -54,12 +49,10 @@ def test_credentials_are_masked_in_the_texts_that_are_kept(
     (tmp_path / "fixtures/notes.txt").write_text("the key is very-secret-value-123\n", "utf-8")
     first = "id: a\nname: a\ninputs: {prompt: hello, files: [notes.txt]}\n"
     run(write_suite(tmp_path, {"a": first}, graders=GREETS))
-    results = newest_result_file(tmp_path)
-    assert results is not None
-    text = kept_text(results, recorded(tmp_path).texts)
-    assert text is not None
-    assert "notes.txt" in text
-    assert "very-secret-value" not in text
+    found = recorded(tmp_path)
+    assert "fixtures/notes.txt" in found.texts
+    (kept,) = (tmp_path / ".waza/inputs").iterdir()
+    assert "very-secret-value" not in kept.read_text("utf-8")
 
 
 def test_what_is_long_or_no_text_has_a_digest_alone(tmp_path: Path) -> None:
@@ -70,7 +63,11 @@ def test_what_is_long_or_no_text_has_a_digest_alone(tmp_path: Path) -> None:
     run(write_suite(tmp_path, {"a": first}, graders=GREETS))
     found = recorded(tmp_path)
     assert {"fixtures/long.txt", "fixtures/picture.png"} <= {file.path for file in found.files}
-    results = newest_result_file(tmp_path)
-    assert results is not None
-    kept = json.loads(kept_text(results, found.texts) or "")
-    assert set(kept) == {"eval.yaml", "tasks/a.yaml"}
+    assert set(found.texts) == {"eval.yaml", "tasks/a.yaml"}
+
+
+def test_runs_of_the_same_files_share_what_is_kept_of_them(tmp_path: Path) -> None:
+    path = write_suite(tmp_path, {"a": task("a")}, graders=GREETS)
+    run(path)
+    run(path)
+    assert len(list((tmp_path / ".waza/inputs").iterdir())) == 1

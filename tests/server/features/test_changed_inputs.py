@@ -37,7 +37,7 @@ def suite(tmp_path: Path) -> Path:
 def hints(path: Path, kind: DocumentKind, *others: tuple[Path, str]) -> tuple[InlayHint, ...]:
     workspace = workspace_with()
     for other, text in others:
-        workspace = workspace.with_document(opened(other, "other", text))
+        workspace = workspace.with_document(opened(other, "project_config", text))
     document = opened(path, kind)
     return inlay_hints(document, workspace.with_document(document))
 

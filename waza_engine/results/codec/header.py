@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import waza_engine
-from waza_engine.results.codec.inputs import inputs_document, inputs_of
 from waza_engine.results.json_values import Block, Json, block_of, given, moment, text_of, texts_of, whole
 from waza_engine.results.record import RunHeader
 
@@ -16,7 +15,12 @@ def header_document(header: RunHeader) -> Json:
         "name": "waza-engine",
         "version": waza_engine.__version__,
         "eval_file": header.eval_file,
-        **given(tasks=list(header.tasks), graders=list(header.graders), settings=dict(header.settings)),
+        **given(
+            tasks=list(header.tasks),
+            graders=list(header.graders),
+            settings=dict(header.settings),
+            inputs=header.inputs,
+        ),
     }
     return {
         "schemaVersion": SCHEMA_VERSION,
@@ -32,8 +36,6 @@ def header_document(header: RunHeader) -> Json:
             **given(judge_model=header.judge_model),
         },
         "metadata": {"engine": engine},
-        # Behind what tells whose run it is: readers of that look at the beginning of a file.
-        **given(inputs=inputs_document(header.inputs)),
     }
 
 
@@ -54,7 +56,7 @@ def header_of(document: Block) -> RunHeader:
         tasks=texts_of(engine.get("tasks")),
         graders=texts_of(engine.get("graders")),
         settings=block_of(engine, "settings"),
-        inputs=inputs_of(block_of(document, "inputs")),
+        inputs=text_of(engine.get("inputs")),
     )
 
 

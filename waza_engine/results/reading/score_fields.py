@@ -113,6 +113,7 @@ class _Engine(TypedDict, total=False):
     settings: _Settings | None
     eval_file: _Scalar
     status: _Scalar
+    inputs: _Scalar
 
 
 class _Metric(TypedDict, total=False):
@@ -134,17 +135,6 @@ class _Metadata(TypedDict, total=False):
     engine: _Engine | None
 
 
-class _InputFile(TypedDict, total=False):
-    sha256: _Scalar
-    size: _Scalar
-    tasks: list[_Scalar] | None
-
-
-class _Inputs(TypedDict, total=False):
-    files: dict[str, _InputFile | None] | None
-    texts: _Scalar
-
-
 class _Run(TypedDict, total=False):
     """A document of any era, or a line of a journal."""
 
@@ -155,7 +145,6 @@ class _Run(TypedDict, total=False):
     config: _Config | None
     summary: _Summary | None
     metadata: _Metadata | None
-    inputs: _Inputs | None
     metrics: dict[str, _Metric] | None
     trigger_results: list[_Prompt | None] | None
     tasks: list[_Task | None] | None

@@ -6,10 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from waza_engine.results.record import RunInputs
 
 MOST_SCORES = 50_000
 """Tasks, verdicts and checks behind which no task of a file, and no older file of a suite, is read."""
@@ -28,12 +24,12 @@ class CheckResult:
 
 @dataclass(frozen=True, slots=True)
 class RunOrigin:
-    """The run that a verdict is of: where it is recorded, who answered, and what decided it."""
+    """The run that a verdict is of: where it is recorded, who answered, and the name of what decided it."""
 
     results: Path
     executor: str
     model: str
-    inputs: RunInputs
+    inputs: str
 
 
 @dataclass(frozen=True, slots=True)

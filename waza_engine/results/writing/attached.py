@@ -27,10 +27,6 @@ class Attachments:
         self._has_any[task.id] = self._has_any.get(task.id, False) or found is not task
         return found
 
-    def keep(self, text: str) -> str:
-        """Keep a text and return the mark that stands for it. Raises ``ResultsError``."""
-        return self._kept(text)
-
     def of_run(self, run: RunOutcome) -> RunOutcome:
         """Return a run with marks for the long texts of its tasks. Raises ``ResultsError``."""
         baseline = None if run.baseline is None else self.of_run(run.baseline)

@@ -9,8 +9,7 @@ from pathlib import Path
 
 from waza_engine.files import read_bytes
 from waza_engine.masking import masked
-from waza_engine.results.attachments import digest_of
-from waza_engine.results.record import InputFile, RunInputs
+from waza_engine.results.inputs import InputFile, RunInputs, inputs_document
 from waza_engine.runs.agent.setup import AgentSetup
 from waza_engine.runs.agent.skills import suite_skills
 from waza_engine.runs.loading.suite import Suite
@@ -26,15 +25,13 @@ MOST_TEXT = 2 * 2**20
 """Bytes of all texts that are kept of one run."""
 
 
-def read_inputs(suite: Suite, tasks: Sequence[SelectedTask]) -> tuple[RunInputs, str]:
-    """Return what decides these tasks, and the text that is to be attached to the results.
+def read_inputs(suite: Suite, tasks: Sequence[SelectedTask]) -> bytes:
+    """Return what decides these tasks, as it is to be kept.
 
     Files that cannot be read, and those behind the limits, are left out.
     """
     files, texts = _Reader(suite).read(tasks, AgentSetup(suite, "", suite_skills(suite)))
-    # As it will be attached.
-    shown = masked(json_text(texts)) if texts else ""
-    return RunInputs(files, digest_of(shown) if shown else ""), shown
+    return json_text(inputs_document(RunInputs(files, texts))).encode()
 
 
 class _Reader:
