@@ -49,9 +49,9 @@ def _install(room: str) -> None:
         with suppress(pytest.skip.Exception):
             installed_copilot()
     else:
-        from tests.vscode.test_real_vscode import install_vscode, pytestmark
+        from tests.vscode.scenarios import NEEDS_VSCODE, install_vscode
 
-        if not any(mark.args[0] for mark in pytestmark):
+        if not any(mark.args[0] for mark in NEEDS_VSCODE):
             install_vscode()
 
 

@@ -19,6 +19,7 @@ from collections.abc import Callable
 from typing import Any
 
 from waza_engine.terminal import complain, complain_lines
+from waza_engine.wrong_arguments import argument_words
 
 FAILED = 2
 """The exit code when output cannot be written, or when something goes wrong that nobody expected."""
@@ -28,12 +29,6 @@ _WRITE_ERRORS = {errno.EPIPE, errno.ENOSPC, errno.EFBIG, errno.EIO, errno.EBADF,
 _READER_HAS_LEFT = {errno.EPIPE, errno.EINVAL}
 _PLAIN = "waza-plain-signs"
 _PLAIN_SIGNS = {"✓": "+", "✗": "x", "⚠": "!", "⧖": "~", "–": "-", "·": "-", "…": "...", "→": "->", "│": "|"}
-
-_WORDS_OF_THE_LIBRARY = {
-    "Input should be a valid integer, unable to parse string as an integer": "must be a whole number",
-    "Input should be a valid number, unable to parse string as a number": "must be a number",
-    "Value error, ": "",
-}
 
 
 def carry_out(command: Callable[[], None]) -> None:
@@ -75,13 +70,22 @@ def carry_out_application(application: Callable[..., Any], name: str) -> None:
         show, code = getattr(error, "show", None), getattr(error, "exit_code", FAILED)
         if show is None:
             raise
-        shown = io.StringIO()
-        show(file=shown)
-        text = shown.getvalue()
-        for words, ours in _WORDS_OF_THE_LIBRARY.items():
-            text = text.replace(words, ours)
-        complain_lines(text)
+        complain_lines(_of_arguments(error) or _shown(show))
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _of_arguments(error: Any) -> str:
+    """Return what is wrong with the arguments and where to read about them; "" for any other complaint."""
+    words, context = argument_words(error.format_message()), getattr(error, "ctx", None)
+    if words is None:
+        return ""
+    return f"{words}\n" if context is None else f"{words}\nTry {context.command_path} -h for help.\n"
+
+
+def _shown(show: Callable[..., None]) -> str:
+    text = io.StringIO()
+    show(file=text)
+    return text.getvalue()
 
 
 def complain_of_output(error: OSError) -> None:

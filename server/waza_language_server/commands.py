@@ -17,6 +17,7 @@ from waza_engine.terminal import (
     complain_lines,
     log_to_standard_error,
     say,
+    say_document,
     say_json,
     say_lines,
     visible,
@@ -44,13 +45,17 @@ class Format(StrEnum):
 
     text = "text"
     json = "json"
+    sarif = "sarif"
+    github = "github"
 
 
 @application.command()
 def check(
     paths: Annotated[list[Path], typer.Argument(help="Files, and folders to search for suite files.")],
     fix: Annotated[bool, typer.Option("--fix", help="Apply the safe fixes first.")] = False,
-    output: Annotated[Format, typer.Option("--format", help="For people or for programs.")] = Format.text,
+    output: Annotated[
+        Format, typer.Option("--format", help="For people, for programs, or for build servers.")
+    ] = Format.text,
     verbose: Verbose = False,
 ) -> None:
     """Print the problems of suite files; with --fix those that are left.
@@ -78,6 +83,8 @@ def check(
         _tell_failures(report.path, report.failures, verbose=verbose)
     if output is Format.json:
         say_json([finding.to_json() for finding in findings])
+    elif output is not Format.text:
+        _say_for_build_server(findings, output)
     else:
         say(_summary(findings, files, incomplete) + (f" ({repaired} fixed)" if repaired else ""))
     if missing or incomplete:
@@ -105,6 +112,15 @@ def show(
     if drawn.failures:
         _tell_failures(file, drawn.failures, verbose=verbose)
         raise typer.Exit(FAILED)
+
+
+def _say_for_build_server(findings: list[Finding], output: Format) -> None:
+    from waza_language_server.check_reports import github_annotations, sarif_log
+
+    if output is Format.sarif:
+        say_json(sarif_log(findings))
+    else:
+        say_document(github_annotations(findings).encode())
 
 
 def _fix(paths: list[Path]) -> int:

@@ -110,6 +110,34 @@ async def test_completion_replaces_what_was_typed(suite: Path) -> None:
         assert item.documentation is not None
 
 
+async def test_a_key_that_is_taken_opens_the_next_list_where_the_client_has_a_command_for_it(
+    suite: Path,
+) -> None:
+    text = SUITE.split("graders:", maxsplit=1)[0]
+    for command in ("editor.openList", None):
+        async with editing(suite.parent, options={"suggestCommand": command}) as editor:
+            items = {
+                item.label: item.command for item in await editor.complete(editor.open(suite, text), 4, 0)
+            }
+            assert (items["graders"] and items["graders"].command) == command
+            assert items["description"] is None
+
+
+async def test_what_is_being_written_is_red_when_it_is_saved_or_left(suite: Path) -> None:
+    text = SUITE.replace("containz", "contains")
+    async with editing(suite.parent) as editor:
+        uri = editor.open(suite, text)
+        editor.insert(uri, 2, 9, 0, "  - ty")
+        assert await editor.pushed(uri, 2) == []
+        editor.insert(uri, 3, 0, 5, " ")
+        assert [each.code for each in await editor.pushed(uri, 3)] == ["wrong-type"]
+        editor.insert(uri, 4, 9, 6, "p")
+        assert await editor.pushed(uri, 4) == []
+        editor.text_document_did_save(types.DidSaveTextDocumentParams(types.TextDocumentIdentifier(uri)))
+        await editor.until(lambda: editor.diagnostics[uri])
+        assert [each.code for each in editor.diagnostics[uri]] == ["wrong-type"]
+
+
 async def test_a_client_with_snippets_gets_a_whole_grader_with_places_to_fill_in(suite: Path) -> None:
     async with editing(suite.parent) as editor:
         uri = editor.open(suite, SUITE + "  - ")
@@ -131,6 +159,18 @@ async def test_a_client_without_snippets_gets_text_at_the_right_columns(suite: P
             editor.replace(uri, version, written)
             codes = {diagnostic.code for diagnostic in await editor.pushed(uri, version)}
             assert not codes & {"yaml-syntax", "unknown-key", "wrong-type"}, written
+
+
+async def test_enter_behind_the_first_key_of_an_item_begins_below_the_key(suite: Path) -> None:
+    async with editing(suite.parent) as editor:
+        uri = editor.open(suite, "skill: 😀\ngraders:\n  - type: code")
+        editor.insert(uri, 2, 2, 14, "\n  ")
+        options = types.FormattingOptions(tab_size=4, insert_spaces=True)
+        document, position = types.TextDocumentIdentifier(uri), types.Position(3, 2)
+        params = types.DocumentOnTypeFormattingParams(document, position, "\n", options)
+        (edit,) = list(await editor.text_document_on_type_formatting_async(params) or ())
+        written = applied("skill: 😀\ngraders:\n  - type: code\n  ", [edit])
+        assert written == "skill: 😀\ngraders:\n  - type: code\n    "
 
 
 async def test_hover_explains_and_says_what_it_explains(suite: Path) -> None:

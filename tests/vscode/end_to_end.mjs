@@ -10,9 +10,8 @@ import fs from "node:fs";
 import path from "node:path";
 import { parseArgs } from "node:util";
 import * as editor from "./editor.mjs";
-import { installVSCodeUnderTest } from "./install.mjs";
 import { seedMistakes } from "./mistakes.mjs";
-import { openWorkbench, processesOf } from "./workbench.mjs";
+import { play, step } from "./scenario.mjs";
 
 const { values: options } = parseArgs({
   options: {
@@ -23,38 +22,11 @@ const { values: options } = parseArgs({
   },
 });
 const artifacts = path.resolve(options.artifacts);
-const run = path.join(artifacts, "home");
 const workspace = path.join(artifacts, path.basename(options.suite));
-fs.mkdirSync(run, { recursive: true });
 fs.cpSync(options.suite, workspace, { recursive: true, filter: (source) => path.basename(source) !== ".waza" });
 const { toRepair, toKeep } = seedMistakes(path.join(workspace, "eval.yaml"));
 
-const started = Date.now();
-const tools = installVSCodeUnderTest();
-const workbench = await openWorkbench({
-  tools,
-  run,
-  workspace,
-  vsix: path.resolve(options.vsix),
-  machineSettings: { "waza.interpreter": path.resolve(options.python) },
-  width: 1280,
-  height: 1000,
-});
-try {
-  await scenario(workbench.page);
-} catch (error) {
-  await workbench.page.screenshot({ path: path.join(artifacts, "failure.png") }).catch(() => {});
-  fs.writeFileSync(path.join(artifacts, "failure.log"), workbench.logs());
-  const notifications = await editor.notificationsSeen(workbench.page).catch(() => []);
-  console.error(`${error.stack}\n\nNotifications: ${JSON.stringify(notifications)}\nScreenshot and all logs: ${artifacts}\n${workbench.logs(/Waza/)}`);
-  process.exitCode = 1;
-} finally {
-  await workbench.close();
-}
-if (processesOf(run).length > 0) {
-  console.error(`Still running after the window was closed: ${processesOf(run).join(", ")}`);
-  process.exitCode = 1;
-}
+await play(scenario, { ...options, workspace });
 
 async function scenario(page) {
   await step("the suite opens", () => editor.openFile(page, "eval.yaml", toRepair.line));
@@ -129,16 +101,4 @@ async function scenario(page) {
     await editor.waitUntil(page, "the script to end", () => !fs.existsSync(`/proc/${pid}`), 5_000);
     await toast.waitFor({ state: "detached", timeout: 5_000 });
   });
-}
-
-async function step(name, action) {
-  const begun = Date.now();
-  try {
-    await action();
-  } catch (error) {
-    error.message = `${name}: ${error.message}`;
-    console.error(`not ok  ${name}`);
-    throw error;
-  }
-  console.log(`ok  ${name} (${Date.now() - begun} ms, ${((Date.now() - started) / 1000).toFixed(1)} s)`);
 }

@@ -44,14 +44,15 @@ const BROWSER_ARGUMENTS = [
  * @param run an empty folder: home of the user, settings, logs; every process started here has it as HOME
  * @param machineSettings settings of the machine, such as interpreter paths (a browser window counts as remote)
  * @param userSettings settings of the user that differ from those above
+ * @param environment variables that differ from those of this process
  * @returns `{page, logs(wanted?), close()}`; `wanted` is a pattern on the name of a log
  */
-export async function openWorkbench({ tools, run, workspace, vsix, machineSettings, userSettings, width, height }) {
+export async function openWorkbench({ tools, run, workspace, vsix, machineSettings, userSettings, environment: changes, width, height }) {
   writeJson(path.join(run, "data", "User", "settings.json"), { ...USER_SETTINGS, ...userSettings });
   writeJson(path.join(run, "data", "Machine", "settings.json"), machineSettings);
   fs.writeFileSync(path.join(run, "config.yaml"), "");
 
-  const environment = { ...process.env, HOME: run, EXTENSIONS_GALLERY: "{}" };
+  const environment = { ...process.env, HOME: run, EXTENSIONS_GALLERY: "{}", ...changes };
   delete environment.VSCODE_IPC_HOOK_CLI; // set in a terminal of VS Code, where it would redirect all this there
   const folders = ["--config", path.join(run, "config.yaml"), "--user-data-dir", path.join(run, "data")];
   folders.push("--extensions-dir", path.join(run, "extensions"));

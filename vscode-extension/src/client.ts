@@ -161,7 +161,13 @@ export class ServerConnection implements vscode.Disposable {
         };
         const options: LanguageClientOptions = {
             documentSelector: [{ scheme: "file", language: "yaml" }],
-            initializationOptions: { interpreter: command, trusted: vscode.workspace.isTrusted, showsChanges: true },
+            initializationOptions: {
+                interpreter: command,
+                trusted: vscode.workspace.isTrusted,
+                suggestCommand: "editor.action.triggerSuggest",
+                showsChanges: true,
+                severity: vscode.workspace.getConfiguration("waza").get("diagnostics.severity", {}),
+            },
             markdown: { isTrusted: { enabledCommands: [SHOW_CHANGE] } },
             outputChannel: this.log,
             traceOutputChannel: this.traceChannel,

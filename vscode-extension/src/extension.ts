@@ -9,6 +9,7 @@ import * as path from "node:path";
 import * as vscode from "vscode";
 import { registerChanges } from "./changes";
 import { ServerConnection } from "./client";
+import { EnterRules } from "./enterRules";
 import { createEnvironment, offerWaysOut, selectInterpreter } from "./interpreterPrompts";
 import { PrivateEnvironment } from "./privateEnvironment";
 import { onDidSelectEnvironment } from "./pythonExtension";
@@ -54,6 +55,7 @@ export function activate(context: vscode.ExtensionContext): void {
         server,
         silenceYamlExtension(log),
         registerChanges(() => server.running),
+        new EnterRules(isSuiteFile),
         command("restartServer", restart),
         command("showLog", () => {
             log.show();
@@ -70,7 +72,7 @@ export function activate(context: vscode.ExtensionContext): void {
             }
         }),
         vscode.workspace.onDidChangeConfiguration((change) => {
-            if (change.affectsConfiguration("waza.interpreter") && server.isWanted) {
+            if ((change.affectsConfiguration("waza.interpreter") || change.affectsConfiguration("waza.diagnostics")) && server.isWanted) {
                 void restart();
             }
             if (change.affectsConfiguration("waza.codeLens") || change.affectsConfiguration("waza.inlayHints")) {
@@ -94,8 +96,6 @@ export async function deactivate(): Promise<void> {
 
 /** Any YAML file activates the extension; a server, and questions about Python, need a suite. */
 function startWithFirstSuiteFile(context: vscode.ExtensionContext, server: ServerConnection): void {
-    const isSuiteFile = (document: vscode.TextDocument) =>
-        document.languageId === "yaml" && looksLikeSuiteFile(document.uri.fsPath, document.getText());
     const startFor = (document: vscode.TextDocument) => {
         if (!server.isWanted && isSuiteFile(document)) {
             void server.start();
@@ -114,6 +114,10 @@ function startWithFirstSuiteFile(context: vscode.ExtensionContext, server: Serve
     );
     vscode.workspace.textDocuments.forEach(startFor);
     void startForWorkspace();
+}
+
+function isSuiteFile(document: vscode.TextDocument): boolean {
+    return document.languageId === "yaml" && looksLikeSuiteFile(document.uri.fsPath, document.getText());
 }
 
 /** Other tools name files `eval.yaml` too, so the text of some is read. */

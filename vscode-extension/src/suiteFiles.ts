@@ -22,7 +22,7 @@ export function looksLikeSuiteFile(file: string, text: string): boolean {
     }
     const keys = topLevelKeys(text);
     if (EVAL_NAMES.test(name)) {
-        return keys.has("tasks") || keys.has("graders") || (keys.has("skill") && keys.has("name"));
+        return text.trim() === "" || keys.has("tasks") || keys.has("graders") || (keys.has("skill") && keys.has("name"));
     }
     if (!YAML_NAMES.test(name)) {
         return false;

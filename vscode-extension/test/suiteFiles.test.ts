@@ -6,6 +6,11 @@ void test("an eval.yaml with tasks is a suite", () => {
     assert.ok(looksLikeSuiteFile("/w/skills/a/eval.yaml", "name: a\ntasks:\n  - tasks/*.yaml\n"));
 });
 
+void test("an empty eval.yaml may become one", () => {
+    assert.ok(looksLikeSuiteFile("/w/eval.yaml", "\n"));
+    assert.ok(!looksLikeSuiteFile("/w/other.yaml", ""));
+});
+
 void test("an eval.yaml of another tool is not", () => {
     assert.ok(!looksLikeSuiteFile("/w/eval.yaml", "model: gpt\ndataset: data.jsonl\n"));
 });

@@ -27,6 +27,7 @@ from waza_engine.commands.options import (
     ReportKind,
     TaskPolicy,
     Tasks,
+    executors_like,
     recorded,
 )
 from waza_engine.commands.run_options import with_run_settings
@@ -35,7 +36,6 @@ from waza_engine.terminal import complain, say, say_json
 
 application = typer.Typer(
     no_args_is_help=True,
-    add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -151,7 +151,9 @@ def grade(
     judge_executor: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME", help="Ask the judges again through this executor; else their verdicts stay."
+            metavar="NAME",
+            help="Ask the judges again through this executor; else their verdicts stay.",
+            autocompletion=executors_like,
         ),
     ] = None,
     judge_model: JudgeModel = None,
@@ -313,7 +315,7 @@ def list_suites(
 ) -> None:
     """List the suites below a directory, with their tasks; one that cannot be used says why.
 
-    Exit code 0: listed. 2: there is no such directory.
+    Exit code 0: listed, also when there are none. 2: there is no such directory.
     """
     from waza_engine.commands.listing import list_command
 
@@ -359,7 +361,8 @@ def clear_cache(
 ) -> None:
     """Delete the results that --cache kept.
 
-    Exit code 0: deleted. 2: the directory holds anything else, so nothing was deleted.
+    Exit code 0: deleted. 2: the directory holds anything else, or only suites below it have caches, so
+    nothing was deleted.
     """
     from waza_engine.commands.cache import clear_command
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
 from pathlib import Path
 
+from waza_engine.runs.loading.discovery import eval_files
 from waza_engine.runs.passes.caching import CacheError, clear_cache, configured_directory
 from waza_engine.spec.loading import load_project_config
 from waza_engine.spec.problems import SuiteFileError
@@ -17,10 +20,36 @@ def clear_command(directory: Path | None) -> int:
     try:
         if directory is None:
             here = Path.cwd()
-            directory = configured_directory(here, load_project_config(here)[0])
+            directory = _configured(here)
+            if not directory.exists() and (others := list(dict.fromkeys(_below(here)))):
+                raise CacheError(_elsewhere(directory, others))
         count = clear_cache(directory)
     except (CacheError, SuiteFileError) as error:
         complain(str(error))
         return NOT_CLEARED
     say(f"{count} {'result' if count == 1 else 'results'} deleted from {directory}")
     return CLEARED
+
+
+def _below(here: Path) -> Iterator[Path]:
+    """Yield the caches of the suites below a directory."""
+    for file in eval_files(here):
+        try:
+            directory = _configured(file.parent)
+        except SuiteFileError:
+            continue  # that of another folder is no reason to say nothing
+        if directory.is_dir():
+            yield directory
+
+
+def _configured(directory: Path) -> Path:
+    return configured_directory(directory, load_project_config(directory)[0])
+
+
+def _elsewhere(directory: Path, others: list[Path]) -> str:
+    places = ", ".join(f"`{os.path.relpath(other)}`" for other in others)
+    which = "that of the suites below is" if len(others) == 1 else "those of the suites below are"
+    return (
+        f"There is no cache at {directory}; {which} {places}: "
+        f"write `waza-engine cache clear --cache-dir {os.path.relpath(others[0])}`."
+    )

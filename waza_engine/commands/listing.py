@@ -23,8 +23,8 @@ def list_command(directory: Path, *, as_json: bool) -> int:
         say_json({"suites": suites})
         return LISTED
     if not suites:
-        complain(f"There is no eval.yaml below {directory}.")
-        return NOTHING_LISTED
+        complain(f"There is no eval.yaml below {directory.absolute()}.")
+        return LISTED
     for suite in suites:
         count = len(suite["tasks"])
         told = suite.get("error") or f"{suite['name']}, {count} {'task' if count == 1 else 'tasks'}"

@@ -11,6 +11,7 @@ from typing import Any, cast
 
 from pylsp_jsonrpc.exceptions import JsonRpcException
 
+from waza_engine.commands import making
 from waza_engine.commands.described import described_suite, described_task
 from waza_engine.commands.parameters import (
     EVAL_NOT_FOUND,
@@ -88,6 +89,9 @@ class Methods:
             "task.get": _guarded(_get_task),
             "grader.grade": _guarded(self._grade),
             "grader.types": _guarded(_grader_types),
+            "eval.new": _guarded(making.make_suite),
+            "task.new": _guarded(making.make_task),
+            "grader.new": _guarded(making.make_grader),
         }
 
     @property

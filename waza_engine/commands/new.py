@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from waza_engine.commands.options import executors_like, grader_types_like
 from waza_engine.terminal import complain, say, say_json, say_lines
 
 MADE, NOT_MADE = 0, 2
@@ -34,7 +35,12 @@ def new_suite_command(
         ),
     ] = None,
     executor: Annotated[
-        str, typer.Option(metavar="NAME", help="Who answers the prompts; mock needs no agent.")
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="Who answers the prompts; mock needs no agent.",
+            autocompletion=executors_like,
+        ),
     ] = "mock",
     model: Annotated[str | None, typer.Option(metavar="NAME", help="The agent's model.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace files that are there.")] = False,
@@ -92,7 +98,12 @@ def new_task_command(
 @new.command("grader", short_help="Print a grader to paste, or add it to a file.")
 def new_grader_command(
     grader_type: Annotated[
-        str, typer.Argument(metavar="TYPE", help="One of the types in docs/graders.md, such as text.")
+        str,
+        typer.Argument(
+            metavar="TYPE",
+            help="One of the types in docs/graders.md, such as text.",
+            autocompletion=grader_types_like,
+        ),
     ],
     name: Annotated[
         str, typer.Option(metavar="NAME", help="The name under which its results are stored.")

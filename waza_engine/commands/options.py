@@ -8,6 +8,20 @@ from typing import Annotated, Any, Self, TypeAlias
 import typer
 
 
+def executors_like(incomplete: str) -> list[str]:
+    """Return the executors whose names begin so, for the Tab key."""
+    from waza_engine.spec.executors import EXECUTORS
+
+    return [name for name in EXECUTORS if name.startswith(incomplete)]
+
+
+def grader_types_like(incomplete: str) -> list[str]:
+    """Return the grader types whose names begin so, for the Tab key."""
+    from waza_engine.graders.registry import grader_types
+
+    return [name for name in grader_types() if name.startswith(incomplete)]
+
+
 class ReportFormat(StrEnum):
     """How a finished thing is told."""
 

@@ -7,6 +7,7 @@ from types import TracebackType
 from typing import IO, TYPE_CHECKING, Self
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.text import Text
 
 from waza_engine.commands.complaints import Complaints, is_complaint
 from waza_engine.commands.conclusion_text import MARKS, feedback_part, print_conclusion
@@ -21,6 +22,10 @@ from waza_engine.terminal import visible
 if TYPE_CHECKING:
     from waza_engine.runs.events.stream import RunEvent
     from waza_engine.runs.run import PreparedRun, RunReport
+
+_SHORTEST_NAME = 8
+_ROOM_FOR_BAR = 36
+"""Columns of the bar, the count and the time."""
 
 
 class TextReport:
@@ -60,7 +65,7 @@ class TextReport:
             case "run_started":
                 self._printer.line(*self._headline())
             case "started":
-                self._progress.update(self._bar, description=visible(event.task or ""))
+                self._progress.update(self._bar, description=self._shortened(event.task or ""))
             case "output" if is_complaint(event):
                 self._tell_warning(event)
             case "output" if self._verbose and event.message:
@@ -95,6 +100,12 @@ class TextReport:
             self._errors.line((report.write_error, "red"))
         if report.results_file is not None:
             self._printer.line(f"results: {report.results_file}")
+
+    def _shortened(self, task: str) -> str:
+        """Return the name of a task that leaves room for the bar, the count and the time beside it."""
+        name = Text(visible(task))
+        name.truncate(max(_SHORTEST_NAME, self._printer.console.width - _ROOM_FOR_BAR), overflow="ellipsis")
+        return name.plain
 
     def _headline(self) -> tuple[Part, ...]:
         header, count = self._prepared.header, len(self._prepared.task_ids)

@@ -10,6 +10,7 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
+from waza_engine.commands.options import executors_like
 from waza_engine.runs.settings.table import Setting, SettingKind, setting_rows
 
 _TYPES: dict[SettingKind, Any] = {
@@ -21,6 +22,7 @@ _TYPES: dict[SettingKind, Any] = {
     "flag": bool,
     "path": Path | None,
 }
+_EXECUTORS = ("executor", "judge_executor")
 
 
 def with_run_settings(command: Callable[..., None]) -> Callable[..., None]:
@@ -52,7 +54,11 @@ def with_run_settings(command: Callable[..., None]) -> Callable[..., None]:
 def _option(name: str, row: Setting) -> inspect.Parameter:
     is_number = row.kind in ("number", "amount")
     option = typer.Option(
-        row.option, metavar=row.metavar or None, help=row.help, min=row.minimum if is_number else None
+        row.option,
+        metavar=row.metavar or None,
+        help=row.help,
+        min=row.minimum if is_number else None,
+        autocompletion=executors_like if name in _EXECUTORS else None,
     )
     default = False if row.kind == "flag" else None
     annotation = Annotated[_TYPES[row.kind], option]

@@ -15,6 +15,7 @@ from typing import Any, cast
 
 from waza_engine.executors.adapter.paths import find
 from waza_engine.executors.base import ExecutorError
+from waza_engine.results.attachments import with_attachments
 from waza_engine.results.codec.trials import trial_of
 from waza_engine.results.json_values import Block, block_of, moment
 from waza_engine.results.places import results_directory
@@ -179,7 +180,7 @@ def _tried(path: Path) -> RecordedFile | None:
 def _file(path: Path) -> RecordedFile:
     document = read_document(path) if path.is_file() else None
     if document is not None and isinstance(document.get("task_id"), str) and "tasks" not in document:
-        return _transcript(path, document)
+        return _transcript(path, with_attachments(document, path))
     if document is not None and document.get("kind") == "task-snapshot":
         return _snapshot(path, document)
     recording = read_recording(path)
@@ -187,15 +188,14 @@ def _file(path: Path) -> RecordedFile:
     return RecordedFile(
         path,
         {task.id: {trial.outcome.number: trial.outcome for trial in task.trials} for task in recording.tasks},
-        _triggers(recording.document),
+        _triggers(with_attachments(recording.document.get("trigger_results"), path)),
         header.skill,
         header.executor,
         recording.eval_file,
     )
 
 
-def _triggers(document: Block) -> dict[str, RecordedTrigger]:
-    listed = document.get("trigger_results")
+def _triggers(listed: object) -> dict[str, RecordedTrigger]:
     found: dict[str, RecordedTrigger] = {}
     for item in cast("list[Any]", listed) if isinstance(listed, list) else []:
         if isinstance(item, Mapping):

@@ -29,7 +29,8 @@ def create_executor(name: str, settings: ExecutorSettings) -> Executor:
     """Return a new executor. Raises ``ExecutorError`` for a name that is unknown or not to be had here."""
     if name not in EXECUTORS:
         known = ", ".join(f"`{known}`" for known in EXECUTORS)
-        raise ExecutorError(f"`{name}` is not an executor; write one of {known}")
+        wrong = f"`{name}` is not an executor" if name else "`executor` is empty"
+        raise ExecutorError(f"{wrong}; write one of {known}")
     try:
         importlib.import_module(f"waza_engine.executors.{name.replace('-', '_')}")
     except ImportError as error:

@@ -11,6 +11,7 @@ from waza_engine.files import decoded, write_bytes
 from waza_engine.graders.base import Grader, GradingContext, Verdict, verdict_of_checks
 from waza_engine.graders.config import GraderConfig
 from waza_engine.graders.file import LARGEST_FILE_BYTES, read_workspace_file
+from waza_engine.graders.matching.quoting import quoted
 from waza_engine.graders.paths import from_working_directory, leads_outside, workspace_path
 from waza_engine.graders.registry import register
 from waza_engine.spec.block import Given
@@ -214,8 +215,8 @@ def _fragment_complaint(fragment: str, text: str) -> str:
     if not wanted:
         return ""
     if sign == "-":
-        return f"forbidden fragment: {wanted}" if wanted in text else ""
-    return "" if wanted in text else f"missing fragment: {wanted}"
+        return f"forbidden fragment: {quoted(wanted)}" if wanted in text else ""
+    return "" if wanted in text else f"missing fragment: {quoted(wanted)}"
 
 
 def _update(place: Path, written: str, before: bytes | None, content: bytes) -> dict[str, object]:

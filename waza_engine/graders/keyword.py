@@ -9,6 +9,7 @@ from pydantic import Field
 from waza_engine.graders.base import Grader, GradingContext, Verdict, verdict_of_checks
 from waza_engine.graders.config import GraderConfig
 from waza_engine.graders.matching.letter_case import lowered
+from waza_engine.graders.matching.quoting import quoted
 from waza_engine.graders.registry import register
 from waza_engine.spec.block import Given
 from waza_engine.spec.fields import TextList
@@ -72,11 +73,17 @@ class KeywordGrader(Grader[KeywordConfig]):
         for key, words in (("must_contain", config.must_contain), ("keywords", config.keywords)):
             for index, word in enumerate(words):
                 present = lowered(word) in output
-                checks.append(Check((key, index), present, "" if present else f"missing text: {word}"))
+                checks.append(
+                    Check((key, index), present, "" if present else f"missing text: {quoted(word)}")
+                )
         for index, word in enumerate(config.must_not_contain):
             present = lowered(word) in output
             checks.append(
-                Check(("must_not_contain", index), not present, f"forbidden text: {word}" if present else "")
+                Check(
+                    ("must_not_contain", index),
+                    not present,
+                    f"forbidden text: {quoted(word)}" if present else "",
+                )
             )
         return verdict_of_checks(
             checks, all_passed="All keyword checks passed", **config.model_dump(mode="json")

@@ -24,14 +24,10 @@ from waza_engine.graders.programs.options import TimeLimit, grader_environment, 
 from waza_engine.graders.registry import register
 from waza_engine.processes.programs import Finished, run_bounded
 from waza_engine.spec.fields import PlainText, TextList
+from waza_engine.spec.first_version import first_version_words
+from waza_engine.spec.program_files import is_path, script_of
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
 from waza_engine.vocabulary import Check
-
-# Of these the first argument is the script, unless it is an option.
-_INTERPRETERS = frozenset(
-    {"python", "python3", "node", "bun", "deno", "bash", "sh", "zsh", "ruby", "perl", "pwsh"}
-)
-_SCRIPTS = frozenset({".py", ".js", ".mjs", ".cjs", ".ts", ".sh", ".rb", ".pl", ".ps1"})
 
 
 class ProgramConfig(GraderConfig):
@@ -109,8 +105,8 @@ class ProgramGrader(Grader[ProgramConfig]):
         cwd = starting_directory(GradingContext(suite_directory=suite_directory), (command, *arguments))
         if shutil.which(_executable(command, cwd)) is None:
             return (f"`{command}` cannot be started: there is no such program",)
-        script = arguments[0] if arguments and Path(command).stem in _INTERPRETERS else ""
-        if Path(script).suffix in _SCRIPTS and not is_there(cwd / script):
+        script = script_of(command, arguments)
+        if script and not is_there(cwd / script):
             return (f"`{command}` cannot run `{script}`: there is no such file",)
         return ()
 
@@ -151,7 +147,8 @@ class ProgramGrader(Grader[ProgramConfig]):
             if finished.timed_out
             else f"exited with {finished.exit_code}"
         )
-        message = f"`{command}` {how}{_said(finished)}"
+        older = first_version_words(finished.stderr)
+        message = f"`{command}` {how}{f': {older}' if older else _said(finished)}"
         return _verdict(False, message, {**details, "exit_error": f"`{command}` {how}"})
 
     def _details(self, context: GradingContext) -> dict[str, object]:
@@ -164,7 +161,7 @@ class ProgramGrader(Grader[ProgramConfig]):
 
 def _executable(command: str, cwd: Path) -> str:
     """Return the program: a path from the starting directory, or a name on PATH."""
-    if "/" in command or "\\" in command:
+    if is_path(command):
         beside = cwd / command
         return str(beside) if beside.exists() else command
     return shutil.which(command) or command

@@ -17,7 +17,8 @@ from pydantic import ValidationError
 
 from waza_engine.graders.base import Grader, GraderConfig, GraderError
 from waza_engine.spec.block import one_of
-from waza_engine.spec.explain import location_of, sentence
+from waza_engine.spec.explain import location_of, sentence, without_echoes
+from waza_engine.spec.first_version import first_version_words
 
 BUILT_IN_TYPES = (
     "action_sequence",
@@ -126,7 +127,7 @@ def _validated(model: type[GraderConfig], config: Mapping[str, Any], warnings: l
         return model.model_validate(config, context={"warnings": warnings})
     except ValidationError as error:
         ignored = f" ({'; '.join(warnings)})" if warnings else ""
-        findings = error.errors(include_url=False)
+        findings = without_echoes(error.errors(include_url=False))
         wrong = [sentence(finding, ("config", *location_of(finding, config))) for finding in findings]
         raise GraderError("; ".join(wrong) + ignored) from None
 
@@ -151,6 +152,6 @@ def plugin_problems() -> tuple[str, ...]:
         try:
             plugin.load()
         except Exception as error:  # noqa: BLE001 - a plug-in of somebody else must not cost the others
-            reason = f"{type(error).__name__}: {error}"
+            reason = first_version_words(str(error)) or f"{type(error).__name__}: {error}"
             problems.append(f"the plug-in `{plugin.name}` ({plugin.value}) cannot be loaded: {reason}")
     return tuple(problems)

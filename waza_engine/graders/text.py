@@ -10,6 +10,7 @@ from waza_engine.graders.base import Grader, GradingContext, Verdict, verdict_of
 from waza_engine.graders.config import GraderConfig
 from waza_engine.graders.matching.letter_case import lowered
 from waza_engine.graders.matching.patterns import PatternError, found
+from waza_engine.graders.matching.quoting import quoted
 from waza_engine.graders.registry import register
 from waza_engine.spec.block import Given
 from waza_engine.spec.fields import PatternList, TextList
@@ -158,14 +159,14 @@ def pattern_check(
     except PatternError as error:
         return Check(path, False, f"{where}{error}")
     complaint = "no match for the pattern" if wanted else "the forbidden pattern matches:"
-    return Check(path, present == wanted, "" if present == wanted else f"{where}{complaint} {pattern}")
+    return Check(path, present == wanted, "" if present == wanted else f"{where}{complaint} `{pattern}`")
 
 
 def _substring(key: str, index: int, text: str, present: bool) -> Check:
     exactly = " (upper and lower case differ)" if key.endswith("_cs") else ""
-    return Check((key, index), present, "" if present else f"missing text{exactly}: {text}")
+    return Check((key, index), present, "" if present else f"missing text{exactly}: {quoted(text)}")
 
 
 def _forbidden(key: str, index: int, text: str, present: bool) -> Check:
     exactly = " (upper and lower case differ)" if key.endswith("_cs") else ""
-    return Check((key, index), not present, f"forbidden text{exactly}: {text}" if present else "")
+    return Check((key, index), not present, f"forbidden text{exactly}: {quoted(text)}" if present else "")

@@ -159,9 +159,14 @@ class Conclusion:
         }
 
 
-def conclude(run: RunOutcome, *, fail_under: float | None = None) -> Conclusion:
-    """Return what a run comes to; ``fail_under`` is the least score, 0..1, with which it passes."""
-    tasks = tuple(map(conclude_task, run.tasks))
+def conclude(
+    run: RunOutcome, *, fail_under: float | None = None, tasks: Sequence[TaskConclusion] | None = None
+) -> Conclusion:
+    """Return what a run comes to; ``fail_under`` is the least score, 0..1, with which it passes.
+
+    ``tasks`` is what its tasks come to, for one who has concluded that already.
+    """
+    tasks = tuple(map(conclude_task, run.tasks) if tasks is None else tasks)
     counts = _counts(tasks)
     triggers = _triggers(run)
     missed = tuple(_missed(metric) for metric in run.metrics if not metric.passed)

@@ -82,6 +82,7 @@ class TrialOutcome:
     its limit, or was cancelled, before it was done: it has no verdict and counts for nothing.
     ``tool_policy`` is what the agent file of a run of upstream allowed (``unrestricted``, ``deny_all``,
     ``allow_list``, "" without one), ``tool_denials`` the calls that it denied.
+    ``captured_at`` is when a trial that failed or broke had ended, in ISO 8601; "" for all others.
     """
 
     number: int
@@ -106,6 +107,7 @@ class TrialOutcome:
     command_invocations: Sequence[CommandInvocation] = ()
     tool_policy: str = ""
     tool_denials: Sequence[ToolDenial] = ()
+    captured_at: str = ""
 
     @property
     def graded(self) -> list[Graded]:

@@ -254,7 +254,7 @@ def prepare_regrading(request: RegradeRequest, suites: ResidentSuites) -> Regrad
         judge_model = project.defaults.judge_model
         warnings += [str(problem) for problem in problems]
     except SuiteFileError as error:
-        warnings.append(f"{error}; its defaults are used")
+        warnings.append(f"{error}; the whole file is left out")
     if workspace is not None:
         request = replace(request, workspace=Path(os.path.abspath(workspace)))  # noqa: PTH100 - links stay
     config, meter = suite.spec.config, Meter(Budget())

@@ -404,5 +404,5 @@ def _project(suite: Suite) -> tuple[ProjectConfig, list[str]]:
     try:
         project, warnings = load_project_config(suite.directory)
     except SuiteFileError as error:
-        return ProjectConfig(), [f"{error}; its defaults are used"]
+        return ProjectConfig(), [f"{error}; the whole file is left out"]
     return project, [str(warning) for warning in warnings]

@@ -11,7 +11,7 @@ from waza_engine.runs.loading.discovery import eval_file_of
 from waza_engine.runs.loading.suite import SuiteError
 from waza_engine.scaffold.files import original_text, restored
 from waza_engine.scaffold.problems import ScaffoldError
-from waza_engine.scaffold.text import scalar
+from waza_engine.scaffold.text import free_name, scalar
 from waza_engine.scaffold.yaml_lists import with_item
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.reading.scalars import Json
@@ -50,7 +50,7 @@ def with_grader(file: Path, type_name: str, name: str = "") -> tuple[Path, bytes
     taken = _names(found)
     if name in taken:
         raise ScaffoldError(f"{path} has a grader `{name}` already; choose another --name.")
-    chosen = name or _free(str(_entry(grader_entry(type_name))["name"]), taken)
+    chosen = name or free_name(str(_entry(grader_entry(type_name))["name"]), taken)
     item = grader_entry(type_name, chosen)
     extended = with_item(text, "graders", item, path)
     if extended is None:
@@ -80,11 +80,3 @@ def _names(document: Json) -> set[str]:
     graders = document.get("graders") if isinstance(document, dict) else None
     entries = graders if isinstance(graders, list) else []
     return {str(entry.get("name") or entry.get("type")) for entry in entries if isinstance(entry, dict)}
-
-
-def _free(wanted: str, taken: set[str]) -> str:
-    name, number = wanted, 1
-    while name in taken:
-        number += 1
-        name = f"{wanted}_{number}"
-    return name

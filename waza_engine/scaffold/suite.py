@@ -18,6 +18,7 @@ from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.skill_file import SkillFile, load_skill_file
 
 SKILL_NAME = "SKILL.md"
+EVAL_NAME = "eval.yaml"
 DEFAULT_MODEL = "claude-sonnet-4.6"
 _FIXTURE = "example.md"
 _DESCRIPTION_CHARACTERS = 200
@@ -35,24 +36,29 @@ class NewSuite:
 
 
 def new_suite(
-    source: Path, directory: Path | None = None, *, executor: str = "mock", model: str = DEFAULT_MODEL
+    source: Path,
+    directory: Path | None = None,
+    *,
+    executor: str = "mock",
+    model: str = DEFAULT_MODEL,
+    base: Path | None = None,
 ) -> NewSuite:
     """Return the suite for a ``SKILL.md`` or the folder it is in; nothing is written.
 
     Without ``directory`` it goes to a folder of the skill's name below ``paths.evals`` of the nearest
-    ``.waza.yaml``, or below ``evals`` here. Raises ``ScaffoldError``.
+    ``.waza.yaml``, or below ``evals`` of ``base``, else of the working directory. Raises ``ScaffoldError``.
     """
     if executor not in EXECUTORS:
         raise ScaffoldError(f"`{executor}` is not an executor; write one of {', '.join(EXECUTORS)}.")
     path, skill = _skill(source)
     name = printable(skill.name) or path.parent.name or "skill"
     warnings = _warnings(path, skill, name)
-    target = directory or _evals_directory(path) / slug(name, "skill")
+    target = directory or _evals_directory(path, base or Path.cwd()) / slug(name, "skill")
     prompts = trigger_prompts(name, skill.description)
     folder = _relative(path.parent, target)
     tasks = _tasks(name, prompts, invoked=EXECUTORS[executor].skills_in_new_suites)
     files = {
-        "eval.yaml": _eval_file(name, skill, folder, executor, model),
+        EVAL_NAME: _eval_file(name, skill, folder, executor, model),
         **tasks,
         "trigger_tests.yaml": _trigger_tests(name, prompts),
         f"fixtures/{_FIXTURE}": "# Example\n\nPut the files here that the skill works on in your tasks.\n",
@@ -86,10 +92,10 @@ def _warnings(path: Path, skill: SkillFile, name: str) -> list[str]:
     return warnings
 
 
-def _evals_directory(skill: Path) -> Path:
+def _evals_directory(skill: Path, base: Path) -> Path:
     config = find_project_config(skill.parent)
     if config is None:
-        return Path.cwd() / "evals"
+        return base / "evals"
     try:
         project, _ = load_project_config(skill.parent)
     except SuiteFileError as error:

@@ -9,7 +9,7 @@ from pathlib import Path
 from waza_engine.runs.loading.discovery import eval_file_of
 from waza_engine.runs.loading.suite import SuiteError, load_suite
 from waza_engine.scaffold.problems import ScaffoldError
-from waza_engine.scaffold.text import scalar, slug
+from waza_engine.scaffold.text import free_name, scalar, slug
 from waza_engine.spec.eval_file import EvalFile
 from waza_engine.spec.loading import load_eval_file
 from waza_engine.spec.problems import SuiteFileError
@@ -51,7 +51,9 @@ def new_task(identifier: str, suite: Path, *, prompt: str = "", name: str = "") 
         )
     if identifier in known and known[identifier] != place:
         raise ScaffoldError(f"{known[identifier]} has the id `{identifier}` already; choose another one.")
-    return NewTask(place, _text(identifier, name, prompt))
+    # Of two graders of one name only the later one would count.
+    grader = free_name("has_answer", {entry.name or entry.type for entry in spec.graders})
+    return NewTask(place, _text(identifier, name, prompt, grader))
 
 
 def _known_ids(path: Path, spec: EvalFile) -> dict[str, Path]:
@@ -86,7 +88,7 @@ def _candidates(directory: Path, pattern: str, stem: str) -> list[Path]:
     return [above / name for name in names if name]
 
 
-def _text(identifier: str, name: str, prompt: str) -> str:
+def _text(identifier: str, name: str, prompt: str, grader: str) -> str:
     asked = prompt or "Replace this with what a user would write"
     return f"""\
 id: {scalar(identifier)}
@@ -98,7 +100,7 @@ inputs:
 # What must a good answer contain? Make this check your own.
 graders:
   - type: code
-    name: has_answer
+    name: {grader}
     config:
       assertions:
         - len(output.strip()) > 0

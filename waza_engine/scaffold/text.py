@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
+from collections.abc import Collection
 
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9 /.,'()+_?!-]*[A-Za-z0-9.)?!]|[A-Za-z]{2,}")
 _WORDS_WITH_A_MEANING = frozenset({"true", "false", "null", "yes", "no", "on", "off", "nan", "inf"})
@@ -25,3 +26,12 @@ def slug(text: str, fallback: str) -> str:
     if len(hyphened) > _LONGEST_SLUG:
         hyphened = hyphened[: _LONGEST_SLUG + 1].rpartition("-")[0] or hyphened[:_LONGEST_SLUG]
     return hyphened or fallback
+
+
+def free_name(wanted: str, taken: Collection[str]) -> str:
+    """Return a name that is not taken: the one wanted, or that with a number."""
+    name, number = wanted, 1
+    while name in taken:
+        number += 1
+        name = f"{wanted}_{number}"
+    return name

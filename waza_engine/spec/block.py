@@ -81,7 +81,8 @@ class Block(BaseModel):
 
     What has no effect is left out and described in the list ``warnings`` of the validation context (upstream
     0.38 runs such a file and logs a line). Without such a list unknown keys are refused. ``unknown_keys =
-    "error"`` marks the blocks where upstream refuses them too. A key without a value (``tags:``) counts as
+    "error"`` marks the blocks where upstream refuses them too, ``unknown_key_effect`` says what is lost then,
+    when that is not the run. A key without a value (``tags:``) counts as
     absent.
 
     ``rules`` are JSON Schema rules over several keys that a subclass also checks itself; each may carry an
@@ -105,6 +106,7 @@ class Block(BaseModel):
     recommended: ClassVar[tuple[Mapping[str, str], ...]] = ()
     null_is_absent: ClassVar[bool] = True
     unknown_keys: ClassVar[Literal["warning", "error"]] = "warning"
+    unknown_key_effect: ClassVar[str] = ""
     rules: ClassVar[tuple[Mapping[str, Any], ...]] = ()
     first_keys: ClassVar[tuple[str, ...]] = ()
     marks_nullable: ClassVar[bool] = True
@@ -174,6 +176,7 @@ class Block(BaseModel):
             value.pop("title", None)
             _write_once(value, nullable=cls.null_is_absent and key not in block.get("required", ()))
         block["x-waza-unknown-keys"] = cls.unknown_keys
+        block |= {"x-waza-unknown-key-effect": cls.unknown_key_effect} if cls.unknown_key_effect else {}
         if cls.misspellings:
             block["x-waza-misspellings"] = dict(cls.misspellings)
         if cls.uncertain:

@@ -13,7 +13,8 @@ class ExecutorKind:
 
     ``what`` describes it in the documentation of the key. In a new suite ``note`` stands behind its name and
     ``keys`` are the lines that it needs there; with ``skills_in_new_suites`` the tasks ask at once that the
-    skill was invoked. ``replays`` is true when its answers are those of an earlier run.
+    skill was invoked. ``replays`` is true when its answers are those of an earlier run, ``costs`` when a
+    call of it costs, ``has_model`` when judges can be asked with it, as the executor says itself.
     """
 
     what: str
@@ -21,6 +22,8 @@ class ExecutorKind:
     keys: tuple[str, ...] = ()
     skills_in_new_suites: bool = False
     replays: bool = False
+    costs: bool = False
+    has_model: bool = False
 
 
 EXECUTORS: Mapping[str, ExecutorKind] = MappingProxyType(
@@ -31,14 +34,20 @@ EXECUTORS: Mapping[str, ExecutorKind] = MappingProxyType(
             note="answers without an agent and without cost; `copilot-sdk` asks a real one",
         ),
         "copilot-sdk": ExecutorKind(
-            "the GitHub Copilot agent, with skills, tools and MCP servers.", skills_in_new_suites=True
+            "the GitHub Copilot agent, with skills, tools and MCP servers.",
+            skills_in_new_suites=True,
+            costs=True,
+            has_model=True,
         ),
         "openai": ExecutorKind(
-            "any server that speaks OpenAI's chat completions; tools with `workspace_tools`."
+            "any server that speaks OpenAI's chat completions; tools with `workspace_tools`.",
+            costs=True,
+            has_model=True,
         ),
         "command": ExecutorKind(
             "any agent with a command line, described by the file in `adapter`.",
             keys=("adapter: adapters/agent.json  # how to start your agent",),
+            costs=True,
         ),
         "replay": ExecutorKind("the answers of an earlier run, from the file in `recording`.", replays=True),
     }

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from waza_engine.spec.block import one_of
+from waza_engine.spec.fields import plain_text
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -77,8 +78,7 @@ def sentence(finding: ErrorDetails, location: Location, *, as_json: bool = False
             expected = [
                 part.strip("' ") for part in str(context["expected"]).replace(" or ", ", ").split(",")
             ]
-            known = one_of([word for word in expected if word])
-            return f"{place} is `{finding['input']}`, which is not one of {known}"
+            return f"{place} {_other_than([word for word in expected if word], finding['input'])}"
         case "greater_than_equal":
             return f"{place} must be {context['ge']:g} or more"
         case "less_than_equal":
@@ -91,6 +91,38 @@ def sentence(finding: ErrorDetails, location: Location, *, as_json: bool = False
             return f"{place} {_MUST_BE_IN_JSON[kind]}"
         case kind:
             return f"{place} {_MUST_BE.get(kind, 'has a value that cannot be used here')}"
+
+
+def without_echoes(findings: Sequence[ErrorDetails]) -> list[ErrorDetails]:
+    """Return the findings but those that only follow from others.
+
+    Items that are wrong are left out before the length of their list is looked at, so that it may seem empty.
+    """
+    return [
+        finding
+        for finding in findings
+        if finding["type"] != "too_short"
+        or not any(
+            len(other["loc"]) > len(finding["loc"]) and other["loc"][: len(finding["loc"])] == finding["loc"]
+            for other in findings
+        )
+    ]
+
+
+def _other_than(words: Sequence[str], value: object) -> str:
+    """Complete a place with what is wrong with a value that is none of the words."""
+    known = one_of(words)
+    match value:
+        case None | "":
+            return f"is empty; write {known}"
+        case bool() | int() | float():
+            return f"is `{plain_text(value)}`, which is not one of {known}"
+        case str():
+            return f"is `{value}`, which is not one of {known}"
+        case Mapping():
+            return f"must be {known}, not a block of keys"
+        case _:
+            return f"must be {known}, not a list"
 
 
 def place_name(location: Location) -> str:

@@ -20,7 +20,7 @@ from waza_engine.files import Boundary
 from waza_engine.spec.block import Block
 from waza_engine.spec.dialects import canonical_eval, canonical_task
 from waza_engine.spec.eval_file import EvalFile
-from waza_engine.spec.explain import Location, location_of, place_name, sentence
+from waza_engine.spec.explain import Location, location_of, place_name, sentence, without_echoes
 from waza_engine.spec.problems import SuiteFileError, SuiteFileWarning
 from waza_engine.spec.project_config import ProjectConfig
 from waza_engine.spec.reading.boundary import suite_boundary
@@ -212,7 +212,8 @@ def _blocks_in(annotation: Any) -> Iterator[type[Block]]:
 
 def _first_error(file: YamlFile, known: Mapping[str, Any], error: ValidationError) -> SuiteFileError:
     """Return the finding that stands first in the file."""
-    found = [(location_of(finding, known), finding) for finding in error.errors(include_url=False)]
+    findings = without_echoes(error.errors(include_url=False))
+    found = [(location_of(finding, known), finding) for finding in findings]
     location, finding = min(found, key=lambda pair: file.line_of(pair[0]))
     return SuiteFileError(
         file.path,

@@ -20,10 +20,15 @@ _SUFFIX = matching(
 _NOT_BLANK = matching(r"\S", "must not be blank")
 
 
+WITHOUT_EFFECT = "nothing in this file has an effect then"
+"""What an unknown key does: upstream drops the whole file then."""
+
+
 class Section(Block):
-    """A section of `.waza.yaml`. Unknown keys are errors: upstream drops the whole file then."""
+    """A section of `.waza.yaml`. Unknown keys are errors."""
 
     unknown_keys: ClassVar[Literal["warning", "error"]] = "error"
+    unknown_key_effect: ClassVar = WITHOUT_EFFECT
 
 
 class Paths(Section):

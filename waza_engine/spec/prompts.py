@@ -33,7 +33,7 @@ class PromptLine(Block):
     )
     hint: PlainText = Field(default="", description="What a good answer contains, for graders and judges.")
     reference: PlainText | None = Field(
-        default=None, description="An answer known to be good; `validate-refs` runs the grader on it."
+        default=None, description="An answer known to be good, for graders and judges."
     )
     metadata: AnyMap = Field(
         default_factory=dict[str, Any],

@@ -9,6 +9,7 @@ from collections.abc import Generator
 from typing import TYPE_CHECKING
 
 from waza_engine.steps import finished
+from waza_language_server.analysis.directives import as_wanted
 from waza_language_server.analysis.failures import guarded, note_failure
 from waza_language_server.analysis.file_rules.schema_version import as_newer
 from waza_language_server.analysis.file_rules.syntax_problems import multiplies_itself, syntax_faults
@@ -42,7 +43,8 @@ def diagnose(document: Document, workspace: Workspace) -> tuple[Problem, ...]:
 def diagnose_in_steps(document: Document, workspace: Workspace) -> Generator[None, None, tuple[Problem, ...]]:
     """Do the same with many pauses, where the caller may do something else or stop."""
     yield from document.read_in_steps()
-    return (yield from in_order(document.tree, _problems_of(document, workspace)))
+    problems = yield from in_order(document.tree, _problems_of(document, workspace))
+    return as_wanted(problems, document, workspace)
 
 
 def in_order(tree: Tree, found: Found) -> Generator[None, None, tuple[Problem, ...]]:

@@ -5,19 +5,32 @@ What a code means, how grave it is and an example of it stand in ``codes/``.
 
 from __future__ import annotations
 
-from waza_language_server.analysis.file_rules.eval_file import mock_servers, rows
+from waza_language_server.analysis.file_rules.eval_file import inline_ids, mock_servers, rows, weights
 from waza_language_server.analysis.file_rules.expected_graders import expected_graders
 from waza_language_server.analysis.file_rules.grader_names import duplicate_names
 from waza_language_server.analysis.file_rules.schema_version import newer_version
 from waza_language_server.analysis.file_rules.syntax_problems import syntax
+from waza_language_server.analysis.file_rules.trigger_prompts import both_sides
 from waza_language_server.analysis.file_rules.turns import turns
 from waza_language_server.analysis.rule import FileView, GradersView, GraderView, Rule, SuiteView
 from waza_language_server.analysis.schema_rules.structure import structure_of_file, structure_of_grader
-from waza_language_server.analysis.suite_rules.grader_names import names_taken_by_suite, unknown_names
+from waza_language_server.analysis.suite_rules.grader_names import (
+    names_taken_by_suite,
+    unknown_judges,
+    unknown_names,
+)
 from waza_language_server.analysis.suite_rules.grader_packages import packages
+from waza_language_server.analysis.suite_rules.judges import nobody_to_judge
+from waza_language_server.analysis.suite_rules.named_files import missing_files
+from waza_language_server.analysis.suite_rules.programs import missing_programs
+from waza_language_server.analysis.suite_rules.skills import missing_skills
 from waza_language_server.analysis.suite_rules.task_globs import task_globs
 from waza_language_server.analysis.suite_rules.tasks import duplicate_ids, relative_paths
 from waza_language_server.analysis.value_rules.assertions import assertions, javascript_meant
+from waza_language_server.analysis.value_rules.contradictions import (
+    contradictions_of_expected,
+    contradictions_of_grader,
+)
 from waza_language_server.analysis.value_rules.patterns import patterns_of_file, patterns_of_grader
 from waza_language_server.analysis.value_rules.tool_names import tool_names
 from waza_language_server.syntax.fault import FAULT_CODES
@@ -49,6 +62,10 @@ FILE_RULES: tuple[Rule[FileView], ...] = (
 ITEM_RULES: tuple[Rule[FileView], ...] = (
     Rule("turns", turns, _codes("duplicate-turn turn-never-comes")),
     Rule("rows", rows, _codes("bounds-reversed")),
+    Rule("weights", weights, _codes("weights-not-one")),
+    Rule("ids of inline tasks", inline_ids, _codes("duplicate-task-id")),
+    Rule("trigger prompts", both_sides, _codes("prompt-on-both-sides")),
+    Rule("expected contradictions", contradictions_of_expected, _codes("contradiction")),
     Rule("version", newer_version, _codes("newer-format")),
     Rule("mock servers", mock_servers, _codes("duplicate-mock-name")),
 )
@@ -61,12 +78,14 @@ GRADER_RULES: tuple[Rule[GraderView], ...] = (
         _STRUCTURE_CODES | _codes("missing-grader-type unknown-grader-type deprecated-grader-type"),
     ),
     Rule("patterns of graders", patterns_of_grader, _PATTERN_CODES),
+    Rule("contradictions", contradictions_of_grader, _codes("contradiction")),
     Rule("tool names", tool_names, _codes("blank-in-tool-name")),
     Rule(
         "assertions",
         assertions,
         _codes(
-            "assertion-javascript assertion-statement assertion-syntax assertion-unknown-name "
+            "assertion-attribute assertion-case assertion-constant assertion-internal assertion-javascript "
+            "assertion-key assertion-statement assertion-syntax assertion-uncalled assertion-unknown-name "
             "assertion-vanishing-name"
         ),
     ),
@@ -85,6 +104,11 @@ SUITE_RULES: tuple[Rule[SuiteView], ...] = (
     Rule("task id", duplicate_ids, _codes("duplicate-task-id")),
     Rule("suite names", names_taken_by_suite, _codes("grader-name-of-suite")),
     Rule("grader packages", packages, _codes("grader-package")),
+    Rule("named files", missing_files, _codes("missing-file")),
+    Rule("programs", missing_programs, _codes("missing-program")),
+    Rule("skills", missing_skills, _codes("skill-not-found")),
+    Rule("judges", nobody_to_judge, _codes("nobody-judges")),
+    Rule("judge references", unknown_judges, _codes("unknown-grader-name")),
     Rule("grader references", unknown_names, _codes("unknown-grader-name")),
 )
 """Rules about what other files say."""

@@ -50,6 +50,8 @@ class Completion:
     is_snippet: bool = False
     filter_text: str | None = None
     deprecated: bool = False
+    goes_on: bool = False
+    """Whether what is filled in first can be chosen from a list as well."""
 
     @property
     def text_without_places(self) -> str:

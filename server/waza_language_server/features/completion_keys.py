@@ -6,11 +6,14 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from waza_language_server.features.completion_item import Completion, Place
+from waza_language_server.features.completion_values import PROVIDED_KINDS
 from waza_language_server.features.shape_text import notes, signature
 from waza_language_server.features.snippets import grader_snippet, value_snippet
 
 if TYPE_CHECKING:
     from waza_language_server.schema.shape import Shape
+
+_CHOSEN_FROM_LISTS = frozenset({"grader", *PROVIDED_KINDS})
 
 
 def key_items(place: Place, holder: Shape, *, new_item: bool = False) -> Iterator[Completion]:
@@ -34,7 +37,17 @@ def key_items(place: Place, holder: Shape, *, new_item: bool = False) -> Iterato
             edit=place.line(text),
             is_snippet=not place.follows_colon,
             deprecated=shape.deprecated,
+            goes_on=_goes_on(shape) and not place.follows_colon,
         )
+
+
+def _goes_on(shape: Shape) -> bool:
+    """Whether the first thing to fill in below a key has a list of what it may be."""
+    kinds = {each.kind for each in (shape, shape.branch("sequence").items) if each is not None}
+    kinds |= {branch.kind for branch in shape.branches}
+    items = shape.branch("sequence").items
+    kinds |= {branch.kind for branch in items.branches} if items is not None else set()
+    return not kinds.isdisjoint(_CHOSEN_FROM_LISTS)
 
 
 def _value(place: Place, holder: Shape, name: str, shape: Shape) -> str:

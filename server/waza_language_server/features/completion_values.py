@@ -183,3 +183,5 @@ _PROVIDERS: dict[str, Provider] = {
     "tool.name": _tools,
     "skill.name": _skills,
 }
+PROVIDED_KINDS = frozenset(_PROVIDERS)
+"""Kinds of values that are offered from what stands around the file."""

@@ -76,9 +76,7 @@ def value_snippet(shape: Shape, layout: Layout) -> str:
         )
     if "boolean" in types and len(types) == 1:
         return f" {_choice(['false', 'true'] if branch.default is True else ['true', 'false'])}"
-    numbers = [*branch.examples, *([branch.default] if branch.has_default else [])]
-    number = next((value for value in numbers if isinstance(value, int | float) and value), None)
-    return f" ${{1:{value_text(number)}}}" if number is not None else " $1"
+    return _number(branch, 1)
 
 
 def item_snippet(shape: Shape) -> str:
@@ -165,7 +163,16 @@ def _short_value(shape: Shape, number: int) -> str:
     types = _main_branch(shape).types
     if "array" in types and "string" not in types:
         return f" [${number}]"
-    return f" ${number}"
+    return _number(_main_branch(shape), number)
+
+
+def _number(shape: Shape, place: int) -> str:
+    """Return a place for a value, filled with the example or the default where that is a number."""
+    numbers = [*shape.examples, *([shape.default] if shape.has_default else [])]
+    number = next(
+        (value for value in numbers if isinstance(value, int | float) and value and value is not True), None
+    )
+    return f" ${{{place}:{value_text(number)}}}" if number is not None else f" ${place}"
 
 
 def _item(shape: Shape, layout: Layout) -> str:

@@ -53,6 +53,8 @@ _FOREIGN_KEYS = _words(
     "on jobs runs steps nodes outputs stages pool trigger apiVersion kind services image "
     "openapi swagger paths components $schema $id definitions"
 )
+_SMALLEST_SUITE = _words("name config graders tasks")
+_NOTHING_BUT_TASKS = _words("tasks version description")
 _SUITE_SIBLINGS = frozenset({"tasks", "SKILL.md", *CONFIG_NAMES, *TRIGGER_NAMES})
 _KEY_AT_MARGIN = re.compile(r"""(?m)^(?:"([^"\n]*)"|'([^'\n]*)'|([$\w][\w$.-]*))[ \t]*:(?=[ \t\r\n]|$)""")
 _LIST = re.compile(r"(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\r|\n))*+(?:---[ \t]*(?:\r\n|\r|\n))?-[ \t\r\n]")
@@ -126,6 +128,15 @@ def _is_eval(content: _Content, siblings: Collection[str]) -> bool:
         return True
     if _is_surely_eval(content):
         return True
+    if keys >= _SMALLEST_SUITE:
+        return True
+    if (
+        keys & _EVAL_KEYS <= _NOTHING_BUT_TASKS
+        and content.block("tasks")
+        and "inputs" not in content.block("tasks")
+    ):
+        # Tasks of another tool: a list of mappings that ask nothing of an agent, and no suite around them.
+        return False
     suite_around = not _SUITE_SIBLINGS.isdisjoint(siblings)
     return suite_around and (bool(keys & _EVAL_KEYS) if keys else not content.list)
 

@@ -112,12 +112,21 @@ class Project:
         return self.disk.once((self, "eval names", folder), lambda: self._eval_names(path))
 
     def _eval_names(self, path: Path) -> tuple[str, ...]:
+        config = self._config_of(path)
+        configured = self._eval_name_of(config) if config is not None else None
+        return (configured, *EVAL_NAMES) if configured else EVAL_NAMES
+
+    def config_of(self, path: Path) -> Path | None:
+        """Return the nearest ``.waza.yaml`` of a file."""
+        folder = path.parent
+        return self.disk.once((self, "config", folder), lambda: self._config_of(path))
+
+    def _config_of(self, path: Path) -> Path | None:
         for folder in folders_above(path):
             for name in CONFIG_NAMES:
                 if name in self.names(folder):
-                    configured = self._eval_name_of(folder / name)
-                    return (configured, *EVAL_NAMES) if configured else EVAL_NAMES
-        return EVAL_NAMES
+                    return folder / name
+        return None
 
     def text(self, path: Path) -> Fact[str]:
         """Return the text of a file as it is open, or else as it is on disk."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -26,6 +27,9 @@ class Workspace:
     known: KnownMentions = field(default_factory=KnownMentions, compare=False, repr=False)
     """What the closed files mention, as far as they were read."""
 
+    severities: Mapping[str, str] = field(default_factory=dict[str, str])
+    """How grave the client wants codes to be taken: ``off`` or a severity."""
+
     def with_document(self, document: Document) -> Workspace:
         """Return the same in which this document is open as it is."""
         return replace(self, project=self.project.with_document(document))
@@ -37,4 +41,4 @@ class Workspace:
 
     def with_catalog(self, catalog: Catalog) -> Workspace:
         """Return the same in which something else may be written."""
-        return Workspace(self.project, catalog)
+        return Workspace(self.project, catalog, severities=self.severities)

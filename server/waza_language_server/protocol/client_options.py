@@ -11,11 +11,15 @@ class ClientOptions:
     """``interpreter`` is the Python that runs suites, None for the server's own.
 
     ``trusted`` tells whether code of this workspace may run; a client that knows no trust does not say, and
-    it may. ``shows_changes`` tells that it has the command ``waza.showChange``.
+    it may. ``suggest_command`` is a command of the client that opens the list of suggestions.
+    ``severity`` are severities by code, as they were given.
+    ``shows_changes`` tells that it has the command ``waza.showChange``.
     """
 
     interpreter: str | None = None
     trusted: bool = True
+    suggest_command: str | None = None
+    severity: object = None
     shows_changes: bool = False
 
 
@@ -23,5 +27,15 @@ def client_options(given: object) -> ClientOptions:
     """Return what a client has given; what is not what it should be is passed over, and is no trust."""
     options = cast("dict[str, object]", given) if isinstance(given, dict) else dict[str, object]()
     interpreter, trusted = options.get("interpreter"), options.get("trusted")
-    known = interpreter if isinstance(interpreter, str) and interpreter else None
-    return ClientOptions(known, trusted is None or trusted is True, options.get("showsChanges") is True)
+    suggest = options.get("suggestCommand")
+    return ClientOptions(
+        _word(interpreter),
+        trusted is None or trusted is True,
+        _word(suggest),
+        options.get("severity"),
+        options.get("showsChanges") is True,
+    )
+
+
+def _word(given: object) -> str | None:
+    return given if isinstance(given, str) and given else None

@@ -125,9 +125,11 @@ class Converter:
         tooltip = types.MarkupContent(types.MarkupKind.Markdown, text) if text else None
         return types.InlayHint(self.position(hint.offset), told, padding_left=True, tooltip=tooltip)
 
-    def completions(self, completions: Completions) -> types.CompletionList:
-        """Return what can be written, best first."""
-        items = [self._completion(item) for item in completions.items]
+    def completions(
+        self, completions: Completions, suggest_command: str | None = None
+    ) -> types.CompletionList:
+        """Return what can be written, best first; the client's command opens the next list."""
+        items = [self._completion(item, suggest_command) for item in completions.items]
         return types.CompletionList(completions.incomplete, items)
 
     def code_action(
@@ -165,7 +167,7 @@ class Converter:
             ]
         return diagnostic
 
-    def _completion(self, completion: Completion) -> types.CompletionItem:
+    def _completion(self, completion: Completion, suggest_command: str | None) -> types.CompletionItem:
         abilities = self._abilities
         snippet = completion.is_snippet and abilities.inserts_snippets
         text = completion.edit.text if snippet else completion.text_without_places
@@ -185,6 +187,8 @@ class Converter:
             markdown = abilities.renders_markdown_in_completion
             kind = types.MarkupKind.Markdown if markdown else types.MarkupKind.PlainText
             item.documentation = types.MarkupContent(kind, completion.documentation)
+        if completion.goes_on and suggest_command is not None:
+            item.command = types.Command("Suggest", suggest_command)
         if completion.deprecated and abilities.strikes_through_deprecated_items:
             item.tags = [types.CompletionItemTag.Deprecated]
         return item

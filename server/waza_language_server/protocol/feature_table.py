@@ -67,6 +67,11 @@ FEATURES = (
             trigger_characters=[":", " ", "-", "/", '"', "'"], resolve_provider=False
         ),
     ),
+    Feature(
+        types.TEXT_DOCUMENT_ON_TYPE_FORMATTING,
+        "new_line.indent",
+        options=types.DocumentOnTypeFormattingOptions("\n"),
+    ),
     Feature(types.TEXT_DOCUMENT_HOVER, "hover.hover"),
     Feature(types.TEXT_DOCUMENT_CODE_LENS, "code_lens.code_lens", options=types.CodeLensOptions()),
     Feature(types.TEXT_DOCUMENT_INLAY_HINT, "inlay_hint.inlay_hint", options=types.InlayHintOptions()),

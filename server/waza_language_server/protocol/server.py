@@ -87,7 +87,12 @@ class WazaServer(LanguageServer):
 
         roots = (path_of(folder.uri) for folder in self.workspace.folders.values())
         encoding = cast("Encoding", str(self.server_capabilities.position_encoding or "utf-16"))
-        return Session([root for root in roots if root is not None], encoding)
+        session = Session([root for root in roots if root is not None], encoding)
+        if self.options.severity is not None:
+            from waza_language_server.analysis.directives import known_severities
+
+            session.use_severities(known_severities(self.options.severity))
+        return session
 
     @cached_property
     def diagnostics(self) -> Diagnostics:

@@ -166,6 +166,13 @@ class Shape:
         return self.schema.get("x-waza-unknown-keys", "error")
 
     @property
+    def unknown_key_effect(self) -> str:
+        """What an unknown key costs."""
+        if self.unknown_keys != "error":
+            return "it has no effect"
+        return self.schema.get("x-waza-unknown-key-effect", "a run refuses it")
+
+    @property
     def nullable(self) -> bool:
         """Whether a key without a value counts as absent."""
         return "null" in self.types or bool(self.schema.get("x-waza-nullable", False))

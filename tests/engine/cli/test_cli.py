@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -189,6 +190,19 @@ def test_a_terminal_gets_a_progress_bar_and_a_pipe_does_not(tmp_path: Path) -> N
     assert "━".encode() in shown
     assert b"1/1" in shown
     assert "━" not in engine("run", path).stdout
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pseudo terminals are POSIX")
+def test_a_progress_bar_has_room_beside_long_names_on_a_narrow_terminal(tmp_path: Path) -> None:
+    identifier = "explains-what-the-deployment-script-does-when-a-region-is-missing"
+    sleeps = "- {type: program, name: sleeps, config: {command: sleep, args: ['0.5']}}\n"
+    path = write_suite(tmp_path, {"a": task(identifier)}, graders=sleeps)
+    shown = shown_on_terminal("run", path, COLUMNS="60").decode()
+    lines = re.split(r"[\r\n]+", re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown))
+    bars = [line for line in lines if "explains-what" in line and "1.00" not in line]
+    assert bars
+    assert all("━" in line and "/1 0:00:0" in line for line in bars), bars
+    assert max(map(len, bars)) <= 60
 
 
 @pytest.mark.parametrize("output_format", ["text", "json", "jsonl"])

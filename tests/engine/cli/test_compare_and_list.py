@@ -157,9 +157,9 @@ def test_a_list_as_json_is_one_object(tmp_path: Path) -> None:
     assert [(found["id"], found["name"]) for found in only["tasks"]] == [("a", "Task a")]
 
 
-def test_a_directory_without_a_suite_is_exit_code_2(tmp_path: Path) -> None:
+def test_a_directory_without_a_suite_has_none_to_list(tmp_path: Path) -> None:
     found = engine("list", tmp_path)
-    assert (found.returncode, found.stdout) == (2, "")
+    assert (found.returncode, found.stdout) == (0, "")
     assert found.stderr == f"There is no eval.yaml below {tmp_path}.\n"
 
 

@@ -154,13 +154,3 @@ def test_an_option_that_names_no_executor_does_not_blame_the_file(tmp_path: Path
     assert found.returncode == 2
     assert found.stderr.startswith("`moc` is not an executor; choose one of `mock`, ")
     assert str(suite) not in found.stderr
-
-
-def test_a_value_of_the_wrong_kind_is_told_in_our_words(tmp_path: Path) -> None:
-    suite = write_suite(tmp_path, {"a": task("a")}, graders=SAYS)
-    for option, value, told in (
-        ("--trials", "x", "'--trials': must be a whole number"),
-        ("--max-cost", "x", "'--max-cost': must be a number"),
-        ("--format", "x", "'--format': 'x' is not one of "),
-    ):
-        assert told in engine("run", suite, option, value).stderr

@@ -23,10 +23,10 @@ def install_example(folder: Path) -> Path:
     return site
 
 
-def broken_plugin(folder: Path) -> Path:
+def broken_plugin(folder: Path, target: str = "no_such_module_here") -> Path:
     """Lay down a package whose entry point cannot be imported; return the directory for PYTHONPATH."""
     information = folder / "broken-1.0.dist-info"
     information.mkdir(parents=True)
     (information / "METADATA").write_text("Metadata-Version: 2.1\nName: broken\nVersion: 1.0\n")
-    (information / "entry_points.txt").write_text("[waza_engine.graders]\nlost = no_such_module_here\n")
+    (information / "entry_points.txt").write_text(f"[waza_engine.graders]\nlost = {target}\n")
     return folder

@@ -84,3 +84,22 @@ def test_a_package_that_cannot_be_imported_costs_only_its_own_types(tmp_path: Pa
     assert found["speaks"]["passed"]
     assert found["lost"]["status"] == "error"
     assert "the plug-in `lost` (no_such_module_here) cannot be loaded" in found["lost"]["feedback"]
+
+
+def test_a_grader_of_the_first_version_is_told_what_to_import_instead(tmp_path: Path) -> None:
+    path = broken_plugin(tmp_path / "site", "oldest")
+    (path / "oldest.py").write_text("from waza.graders.base import Grader, GraderRegistry\n", "utf-8")
+    graders = (
+        "- {type: lost, name: package}\n"
+        "- {type: script, name: script, config: {script: oldest.py}}\n"
+        "- {type: inline, name: inline, config: {grader: oldest.py}}\n"
+        f"- {{type: program, name: program, config: {{command: '{sys.executable}', args: [oldest.py]}}}}\n"
+    )
+    suite = write_suite(tmp_path / "suite", {"a": task("a")}, graders=graders)
+    (suite.parent / "oldest.py").write_bytes((path / "oldest.py").read_bytes())
+    found = validations(engine("run", suite, "--format", "json", path=path))
+    for name in ("package", "script", "inline", "program"):
+        said = found[name]["feedback"]
+        assert "`waza.graders` is the first version's package" in said
+        assert "from `waza_engine.graders.base`" in said
+        assert "Traceback" not in said

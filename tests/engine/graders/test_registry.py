@@ -10,8 +10,10 @@ import pytest
 
 from tests.engine.graders.grading import only, refused
 from waza_engine.graders import registry
-from waza_engine.graders.base import Grader, GraderConfig, GradingContext, Verdict
+from waza_engine.graders.base import Grader, GraderConfig, GraderError, GradingContext, Verdict
 from waza_engine.graders.registry import create, custom_types, grader_types, register
+
+EXACT = {"matching_mode": "exact_match"}
 
 
 def test_the_types_come_in_alphabetical_order() -> None:
@@ -149,3 +151,35 @@ def test_a_custom_type_cannot_take_a_built_in_name() -> None:
 
             def grade(self, context: GradingContext) -> Verdict:
                 raise NotImplementedError
+
+
+@pytest.mark.parametrize(
+    ("config", "told"),
+    [
+        (
+            {**EXACT, "expected_actions": [["a"]]},
+            "`config.expected_actions[0]` must be text",
+        ),
+        (
+            {**EXACT, "expected_actions": []},
+            "`config.expected_actions` must not be empty",
+        ),
+        (
+            {"expected_actions": ["a"], "matching_mode": ["exact_match"]},
+            "`config.matching_mode` must be `exact_match`, `in_order_match` or `any_order_match`, not a list",
+        ),
+        (
+            {"expected_actions": ["a"], "matching_mode": ""},
+            "`config.matching_mode` is empty; write `exact_match`, `in_order_match` or `any_order_match`",
+        ),
+        (
+            {"expected_actions": ["a"], "matching_mode": True},
+            "`config.matching_mode` is `true`, "
+            "which is not one of `exact_match`, `in_order_match` or `any_order_match`",
+        ),
+    ],
+)
+def test_one_mistake_is_told_once_and_in_words(config: dict[str, Any], told: str) -> None:
+    with pytest.raises(GraderError) as refusal:
+        create({"type": "action_sequence", "config": config})
+    assert str(refusal.value) == told

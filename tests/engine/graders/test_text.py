@@ -51,9 +51,21 @@ def test_half_of_six_checks_of_every_kind() -> None:
     assert result(verdict) == (0.5, False)
     assert failed_paths(verdict) == [("not_contains", 0), ("contains_cs", 0), ("not_contains_cs", 0)]
     assert verdict.feedback == (
-        "forbidden text: WORLD; missing text (upper and lower case differ): HELLO;"
-        " forbidden text (upper and lower case differ): world"
+        'forbidden text: "WORLD"; missing text (upper and lower case differ): "HELLO";'
+        ' forbidden text (upper and lower case differ): "world"'
     )
+
+
+@pytest.mark.parametrize("type_name", ["text", "keyword"])
+def test_a_text_that_is_missing_is_quoted(type_name: str) -> None:
+    key = "contains" if type_name == "text" else "keywords"
+    verdict = grade(type_name, {key: ["no match", 'a "b"\nc']}, output="hello")
+    assert verdict.feedback == 'missing text: "no match"; missing text: "a \\"b\\"\\nc"'
+
+
+def test_a_pattern_that_does_not_match_is_quoted() -> None:
+    verdict = grade("text", {"regex_match": ["a b"], "regex_not_match": ["l+"]}, output="hello")
+    assert verdict.feedback == "no match for the pattern `a b`; the forbidden pattern matches: `l+`"
 
 
 def test_every_check_leads_to_its_line_of_the_config() -> None:

@@ -104,3 +104,31 @@ def test_a_journal_has_its_texts_too(tmp_path: Path) -> None:
         "\n".join(json.dumps(line) for line in (header, {"task": document["tasks"][0]})) + "\n"
     )
     assert read_recording(journal).tasks[0].trials[0].outcome.output.endswith("the end")
+
+
+def replaying(path: Path, recording: Path) -> Path:
+    text = path.read_text("utf-8").replace("executor: command", f"executor: replay, recording: {recording}")
+    path.write_text(text, "utf-8")
+    return path
+
+
+def test_transcripts_have_their_long_texts_beside_them_and_can_be_replayed(tmp_path: Path) -> None:
+    path = suite(tmp_path, trials=1)
+    run(path, transcript_directory=tmp_path / "said")
+    (transcript,) = (tmp_path / "said").glob("*.json")
+    assert transcript.stat().st_size < LENGTH
+    assert (tmp_path / "said" / f"{transcript.stem}.attachments").is_dir()
+    report, _ = run(replaying(path, transcript))
+    assert len(report.outcome.tasks[0].trials[0].output) == LENGTH + len(" the end")
+
+
+def test_long_answers_to_trigger_prompts_stand_beside_the_file(tmp_path: Path) -> None:
+    path = suite(tmp_path, trials=1)
+    (tmp_path / "trigger_tests.yaml").write_text(
+        "skill: writer\nshould_not_trigger_prompts: [{prompt: Go, reason: none}]\n", "utf-8"
+    )
+    report, _ = run(path)
+    assert report.results_file is not None
+    assert report.results_file.stat().st_size < LENGTH
+    again, _ = run(replaying(path, report.results_file))
+    assert [len(prompt.output) for prompt in again.outcome.triggers] == [LENGTH + len(" the end")]

@@ -19,12 +19,15 @@ from waza_engine.commands.options import ReportKind
 from waza_engine.commands.reporting import report_of
 from waza_engine.commands.result_text import print_results
 from waza_engine.markdown import code
+from waza_engine.results.codec.recounting import counted_document
 from waza_engine.results.codec.runs import run_document, run_of
 from waza_engine.results.conclusion import TASKS, Conclusion, RunVerdict, conclude
+from waza_engine.results.json_values import blocks_of
 from waza_engine.results.record import (
     MetricOutcome,
     RunHeader,
     RunOutcome,
+    RunStatus,
     TaskOutcome,
     TrialOutcome,
     TriggerOutcome,
@@ -319,3 +322,11 @@ def test_a_conclusion_reads_alike_with_or_without_its_summary() -> None:
     record = run(PASSES, task("b", "failed"))
     bare = replace(record, summary=suite_summary([]))
     assert conclude(bare).document() == conclude(record).document()
+
+
+@many
+@given(runs(), st.sampled_from(["completed", "failed"]))
+def test_a_document_that_is_counted_again_ends_as_it_is_concluded(run: RunOutcome, before: RunStatus) -> None:
+    document = run_document(replace(run, status=before, limit=""))
+    counted = counted_document(document, blocks_of(document["tasks"]))
+    assert counted["metadata"]["engine"]["status"] == conclude(run_of(counted)).status

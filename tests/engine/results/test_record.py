@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.engine.results.eras import SAMPLES
+from waza_engine.results.codec.failure_artifacts import FAILURES
 from waza_engine.results.codec.runs import run_document, run_of
 from waza_engine.results.codec.tasks import task_document, task_of
 from waza_engine.results.codec.verdicts import verdict_document, verdict_of
@@ -182,7 +183,8 @@ def trials(number: int) -> st.SearchStrategy[TrialOutcome]:
         other_usage=st.none() | usages,
         cost=st.none() | costs,
         stopped=st.booleans(),
-    )
+        captured_at=texts,
+    ).map(lambda trial: trial if trial.status in FAILURES else replace(trial, captured_at=""))
 
 
 impacts = st.builds(

@@ -184,6 +184,7 @@ def test_a_session_of_an_agent_with_all_that_one_can_have() -> None:
         usage=usage,
         session="s",
         error="",
+        captured_at=datetime.now(UTC).isoformat(),
     )
     header = RunHeader(
         "run-1", datetime.now(UTC), "eval.yaml", "e", "s", "copilot-sdk", "m", "j", 1, 60, ("a",), ("g",)

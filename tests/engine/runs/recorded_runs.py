@@ -2,28 +2,42 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.shared_corpus import VERDICTS
+from tests.shared_corpus import SHARED, VERDICTS
 from waza_engine.results.record import RunOutcome
+from waza_engine.runs.agent.workspace import fixture_directory
 from waza_engine.runs.limits.cancellation import RunCancellation
-from waza_engine.runs.loading.suite import SuiteError
+from waza_engine.runs.loading.suite import Suite, SuiteError
 from waza_engine.runs.run import prepare
 from waza_engine.runs.settings.table import RunSettings
 from waza_engine.spec.problems import SuiteFileError
+from waza_engine.spec.reading.yaml_reader import read_yaml
+from waza_engine.spec.task_file import TaskFile
+from waza_engine.spec.task_inputs import InputFile
+
+_OPTIONS_OF_THE_FIRST_VERSION = {"assertions", "rubric", "model", "script"}
 
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """A recorded run beside ours: an outcome, or why the suite could not be loaded."""
+    """A recorded run beside ours: an outcome, or why the suite could not be loaded.
+
+    ``lacking`` are the tasks that are given a file which is in the repository and not in the sample,
+    ``older_form`` says that a grader of the suite has options beside its `type`, as the first version wrote
+    them.
+    """
 
     record: dict[str, Any]
     outcome: RunOutcome | None
     refused: str = ""
+    lacking: frozenset[str] = frozenset()
+    older_form: bool = False
 
 
 def records() -> list[dict[str, Any]]:
@@ -39,7 +53,42 @@ def replay(record: dict[str, Any], snapshots: Path) -> Replay:
         prepared = prepare(RunSettings(path))
     except (SuiteFileError, SuiteError) as error:
         return Replay(record, None, str(error))
-    return Replay(record, prepared.run(lambda _: None, RunCancellation()).outcome)
+    suite = prepared.suite
+    root = (snapshots / record["snapshot"]).resolve()
+    absent = [root / name for name in listed(record["snapshot"]) if not (root / name).exists()]
+    return Replay(
+        record,
+        prepared.run(lambda _: None, RunCancellation()).outcome,
+        lacking=frozenset(
+            task.id for task in suite.tasks if task.task is not None and _lacks(task.task, suite, absent)
+        ),
+        older_form=any(map(_has_older_form, {suite.path, *(task.path for task in suite.tasks)})),
+    )
+
+
+@functools.cache
+def listed(snapshot: str) -> tuple[str, ...]:
+    """Return every path of the repository that a sample is taken from."""
+    return tuple((SHARED / "corpus" / "trees" / f"{snapshot}.txt").read_text("utf-8").splitlines())
+
+
+def _has_older_form(file: Path) -> bool:
+    document: Any = read_yaml(file)
+    return any(_OPTIONS_OF_THE_FIRST_VERSION & set(entry) for entry in document.get("graders") or ())
+
+
+def _lacks(task: TaskFile, suite: Suite, absent: list[Path]) -> bool:
+    fixtures = fixture_directory(task, suite.directory)
+    given = [
+        fixtures / (entry.path if isinstance(entry, InputFile) else entry)
+        for entry in task.inputs.files
+        if not (isinstance(entry, InputFile) and entry.content)
+    ]
+    if isinstance(fixture := task.inputs.context.get("fixture"), str):
+        given.append(suite.directory / fixture)
+    return any(
+        file == place.resolve() or place.resolve() in file.parents for place in given for file in absent
+    )
 
 
 def rewritten(text: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from tests.conftest import StartModel
 from tests.engine.suites import CONFIG, run, task, write_suite
 from tests.scripted_model import Answer, Held, ModelRequest, Reply, Status, Tokens, call
+from waza_engine.results.codec.runs import run_document
 from waza_engine.results.reading.recordings import read_recording
 from waza_engine.runs.loading.suite import SuiteError
 from waza_engine.runs.run import prepare
@@ -219,3 +221,15 @@ def test_a_broken_trial_keeps_what_a_person_needs_first(scripted_model: StartMod
     assert broken["exit_code"] == 2
     assert "asleep" in broken["stderr"]
     assert (failed["exit_code"], failed["failed_graders"], failed["stdout"]) == (1, ["says"], "bad")
+
+
+def test_the_moment_of_a_failure_is_one_however_often_it_is_written(tmp_path: Path) -> None:
+    report, _ = run(write_suite(tmp_path, {"a": task("a")}, graders=SAYS))
+    assert report.results_file is not None
+    written = json.loads(report.results_file.read_text("utf-8"))
+    moments = {
+        document["tasks"][0]["runs"][0]["failure_artifacts"]["captured_at"]
+        for document in (written, run_document(report.outcome), run_document(report.outcome))
+    }
+    assert len(moments) == 1
+    assert report.outcome.header.started <= datetime.fromisoformat(moments.pop()) <= datetime.now(UTC)

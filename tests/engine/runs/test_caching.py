@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.command_line import engine
 from tests.conftest import StartModel
 from tests.engine.executors.talking import write_skill
 from tests.engine.suites import CONFIG, run, task, write_suite
@@ -166,3 +167,17 @@ def test_clearing_refuses_a_directory_that_holds_anything_else(tmp_path: Path, f
     with pytest.raises(CacheError, match="nothing is deleted"):
         clear_cache(tmp_path / "cache")
     assert len(list((tmp_path / "cache").glob("*.json"))) >= 2
+
+
+def test_clearing_above_the_suites_says_where_the_caches_are(tmp_path: Path) -> None:
+    suite = write_suite(tmp_path / "evals" / "one", {"a": task("a")}, graders=SAYS)
+    assert engine("run", suite, "--cache").returncode == 0
+    found = engine("cache", "clear", cwd=tmp_path)
+    place = Path("evals", "one", ".waza-cache")
+    assert found.returncode == 2
+    assert found.stderr == (
+        f"There is no cache at {tmp_path / '.waza-cache'}; that of the suites below is `{place}`: "
+        f"write `waza-engine cache clear --cache-dir {place}`.\n"
+    )
+    assert engine("cache", "clear", "--cache-dir", place, cwd=tmp_path).stdout.startswith("1 result deleted")
+    assert engine("cache", "clear", cwd=tmp_path).returncode == 0

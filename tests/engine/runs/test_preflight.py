@@ -20,6 +20,7 @@ from tests.engine.executors.agents import write_agent
 from tests.engine.executors.talking import write_skill
 from tests.engine.suites import CONFIG, GREETS, run, task, write_suite
 from waza_engine.runs.loading.suite import SuiteError
+from waza_engine.runs.preflight.report import preflight
 from waza_engine.runs.run import prepare
 from waza_engine.runs.settings.table import RunSettings
 
@@ -280,3 +281,10 @@ def test_people_read_lines_and_nothing_is_left_behind(tmp_path: Path) -> None:
     assert "✗ grader.unavailable" in found.stdout
     assert "1 task, executor mock: 1 error, no warnings" in found.stdout
     assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_a_file_that_cannot_be_loaded_is_named_once(tmp_path: Path) -> None:
+    eval_file = tmp_path / "eval.yaml"
+    eval_file.write_text("name: n\nskill: s\ntasks: [tasks/*.yaml]\n", encoding="utf-8")
+    (finding,) = preflight(RunSettings(eval_file)).findings
+    assert finding.sentence == f"{eval_file}: line 1: `config` is missing; correct it"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,8 @@ from tests.engine.suites import CONFIG, run
 from waza_engine.runs.loading.suite import Suite, load_suite
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.task_file import TaskFile
+
+ROOT = Path(__file__).parents[3]
 
 
 def suite_of(directory: Path, lines: str | bytes, more: str = "", name: str = "prompts.jsonl") -> Path:
@@ -127,3 +131,28 @@ def test_everything_that_is_wrong_with_a_line_is_told_at_once(tmp_path: Path) ->
 def test_a_range_beyond_the_prompts_is_refused(tmp_path: Path) -> None:
     with pytest.raises(SuiteFileError, match="starts at line 5 of 1"):
         loaded(tmp_path, line(), "range: [5, 6]\n")
+
+
+def test_the_example_runs_and_picks_by_category(tmp_path: Path) -> None:
+    example = ROOT / "examples" / "prompts-file"
+    shutil.copytree(example, tmp_path / "suite", ignore=shutil.ignore_patterns(".waza"))
+    report, _ = run(tmp_path / "suite" / "eval.yaml")
+    assert [(found.id, found.status) for found in report.outcome.tasks] == [
+        ("explain-recursion", "passed"),
+        ("explain-closures", "passed"),
+        ("write-then-test", "passed"),
+    ]
+    basics, _ = run(tmp_path / "suite" / "eval.yaml", tags=("basics",))
+    assert [found.id for found in basics.outcome.tasks] == ["explain-recursion"]
+
+
+@pytest.mark.parametrize(("language", "suffix", "count"), [("json", "jsonl", 2), ("csv", "csv", 2)])
+def test_the_files_in_the_guide_are_read(tmp_path: Path, language: str, suffix: str, count: int) -> None:
+    guide = (ROOT / "docs" / "datasets.md").read_text("utf-8")
+    (block,) = re.findall(rf"```{language}\n(.*?)```", guide, re.DOTALL)
+    (tmp_path / f"tasks.{suffix}").write_text(block, "utf-8")
+    path = tmp_path / "eval.yaml"
+    path.write_text(f"name: guide\nskill: a\n{CONFIG}tasks_from: tasks.{suffix}\n", "utf-8")
+    suite = load_suite(path)
+    assert (len(suite.tasks), suite.warnings) == (count, ())
+    assert not any(found.error for found in suite.tasks)

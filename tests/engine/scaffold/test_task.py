@@ -103,3 +103,12 @@ def test_a_suite_that_is_not_there_is_exit_code_2(
     monkeypatch.chdir(tmp_path)
     found = engine("new", "task", "a", "--suite", directory)
     assert (found.returncode, said in found.stderr, "Traceback" in found.stderr) == (2, True, False)
+
+
+def test_its_grader_takes_no_name_of_the_suite(tmp_path: Path) -> None:
+    skill = tmp_path / "SKILL.md"
+    skill.write_text("---\nname: explain\ndescription: Explains code.\n---\n", "utf-8")
+    assert engine("new", "suite", skill, "--out", tmp_path / "suite").returncode == 0
+    assert engine("new", "task", "second", "--suite", tmp_path / "suite").returncode == 0
+    found = engine("run", tmp_path / "suite", "--task", "second")
+    assert (found.returncode, found.stderr) == (0, "")

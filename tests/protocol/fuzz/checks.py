@@ -16,6 +16,7 @@ ON_ONE_TEXT = frozenset(
     f"textDocument/{name}"
     for name in (
         "completion",
+        "onTypeFormatting",
         "hover",
         "codeAction",
         "codeLens",
@@ -157,6 +158,7 @@ _RANGES: Mapping[str, Callable[[Any, str], list[Any]]] = {
     "textDocument/definition": _locations,
     "textDocument/references": _locations,
     "textDocument/documentHighlight": lambda result, _: [highlight["range"] for highlight in result],
+    "textDocument/onTypeFormatting": lambda result, _: [edit["range"] for edit in result],
     "textDocument/rename": lambda result, uri: [edit["range"] for edit in edits_of({"edit": result}, uri)],
 }
 

@@ -37,6 +37,7 @@ ODD_VALUES: tuple[Any, ...] = (None, True, -1, 2**70, 1.5, "", "x", [], {}, [[]]
 NAMES = ("renamed", "Other name", "", "a: b", "# x", "*", "ü\U0001f600", "../up", "null", "1", "a\nb")
 _AT_A_POSITION = (
     "completion",
+    "onTypeFormatting",
     "hover",
     "definition",
     "references",
@@ -138,6 +139,7 @@ def feature_request(
             "completion",
             "completion",
             "completion",
+            "onTypeFormatting",
             "hover",
             "hover",
             "codeAction",
@@ -157,6 +159,8 @@ def feature_request(
             document["context"] = {"includeDeclaration": chance.random() < 0.5}
         elif name == "rename":
             document["newName"] = chance.choice(NAMES)
+        elif name == "onTypeFormatting":
+            document |= {"ch": "\n", "options": {"tabSize": 2, "insertSpaces": True}}
     elif name == "inlayHint":
         document["range"] = everything if chance.random() < 0.5 else random_range(chance, text)
     elif name == "codeAction":
@@ -233,6 +237,7 @@ def odd_message(
 
 _METHODS = (
     "textDocument/completion",
+    "textDocument/onTypeFormatting",
     "textDocument/hover",
     "textDocument/codeAction",
     "textDocument/codeLens",

@@ -190,6 +190,10 @@ MORE = [
 ]
 
 MEANINGS = {
+    "output.length > 3": ["len(output) > 3"],
+    "output.includes('x')": ["'x' in output"],
+    "tool_calls[0].name == 'bash'": ["tool_calls[0]['name'] == 'bash'"],
+    "'zzz' or 'yyy' in output": ["'zzz' in output or 'yyy' in output"],
     "assert len(output) > 0": ["len(output) > 0"],
     "len(output) > 0\nTrue": ["len(output) > 0", "True"],
     "output == true": ["output == True"],

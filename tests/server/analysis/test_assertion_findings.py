@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import pytest
 
 from tests.server.analysis.assertion_expressions import CONTEXT, MEANINGS, MEASURED, MORE
 from tests.server.analysis.interpreters import Evaluated, evaluate, interpreters
+from waza_language_server.embedded.language import Finding
 from waza_language_server.embedded.python.findings import KNOWN_NAMES, Rewrite, assertion_findings
+from waza_language_server.embedded.python.meaning import meaning_findings
+from waza_language_server.embedded.python.python_source import PythonFault, parse_python
 
 FLAGGED = {"SyntaxError", "IndentationError", "NameError", "UnboundLocalError"}
+ATTRIBUTES = {"assertion-attribute", "assertion-javascript"}
 ALL = [*MEASURED, *MORE]
 
 needs_3_11 = pytest.mark.skipif("3.11" not in interpreters(), reason="no Python 3.11 at hand")
@@ -20,8 +26,29 @@ def flagged(texts: list[str]) -> list[bool]:
     result: list[bool] = []
     for text in texts:
         findings, known = assertion_findings(text, known)
-        result.append(bool(findings))
+        result.append(bool(_of_names(text, findings)))
     return result
+
+
+def _of_names(text: str, findings: Iterable[Finding]) -> list[Finding]:
+    """Return the findings that say it cannot be read or a name is not there, none about its values."""
+    source = parse_python(text)
+    values = () if isinstance(source, PythonFault) else meaning_findings(source)
+    places = {(each.code, each.start) for each in values}
+    return [each for each in findings if (each.code, each.start) not in places]
+
+
+@needs_3_11
+def test_an_attribute_is_flagged_where_python_3_11_does_not_find_it() -> None:
+    (outcomes,) = evaluate(interpreters()["3.11"], [MEASURED], CONTEXT)
+    missed = {
+        text
+        for text, outcome in zip(MEASURED, outcomes, strict=True)
+        if (outcome.error == "AttributeError")
+        != any(each.code in ATTRIBUTES for each in assertion_findings(text)[0])
+        and not flagged([text])[0]
+    }
+    assert missed == {"re.search('nomatch', output).group() == 'x'"}
 
 
 @needs_3_11

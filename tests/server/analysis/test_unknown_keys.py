@@ -238,3 +238,14 @@ def test_no_key_is_taken_for_its_opposite() -> None:
 def test_swapped_letters_are_nearer_than_a_missing_one() -> None:
     text = graders("  - type: prompt\n    name: a\n    config:\n      prompt: Good?\n      modle: m\n")
     assert "did you mean `model`?" in drawn(text)
+
+
+def test_an_unknown_key_of_the_project_file_costs_that_file_and_no_run() -> None:
+    assert (
+        drawn("defaults:\n  colour: red\n", "project_config")
+        == """
+⋯
+  colour: red
+  ^^^^^^ error unknown-key: `defaults` has no key `colour`; nothing in this file has an effect then.
+"""
+    )

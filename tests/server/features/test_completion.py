@@ -59,7 +59,7 @@ def test_a_list_key_starts_the_list_in_the_layout_of_the_file() -> None:
 
 def test_a_mapping_key_starts_with_what_it_needs() -> None:
     assert taken("skill: x\n<CURSOR>", "config") == (
-        "skill: x\nconfig:\n  trials_per_task: \n  timeout_seconds: \n  executor: mock\n"
+        "skill: x\nconfig:\n  trials_per_task: 1\n  timeout_seconds: 60\n  executor: mock\n"
     ).rstrip("\n")
 
 

@@ -63,6 +63,18 @@ def test_half_typed_and_odd_evals_stay_claimed(text: str) -> None:
     assert kind("eval.yaml", text) == "eval"
 
 
+def test_the_smallest_suite_is_claimed() -> None:
+    text = "name: a\nconfig: {executor: mock}\ngraders: []\ntasks: [tasks/*.yaml]\n"
+    assert kind("eval.yaml", text) == "eval"
+
+
+def test_tasks_alone_beside_a_skill_are_claimed_when_they_are_files_or_have_inputs() -> None:
+    foreign = "version: 1\ntasks:\n  - id: a\n    prompt: Do it\n    checks: [x]\n"
+    assert kind("eval.yaml", foreign, "SKILL.md") is None
+    assert kind("eval.yaml", "version: 1\ntasks:\n  - tasks/*.yaml\n", "SKILL.md") == "eval"
+    assert kind("eval.yaml", "tasks:\n  - id: a\n    inputs: {prompt: x}\n", "SKILL.md") == "eval"
+
+
 def test_a_half_typed_key_does_not_lose_the_claim() -> None:
     assert kind("eval.yaml", "name: x\nski\ntasks:\n  - tasks/*.yaml\n", "tasks") == "eval"
 

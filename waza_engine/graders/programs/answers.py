@@ -14,6 +14,7 @@ from typing import Any, Literal, NoReturn, cast
 
 from waza_engine.graders.base import Verdict
 from waza_engine.processes.programs import Finished
+from waza_engine.spec.first_version import first_version_words
 from waza_engine.vocabulary import Check
 
 Vocabulary = Literal["harness-json", "waza-json", "auto"]
@@ -49,7 +50,9 @@ def answer_of(finished: Finished, *, timeout_seconds: float) -> object:
     if code != 0:
         said = finished.stderr.strip() or "No error output"
         raise UnusableAnswerError(
-            "exit", f"Grader exited with code {code}: {said}", {"exit_code": code, **tail}
+            "exit",
+            f"Grader exited with code {code}: {first_version_words(said) or said}",
+            {"exit_code": code, **tail},
         )
     printed = finished.stdout.strip()
     if not printed:

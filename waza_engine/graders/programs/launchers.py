@@ -16,8 +16,8 @@ from pathlib import Path
 
 from waza_engine.files import read_beginning
 from waza_engine.graders.programs.answers import UnusableAnswerError
+from waza_engine.spec.program_files import MODULE_SUFFIXES
 
-MODULE_SUFFIXES = (".ts", ".js", ".mjs", ".cjs")
 _SHIM = Path(__file__).with_name("module_grader.mjs")
 _NODE_WITH_TYPES = (22, 6)
 _VERSION_SECONDS = 20.0

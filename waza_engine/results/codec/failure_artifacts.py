@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from datetime import UTC, datetime
 
 from waza_engine.results.json_values import Json, given
 from waza_engine.results.record import TrialOutcome, Validation
+
+FAILURES = ("failed", "error")
+"""The statuses of trials that have them."""
 
 LONGEST_BYTES = 10_000
 _MOST_LINES = 10
@@ -22,7 +24,7 @@ _COMPLAINT = re.compile(
 
 def failure_artifacts(trial: TrialOutcome) -> Json:
     """Return them for a trial that failed or broke, nothing for any other."""
-    if trial.status not in ("failed", "error"):
+    if trial.status not in FAILURES:
         return {}
     said, said_cut = _beginning(trial.output)
     complaint, complaint_cut = _beginning(trial.error)
@@ -36,7 +38,7 @@ def failure_artifacts(trial: TrialOutcome) -> Json:
         ),
         "exit_code": 1 if trial.status == "failed" else 2,
         "triage_summary": "\n".join(_summary(trial, failed)),
-        "captured_at": datetime.now(UTC).isoformat(),
+        **given(captured_at=trial.captured_at),
         "context": {
             "stdout_truncated": str(said_cut).lower(),
             "stderr_truncated": str(complaint_cut).lower(),

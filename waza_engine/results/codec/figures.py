@@ -5,28 +5,21 @@ Light, no models: the language server counts again what a review changed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
-from typing import cast
 
 from waza_engine.results.codec.verdicts import verdicts_of
-from waza_engine.results.conclusion import decides
-from waza_engine.results.json_values import Block, Json, block_of, blocks_of, text_of
+from waza_engine.results.json_values import Block, Json, blocks_of, text_of
 from waza_engine.scoring.composite import Graded, TrialStatus, composite, trial_status
-from waza_engine.scoring.statistics import CONFIDENCE, Interval, RateInterval, mean, wilson
+from waza_engine.scoring.statistics import CONFIDENCE, Interval, RateInterval, wilson
 from waza_engine.scoring.tasks import (
     SuiteSummary,
-    TaskScore,
     TaskStatistics,
     TaskStatus,
     TrialScore,
-    suite_summary,
     task_statistics,
     task_status,
 )
-
-PASSED = ("passed", "skipped")
-"""The statuses of tasks that do not fail a run."""
 
 
 def counted_run(run: Block, *, execution_error: bool) -> Json:
@@ -56,50 +49,12 @@ def counted_task(task: Block, runs: Sequence[Block], *, resampled: bool = True) 
     }
 
 
-def counted_document(document: Block, tasks: Sequence[Block]) -> Json:
-    """Return a document with these tasks, and the summary and status that follow from them."""
-    config, before = block_of(document, "config"), block_of(document, "summary")
-    scores = [TaskScore(_status(task), task_figures(task)) for task in tasks]
-    trials = config.get("runs_per_test")
-    summary = suite_summary(scores, trials_per_task=trials if isinstance(trials, int) else 1)
-    figures = summary_figures(summary)
-    figures["duration_ms"] = before.get("duration_ms", 0)
-    groups = _groups(tasks, scores)
-    kept = {key: value for key, value in before.items() if key != "statistics"}
-    counted: Json = {
-        **document,
-        "summary": {**kept, **figures, **({"groups": groups} if groups else {})},
-        "tasks": list(tasks),
-    }
-    metadata = block_of(document, "metadata")
-    engine = block_of(metadata, "engine")
-    status = engine_status(document, all_passed=all(score.status in PASSED for score in scores))
-    if status != text_of(engine.get("status")) or "conclusion" in engine:
-        # What the run came to before is not what it comes to now.
-        rest = {key: value for key, value in engine.items() if key != "conclusion"}
-        counted["metadata"] = {**metadata, "engine": {**rest, "status": status}}
-    return counted
-
-
-def engine_status(document: Block, *, all_passed: bool) -> str:
-    """Return how a run ended, counted again for one that was not cut short: by its tasks and its metrics."""
-    status = text_of(block_of(block_of(document, "metadata"), "engine").get("status"))
-    if status not in ("completed", "failed"):
-        return status
-    metrics = block_of(document, "metrics").items()
-    missed = any(
-        isinstance(metric, Mapping) and cast("Block", metric).get("passed") is False and decides(name)
-        for name, metric in metrics
-    )
-    return "completed" if all_passed and not missed else "failed"
-
-
 def trial_score(run: Block) -> TrialScore:
     """Return what a trial of a document adds to its task."""
     found = composite(_graded(run))
     duration = run.get("duration_ms")
     return TrialScore(
-        _status(run), found.score, found.weighted_score, duration if isinstance(duration, int) else 0
+        task_status_of(run), found.score, found.weighted_score, duration if isinstance(duration, int) else 0
     )
 
 
@@ -157,23 +112,8 @@ def _graded(run: Block) -> list[Graded]:
     return [verdict.graded for verdict in verdicts_of(run).values()]
 
 
-def _groups(tasks: Sequence[Block], scores: Sequence[TaskScore]) -> list[Json]:
-    members: dict[str, list[TaskScore]] = {}
-    for task, score in zip(tasks, scores, strict=True):
-        if isinstance(group := task.get("group"), str) and group:
-            members.setdefault(group, []).append(score)
-    return [
-        {
-            "name": name,
-            "passed": sum(score.status == "passed" for score in found),
-            "total": len(found),
-            "avg_score": mean([score.statistics.avg_score if score.statistics else 0.0 for score in found]),
-        }
-        for name, found in members.items()
-    ]
-
-
-def _status(found: Block) -> TaskStatus:
+def task_status_of(found: Block) -> TaskStatus:
+    """Return the status of a task, or trial, as it is written; whatever is not known is an error."""
     match found.get("status"):
         case "passed" | "failed" | "skipped" as known:
             return known

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from waza_engine.results.codec.failure_artifacts import failure_artifacts
+from waza_engine.results.codec.failure_artifacts import FAILURES, failure_artifacts
 from waza_engine.results.codec.usage import cost_document, cost_of, usage_document, usage_of
 from waza_engine.results.codec.verdicts import verdict_document, verdicts_of
 from waza_engine.results.json_values import (
@@ -67,9 +67,11 @@ def trial_of(run: Block, position: int) -> TrialOutcome:
     events = tuple(blocks_of(run.get("transcript")))
     verdicts, error = verdicts_of(run), text_of(run.get("error_msg"))
     has_session = isinstance(run.get("session_digest"), Mapping) or bool(events)
+    status = _status_of(run, verdicts, error)
+    captured = text_of(block_of(run, "failure_artifacts").get("captured_at"))
     return TrialOutcome(
         number=whole(run.get("run_number")) or position,
-        status=_status_of(run, verdicts, error),
+        status=status,
         validations=verdicts if isinstance(run.get("validations"), Mapping) else None,
         attempts=whole(run.get("attempts")) or 1,
         duration_ms=whole(run.get("duration_ms")),
@@ -98,6 +100,7 @@ def trial_of(run: Block, position: int) -> TrialOutcome:
             ToolDenial(text_of(found.get("tool")), text_of(found.get("kind")), text_of(found.get("reason")))
             for found in blocks_of(digest.get("tool_policy_denials"))
         ),
+        captured_at=captured if status in FAILURES else "",
     )
 
 

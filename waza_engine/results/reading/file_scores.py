@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any, cast
 
 from waza_engine.files import read_bytes
-from waza_engine.results.codec.figures import PASSED, engine_status
 from waza_engine.results.codec.header import engine_block, header_of
+from waza_engine.results.codec.recounting import status_again
+from waza_engine.results.codec.tasks import task_of
 from waza_engine.results.codec.verdicts import verdict_count
 from waza_engine.results.json_values import Block, block_of, blocks_of, number, text_of
 from waza_engine.results.places import JOURNAL_SUFFIX, LONGEST_BYTES
@@ -31,6 +32,7 @@ from waza_engine.results.reading.scores import (
 )
 from waza_engine.results.reading.task_scores import task_result_in_steps
 from waza_engine.results.reviews.reviewed import RunReviews, reviews_of_in_steps
+from waza_engine.results.task_conclusion import TaskConclusion, conclude_task
 from waza_engine.steps import Steps
 
 log = logging.getLogger(__name__)
@@ -64,7 +66,7 @@ def scores_in_file(path: Path) -> Steps[RunResult | None]:
     reviews = yield from reviews_of_in_steps(document, path)
     tasks: dict[str, TaskResult] = {}
     tools: dict[str, None] = {}
-    reviewed, all_passed = False, True
+    reviewed, concluded = False, list[TaskConclusion]()
     count = pause_at = 0
     for block in blocks_of(document.get("tasks")):
         count += 1 + verdict_count(block)
@@ -76,13 +78,14 @@ def scores_in_file(path: Path) -> Steps[RunResult | None]:
         tasks[result.id] = result
         tools |= _tools_of(task)
         reviewed = reviewed or changed
-        all_passed = all_passed and result.status in PASSED
+        if reviews is not None:
+            concluded.append(conclude_task(task_of(task)))
         if count >= pause_at:
             pause_at = count + _SCORES_PER_PAUSE
             yield
     status = recorded = text_of(engine_block(document).get("status"))
     if reviewed:
-        status = engine_status(document, all_passed=all_passed)
+        status = status_again(document, concluded)
     return RunResult(
         path=path,
         timestamp=header.started,

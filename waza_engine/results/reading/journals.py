@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from waza_engine.results.codec.figures import counted_document
+from waza_engine.results.codec.recounting import counted_document
 from waza_engine.results.json_values import Block, Json, block_of, blocks_of, text_of
 
 

@@ -67,6 +67,7 @@ class _Trial(TypedDict, total=False):
     status: _Scalar
     error_msg: _Scalar
     error: _Scalar
+    stopped: _Scalar
     validations: dict[str, _Validation] | None
     grader_results: dict[str, _Validation] | None
     checkpoints: list[_Checkpoint | None] | None

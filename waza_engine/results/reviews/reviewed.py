@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from waza_engine.results.codec.figures import counted_document, counted_run, counted_task
+from waza_engine.results.codec.figures import counted_run, counted_task
+from waza_engine.results.codec.recounting import counted_document
 from waza_engine.results.codec.verdicts import verdict_blocks, verdict_of
 from waza_engine.results.json_values import Block, block_of, blocks_of, text_of
 from waza_engine.results.reviews.calibration import with_calibration

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import TypeVar
 
 from waza_engine.files import copy_file
 from waza_engine.masking import masked
 from waza_engine.results.attachments import attachment_directory, mark_of, without_long_texts
 from waza_engine.results.record import RunOutcome, TaskOutcome
 from waza_engine.results.writing.store import clear_errors, write_new
+
+ValueT = TypeVar("ValueT")
 
 
 class Attachments:
@@ -30,7 +33,12 @@ class Attachments:
     def of_run(self, run: RunOutcome) -> RunOutcome:
         """Return a run with marks for the long texts of its tasks. Raises ``ResultsError``."""
         baseline = None if run.baseline is None else self.of_run(run.baseline)
-        return replace(run, tasks=tuple(map(self._of_task_again, run.tasks)), baseline=baseline)
+        tasks = tuple(map(self._of_task_again, run.tasks))
+        return replace(run, tasks=tasks, triggers=self.of(run.triggers), baseline=baseline)
+
+    def of(self, value: ValueT) -> ValueT:
+        """Return any value with marks for its long texts, which are kept now. Raises ``ResultsError``."""
+        return without_long_texts(value, self._kept)
 
     def _of_task_again(self, task: TaskOutcome) -> TaskOutcome:
         return self.of_task(task) if self._has_any.get(task.id, True) else task

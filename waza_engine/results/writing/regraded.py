@@ -11,7 +11,8 @@ from datetime import UTC, datetime
 from typing import cast
 
 import waza_engine
-from waza_engine.results.codec.figures import counted_document, counted_run, counted_task
+from waza_engine.results.codec.figures import counted_run, counted_task
+from waza_engine.results.codec.recounting import counted_document
 from waza_engine.results.codec.verdicts import verdict_blocks, verdict_document
 from waza_engine.results.json_values import Block, Json, block_of, plain
 from waza_engine.results.reading.recordings import RecordedTrial, Recording

@@ -12,6 +12,7 @@ from pathlib import Path
 from waza_engine.results.codec.tasks import task_document
 from waza_engine.results.json_values import Json
 from waza_engine.results.record import TaskOutcome
+from waza_engine.results.writing.attached import Attachments
 from waza_engine.results.writing.store import encoded, write_new
 
 _NAMELESS = "unnamed"
@@ -22,10 +23,15 @@ def write_transcript(directory: Path, task: TaskOutcome, prompt: str, started: d
     """Write the transcript of a finished task and return its path; nothing that is there is replaced.
 
     ``prompt`` is the first one of the task, ``started`` the moment of its first trial, with a time zone.
-    Raises ``ResultsError``. Two tasks of one name that start within a second get files of their own.
+    Two tasks of one name that start within a second get files of their own. Long texts stand beside a file,
+    as those of result files do. Raises ``ResultsError``.
     """
-    content = encoded(transcript_document(task, prompt, started))
-    return next(path for path in _names(directory, task.name or task.id, started) if write_new(path, content))
+    document = transcript_document(task, prompt, started)
+    return next(
+        path
+        for path in _names(directory, task.name or task.id, started)
+        if write_new(path, encoded(Attachments(path).of(document)))
+    )
 
 
 def transcript_document(task: TaskOutcome, prompt: str, started: datetime) -> Json:

@@ -68,11 +68,11 @@ def preflight(settings: RunSettings) -> Preflight:
     try:
         suite = with_options(load_suite(settings.path, disabled=True), settings, ProjectConfig())
         selected, _ = select(suite, (), ())
-    except (SuiteFileError, SuiteError) as error:
-        message = str(error).removeprefix(f"{source}: ").rstrip(".")
-        return Preflight(
-            source, findings=[Finding("eval.configuration", "invalid", source, message, "correct it")]
-        )
+    except SuiteFileError as error:
+        message = error.beside("the file").removeprefix("the file: ").removeprefix("the file, ")
+        return _not_loaded(source, str(error.path), message)
+    except SuiteError as error:
+        return _not_loaded(source, source, str(error).removeprefix(f"{source}: "))
     executor, found = _executor(suite)
     costs = executor is not None and executor.costs
     judge = executor.name if executor is not None and not executor.has_model else ""
@@ -107,6 +107,11 @@ def preflight(settings: RunSettings) -> Preflight:
             found, key=lambda finding: (finding.source, finding.task, finding.code, finding.message)
         ),
     )
+
+
+def _not_loaded(eval_file: str, source: str, message: str) -> Preflight:
+    finding = Finding("eval.configuration", "invalid", source, message.rstrip("."), "correct it")
+    return Preflight(eval_file, findings=[finding])
 
 
 def _executor(suite: Suite) -> tuple[Executor | None, list[Finding]]:

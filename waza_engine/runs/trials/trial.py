@@ -8,10 +8,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 from waza_engine.executors.base import ExecutionRequest, Executor
 from waza_engine.graders.base import GradingContext
+from waza_engine.results.codec.failure_artifacts import FAILURES
 from waza_engine.results.record import CheckpointOutcome, TrialOutcome, Validation
 from waza_engine.runs.agent.command_mocks import CommandSession, mocked_commands
 from waza_engine.runs.agent.workspace import (
@@ -85,7 +87,11 @@ def run_trial(
         )
     except InterruptedTrialError as interrupted:
         raise InterruptedTrialError(_with_cost(interrupted.outcome, context)) from None
-    return replace(_with_cost(outcome, context), attempts=outcome.attempts + spent)
+    return replace(
+        _with_cost(outcome, context),
+        attempts=outcome.attempts + spent,
+        captured_at=datetime.now(UTC).isoformat() if outcome.status in FAILURES else "",
+    )
 
 
 def _with_cost(outcome: TrialOutcome, context: RunContext) -> TrialOutcome:

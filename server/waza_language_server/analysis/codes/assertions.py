@@ -56,6 +56,59 @@ ASSERTION_CODES = (
         _HEAD + "        - \"'deployed' in output or 'created' in output\"\n",
     ),
     Code(
+        "assertion-attribute",
+        "The value has no such attribute",
+        "error",
+        "Tool calls and events are dicts, whose values are read with `['name']`; text and lists have the "
+        "methods of Python. Anything else raises an error, and the assertion counts as failed.",
+        _HEAD + "        - any(call.name == 'bash' for call in tool_calls)\n",
+        _HEAD + "        - any(call['name'] == 'bash' for call in tool_calls)\n",
+    ),
+    Code(
+        "assertion-key",
+        "The value has no such key",
+        "warning",
+        "A tool call has the keys `name`, `arguments`, `success`, `id` and maybe `result`; `outcome` is "
+        "empty in current runs. Reading another key raises an error, and the assertion counts as failed.",
+        _HEAD + "        - tool_calls[0]['tool'] == 'bash'\n",
+        _HEAD + "        - tool_calls[0]['name'] == 'bash'\n",
+    ),
+    Code(
+        "assertion-uncalled",
+        "The method is not called",
+        "error",
+        "A method by itself is always true, and comparing with it fails: what was meant is what it returns.",
+        _HEAD + "        - \"'done' in output.lower\"\n",
+        _HEAD + "        - \"'done' in output.lower()\"\n",
+    ),
+    Code(
+        "assertion-internal",
+        "This engine refuses the attribute",
+        "warning",
+        "Through such attributes an assertion would reach into Python itself. This engine refuses them; "
+        "upstream, whose assertions are no sandbox, evaluates them.",
+        _HEAD + "        - output.__class__.__mro__[0] == str\n",
+        _HEAD + "        - output.__class__ == str\n",
+        "What was meant to be read this way is for the author to say.",
+    ),
+    Code(
+        "assertion-constant",
+        "A part of the assertion is always the same",
+        "warning",
+        "A text by itself is always true, so `'a' or 'b' in output` passes whatever the agent says; a length "
+        "is never negative. Such a part checks nothing.",
+        _HEAD + "        - \"'deployed' or 'created' in output\"\n",
+        _HEAD + "        - \"'deployed' in output or 'created' in output\"\n",
+    ),
+    Code(
+        "assertion-case",
+        "The text can never match in upper and lower case",
+        "warning",
+        "After `.lower()` no capital letter is left, so a text with one is never found there.",
+        _HEAD + "        - \"'POST' in output.lower()\"\n",
+        _HEAD + "        - \"'post' in output.lower()\"\n",
+    ),
+    Code(
         "javascript-grader",
         "All assertions of the grader are JavaScript",
         "information",

@@ -328,6 +328,51 @@ STRUCTURE_CODES = (
         files={"tasks/one.yaml": _TASK},
     ),
     Code(
+        "missing-file",
+        "A file that the task or a grading program needs is not there",
+        "warning",
+        "A run with an agent stops before its first call, for it would be paid in vain; "
+        "`waza-engine preflight` says the same. Nothing is said where a hook may still make the file.",
+        "id: t\nname: T\ninputs:\n  prompt: Go\n  files: [ap.py]\n",
+        "id: t\nname: T\ninputs:\n  prompt: Go\n  files: [app.py]\n",
+        files={"../eval.yaml": _EVAL, "../fixtures/app.py": "print()\n"},
+    ),
+    Code(
+        "missing-program",
+        "A grader starts a program that is not on PATH",
+        "warning",
+        "A grader whose program cannot be started fails, whatever the agent answers. The editor looks at its "
+        "own PATH, which its runs have, too.",
+        f"{_EVAL}graders:\n  - {{type: program, name: c, config: {{command: no-such-program}}}}\n",
+        f"{_EVAL}graders:\n  - {{type: program, name: c, config: {{command: ./check.sh}}}}\n",
+        "Which program is meant, or how it is installed, is for the author to say.",
+        kind="eval",
+        files={"tasks/one.yaml": _TASK, "check.sh": "#!/bin/sh\n"},
+    ),
+    Code(
+        "skill-not-found",
+        "No skill of this name is found",
+        "warning",
+        "Without the tested skill the agent is measured without it, and nothing else says so; without a "
+        "required one the run stops.",
+        _EVAL.replace("executor: mock", "executor: copilot-sdk").replace("skill: demo", "skill: dema"),
+        _EVAL.replace("executor: mock", "executor: copilot-sdk"),
+        kind="eval",
+        files={"tasks/one.yaml": _TASK, "skills/demo/SKILL.md": "---\nname: demo\n---\n"},
+    ),
+    Code(
+        "nobody-judges",
+        "The executor has no model that could judge",
+        "information",
+        "A `prompt`, `llm` or `llm_comparison` grader asks the executor of the suite unless a run names "
+        "another for it; without a model each of them is an error of its grader.",
+        f"{_EVAL}graders:\n  - {{type: prompt, name: c, config: {{prompt: Is it good?}}}}\n",
+        f"{_EVAL.replace('executor: mock', 'executor: openai')}graders:\n"
+        "  - {type: prompt, name: c, config: {prompt: Is it good?}}\n",
+        "Which executor is to judge is for the author to say.",
+        kind="eval",
+    ),
+    Code(
         "unknown-grader-name",
         "The suite has no grader of this name",
         "warning",

@@ -1,7 +1,4 @@
-"""What only an eval file as a whole can show: rows that run backwards, mock servers of one name.
-
-Both stop a run while the file is read.
-"""
+"""What only an eval file as a whole shows: rows that run backwards, names and ids taken twice, weights."""
 
 from __future__ import annotations
 
@@ -9,9 +6,12 @@ from collections.abc import Iterator
 
 from waza_engine.spec.reading.scalars import resolve_scalar
 from waza_language_server.analysis.problem import Problem
-from waza_language_server.analysis.rule import FileView
+from waza_language_server.analysis.rule import FileView, Found
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.text.edit import Edit, Fix, Related
+
+ROUNDED = 0.011
+"""How far from one weights may add up that were rounded to two places."""
 
 
 def rows(view: FileView) -> Iterator[Problem]:
@@ -25,6 +25,48 @@ def rows(view: FileView) -> Iterator[Problem]:
         message = f"The first row of `range` ({first}) must not be behind the last ({last})."
         swap = (Edit(nodes[0].span, nodes[1].value), Edit(nodes[1].span, nodes[0].value))
         yield Problem("bounds-reversed", nodes[0].span, message, "error", (Fix("Swap the two", swap),))
+
+
+def weights(view: FileView) -> Iterator[Problem]:
+    """Yield the weights of the metrics when they do not add up to one; a metric without weight may be one."""
+    metrics = view.tree.root.get("metrics") if view.kind == "eval" and view.tree.root is not None else None
+    nodes: list[tuple[Node, float]] = []
+    for metric in metrics.target.items if metrics is not None else ():
+        switch, weight = metric.get("enabled"), metric.get("weight")
+        if switch is not None and resolve_scalar(switch.target.value) is False:
+            continue
+        value = resolve_scalar(weight.target.value) if weight is not None else None
+        if weight is None or isinstance(value, bool) or not isinstance(value, int | float) or value <= 0:
+            return
+        nodes.append((weight.target, float(value)))
+    total = sum(value for _, value in nodes)
+    if not nodes or abs(total - 1) < ROUNDED:
+        return
+    message = f"The weights of the metrics add up to {total:g}, not to 1."
+    scaled = [round(value / total, 2) for _, value in nodes]
+    scaled[-1] = round(1 - sum(scaled[:-1]), 2)
+    fixes: tuple[Fix, ...] = ()
+    if min(scaled) > 0:
+        edits = tuple(Edit(node.span, f"{value:g}") for (node, _), value in zip(nodes, scaled, strict=True))
+        fixes = (Fix("Scale the weights so that they add up to 1", edits),)
+    yield Problem("weights-not-one", nodes[-1][0].span, message, "information", fixes)
+
+
+def inline_ids(view: FileView) -> Found:
+    """Yield the id of a task in the eval file that an earlier one there has."""
+    tasks = view.tree.root.get("tasks") if view.kind == "eval" and view.tree.root is not None else None
+    first: dict[str, Node] = {}
+    for task in tasks.target.each_item() if tasks is not None else ():
+        yield None
+        node = task.get("id") if task.target.kind == "mapping" else None
+        if node is None or node.target.kind != "scalar" or not node.target.value:
+            continue
+        name = node.target.value
+        earlier = first.setdefault(name, node)
+        if earlier is not node:
+            message = f"An earlier task has the id `{name}` too; one result overwrites the other."
+            related = (Related(earlier.span, f"The other `{name}` is here."),)
+            yield Problem("duplicate-task-id", node.span, message, "warning", related=related)
 
 
 def mock_servers(view: FileView) -> Iterator[Problem]:

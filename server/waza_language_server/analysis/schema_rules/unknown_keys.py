@@ -172,9 +172,14 @@ def _stray(
         message = f"a `{written}` grader has no option `{entry.key.value}`"
     if owners:
         message += f" (one of {listed(owners[:3], 'and')} graders)"
-    effect = "; it has no effect." if shape.unknown_keys != "error" else "; a run refuses it."
     fixes = _removals(subject, entry)
-    problem = Problem("unknown-key", entry.key.span, _capital(message + effect), shape.unknown_keys, fixes)
+    problem = Problem(
+        "unknown-key",
+        entry.key.span,
+        _capital(f"{message}; {shape.unknown_key_effect}."),
+        shape.unknown_keys,
+        fixes,
+    )
     return UnknownKey(problem, mapping, mapping, ())
 
 

@@ -20,6 +20,7 @@ from waza_language_server.text.edit import Fix, Related
 from waza_language_server.text.span import Span
 
 if TYPE_CHECKING:
+    from waza_language_server.project.document import Document
     from waza_language_server.project.index import Project
     from waza_language_server.syntax.nodes import Node
 
@@ -64,21 +65,39 @@ def unknown_names(view: SuiteView) -> Found:
             nodes.append(node)
         yield None
     known = Nearby(view.workspace.project, document).suite_grader_names() if nodes else None
-    if known is None or not known.known or not known.value:
+    if known is not None and known.known and known.value:
+        yield from _unknown(document, nodes, known.value)
+
+
+def unknown_judges(view: SuiteView) -> Found:
+    """Yield the names in ``calibrate_grader`` that no grader of the file or its suite has."""
+    document = view.document
+    nodes: list[Node] = []
+    for grader in view.graders:
+        node = grader.get("config", "calibrate_grader")
+        if node is not None and node.target.kind == "scalar":
+            nodes.append(node.target)
+        yield None
+    if not nodes or document.kind not in {"task", "eval"}:
         return
+    known = Nearby(view.workspace.project, document).suite_grader_names()
+    if known.known or (document.kind == "eval" and not known.unknown):
+        own = (name_of(grader) for grader in view.graders)
+        yield from _unknown(document, nodes, tuple(dict.fromkeys((*known.value, *filter(None, own)))))
+
+
+def _unknown(document: Document, nodes: list[Node], names: tuple[str, ...]) -> Found:
     for node in nodes:
-        if node.value in known.value or not node.value:
+        if node.value in names or not node.value:
             continue
-        meant = nearest(node.value, known.value)
+        meant = nearest(node.value, names)
         choice = (
-            f"did you mean `{meant}`?"
-            if meant is not None
-            else f"its graders are {listed(known.value, 'and')}."
+            f"did you mean `{meant}`?" if meant is not None else f"its graders are {listed(names, 'and')}."
         )
         fixes: tuple[Fix, ...] = ()
         if meant is not None:
             repair = partial(rewritten, document.text, node, meant)
-            safe = meant == slip_of(node.value, known.value)
+            safe = meant == slip_of(node.value, names)
             fixes = (Fix(f"Change to `{meant}`", repair, preferred=safe),)
         message = f"The suite has no grader `{node.value}`; {choice}"
         yield Problem("unknown-grader-name", node.span, message, "warning", fixes)

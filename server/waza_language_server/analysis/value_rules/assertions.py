@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
+from types import MappingProxyType
 
-from waza_language_server.analysis.problem import Problem
+from waza_language_server.analysis.problem import Problem, Severity
 from waza_language_server.analysis.rule import Found, GraderView
 from waza_language_server.analysis.value_rules.inside_values import problem_inside
 from waza_language_server.embedded.languages import LONGEST_VALUE
@@ -18,6 +19,16 @@ from waza_language_server.syntax.edits import insert_entry, replace_scalar
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.text.edit import Fix
 from waza_language_server.text.scalar_map import ScalarMap
+
+_SEVERITIES: Mapping[str, Severity] = MappingProxyType(
+    {
+        "assertion-constant": "warning",
+        "assertion-case": "warning",
+        "assertion-key": "warning",
+        "assertion-internal": "warning",
+    }
+)
+"""Of what breaks an assertion only in part, or in one of the two engines."""
 
 
 def assertions(view: GraderView) -> Found:
@@ -32,7 +43,7 @@ def assertions(view: GraderView) -> Found:
         if findings:
             scalar = ScalarMap.of(text, node)
             for finding in findings:
-                yield problem_inside(text, node, scalar, finding)
+                yield problem_inside(text, node, scalar, finding, _SEVERITIES.get(finding.code, "error"))
 
 
 def javascript_meant(view: GraderView) -> Iterator[Problem]:

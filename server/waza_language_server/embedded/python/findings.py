@@ -1,6 +1,6 @@
 """What is wrong with one assertion, and what could be written instead: text in, text out.
 
-A finding makes the assertion fail whatever the agent does. Offsets count characters of the assertion.
+A finding makes the assertion fail, or pass, whatever the agent does. Offsets count its characters.
 """
 
 from __future__ import annotations
@@ -9,12 +9,14 @@ import builtins
 import difflib
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from keyword import iskeyword
 
 from waza_engine.assertions.names import ALL_NAMES, CONTEXT_NAMES, FUNCTION_NAMES
 from waza_language_server.embedded.language import Finding, Rewrite
 from waza_language_server.embedded.python import statements
 from waza_language_server.embedded.python.javascript import LITERALS, as_python, javascript_marks
+from waza_language_server.embedded.python.meaning import meaning_findings
 from waza_language_server.embedded.python.python_source import (
     PythonFault,
     PythonSource,
@@ -51,7 +53,18 @@ def assertion_findings(
     resolution = _resolve(source, known)
     if resolution is None:
         return (), known
-    return tuple(_name_findings(source, resolution, known)), known | resolution.leaked
+    found = tuple(_name_findings(source, resolution, known)) or _meaning(source, known)
+    return found, known | resolution.leaked
+
+
+def _meaning(source: PythonSource, known: frozenset[str]) -> tuple[Finding, ...]:
+    """Return what is wrong with the values, JavaScript's words written in Python where that is possible."""
+    return tuple(
+        replace(finding, rewrites=tuple(_javascript(source.text, known)))
+        if finding.code == "assertion-javascript"
+        else finding
+        for finding in meaning_findings(source)
+    )
 
 
 def _resolve(source: PythonSource, known: frozenset[str]) -> Resolution | None:

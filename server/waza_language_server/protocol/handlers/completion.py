@@ -24,6 +24,6 @@ def completion(ls: WazaServer, params: types.CompletionParams) -> Answer[types.C
         offset = convert.offset(params.position)
         yield
         found = complete(document, ls.session.workspace, offset)
-        return convert.completions(found)
+        return convert.completions(found, ls.options.suggest_command)
 
     return ls.diagnostics.answer(params.text_document.uri, suggest)

@@ -1,4 +1,4 @@
-"""The client's settings change: another interpreter runs the suites.
+"""The client's settings change: another interpreter runs the suites, problems are taken otherwise.
 
 Architecture invariant: trust is not a setting. It comes with the introduction alone, since settings may come
 from the very workspace that is not trusted.
@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
-from waza_language_server.protocol.handlers.grader_types import forget_types
+from waza_language_server.analysis.directives import known_severities
+from waza_language_server.protocol.handlers.grader_types import forget_types, look_again
 
 if TYPE_CHECKING:
     from lsprotocol import types
@@ -18,13 +19,22 @@ if TYPE_CHECKING:
 
 
 def did_change(ls: WazaServer, params: types.DidChangeConfigurationParams) -> None:
-    """Take ``waza.interpreter`` from clients that send their settings along."""
+    """Take the interpreter and the severities from clients that send their settings along."""
     settings: Any = params.settings
     section: Any = cast("dict[str, Any]", settings).get("waza") if isinstance(settings, dict) else None
     if not isinstance(section, dict):
         return
+    _take_severities(ls, cast("dict[str, Any]", section).get("diagnostics"))
     interpreter: Any = cast("dict[str, Any]", section).get("interpreter")
     if isinstance(interpreter, str) and interpreter and ls.trusted:
         ls.options = replace(ls.options, interpreter=interpreter)
         ls.runs.use_interpreter(interpreter)
         forget_types(ls)
+
+
+def _take_severities(ls: WazaServer, section: object) -> None:
+    if not isinstance(section, dict) or "severity" not in section:
+        return
+    severities = known_severities(cast("dict[str, object]", section)["severity"])
+    if ls.session.use_severities(severities):
+        look_again(ls)

@@ -29,8 +29,10 @@ def did_change(ls: WazaServer, params: types.DidChangeTextDocumentParams) -> Non
 
 
 def did_save(ls: WazaServer, params: types.DidSaveTextDocumentParams) -> None:
-    """Ask again whether the document is ours: its content may have become that of another tool."""
-    ls.session.judge_again(params.text_document.uri)
+    """Take the text for finished; its content may have become that of another tool."""
+    was_written = ls.session.saved(params.text_document.uri)
+    if was_written and ls.abilities.pulls_diagnostics and ls.abilities.refreshes_diagnostics:
+        ls.workspace_diagnostic_refresh(None)
     ls.diagnostics.edited(params.text_document.uri)
 
 

@@ -50,6 +50,11 @@ async def _learn(ls: WazaServer) -> None:
 def _use(ls: WazaServer, schemas: Mapping[str, Any]) -> None:
     if not ls.session.learn_types(schemas):
         return
+    look_again(ls)
+
+
+def look_again(ls: WazaServer) -> None:
+    """Tell the problems of everything again, after what they depend on has changed."""
     ls.diagnostics.all_again()
     if ls.abilities.pulls_diagnostics and ls.abilities.refreshes_diagnostics:
         ls.workspace_diagnostic_refresh(None)

@@ -64,6 +64,7 @@ class Diagnostics:
     async def newest_problems(self, uri: str) -> tuple[Document, tuple[Problem, ...]] | None:
         """Return the newest snapshot of a document and its problems, None when it is not ours.
 
+        Those of what is just being written are left out until it is saved or another place is edited.
         The work pauses for other messages; when one of them brings a newer text, it starts again with that.
         """
         while (text := self._session.text(uri)) is not None:
@@ -127,7 +128,16 @@ class Diagnostics:
 
     def _newest(self, uri: str) -> Steps[tuple[Document, tuple[Problem, ...]] | None]:
         document = yield from self._session.read_in_steps(uri)
-        return None if document is None else (document, (yield from self._steps(document)))
+        if document is None:
+            return None
+        problems = yield from self._steps(document)
+        typed_at = self._session.typed_at(document)
+        if typed_at is not None and problems:
+            from waza_language_server.features.being_written import without_unfinished
+
+            problems = without_unfinished(document, self._session.workspace, typed_at, problems)
+            yield
+        return document, problems
 
     def _steps(self, document: Document) -> Steps[tuple[Problem, ...]]:
         workspace = self._session.workspace

@@ -55,6 +55,8 @@ class _Opened:
     """The snapshot, once the document was claimed."""
     judged: bool = False
     """Whether this version was looked at; until then nobody knows whether it is ours."""
+    typed_at: int | None = None
+    """Where the edit ended that made this version; None when it was more than one, or the text was saved."""
 
 
 class Session:
@@ -76,6 +78,13 @@ class Session:
         catalog = self.workspace.catalog.with_types(schemas)
         is_new = catalog is not self.workspace.catalog
         self.workspace = self.workspace.with_catalog(catalog)
+        return is_new
+
+    def use_severities(self, severities: Mapping[str, str]) -> bool:
+        """Take problems as gravely as the client wants; whether that is anything new."""
+        is_new = severities != self.workspace.severities
+        if is_new:
+            self.workspace = replace(self.workspace, severities=severities)
         return is_new
 
     @property
@@ -121,6 +130,11 @@ class Session:
         opened = self._opened.get(uri)
         return opened.version if opened is not None else None
 
+    def typed_at(self, document: Document) -> int | None:
+        """Return where in this snapshot its author writes; None when nobody knows, or it is saved."""
+        opened = self._opened.get(document.uri)
+        return opened.typed_at if opened is not None and opened.document is document else None
+
     def is_current(self, document: Document) -> bool:
         """Whether no newer text of this document has come."""
         opened = self._opened.get(document.uri)
@@ -138,11 +152,20 @@ class Session:
             return
         lines = opened.document.lines if opened.document else None
         text = opened.text
+        before = len(text)
         for change in changes:
             text = self._changed(text, lines, change)
             lines = None
         document = opened.document.replaced(text, version) if opened.document else None
-        self._opened[uri] = replace(opened, version=version, text=text, document=document, judged=False)
+        typed_at = None
+        if len(changes) == 1 and (place := changes[0].range) is not None:
+            # Counted from the end: what stands behind the edit has not changed.
+            old = LineIndex(opened.text) if opened.document is None else opened.document.lines
+            end = max(old.offset(*place[:2], self.encoding), old.offset(*place[2:], self.encoding))
+            typed_at = len(text) - (before - end)
+        self._opened[uri] = replace(
+            opened, version=version, text=text, document=document, judged=False, typed_at=typed_at
+        )
         if document is not None:
             self.workspace = self.workspace.with_document(document)
 
@@ -151,6 +174,18 @@ class Session:
         opened = self._opened.pop(uri, None)
         if opened is not None and opened.document is not None:
             self._use(self.project.without(uri))
+
+    def saved(self, uri: str) -> bool:
+        """Take what stands in a document for finished, and ask anew whether it is ours.
+
+        Whether its author was writing until now.
+        """
+        opened = self._opened.get(uri)
+        if opened is None:
+            return False
+        self._opened[uri] = replace(opened, typed_at=None)
+        self.judge_again(uri)
+        return opened.typed_at is not None
 
     def judge_again(self, uri: str | None = None) -> None:
         """Ask anew what is ours: one document that was saved, or all that were not ours so far."""

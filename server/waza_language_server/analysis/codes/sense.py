@@ -1,0 +1,46 @@
+"""The codes of files that can be run, and cannot mean what they say."""
+
+from __future__ import annotations
+
+from waza_language_server.analysis.codes.code import Code
+
+_TASK = "id: t\nname: T\ninputs:\n  prompt: Go\n"
+_EVAL = (
+    "name: demo\nskill: demo\nconfig:\n  trials_per_task: 3\n  timeout_seconds: 60\n  executor: mock\n"
+    "  model: m\n"
+)
+
+SENSE_CODES = (
+    Code(
+        "contradiction",
+        "One key forbids what another asks for",
+        "error",
+        "Such a check fails in every trial, whatever the agent does.",
+        f"{_TASK}expected:\n  output_contains: [deployed to Azure]\n  output_not_contains: [deployed]\n",
+        f"{_TASK}expected:\n  output_contains: [deployed to Azure]\n  output_not_contains: [failed]\n",
+        "Which of the two is meant is for the author to say.",
+    ),
+    Code(
+        "prompt-on-both-sides",
+        "The prompt must trigger the skill and must not",
+        "warning",
+        "One of the two expectations fails in every run, so the rates of the trigger test mean little.",
+        "skill: demo\nshould_trigger_prompts:\n  - prompt: Explain this\n"
+        "should_not_trigger_prompts:\n  - prompt: Explain this\n",
+        "skill: demo\nshould_trigger_prompts:\n  - prompt: Explain this\n"
+        "should_not_trigger_prompts:\n  - prompt: Delete this\n",
+        "Which of the two is meant is for the author to say.",
+        kind="trigger_tests",
+    ),
+    Code(
+        "weights-not-one",
+        "The weights of the metrics do not add up to 1",
+        "information",
+        "Weights are read as shares; when they add up to something else, a metric was most likely forgotten.",
+        f"{_EVAL}metrics:\n  - name: task_completion\n    weight: 0.5\n    threshold: 0.8\n"
+        "  - name: behavior_quality\n    weight: 0.3\n    threshold: 0.8\ntasks: [tasks/*.yaml]\n",
+        f"{_EVAL}metrics:\n  - name: task_completion\n    weight: 0.62\n    threshold: 0.8\n"
+        "  - name: behavior_quality\n    weight: 0.38\n    threshold: 0.8\ntasks: [tasks/*.yaml]\n",
+        kind="eval",
+    ),
+)

@@ -1,0 +1,145 @@
+"""What authors say about problems: comments that leave some out, and how grave others are to be taken.
+
+``# waza: ignore[code]`` behind a line, or alone above it, leaves problems of this line out;
+``# waza: ignore-file[code]`` those of the file. ``# waza: severity[code=hint, other=off]`` says how grave a
+code is: in ``.waza.yaml`` for the project, elsewhere for the file. They are comments because upstream drops a
+``.waza.yaml`` that has a key it does not know.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, cast
+
+from waza_language_server.analysis.problem import Problem, Severity
+from waza_language_server.project.uris import path_of
+from waza_language_server.syntax.nodes import Node
+
+if TYPE_CHECKING:
+    from waza_language_server.project.document import Document
+    from waza_language_server.project.workspace import Workspace
+
+EVERY_CODE = "*"
+SEVERITIES = ("error", "warning", "information", "hint", "off")
+_MARK = "waza:"
+_DIRECTIVE = re.compile(
+    r"(?m)(?P<before>^[ \t]*+|[ \t])#[ \t]*+waza:[ \t]*+(?P<what>ignore-file|ignore|severity)\b"
+    r"(?:[ \t]*+\[(?P<listed>[^\]\r\n]{0,2000})\])?"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Directives:
+    """Codes to leave out by line and in the whole file, and severities by code."""
+
+    lines: Mapping[int, frozenset[str]] = field(default_factory=dict[int, frozenset[str]])
+    file: frozenset[str] = frozenset()
+    severities: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+def as_wanted(problems: Sequence[Problem], document: Document, workspace: Workspace) -> tuple[Problem, ...]:
+    """Return the problems that somebody wants to see, as grave as they want them."""
+    directives = directives_of(document)
+    severities = {**workspace.severities, **_of_project(document, workspace), **directives.severities}
+    if not severities and not directives.lines and not directives.file:
+        return tuple(problems)
+    return tuple(
+        wanted
+        for problem in problems
+        if not _is_ignored(problem, document, directives)
+        and (wanted := _as_grave(problem, severities.get(problem.code))) is not None
+    )
+
+
+def directives_of(document: Document) -> Directives:
+    """Return what the comments of a document say."""
+    text, lines = document.text, document.lines
+    if _MARK not in text:
+        return Directives()
+    by_line: dict[int, frozenset[str]] = {}
+    of_file: frozenset[str] = frozenset()
+    severities: dict[str, str] = {}
+    for match in _DIRECTIVE.finditer(text):
+        if _is_in_value(document.tree.root, match.start("what")):
+            continue
+        listed = match["listed"]
+        if match["what"] == "severity":
+            severities.update(_severities_in(listed or ""))
+            continue
+        codes = _codes_in(listed)
+        if match["what"] == "ignore-file":
+            of_file |= codes
+            continue
+        line = lines.line_of(match.start("what"))
+        alone = match.start("before") == lines.line_span(line).start and not match["before"].strip()
+        for each in (line, line + 1) if alone else (line,):
+            by_line[each] = by_line.get(each, frozenset()) | codes
+    return Directives(by_line, of_file, severities)
+
+
+def severities_of(text: str) -> Mapping[str, str]:
+    """Return the severities that the comments of a project file say."""
+    if _MARK not in text:
+        return {}
+    found = (match for match in _DIRECTIVE.finditer(text) if match["what"] == "severity")
+    return {
+        code: severity for match in found for code, severity in _severities_in(match["listed"] or "").items()
+    }
+
+
+def known_severities(given: object) -> Mapping[str, str]:
+    """Return the severities by code that a client has given; what is none is passed over."""
+    if not isinstance(given, dict):
+        return {}
+    pairs = cast("dict[object, object]", given).items()
+    return {
+        code: severity
+        for code, severity in pairs
+        if isinstance(code, str) and isinstance(severity, str) and severity in SEVERITIES
+    }
+
+
+def _of_project(document: Document, workspace: Workspace) -> Mapping[str, str]:
+    path, project = path_of(document.uri), workspace.project
+    config = project.config_of(path) if path is not None else None
+    if config is None:
+        return {}
+    opened = project.documents.get(config)
+    if opened is not None:
+        return severities_of(opened.text)
+    return project.disk.derived(config, "severities", lambda text: severities_of(text.value))
+
+
+def _is_ignored(problem: Problem, document: Document, directives: Directives) -> bool:
+    if {problem.code, EVERY_CODE} & directives.file:
+        return True
+    if not directives.lines:
+        return False
+    codes = directives.lines.get(document.lines.line_of(problem.span.start))
+    return codes is not None and bool({problem.code, EVERY_CODE} & codes)
+
+
+def _as_grave(problem: Problem, severity: str | None) -> Problem | None:
+    if severity is None or severity == problem.severity:
+        return problem
+    return None if severity == "off" else replace(problem, severity=cast("Severity", severity))
+
+
+def _codes_in(listed: str | None) -> frozenset[str]:
+    """Return the codes of a list; without a list they are all meant."""
+    if listed is None:
+        return frozenset({EVERY_CODE})
+    return frozenset(code.strip() for code in listed.split(",") if code.strip())
+
+
+def _severities_in(listed: str) -> dict[str, str]:
+    pairs = (pair.partition("=") for pair in listed.split(","))
+    return {code.strip(): severity.strip() for code, _, severity in pairs if severity.strip() in SEVERITIES}
+
+
+def _is_in_value(root: Node | None, offset: int) -> bool:
+    """Whether a scalar holds this place, so that it is text and no comment."""
+    node = root.at(offset) if root is not None else None
+    return node is not None and node.kind == "scalar" and node.span.start < offset < node.span.end

@@ -1,0 +1,32 @@
+"""Graders that ask a model, in a suite whose executor has none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from waza_engine.spec.executors import EXECUTORS
+from waza_language_server.analysis.problem import Problem
+from waza_language_server.analysis.rule import SuiteView
+from waza_language_server.project.suite_file import word
+from waza_language_server.schema.locate import grader_type
+from waza_language_server.spelling import listed
+
+JUDGED = frozenset({"prompt", "llm", "llm_comparison"})
+"""The types of graders that ask a model."""
+
+
+def nobody_to_judge(view: SuiteView) -> Iterator[Problem]:
+    """Yield the executor of an eval file that cannot judge what its graders ask."""
+    root = view.document.tree.root
+    node = root.get("config", "executor") if root is not None and view.document.kind == "eval" else None
+    executor = word(node) or ""
+    if node is None or executor not in EXECUTORS or EXECUTORS[executor].has_model:
+        return
+    judged = (grader for grader in view.graders if grader_type(grader) in JUDGED)
+    names = tuple(dict.fromkeys(word(grader.get("name")) or grader_type(grader) for grader in judged))
+    if names:
+        message = (
+            f"The executor `{executor}` has no model, so nobody judges for {listed(names, 'and')} "
+            "unless `--judge-executor` names one."
+        )
+        yield Problem("nobody-judges", node.target.span, message, "information")

@@ -1,0 +1,125 @@
+"""What one key asks for and another forbids: such a check fails whatever the agent does."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
+
+from waza_engine.spec.reading.scalars import resolve_scalar
+from waza_language_server.analysis.problem import Problem
+from waza_language_server.analysis.rule import FileView, Found, GraderView
+from waza_language_server.syntax.nodes import Node
+from waza_language_server.text.edit import Related
+
+Meaning = Callable[[Node], str]
+
+MOST_COMPARED = 200
+"""Items of a list that are looked for inside others; of longer lists only equal items are found."""
+
+
+def _exact(node: Node) -> str:
+    return node.value if node.kind == "scalar" else json.dumps(node.to_python(), sort_keys=True, default=str)
+
+
+def _folded(node: Node) -> str:
+    return _exact(node).lower()
+
+
+_WITHIN: Mapping[tuple[str, str], Meaning] = MappingProxyType(
+    {
+        ("contains", "not_contains"): _folded,
+        ("contains_cs", "not_contains"): _folded,
+        ("contains_cs", "not_contains_cs"): _exact,
+        ("must_contain", "must_not_contain"): _exact,
+        ("keywords", "must_not_contain"): _exact,
+        ("output_contains", "output_not_contains"): _exact,
+    }
+)
+"""Text that must be there and text that must not: one that holds the other contradicts it."""
+_EQUAL = (
+    ("regex_match", "regex_not_match"),
+    ("must_match", "must_not_match"),
+    ("must_exist", "must_not_exist"),
+    ("required_tools", "forbidden_tools"),
+    ("required_skills", "forbidden_skills"),
+    ("expect_tools", "reject_tools"),
+    ("required", "forbidden"),
+)
+_LIMITS = (("required_tools", "max_tool_calls"), ("required_tools", "max_calls"))
+
+
+def contradictions_of_grader(view: GraderView) -> Found:
+    """Yield the items of a grader that contradict others of it."""
+    for node, _ in view.located:
+        yield None
+        if node.kind == "mapping":
+            yield from _in_mapping(node)
+
+
+def contradictions_of_expected(view: FileView) -> Found:
+    """Yield the same of what tasks expect."""
+    root = view.tree.root
+    if root is None or view.kind not in {"task", "eval"}:
+        return
+    tasks = root.get("tasks") if view.kind == "eval" else None
+    for task in (root,) if view.kind == "task" else tasks.target.each_item() if tasks is not None else ():
+        yield None
+        expected = task.get("expected")
+        for node in (expected, task.get("expected", "behavior"), task.get("expected", "tool_calls")):
+            if node is not None and node.target.kind == "mapping":
+                yield from _in_mapping(node.target)
+
+
+def _in_mapping(mapping: Node) -> Iterator[Problem]:
+    keys = set(mapping.key_names) if mapping.entries else set[str]()
+    for (wanted, unwanted), meaning in _WITHIN.items():
+        if {wanted, unwanted} <= keys:
+            yield from _between(mapping, wanted, unwanted, meaning, within=True)
+    for wanted, unwanted in _EQUAL:
+        if {wanted, unwanted} <= keys:
+            yield from _between(mapping, wanted, unwanted, _exact, within=False)
+    for wanted, limit in _LIMITS:
+        if {wanted, limit} <= keys:
+            yield from _too_few_calls(mapping, wanted, limit)
+
+
+def _between(
+    mapping: Node, wanted: str, unwanted: str, meaning: Meaning, *, within: bool
+) -> Iterator[Problem]:
+    items, refused = _items(mapping, wanted), _items(mapping, unwanted)
+    by_meaning = {meaning(item): item for item in reversed(items)}
+    few = within and len(items) * len(refused) <= MOST_COMPARED * MOST_COMPARED
+    for item in refused:
+        text = meaning(item)
+        if not text.strip():
+            continue
+        other = by_meaning.get(text)
+        if other is None and few:
+            other = next((by_meaning[each] for each in by_meaning if text in each), None)
+        if other is not None:
+            shown = _shown(item)
+            message = f"`{unwanted}` forbids {shown}, which `{wanted}` asks for; no answer can do both."
+            related = (Related(other.span, f"`{wanted}` asks for {_shown(other)} here."),)
+            yield Problem("contradiction", item.span, message, "error", related=related)
+
+
+def _too_few_calls(mapping: Node, wanted: str, limit: str) -> Iterator[Problem]:
+    node = mapping.get(limit)
+    most = resolve_scalar(node.target.value) if node is not None and node.target.kind == "scalar" else None
+    if node is None or not isinstance(most, int) or isinstance(most, bool) or most < 1:
+        return
+    needed = len({_exact(item) for item in _items(mapping, wanted)})
+    if needed > most:
+        message = f"`{wanted}` asks for {needed} different tools, but `{limit}` allows {most} calls."
+        yield Problem("contradiction", node.span, message, "error")
+
+
+def _items(mapping: Node, key: str) -> list[Node]:
+    node = mapping.get(key)
+    return [item.target for item in node.target.items] if node is not None else []
+
+
+def _shown(node: Node) -> str:
+    text = _exact(node)
+    return f"`{text if len(text) <= 40 else text[:39] + '…'}`"

@@ -1,0 +1,180 @@
+"""Assertions, and parts of them, that come out the same whatever the agent does."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+
+from waza_language_server.embedded.language import Finding, Rewrite
+from waza_language_server.embedded.python.python_source import PythonSource
+
+_LOWERED: dict[str, Callable[[str], str]] = {
+    "lower": str.lower,
+    "casefold": str.casefold,
+    "upper": str.upper,
+}
+_CASE_KEPT = frozenset({"strip", "lstrip", "rstrip"})
+_CONSTANT_TESTS: dict[tuple[type[ast.cmpop], int], bool] = {
+    (ast.GtE, 0): True,
+    (ast.Gt, -1): True,
+    (ast.NotEq, -1): True,
+    (ast.Lt, 0): False,
+    (ast.LtE, -1): False,
+    (ast.Eq, -1): False,
+}
+"""What comparing something that is never negative with a number comes to."""
+
+
+def constant_findings(source: PythonSource) -> Iterator[Finding]:
+    """Yield the parts of an assertion that are constant, and the texts whose case can never match."""
+    yield from _condition(source, source.expression.body, None)
+    for node in ast.walk(source.expression):
+        if isinstance(node, ast.Compare) and len(node.ops) == 1:
+            yield from _case(source, node)
+        elif isinstance(node, ast.Call):
+            yield from _case_of_method(source, node)
+
+
+def _condition(source: PythonSource, node: ast.expr, parent: ast.BoolOp | None) -> Iterator[Finding]:
+    if isinstance(node, ast.BoolOp):
+        for operand in node.values:
+            yield from _condition(source, operand, node)
+        return
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        yield from _condition(source, node.operand, None)
+        return
+    truth = _truth(node)
+    if truth is None:
+        return
+    start, end = source.start(node), source.end(node)
+    written = source.text[start:end]
+    shown = written if len(written) <= 40 and "\n" not in written else "This"
+    shown = f"`{shown}`" if shown != "This" else shown
+    message = f"{shown} is always {str(truth).lower()}, whatever the agent does."
+    rewrites: tuple[Rewrite, ...] = ()
+    container = _container(source, parent, node) if parent is not None else None
+    if container is not None:
+        message = f"{shown} is always {str(truth).lower()}; every text needs an `in` of its own."
+        changed = f"{source.text[:end]} {container}{source.text[end:]}"
+        rewrites = (Rewrite(f"Write `{written} {container}`", (changed,), preferred=len(written) < 40),)
+    yield Finding("assertion-constant", start, end, message, rewrites)
+
+
+def _truth(node: ast.expr) -> bool | None:
+    match node:
+        case ast.Constant(value=value):
+            return bool(value)
+        case ast.Tuple(elts=elements) | ast.List(elts=elements) | ast.Set(elts=elements):
+            return None if any(isinstance(each, ast.Starred) for each in elements) else bool(elements)
+        case ast.Dict(keys=keys):
+            return None if None in keys else bool(keys)
+        case ast.Lambda():
+            return True
+        case ast.JoinedStr(values=values):
+            return True if any(isinstance(each, ast.Constant) and each.value for each in values) else None
+        case ast.BinOp(left=ast.Constant(value=str(template)), op=ast.Mod()) if template.strip("%srd"):
+            return True
+        case ast.Compare(left=left, ops=[operator], comparators=[right]):
+            return _compared(left, operator, right)
+        case _:
+            return None
+
+
+def _compared(left: ast.expr, operator: ast.cmpop, right: ast.expr) -> bool | None:
+    number = _number(right)
+    if number is not None and _never_negative(left):
+        return _CONSTANT_TESTS.get((type(operator), number))
+    return None
+
+
+def _number(node: ast.expr) -> int | None:
+    match node:
+        case ast.Constant(value=int(value)) if not isinstance(value, bool):
+            return value
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int(value))) if not isinstance(
+            value, bool
+        ):
+            return -value
+        case _:
+            return None
+
+
+def _never_negative(node: ast.expr) -> bool:
+    match node:
+        case ast.Call(func=ast.Name(id="len")) | ast.Name(id="duration_ms"):
+            return True
+        case _:
+            return False
+
+
+def _container(source: PythonSource, parent: ast.BoolOp, node: ast.expr) -> str | None:
+    """Return the ``in …`` of the operand behind a text that was meant to have it too."""
+    if not isinstance(node, ast.Constant) or not isinstance(node.value, str):
+        return None
+    behind = parent.values[parent.values.index(node) + 1 :]
+    for other in (*behind, *parent.values):
+        match other:
+            case (
+                ast.Compare(left=ast.Constant(value=str()), ops=[ast.In()])
+                | ast.Compare(left=ast.Constant(value=str()), ops=[ast.NotIn()])
+            ):
+                return source.text[source.end(other.left) : source.end(other)].strip()
+            case _:
+                continue
+    return None
+
+
+def _case(source: PythonSource, node: ast.Compare) -> Iterator[Finding]:
+    operator, right = node.ops[0], node.comparators[0]
+    if isinstance(operator, ast.In | ast.NotIn):
+        yield from _never(source, node.left, right, always=isinstance(operator, ast.NotIn))
+    elif isinstance(operator, ast.Eq | ast.NotEq):
+        for text, changed in ((node.left, right), (right, node.left)):
+            yield from _never(source, text, changed, always=isinstance(operator, ast.NotEq))
+
+
+def _case_of_method(source: PythonSource, node: ast.Call) -> Iterator[Finding]:
+    match node:
+        case ast.Call(
+            func=ast.Attribute(value=value, attr="startswith" | "endswith" | "count" | "find"), args=[text]
+        ):
+            yield from _never(source, text, value, always=False)
+        case _:
+            return
+
+
+def _never(source: PythonSource, text: ast.expr, changed: ast.expr, *, always: bool) -> Iterator[Finding]:
+    """Yield the text that cannot occur in one whose letters were all made small or capital."""
+    method = _method_of_case(changed)
+    if method is None or not isinstance(text, ast.Constant) or not isinstance(text.value, str):
+        return
+    value, turned = text.value, _LOWERED[method](text.value)
+    if value == turned:
+        return
+    start, end = source.start(text), source.end(text)
+    outcome = "it never occurs there, so this is always true" if always else "it never occurs there"
+    message = f"`{value[:40]}` is compared with text whose letters `.{method}()` has changed; {outcome}."
+    written = _LOWERED[method](source.text[start:end])
+    rewrites: tuple[Rewrite, ...] = ()
+    if "\\" not in written and _value(written) == turned:
+        again = f"{source.text[:start]}{written}{source.text[end:]}"
+        rewrites = (Rewrite(f"Write `{written}`", (again,), preferred=len(written) < 40),)
+    yield Finding("assertion-case", start, end, message, rewrites)
+
+
+def _method_of_case(node: ast.expr) -> str | None:
+    while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        if node.func.attr in _LOWERED and not node.args:
+            return node.func.attr
+        if node.func.attr not in _CASE_KEPT:
+            return None
+        node = node.func.value
+    return None
+
+
+def _value(written: str) -> str | None:
+    try:
+        value = ast.literal_eval(written)
+    except (SyntaxError, ValueError):
+        return None
+    return value if isinstance(value, str) else None

@@ -1,0 +1,184 @@
+"""What a readable assertion says and does not mean: attributes that are not there, methods not called.
+
+What is found can be told without running anything; where the kind of a value is not known, nothing is said.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from waza_engine.assertions.names import ALLOWED_DUNDER_ATTRIBUTES, INTERNAL_ATTRIBUTES, INTERNAL_PREFIXES
+from waza_language_server.embedded.language import Finding, Rewrite
+from waza_language_server.embedded.python.constants import constant_findings
+from waza_language_server.embedded.python.kinds import (
+    CALL,
+    CONTEXT_KINDS,
+    OUTCOME,
+    TEXT,
+    Kind,
+    Kinds,
+    inside,
+    kind_of,
+)
+from waza_language_server.embedded.python.python_source import PythonSource
+from waza_language_server.embedded.python.scopes import Comprehension
+from waza_language_server.spelling import nearest
+
+_JAVASCRIPT = {
+    "length": "len(…)",
+    "includes": "… in …",
+    "toLowerCase": ".lower()",
+    "toUpperCase": ".upper()",
+    "indexOf": ".find(…)",
+    "startsWith": ".startswith(…)",
+    "endsWith": ".endswith(…)",
+    "trimStart": ".lstrip()",
+    "trimEnd": ".rstrip()",
+    "trim": ".strip()",
+    "some": "any(…)",
+    "every": "all(…)",
+    "filter": "[… for … in … if …]",
+    "map": "[… for … in …]",
+}
+_CALL_KEYS = ("name", "arguments", "success", "result", "id")
+_OTHER_WORDS = {
+    "tool": "name",
+    "tool_name": "name",
+    "toolName": "name",
+    "args": "arguments",
+    "input": "arguments",
+    "parameters": "arguments",
+    "output": "result",
+    "response": "result",
+    "ok": "success",
+}
+
+
+def meaning_findings(source: PythonSource) -> tuple[Finding, ...]:
+    """Return what is wrong with the values of an expression; nothing of one that is nested too deeply."""
+    try:
+        found = [*_visit(source, source.expression.body, CONTEXT_KINDS)]
+        return tuple(found) or tuple(constant_findings(source))
+    except RecursionError:
+        return ()
+
+
+def _visit(source: PythonSource, node: ast.AST, names: Kinds, *, called: bool = False) -> Iterator[Finding]:
+    match node:
+        case ast.Attribute():
+            finding = _attribute(source, node, kind_of(node.value, names), called=called)
+            if finding is not None:
+                yield finding
+            yield from _visit(source, node.value, names)
+        case ast.Subscript():
+            finding = _subscript(source, node, kind_of(node.value, names))
+            if finding is not None:
+                yield finding
+            yield from _visit(source, node.value, names)
+            yield from _visit(source, node.slice, names)
+        case ast.Call():
+            yield from _visit(source, node.func, names, called=True)
+            for part in (*node.args, *node.keywords):
+                yield from _visit(source, part, names)
+        case ast.ListComp() | ast.SetComp() | ast.GeneratorExp() | ast.DictComp():
+            yield from _visit_comprehension(source, node, names)
+        case ast.Lambda():
+            arguments = [each.arg for each in ast.walk(node.args) if isinstance(each, ast.arg)]
+            yield from _visit(source, node.body, {**names, **dict.fromkeys(arguments)})
+        case _:
+            for child in ast.iter_child_nodes(node):
+                yield from _visit(source, child, names)
+
+
+def _visit_comprehension(source: PythonSource, node: Comprehension, names: Kinds) -> Iterator[Finding]:
+    first, *others = node.generators
+    inner = inside(node.generators, names)
+    yield from _visit(source, first.iter, names)
+    for generator in others:
+        yield from _visit(source, generator.iter, inner)
+    for generator in node.generators:
+        for condition in generator.ifs:
+            yield from _visit(source, condition, inner)
+    parts = (node.key, node.value) if isinstance(node, ast.DictComp) else (node.elt,)
+    for part in parts:
+        yield from _visit(source, part, inner)
+
+
+def _attribute(
+    source: PythonSource, node: ast.Attribute, kind: Kind | None, *, called: bool
+) -> Finding | None:
+    name, end = node.attr, source.end(node)
+    start = end - len(name)
+    if source.text[start:end] != name:
+        return None
+    if _is_refused(name):
+        message = f"This engine refuses `{name}`, which reaches into Python itself; upstream evaluates it."
+        return Finding("assertion-internal", start, end, message)
+    if kind is not None and kind.has(name):
+        if called or not kind.is_method(name):
+            return None
+        message = f"`{name}` is not called, so this is the method and not what it returns; write `{name}()`."
+        rewrites = (
+            Rewrite(f"Write `{name}()`", (f"{source.text[:end]}(){source.text[end:]}",), preferred=True),
+        )
+        return Finding("assertion-uncalled", start, end, message, rewrites)
+    if kind is not None and kind.owner is dict and not called:
+        return _key_as_attribute(source, node, kind, start, end)
+    if name in _JAVASCRIPT:
+        message = f"`.{name}` is JavaScript; Python writes `{_JAVASCRIPT[name]}`."
+        return Finding("assertion-javascript", start, end, message)
+    if kind is None:
+        return None
+    meant = nearest(name, (each for each in dir(kind.owner) if not each.startswith("_")))
+    advice = f"; did you mean `{meant}`?" if meant is not None else "."
+    changed = f"{source.text[:start]}{meant}{source.text[end:]}"
+    rewrites = (Rewrite(f"Change to `{meant}`", (changed,)),) if meant is not None else ()
+    message = f"`{source.segment(node.value)[:40]}` is {kind.title}, which has no `{name}`{advice}"
+    return Finding("assertion-attribute", start, end, message, rewrites)
+
+
+def _key_as_attribute(source: PythonSource, node: ast.Attribute, kind: Kind, start: int, end: int) -> Finding:
+    name = node.attr
+    key = _OTHER_WORDS.get(name, name) if kind is CALL else name
+    behind = source.end(node.value)
+    changed = f"{source.text[:behind]}['{key}']{source.text[end:]}"
+    rewrites = (Rewrite(f"Write `['{key}']`", (changed,), preferred=key in _CALL_KEYS),)
+    message = (
+        f"`{source.segment(node.value)[:40]}` is {kind.title}, whose values are keys; write `['{key}']`."
+    )
+    if kind is OUTCOME:
+        rewrites = ()
+        message = f"`outcome` is always an empty dict in current runs, it has no `{name}`."
+    return Finding("assertion-attribute", start, end, message, rewrites)
+
+
+def _subscript(source: PythonSource, node: ast.Subscript, kind: Kind | None) -> Finding | None:
+    if kind is None or not isinstance(node.slice, ast.Constant) or not isinstance(node.slice.value, str):
+        return None
+    key = node.slice.value
+    start, end = source.start(node.slice), source.end(node.slice)
+    if kind is OUTCOME:
+        message = f"`outcome` is always an empty dict in current runs, it has no key `{key}`."
+        return Finding("assertion-key", start, end, message)
+    if kind is TEXT or kind.owner is list:
+        message = f"`{source.segment(node.value)[:40]}` is {kind.title}, which has no keys such as `{key}`."
+        return Finding("assertion-key", start, end, message)
+    if kind is not CALL or key in _CALL_KEYS:
+        return None
+    meant = _OTHER_WORDS.get(key) or nearest(key, _CALL_KEYS)
+    known = ", ".join(f"`{each}`" for each in _CALL_KEYS)
+    message = f"A tool call has no key `{key}`; its keys are {known}."
+    rewrites: tuple[Rewrite, ...] = ()
+    if meant is not None:
+        quote = source.text[end - 1]
+        changed = f"{source.text[:start]}{quote}{meant}{quote}{source.text[end:]}"
+        message = f"A tool call has no key `{key}`; did you mean `{meant}`?"
+        rewrites = (Rewrite(f"Change to `{meant}`", (changed,), preferred=True),)
+    return Finding("assertion-key", start, end, message, rewrites)
+
+
+def _is_refused(name: str) -> bool:
+    if name.startswith("__"):
+        return name not in ALLOWED_DUNDER_ATTRIBUTES
+    return name in INTERNAL_ATTRIBUTES or name.startswith(INTERNAL_PREFIXES)

@@ -1,0 +1,76 @@
+"""Where a new line begins: a key below the key before it, and not below the dash in front of that.
+
+Architecture invariant: only the line above is read, so an answer comes before the next key is pressed.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from waza_language_server.features.snippets import Layout
+from waza_language_server.schema.locate import shape_at, shape_below
+from waza_language_server.syntax.cursor import Cursor, cursor_at
+from waza_language_server.syntax.lines import dash_at, key_at
+from waza_language_server.text.edit import Edit
+from waza_language_server.text.span import Span
+
+if TYPE_CHECKING:
+    from waza_language_server.project.document import Document
+    from waza_language_server.project.workspace import Workspace
+
+_VALUE = re.compile(
+    r"""[ \t]*+(?P<value>"(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^\s"'\#\[{](?:[^ \t]|[ \t](?!\#))*|)
+        [ \t]*(?:(?<=[ \t])\#.*)?""",
+    re.VERBOSE,
+)
+"""What stands behind a key on its line; quotes and brackets that are open go on below."""
+
+
+def indent_new_line(document: Document, workspace: Workspace, offset: int) -> Edit | None:
+    """Return the edit that indents the empty line of an offset; None where the editor's own choice stays.
+
+    Behind ``key: value`` it begins below the key; behind ``key:`` and ``key: |`` where the value belongs.
+    """
+    lines = document.lines
+    number = lines.line_of(offset)
+    line = lines.line_span(number)
+    if number == 0 or document.text[line.start : line.end].strip(" "):
+        return None
+    above = lines.line_span(number - 1)
+    column = _column(document, workspace, above)
+    if column is None or column == len(line):
+        return None
+    return Edit(line, " " * column)
+
+
+def _column(document: Document, workspace: Workspace, above: Span) -> int | None:
+    text = document.text
+    start = above.start
+    while text[start : start + 1] == " ":
+        start += 1
+    while (dash := dash_at(text, start)) is not None and dash.end() <= above.end and len(dash[0]) > 1:
+        start = dash.end()
+    key = key_at(text, start)
+    if key is None or key.end() > above.end:
+        return None
+    cursor = cursor_at(document.tree, key.end())
+    value = _VALUE.fullmatch(text, key.end(), above.end)
+    if cursor.role != "value" or cursor.in_flow or cursor.indent != start - above.start or value is None:
+        # A text of several lines, brackets, an item without keys, a comment.
+        return None
+    if value["value"][:1] in {"|", ">"}:
+        return cursor.indent + 2
+    return cursor.indent if value["value"] else _column_of_value(document, workspace, cursor)
+
+
+def _column_of_value(document: Document, workspace: Workspace, cursor: Cursor) -> int | None:
+    """Return where a value begins on the line below its key; None when nobody knows what it is."""
+    tree = document.tree
+    holder = shape_at(document.kind, cursor.container_path, tree.root, workspace.catalog)
+    shape = shape_below(holder, cursor.key or "") if holder is not None else None
+    if shape is None:
+        return None
+    if shape.fits("sequence") and not shape.fits("mapping"):
+        return cursor.indent + Layout(tree).list_indent
+    return cursor.indent + 2

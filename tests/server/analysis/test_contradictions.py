@@ -1,0 +1,102 @@
+"""What cannot be meant: contradictions, prompts on both sides, ids taken twice, weights."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.server.analysis.drawing import EVAL, TASK, fixed, problems
+from waza_language_server.project.document import DocumentKind
+
+
+def found(text: str, kind: DocumentKind = "task") -> list[tuple[str, str]]:
+    return [(problem.code, text[problem.span.start : problem.span.end]) for problem in problems(text, kind)]
+
+
+def grader(kind: str, config: str) -> str:
+    return f"{TASK}graders:\n  - type: {kind}\n    name: g\n    config: {config}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "marked"),
+    [
+        (grader("text", "{contains: [Abc], not_contains: [x, b]}"), "b"),
+        (grader("text", "{regex_match: ['a+'], regex_not_match: ['a+']}"), "'a+'"),
+        (grader("file", "{must_exist: [a.md], must_not_exist: [a.md]}"), "a.md"),
+        (grader("file", "{content_patterns: [{path: a, must_match: [x], must_not_match: [x]}]}"), "x"),
+        (grader("behavior", "{required_tools: [bash], forbidden_tools: [bash]}"), "bash"),
+        (grader("behavior", "{required_tools: [a, b], max_tool_calls: 1}"), "1"),
+        (grader("tool_constraint", "{expect_tools: [{tool: a}], reject_tools: [{tool: a}]}"), "{tool: a}"),
+        (f"{TASK}expected:\n  output_contains: [abc]\n  output_not_contains: [b]\n", "b"),
+        (f"{TASK}expected:\n  behavior:\n    required_tools: [a]\n    forbidden_tools: [a]\n", "a"),
+    ],
+)
+def test_what_is_asked_for_and_forbidden_is_marked(text: str, marked: str) -> None:
+    assert found(text) == [("contradiction", marked)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        grader("text", "{contains: [a], not_contains: [abc]}"),
+        grader("text", "{contains_cs: [Abc], not_contains_cs: [abc]}"),
+        grader("text", "{regex_match: ['a'], regex_not_match: ['^a']}"),
+        grader("behavior", "{required_tools: [a, a], max_tool_calls: 1}"),
+        grader("behavior", "{required_tools: [a, b], max_tool_calls: 0}"),
+        f"{TASK}expected:\n  output_contains: [Abc]\n  output_not_contains: [abc]\n",
+    ],
+)
+def test_what_an_answer_can_do_is_left_alone(text: str) -> None:
+    assert found(text) == []
+
+
+def test_long_lists_are_compared_in_proportion_to_their_length() -> None:
+    words = ", ".join(f"w{at}" for at in range(3_000))
+    codes = found(grader("text", f"{{contains: [{words}], not_contains: [{words}]}}"))
+    assert len(codes) == 3_000
+
+
+def test_a_prompt_on_both_sides_is_marked() -> None:
+    text = (
+        "skill: s\nshould_trigger_prompts:\n  - prompt: Explain  this\n"
+        "should_not_trigger_prompts:\n  - prompt: explain this\n  - prompt: other\n"
+    )
+    assert found(text, "trigger_tests") == [("prompt-on-both-sides", "explain this")]
+
+
+def test_an_id_of_two_inline_tasks_is_marked() -> None:
+    tasks = "".join(f"- {{id: a, name: {name}, inputs: {{prompt: x}}}}\n" for name in "AB")
+    text = EVAL.replace("tasks: [tasks/*.yaml]\n", f"tasks:\n{tasks}")
+    assert ("duplicate-task-id", "a") in found(text, "eval")
+
+
+def judged(name: str) -> str:
+    return (
+        "graders:\n  - {type: prompt, name: judge, config: {prompt: Good?}}\n"
+        f"  - {{type: human_calibration, name: c, config: {{calibrate_grader: {name}}}}}\n"
+    )
+
+
+def test_a_judge_that_is_not_there_is_marked() -> None:
+    assert ("unknown-grader-name", "jugde") in found(EVAL + judged("jugde"), "eval")
+    assert "unknown-grader-name" not in dict(found(EVAL + judged("judge"), "eval"))
+    assert fixed(EVAL + judged("jugde"), "unknown-grader-name", "eval") == EVAL + judged("judge")
+
+
+def metrics(*weights: str) -> str:
+    entries = "".join(
+        f"  - {{name: m{at}, threshold: 0.5, weight: {weight}}}\n" for at, weight in enumerate(weights)
+    )
+    return f"{EVAL}metrics:\n{entries}"
+
+
+def test_weights_that_do_not_add_up_to_one_are_scaled() -> None:
+    text = metrics("2", "1", "1")
+    assert ("weights-not-one", "1") in found(text, "eval")
+    assert fixed(text, "weights-not-one", "eval") == metrics("0.5", "0.25", "0.25")
+
+
+@pytest.mark.parametrize(
+    "weights", [("0.5", "0.5"), ("0.33", "0.33", "0.33"), ("0.5", "0.2, enabled: false", "0.5"), ("1.0",)]
+)
+def test_weights_that_add_up_are_left_alone(weights: tuple[str, ...]) -> None:
+    assert "weights-not-one" not in dict(found(metrics(*weights), "eval"))

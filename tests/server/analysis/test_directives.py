@@ -1,0 +1,70 @@
+"""Comments and settings say which problems are wanted and how grave they are."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.server.analysis.drawing import TASK, problems
+from tests.server.project.files import opened, put, workspace_with
+from waza_language_server.analysis.diagnose import diagnose
+from waza_language_server.analysis.directives import known_severities
+from waza_language_server.project.document import Document
+
+MISSPELT = "tagz: [a]\n"
+
+
+def codes(text: str) -> list[tuple[str, str]]:
+    return [(problem.code, problem.severity) for problem in problems(text)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{TASK}tagz: [a]  # waza: ignore[unknown-key]\n",
+        f"{TASK}tagz: [a]  # because # waza: ignore[wrong-type, unknown-key]\n",
+        f"{TASK}tagz: [a]  # waza: ignore\n",
+        f"{TASK}# waza: ignore[unknown-key]\ntagz: [a]\n",
+        f"# waza: ignore-file[unknown-key]\n{TASK}{MISSPELT}",
+        f"{TASK}{MISSPELT}# waza: severity[unknown-key=off]\n",
+    ],
+)
+def test_a_comment_leaves_a_problem_out(text: str) -> None:
+    assert codes(f"{TASK}{MISSPELT}") == [("unknown-key", "warning")]
+    assert codes(text) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{TASK}tagz: [a]  # waza: ignore[other]\n",
+        f"{TASK}tagz: [a]  # waza: ignore[]\n",
+        f"{TASK}tags: [a]  # waza: ignore\ntagz: [a]\n",
+        f"{TASK.replace('Go', '|')}    # waza: ignore-file\n{MISSPELT}",
+        f"{TASK}# waza: severity[unknown-key=loud]\n{MISSPELT}",
+    ],
+)
+def test_a_comment_leaves_out_only_what_it_names(text: str) -> None:
+    assert codes(text) == [("unknown-key", "warning")]
+
+
+def test_a_comment_says_how_grave_a_code_is() -> None:
+    assert codes(f"# waza: severity[unknown-key=error]\n{TASK}{MISSPELT}") == [("unknown-key", "error")]
+
+
+def test_the_file_wins_over_the_project_and_the_project_over_the_client(tmp_path: Path) -> None:
+    put(tmp_path, ".waza.yaml", "# waza: severity[unknown-key=hint]\npaths: {}\n")
+    task = put(tmp_path, "tasks/a.yaml", TASK + MISSPELT)
+    own = put(tmp_path, "tasks/b.yaml", f"{TASK}{MISSPELT}# waza: severity[unknown-key=error]\n")
+    settings = {"unknown-key": "off"}
+    workspace = replace(workspace_with(roots=(tmp_path,)), severities=settings)
+    found = [diagnose(opened(path, "task"), workspace)[0].severity for path in (task, own)]
+    assert found == ["hint", "error"]
+    assert diagnose(Document("untitled:t", 0, TASK + MISSPELT, "task"), workspace) == ()
+
+
+def test_what_a_client_gives_and_is_no_severity_is_passed_over() -> None:
+    assert known_severities({"a": "off", "b": "loud", "c": 3, 4: "off"}) == {"a": "off"}
+    assert known_severities(["a"]) == {}

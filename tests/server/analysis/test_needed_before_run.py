@@ -1,0 +1,190 @@
+"""What a run needs and has not, told at its line: files, programs, skills, a judge."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from tests.server.analysis.drawing import EVAL, TASK, graders
+from tests.server.project.files import opened, put, workspace_with
+from waza_engine.graders.registry import grader_types
+from waza_engine.spec.executors import EXECUTORS
+from waza_language_server.analysis.diagnose import diagnose
+from waza_language_server.analysis.suite_rules.judges import JUDGED
+from waza_language_server.project.document import DocumentKind
+
+AGENT = EVAL.replace("executor: mock", "executor: copilot-sdk")
+CODES = ("missing-file", "missing-program", "skill-not-found", "nobody-judges")
+
+
+def told(folder: Path, name: str, text: str) -> list[tuple[str, str]]:
+    """Return the codes and the underlined words of a file of the suite in this folder."""
+    kind: DocumentKind = "eval" if name.endswith("eval.yaml") else "task"
+    document = opened(put(folder, name, text), kind)
+    found = diagnose(document, workspace_with(document, roots=(folder,)))
+    return [(each.code, text[each.span.start : each.span.end]) for each in found if each.code in CODES]
+
+
+@pytest.fixture
+def suite(tmp_path: Path) -> Path:
+    put(tmp_path, "eval.yaml", EVAL)
+    put(tmp_path, "fixtures/app.py", "print()\n")
+    put(tmp_path, "tasks/other.yaml", TASK.replace("id: t", "id: other"))
+    return tmp_path
+
+
+def test_fixtures_that_are_not_there_are_told_each(suite: Path) -> None:
+    task = f"{TASK}  files: [app.py, gone.py, {{path: deep/gone.py}}, {{path: made.py, content: x}}]\n"
+    assert told(suite, "tasks/t.yaml", task) == [
+        ("missing-file", "gone.py"),
+        ("missing-file", "deep/gone.py"),
+    ]
+
+
+def test_files_of_an_inline_task_are_told(suite: Path) -> None:
+    inline = "tasks:\n  - id: a\n    inputs: {prompt: Go, files: [app.py, gone.py]}\n"
+    assert told(suite, "eval.yaml", EVAL.replace("tasks: [tasks/*.yaml]\n", inline)) == [
+        ("missing-file", "gone.py")
+    ]
+
+
+def test_files_are_looked_for_in_the_context_directory(suite: Path) -> None:
+    put(suite, "more/x.py", "")
+    assert told(suite, "tasks/t.yaml", f"{TASK}  files: [x.py, app.py]\ncontext_dir: more\n") == [
+        ("missing-file", "app.py")
+    ]
+
+
+def test_a_missing_context_directory_is_told_once(suite: Path) -> None:
+    assert told(suite, "tasks/t.yaml", f"{TASK}  files: [a.py, b.py]\ncontext_dir: gone\n") == [
+        ("missing-file", "gone")
+    ]
+
+
+def test_prompts_instructions_and_context_fixtures_are_looked_for(suite: Path) -> None:
+    task = (
+        "id: t\nname: T\ninputs:\n  prompt_file: p.md\n  context: {fixture: nothing}\n"
+        "instruction_files: [AGENTS.md]\n"
+    )
+    assert told(suite, "tasks/t.yaml", task) == [
+        ("missing-file", "p.md"),
+        ("missing-file", "nothing"),
+        ("missing-file", "AGENTS.md"),
+    ]
+    put(suite, "tasks/p.md", "Go")
+    put(suite, "nothing/a", "")
+    put(suite, "fixtures/AGENTS.md", "")
+    assert told(suite, "tasks/t.yaml", task) == []
+
+
+def test_nothing_is_told_of_what_a_hook_may_make(suite: Path) -> None:
+    put(suite, "eval.yaml", f"{EVAL}hooks:\n  before_run:\n    - command: make fixtures\n")
+    assert told(suite, "tasks/t.yaml", f"{TASK}  files: [gone.py]\n") == []
+
+
+def test_nothing_is_told_of_a_task_without_a_suite(tmp_path: Path) -> None:
+    assert told(tmp_path, "task.yaml", f"{TASK}  files: [gone.py]\n") == []
+
+
+def test_the_similar_fixture_is_offered(suite: Path) -> None:
+    text = f"{TASK}  files: [ap.py]\n"
+    document = opened(put(suite, "tasks/t.yaml", text), "task")
+    (problem,) = diagnose(document, workspace_with(document, roots=(suite,)))
+    assert [(fix.title, fix.preferred) for fix in problem.fixes] == [("Change to `app.py`", True)]
+
+
+@pytest.mark.parametrize(
+    ("grader", "missing"),
+    [
+        ("{type: script, name: c, config: {script: graders/gone.py}}", "graders/gone.py"),
+        ("{type: inline, name: c, config: {grader: graders/gone.py}}", "graders/gone.py"),
+        ("{type: program, name: c, config: {command: sh, args: [graders/gone.sh]}}", "graders/gone.sh"),
+        ("{type: program, name: c, config: {command: ./gone.sh}}", "./gone.sh"),
+    ],
+)
+def test_files_of_grading_programs_are_looked_for(suite: Path, grader: str, missing: str) -> None:
+    text = graders(f"  - {grader}\n")
+    assert told(suite, "tasks/t.yaml", text) == [("missing-file", missing)]
+    put(suite, missing, "")
+    assert told(suite, "tasks/t.yaml", text) == []
+
+
+def test_a_script_may_lie_in_a_folder_above_the_suite(tmp_path: Path) -> None:
+    put(tmp_path, "graders/check.py", "")
+    put(tmp_path, "evals/demo/eval.yaml", EVAL)
+    text = graders("  - {type: script, name: c, config: {script: graders/check.py}}\n")
+    assert told(tmp_path, "evals/demo/tasks/t.yaml", text) == []
+
+
+def test_programs_are_looked_for_on_path(suite: Path) -> None:
+    one = "  - {type: program, name: a, config: {command: no-such-program, args: [x]}}\n"
+    other = "  - {type: program, name: b, config: {command: sh, args: ['-c', 'true']}}\n"
+    assert told(suite, "tasks/t.yaml", graders(one + other)) == [("missing-program", "no-such-program")]
+
+
+def test_a_module_needs_something_that_runs_it(suite: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(suite, "check.mjs", "")
+    monkeypatch.setenv("PATH", str(suite))
+    text = graders("  - {type: inline, name: a, config: {grader: check.mjs}}\n")
+    assert told(suite, "tasks/t.yaml", text) == [("missing-program", "check.mjs")]
+
+
+def test_the_tested_skill_is_looked_for_where_a_run_does(suite: Path) -> None:
+    assert told(suite, "eval.yaml", AGENT) == [("skill-not-found", "demo")]
+    put(suite, "skills/group/demo/SKILL.md", "---\nname: Demo\n---\n")
+    assert told(suite, "eval.yaml", AGENT) == []
+
+
+def test_a_suite_in_the_folder_of_its_skill_has_it(tmp_path: Path) -> None:
+    put(tmp_path, "demo/SKILL.md", "# no name\n")
+    put(tmp_path, "demo/evals/tasks/t.yaml", TASK)
+    assert told(tmp_path, "demo/evals/eval.yaml", AGENT) == []
+
+
+def test_listed_directories_are_the_only_ones(suite: Path) -> None:
+    put(suite, "skills/demo/SKILL.md", "---\nname: demo\n---\n")
+    listed = AGENT.replace("config:\n", "config:\n  skill_directories: [others]\n")
+    assert told(suite, "eval.yaml", listed) == [("skill-not-found", "demo")]
+    assert told(suite, "eval.yaml", listed.replace("others", "skills")) == []
+
+
+@pytest.mark.parametrize("switch", ["skill_directories: [none]", "disabled_skills: ['*']"])
+def test_nothing_is_told_when_skills_are_switched_off(suite: Path, switch: str) -> None:
+    assert told(suite, "eval.yaml", AGENT.replace("config:\n", f"config:\n  {switch}\n")) == []
+
+
+def test_a_task_may_bring_its_own_skills(suite: Path) -> None:
+    put(suite, "tasks/own.yaml", f"{TASK}skill_directories: [elsewhere]\n")
+    assert told(suite, "eval.yaml", AGENT) == []
+
+
+def test_an_executor_without_skills_needs_none(suite: Path) -> None:
+    assert told(suite, "eval.yaml", EVAL) == []
+
+
+def test_required_skills_are_looked_for_whatever_the_executor(suite: Path) -> None:
+    put(suite, "skills/demo/SKILL.md", "---\nname: demo\n---\n")
+    text = EVAL.replace(
+        "config:\n", "config:\n  skill_directories: [skills]\n  required_skills: [demo, gone]\n"
+    )
+    assert told(suite, "eval.yaml", text) == [("skill-not-found", "gone")]
+
+
+def test_an_executor_without_a_model_does_not_judge(suite: Path) -> None:
+    judged = "graders:\n  - {type: prompt, name: c, config: {prompt: Good?}}\n"
+    assert told(suite, "eval.yaml", EVAL + judged) == [("nobody-judges", "mock")]
+    put(suite, "skills/demo/SKILL.md", "---\nname: demo\n---\n")
+    assert told(suite, "eval.yaml", AGENT + judged) == []
+
+
+def test_what_is_said_of_executors_and_graders_is_what_they_say_themselves() -> None:
+    said = {
+        each.name: (each.costs, each.has_model)
+        for name in EXECUTORS
+        for each in vars(import_module(f"waza_engine.executors.{name.replace('-', '_')}")).values()
+        if isinstance(each, type) and getattr(each, "name", None) == name
+    }
+    assert said == {name: (kind.costs, kind.has_model) for name, kind in EXECUTORS.items()}
+    assert {name for name, grader in grader_types().items() if grader.judged} == JUDGED

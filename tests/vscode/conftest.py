@@ -1,0 +1,30 @@
+"""The extension as a user installs it, built once for all tests in a real VS Code."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.installations import one_at_a_time
+from tests.vscode.scenarios import EXTENSION, run
+
+
+@pytest.fixture(scope="session")
+def node_modules() -> Path:
+    """The extension's build tools, installed when they are missing or older than the lock file."""
+    installed = EXTENSION / "node_modules"
+    marker = installed / ".ready"
+    lock = EXTENSION / "package-lock.json"
+    with one_at_a_time("extension-build-tools"):
+        if not marker.exists() or marker.stat().st_mtime < lock.stat().st_mtime:
+            run("npm", "ci", "--no-audit", "--no-fund", cwd=EXTENSION, seconds=600)
+            marker.touch()
+    return installed
+
+
+@pytest.fixture(scope="session")
+def vsix(node_modules: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The extension as a user installs it, with the server's wheel inside."""
+    assert node_modules.is_dir()
+    file = tmp_path_factory.mktemp("vsix") / "waza.vsix"
+    run("npm", "run", "--silent", "package", "--", "--out", str(file), cwd=EXTENSION, seconds=300)
+    return file

@@ -1,0 +1,58 @@
+// A scenario: steps in a workbench of its own. On failure the message, a screenshot and all logs are in the artifacts folder.
+
+import fs from "node:fs";
+import path from "node:path";
+import * as editor from "./editor.mjs";
+import { installVSCodeUnderTest } from "./install.mjs";
+import { openWorkbench, processesOf } from "./workbench.mjs";
+
+const started = Date.now();
+
+/**
+ * Opens `workspace` with the extension and plays `scenario(page)`; the exit code is 0 when every step succeeded.
+ *
+ * @param options `vsix` and `artifacts`; `python`, the interpreter of the server, when it is not to be found; `environment`, what
+ *   differs from that of this process; `userSettings`
+ */
+export async function play(scenario, { vsix, artifacts, workspace, python, environment, userSettings }) {
+  const run = path.join(path.resolve(artifacts), "home");
+  fs.mkdirSync(run, { recursive: true });
+  const workbench = await openWorkbench({
+    tools: installVSCodeUnderTest(),
+    run,
+    workspace,
+    vsix: path.resolve(vsix),
+    machineSettings: python === undefined ? {} : { "waza.interpreter": path.resolve(python) },
+    userSettings,
+    environment,
+    width: 1280,
+    height: 1000,
+  });
+  try {
+    await scenario(workbench.page);
+  } catch (error) {
+    await workbench.page.screenshot({ path: path.join(artifacts, "failure.png") }).catch(() => {});
+    fs.writeFileSync(path.join(artifacts, "failure.log"), workbench.logs());
+    const notifications = await editor.notificationsSeen(workbench.page).catch(() => []);
+    console.error(`${error.stack}\n\nNotifications: ${JSON.stringify(notifications)}\nScreenshot and all logs: ${artifacts}\n${workbench.logs(/Waza/)}`);
+    process.exitCode = 1;
+  } finally {
+    await workbench.close();
+  }
+  if (processesOf(run).length > 0) {
+    console.error(`Still running after the window was closed: ${processesOf(run).join(", ")}`);
+    process.exitCode = 1;
+  }
+}
+
+export async function step(name, action) {
+  const begun = Date.now();
+  try {
+    await action();
+  } catch (error) {
+    error.message = `${name}: ${error.message}`;
+    console.error(`not ok  ${name}`);
+    throw error;
+  }
+  console.log(`ok  ${name} (${Date.now() - begun} ms, ${((Date.now() - started) / 1000).toFixed(1)} s)`);
+}

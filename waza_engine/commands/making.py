@@ -1,0 +1,78 @@
+"""The methods that make a suite, a task or a grader: what ``waza-engine new`` does, for an editor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from waza_engine.commands.parameters import (
+    INVALID_PARAMS,
+    Params,
+    given_path,
+    given_text,
+    only_known,
+    optional_text,
+    refused,
+)
+from waza_engine.scaffold.files import write_content, write_files
+from waza_engine.scaffold.grader import with_grader
+from waza_engine.scaffold.problems import ScaffoldError
+from waza_engine.scaffold.suite import EVAL_NAME, new_suite
+from waza_engine.scaffold.task import new_task
+
+Answer = dict[str, Any]
+
+
+def make_suite(params: Params) -> Answer:
+    """Draft a suite from a ``SKILL.md`` and write it to ``directory``, or below ``evals`` of ``base``.
+
+    With ``eval_text`` true the eval file is answered as text and not written: its editor has it open.
+    """
+    only_known(params, ("skill", "directory", "base", "eval_text"))
+    skill = given_path(params, "skill")
+    directory, base = (
+        None if params.get(key) is None else given_path(params, key) for key in ("directory", "base")
+    )
+    made = _or_refused(lambda: new_suite(skill, directory, base=base))
+    files: Mapping[str, str] = made.files
+    text: Answer = {}
+    if params.get("eval_text") is True:
+        files = {name: content for name, content in files.items() if name != EVAL_NAME}
+        text = {"eval_text": made.files[EVAL_NAME]}
+    written = _or_refused(lambda: write_files(made.directory, files, force=False))
+    return {
+        "eval": str(made.directory / EVAL_NAME),
+        "files": [str(path) for path in written],
+        "warnings": list(made.warnings),
+        **text,
+    }
+
+
+def make_task(params: Params) -> Answer:
+    """Write a task file where the patterns of the suite at ``path`` pick it up."""
+    only_known(params, ("path", "task_id", "prompt"))
+    suite, identifier = given_path(params, "path"), given_text(params, "task_id")
+    prompt = optional_text(params, "prompt") or ""
+    made = _or_refused(lambda: new_task(identifier, suite, prompt=prompt))
+    files = {made.path.name: made.text}
+    return {
+        "files": [
+            str(path) for path in _or_refused(lambda: write_files(made.path.parent, files, force=False))
+        ]
+    }
+
+
+def make_grader(params: Params) -> Answer:
+    """Add a grader of a ``type`` to the eval or task file at ``path``."""
+    only_known(params, ("path", "type"))
+    file, type_name = given_path(params, "path"), given_text(params, "type")
+    path, content, name = _or_refused(lambda: with_grader(file, type_name))
+    _or_refused(lambda: write_content(path, content))
+    return {"files": [str(path)], "name": name}
+
+
+def _or_refused(make: Callable[[], Any]) -> Any:
+    try:
+        return make()
+    except ScaffoldError as error:
+        raise refused(str(error), INVALID_PARAMS) from None

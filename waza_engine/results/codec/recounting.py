@@ -1,0 +1,79 @@
+"""A result document whose tasks have changed: figures counted again, its status concluded again. Light."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from waza_engine.results.codec.figures import summary_figures, task_figures, task_status_of
+from waza_engine.results.codec.header import engine_block
+from waza_engine.results.codec.runs import run_of
+from waza_engine.results.conclusion import conclude
+from waza_engine.results.json_values import Block, Json, block_of, blocks_of, text_of
+from waza_engine.results.task_conclusion import TaskConclusion
+from waza_engine.scoring.statistics import mean
+from waza_engine.scoring.tasks import TaskScore, suite_summary
+
+_DECIDING = ("run_number", "status", "error_msg", "validations", "checkpoints", "stopped")
+"""The keys of a trial that a conclusion is drawn from."""
+
+
+def counted_document(document: Block, tasks: Sequence[Block]) -> Json:
+    """Return a document with these tasks, and the summary and status that follow from them."""
+    config, before = block_of(document, "config"), block_of(document, "summary")
+    scores = [TaskScore(task_status_of(task), task_figures(task)) for task in tasks]
+    trials = config.get("runs_per_test")
+    summary = suite_summary(scores, trials_per_task=trials if isinstance(trials, int) else 1)
+    figures = summary_figures(summary)
+    figures["duration_ms"] = before.get("duration_ms", 0)
+    groups = _groups(tasks, scores)
+    kept = {key: value for key, value in before.items() if key != "statistics"}
+    counted: Json = {
+        **document,
+        "summary": {**kept, **figures, **({"groups": groups} if groups else {})},
+        "tasks": list(tasks),
+    }
+    metadata = block_of(document, "metadata")
+    engine = block_of(metadata, "engine")
+    status = status_again(counted)
+    if status != text_of(engine.get("status")) or "conclusion" in engine:
+        # What the run came to before is not what it comes to now.
+        rest = {key: value for key, value in engine.items() if key != "conclusion"}
+        counted["metadata"] = {**metadata, "engine": {**rest, "status": status}}
+    return counted
+
+
+def status_again(document: Block, tasks: Sequence[TaskConclusion] | None = None) -> str:
+    """Return how a run ended; for one that was not cut short this is concluded from what it says now.
+
+    ``tasks`` is what its tasks come to, for one who has concluded that already.
+    """
+    engine = engine_block(document)
+    status = text_of(engine.get("status"))
+    if status not in ("completed", "failed"):
+        return status
+    # What was concluded before is no part of the question.
+    rest = {key: value for key, value in engine.items() if key != "status"}
+    metadata = {**block_of(document, "metadata"), "engine": rest}
+    deciding = [] if tasks is not None else list(map(_deciding, blocks_of(document.get("tasks"))))
+    return conclude(run_of({**document, "metadata": metadata, "tasks": deciding}), tasks=tasks).status
+
+
+def _deciding(task: Block) -> Json:
+    runs = blocks_of(task.get("runs"))
+    return {**task, "runs": [{key: run[key] for key in _DECIDING if key in run} for run in runs]}
+
+
+def _groups(tasks: Sequence[Block], scores: Sequence[TaskScore]) -> list[Json]:
+    members: dict[str, list[TaskScore]] = {}
+    for task, score in zip(tasks, scores, strict=True):
+        if isinstance(group := task.get("group"), str) and group:
+            members.setdefault(group, []).append(score)
+    return [
+        {
+            "name": name,
+            "passed": sum(score.status == "passed" for score in found),
+            "total": len(found),
+            "avg_score": mean([score.statistics.avg_score if score.statistics else 0.0 for score in found]),
+        }
+        for name, found in members.items()
+    ]

@@ -1,0 +1,26 @@
+"""What a grading program needs beside itself, read from how it is started. Light: the editor asks, too."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import PurePath
+
+MODULE_SUFFIXES = (".ts", ".js", ".mjs", ".cjs")
+"""Grader files whose ``grade`` is called."""
+MODULE_RUNTIMES = ("bun", "node")
+"""The programs that can call it; the first that is there does."""
+_INTERPRETERS = frozenset(
+    {"python", "python3", "node", "bun", "deno", "bash", "sh", "zsh", "ruby", "perl", "pwsh"}
+)
+_SCRIPTS = frozenset({".py", ".js", ".mjs", ".cjs", ".ts", ".sh", ".rb", ".pl", ".ps1"})
+
+
+def script_of(command: str, arguments: Sequence[str]) -> str:
+    """Return the script that a program is to run, "" when it is started for something else."""
+    script = arguments[0] if arguments and PurePath(command).stem in _INTERPRETERS else ""
+    return script if PurePath(script).suffix in _SCRIPTS else ""
+
+
+def is_path(command: str) -> bool:
+    """Whether a command is the path of a program; any other is looked for on PATH."""
+    return "/" in command or "\\" in command
