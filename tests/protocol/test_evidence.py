@@ -92,3 +92,22 @@ async def test_marks_go_with_their_results(suite: Path) -> None:
             change = types.FileEvent(file.as_uri(), types.FileChangeType.Deleted)
             editor.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams([change]))
         assert await labels(editor, uri) == []
+
+
+async def test_every_line_and_every_file_that_failed_is_marked_for_clients_that_draw(tmp_path: Path) -> None:
+    failing = "expected: {output_contains: [never said]}\n"
+    path = write_suite(tmp_path, SUITE, one=TASK, two=TASK.replace("one", "two") + failing)
+    run(path)
+    async with editing(tmp_path, options={"drawsMarks": True}) as editor:
+        uri = editor.open(path)
+        nothing: Any = {}
+        found = await editor.protocol.send_request_async("waza/fileMarks", nothing)
+        states = {Path(mark["uri"]).name: (mark["state"], mark["reason"]) for mark in found}
+        assert states == {
+            "eval.yaml": ("failed", "1 of 2 tasks failed"),
+            "two.yaml": ("failed", "two failed"),
+        }
+        asked: Any = {"textDocument": {"uri": uri}}
+        marks = await editor.protocol.send_request_async("waza/marks", asked)
+        lines = {mark["line"]: (mark["state"], mark["stale"]) for mark in marks}
+        assert lines == {0: ("failed", False), 6: ("passed", False), 9: ("passed", False)}

@@ -30,6 +30,9 @@ export class ServerConnection implements vscode.Disposable {
     private mustRestart = false;
     private wanted = false;
     private readonly traceChannel = new TraceChannel();
+    private readonly marksChanged = new vscode.EventEmitter<void>();
+    /** Fires when the server is up, and when it knows of other scores. */
+    readonly onDidChangeMarks = this.marksChanged.event;
 
     /**
      * @param resolve finds the interpreter; called at every start
@@ -101,6 +104,7 @@ export class ServerConnection implements vscode.Disposable {
 
     dispose(): void {
         this.traceChannel.dispose();
+        this.marksChanged.dispose();
     }
 
     private enqueue(step: () => Promise<void>): Promise<void> {
@@ -122,12 +126,16 @@ export class ServerConnection implements vscode.Disposable {
         this.status.starting();
         const client = this.createClient(server);
         this.client = client;
+        client.onNotification("waza/marksChanged", () => {
+            this.marksChanged.fire();
+        });
         client.onDidChangeState((change) => {
             if (this.client !== client) {
                 return; // it is being stopped on purpose
             }
             if (change.newState === State.Running) {
                 this.status.running(server);
+                this.marksChanged.fire();
             } else if (change.newState === State.Stopped) {
                 this.status.failed("the language server stopped; see the log");
             }
@@ -166,6 +174,7 @@ export class ServerConnection implements vscode.Disposable {
                 trusted: vscode.workspace.isTrusted,
                 suggestCommand: "editor.action.triggerSuggest",
                 showsChanges: true,
+                drawsMarks: true,
                 severity: vscode.workspace.getConfiguration("waza").get("diagnostics.severity", {}),
             },
             markdown: { isTrusted: { enabledCommands: [SHOW_CHANGE] } },

@@ -11,6 +11,7 @@ import { registerChanges } from "./changes";
 import { ServerConnection } from "./client";
 import { EnterRules } from "./enterRules";
 import { createEnvironment, offerWaysOut, selectInterpreter } from "./interpreterPrompts";
+import { Marks } from "./marks";
 import { PrivateEnvironment } from "./privateEnvironment";
 import { onDidSelectEnvironment } from "./pythonExtension";
 import { chosenIn, runnablesIn } from "./runnables";
@@ -46,6 +47,7 @@ export function activate(context: vscode.ExtensionContext): void {
         workingDirectory,
     );
     connection = server;
+    const marks = new Marks(() => server.running);
     const restart = () => server.restart();
 
     const command = (id: string, action: () => unknown) => vscode.commands.registerCommand(`waza.${id}`, action);
@@ -55,6 +57,10 @@ export function activate(context: vscode.ExtensionContext): void {
         server,
         silenceYamlExtension(log),
         registerChanges(() => server.running),
+        marks,
+        server.onDidChangeMarks(() => {
+            marks.refresh();
+        }),
         new EnterRules(isSuiteFile),
         command("restartServer", restart),
         command("showLog", () => {

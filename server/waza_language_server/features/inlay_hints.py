@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from waza_engine.markdown import fenced
 from waza_engine.steps import Steps, finished
-from waza_language_server.features.score_text import check_label, score_label, score_story
+from waza_language_server.features.score_text import STALE, check_label, score_label, score_story
 from waza_language_server.features.verdict_hints import Verdict, verdicts_in_steps
 from waza_language_server.project.suite_file import SuiteFile, rule_at
 
@@ -43,6 +43,11 @@ class InlayHint:
     label: str
     tooltip: str
     changes: tuple[ChangedInput, ...] = ()
+
+    @property
+    def stale(self) -> bool:
+        """Whether it may no longer hold."""
+        return STALE in self.label
 
 
 def inlay_hints(

@@ -1,8 +1,8 @@
 """Scores in words: the few characters at the end of a line, and the story behind them.
 
 The glyph and the number carry the meaning, since inlay hints have no colours of their own: ``✓ 1.00``,
-``✗ 0.67 2/3``, ``◐ 4/5 trials``, ``⧖ pending``, ``⚠ error``. A score that may no longer hold says so in
-words.
+``✗ 0.67 2/3``, ``◐ 4/5 trials``, ``⧖ pending``, ``! reason`` of an error. A score that may no
+longer hold says so in words.
 """
 
 from __future__ import annotations
@@ -21,11 +21,13 @@ if TYPE_CHECKING:
 MAX_FEEDBACK = 2_000
 MAX_TASKS = 20
 STALE = " · stale"
+REGRADED = "↻ "
+LONGEST_REASON = 60
 
 
 def score_label(score: Score) -> str:
     """Return the score of a grader in few characters."""
-    again = "↻ " if any(outcome.regraded for outcome in score.outcomes) else ""
+    again = REGRADED if any(outcome.regraded for outcome in score.outcomes) else ""
     return again + _label(score.outcomes) + stale_label(score.stale, score.changes)
 
 
@@ -41,7 +43,9 @@ def stale_label(stale: str, changes: Sequence[ChangedInput]) -> str:
 
 def score_story(score: Score, now: datetime | None = None) -> str:
     """Return the score of a grader in Markdown: verdict, feedback, trials, tasks, age and origin."""
-    lines = [f"**{code(score.name)}** {_label(score.outcomes)}"]
+    said = _label(score.outcomes)
+    # The reason of an error stands below, quoted.
+    lines = [f"**{code(score.name)}** {'!' if said.startswith('! ') else said}"]
     if len(score.outcomes) == 1:
         lines += _outcome_story(score.outcomes[0])
     else:
@@ -65,8 +69,9 @@ def check_label(passed_trials: int, trials: int) -> str:
 def _label(outcomes: Sequence[Outcome]) -> str:
     results = [outcome.result for outcome in outcomes]
     graded = [result for result in results if result.status not in {"pending", "error"}]
-    if any(result.status == "error" for result in results):
-        return "⚠ error"
+    broken = next((result for result in results if result.status == "error"), None)
+    if broken is not None:
+        return error_label(broken.feedback)
     if not graded:
         return "⧖ pending"
     mean = sum(result.score for result in graded) / len(graded)
@@ -82,9 +87,15 @@ def _label(outcomes: Sequence[Outcome]) -> str:
     return f"✗ {number(mean)}{counted}"
 
 
+def error_label(reason: str) -> str:
+    """Return the mark of what could not be judged, with the first line of its reason."""
+    line = next((line.strip() for line in reason.splitlines() if line.strip()), "error")
+    return f"! {line if len(line) <= LONGEST_REASON else line[: LONGEST_REASON - 1] + '…'}"
+
+
 def grader_line(result: GraderResult) -> str:
     """Return one grader of a task as an item of a list in Markdown."""
-    glyph = "⚠" if result.status == "error" else "⧖" if result.status == "pending" else "✗"
+    glyph = "!" if result.status == "error" else "⧖" if result.status == "pending" else "✗"
     line = f"- {'✓' if result.passed else glyph} {code(result.name)} {number(result.score)}"
     feedback = result.feedback.strip().splitlines()
     return line if result.passed or not feedback else f"{line}: {code(feedback[0][:200])}"
@@ -113,7 +124,8 @@ def _outcome_story(outcome: Outcome) -> list[str]:
 
 
 def _task_line(outcome: Outcome) -> str:
-    line = f"- {code(outcome.task.id)} {_label([outcome])}"
+    said = _label([outcome])
+    line = f"- {code(outcome.task.id)} {'!' if said.startswith('! ') else said}"
     feedback = outcome.result.feedback.strip().splitlines()
     if not outcome.result.passed and feedback:
         line += f": {code(feedback[0][:200])}"

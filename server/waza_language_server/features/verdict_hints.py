@@ -15,6 +15,7 @@ from waza_engine.steps import Steps
 from waza_language_server.features.score_text import (
     age,
     check_label,
+    error_label,
     grader_line,
     number,
     stale_label,
@@ -101,7 +102,7 @@ class _View:
         passed = sum(task.passed for task in run.tasks.values())
         broken = any(task.status == "error" for task in run.tasks.values())
         wrong = any(task.status == "failed" for task in run.tasks.values())
-        glyph = "✓" if run.status == "completed" else "⚠" if broken and not wrong else "✗"
+        glyph = "✓" if run.status == "completed" else "!" if broken and not wrong else "✗"
         label = f"{glyph} {passed}/{len(run.tasks)} tasks"
         missed = [metric for metric in run.metrics if not metric.passed]
         lines = [f"**{code(run.eval_name or 'The suite')}** {label}", ""]
@@ -128,7 +129,7 @@ class _View:
         changes = self._scores.changes(task.timestamp, (task_id,))
         stale = self._stale(task, place, changes) or (_RERUN if task.rejudged else "")
         label = _task_label(task)
-        lines = [f"**{code(task.id)}** {label}"]
+        lines = [f"**{code(task.id)}** {'!' if task.status == 'error' else label}"]
         if task.error:
             lines += ["", fenced(task.error)]
         shown = sorted(task.graders.values(), key=lambda grader: grader.passed)[:MAX_LISTED]
@@ -204,7 +205,7 @@ def _worst_first(run: RunResult) -> list[TaskResult]:
 
 def _task_label(task: TaskResult) -> str:
     if task.status == "error":
-        return "⚠ error"
+        return error_label(task.error)
     if task.status == "skipped" or not task.trials:
         return "– not run" if not task.trials else "⧖ pending"
     if task.passed:
@@ -215,8 +216,9 @@ def _task_label(task: TaskResult) -> str:
 
 
 def _task_line(task: TaskResult) -> str:
-    why = f": {code(task.error.splitlines()[0][:200])}" if task.error.strip() else ""
-    return f"- {code(task.id)} {_task_label(task)}{why}"
+    if task.status == "error":
+        return f"- {code(task.id)} ! {code(error_label(task.error).removeprefix('! '))}"
+    return f"- {code(task.id)} {_task_label(task)}"
 
 
 def _shortfall(metric: MetricResult) -> str:
@@ -225,7 +227,7 @@ def _shortfall(metric: MetricResult) -> str:
 
 def _prompt_label(result: PromptResult) -> str:
     if result.error:
-        return "⚠ error"
+        return error_label(result.error)
     if result.right:
         return "✓"
     return "✗ triggered" if result.did_trigger else "✗ not triggered"

@@ -13,7 +13,8 @@ class ClientOptions:
     ``trusted`` tells whether code of this workspace may run; a client that knows no trust does not say, and
     it may. ``suggest_command`` is a command of the client that opens the list of suggestions.
     ``severity`` are severities by code, as they were given.
-    ``shows_changes`` tells that it has the command ``waza.showChange``.
+    ``shows_changes`` tells that it has the command ``waza.showChange``,
+    ``draws_marks`` that it asks for ``waza/marks`` when it is told that they have changed.
     """
 
     interpreter: str | None = None
@@ -21,6 +22,7 @@ class ClientOptions:
     suggest_command: str | None = None
     severity: object = None
     shows_changes: bool = False
+    draws_marks: bool = False
 
 
 def client_options(given: object) -> ClientOptions:
@@ -34,6 +36,7 @@ def client_options(given: object) -> ClientOptions:
         _word(suggest),
         options.get("severity"),
         options.get("showsChanges") is True,
+        options.get("drawsMarks") is True,
     )
 
 

@@ -116,11 +116,11 @@ class Converter:
 
     def inlay_hint(self, hint: InlayHint) -> types.InlayHint:
         """Return a hint with its tooltip."""
-        told: str | list[types.InlayHintLabelPart] = hint.label
+        told: str | list[types.InlayHintLabelPart] = label(hint.label)
         text = hint.tooltip
         if self._abilities.shows_changes and hint.changes:
             commands = [_show_change(change) for change in hint.changes[:MAX_CHANGES]]
-            told = [types.InlayHintLabelPart(hint.label, command=commands[0])]
+            told = [types.InlayHintLabelPart(label(hint.label), command=commands[0])]
             text = "\n\n".join([text, *map(_command_link, commands)])
         tooltip = types.MarkupContent(types.MarkupKind.Markdown, text) if text else None
         return types.InlayHint(self.position(hint.offset), told, padding_left=True, tooltip=tooltip)

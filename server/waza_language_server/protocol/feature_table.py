@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from lsprotocol import types
 
-from waza_language_server.protocol.own_requests import RECORDED_TEXT, RUNNABLES
+from waza_language_server.protocol.own_requests import FILE_MARKS, MARKS, RECORDED_TEXT, RUNNABLES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -77,6 +77,8 @@ FEATURES = (
     Feature(types.TEXT_DOCUMENT_INLAY_HINT, "inlay_hint.inlay_hint", options=types.InlayHintOptions()),
     Feature(RUNNABLES, "runnables.runnables"),
     Feature(RECORDED_TEXT, "recorded_text.recorded_text"),
+    Feature(MARKS, "marks.marks"),
+    Feature(FILE_MARKS, "marks.file_marks", "in slices"),
     Feature(
         types.TEXT_DOCUMENT_CODE_ACTION,
         "code_action.code_action",

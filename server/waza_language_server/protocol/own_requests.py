@@ -13,6 +13,16 @@ RunnablesParams = types.CodeLensParams
 """``textDocument``, as for lenses."""
 
 RECORDED_TEXT = "waza/recordedText"
+MARKS = "waza/marks"
+MarksParams = types.CodeLensParams
+FILE_MARKS = "waza/fileMarks"
+MARKS_CHANGED = "waza/marksChanged"
+"""A notification to clients that draw marks themselves: other scores are known."""
+
+
+@attrs.frozen
+class FileMarksParams:
+    """Nothing: all files of the workspace are meant."""
 
 
 @attrs.frozen
@@ -23,4 +33,9 @@ class RecordedTextParams:
     path: str
 
 
-OWN_REQUESTS: Mapping[str, type[Any]] = {RUNNABLES: RunnablesParams, RECORDED_TEXT: RecordedTextParams}
+OWN_REQUESTS: Mapping[str, type[Any]] = {
+    RUNNABLES: RunnablesParams,
+    RECORDED_TEXT: RecordedTextParams,
+    MARKS: MarksParams,
+    FILE_MARKS: FileMarksParams,
+}
