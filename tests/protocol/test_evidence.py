@@ -53,7 +53,7 @@ async def test_a_stale_mark_opens_the_text_of_then_beside_that_of_now(suite: Pat
         command = mark.label[0].command
         assert command is not None
         assert command.command == "waza.showChange"
-        (change,) = command.arguments or ()
+        change: Any = (command.arguments or [None])[0]
         assert change["uri"] == skill.as_uri()
         asked: Any = {"results": change["results"], "path": change["path"]}
         assert await editor.protocol.send_request_async("waza/recordedText", asked) == SKILL

@@ -33,10 +33,14 @@ export class ServerConnection implements vscode.Disposable {
     private readonly marksChanged = new vscode.EventEmitter<void>();
     /** Fires when the server is up, and when it knows of other scores. */
     readonly onDidChangeMarks = this.marksChanged.event;
+    private readonly started = new vscode.EventEmitter<void>();
+    /** Fired whenever a server is up. */
+    readonly onDidStart = this.started.event;
 
     /**
      * @param resolve finds the interpreter; called at every start
      * @param onMissing told when no interpreter has the server
+     * @param environment variables for the server and what it runs, beside those of this process; asked for at every start
      */
     constructor(
         private readonly resolve: () => Promise<Resolution>,
@@ -45,6 +49,7 @@ export class ServerConnection implements vscode.Disposable {
         private readonly status: Status,
         private readonly log: vscode.LogOutputChannel,
         private readonly workingDirectory: string,
+        private readonly environment: () => Promise<Record<string, string>>,
     ) {}
 
     /** The client, when the server is up. */
@@ -105,6 +110,7 @@ export class ServerConnection implements vscode.Disposable {
     dispose(): void {
         this.traceChannel.dispose();
         this.marksChanged.dispose();
+        this.started.dispose();
     }
 
     private enqueue(step: () => Promise<void>): Promise<void> {
@@ -124,11 +130,12 @@ export class ServerConnection implements vscode.Disposable {
             return;
         }
         this.status.starting();
-        const client = this.createClient(server);
+        const client = this.createClient(server, await this.environment());
         this.client = client;
         client.onNotification("waza/marksChanged", () => {
             this.marksChanged.fire();
         });
+        this.runs.listen(client);
         client.onDidChangeState((change) => {
             if (this.client !== client) {
                 return; // it is being stopped on purpose
@@ -136,6 +143,7 @@ export class ServerConnection implements vscode.Disposable {
             if (change.newState === State.Running) {
                 this.status.running(server);
                 this.marksChanged.fire();
+                this.started.fire();
             } else if (change.newState === State.Stopped) {
                 this.status.failed("the language server stopped; see the log");
             }
@@ -160,12 +168,12 @@ export class ServerConnection implements vscode.Disposable {
         }
     }
 
-    private createClient(server: FoundServer): LanguageClient {
+    private createClient(server: FoundServer, environment: Record<string, string>): LanguageClient {
         const { command, args } = server.interpreter;
         const executable = {
             command,
             args: [...args, "-m", "waza_language_server", "--stdio"],
-            options: { cwd: this.workingDirectory },
+            options: { cwd: this.workingDirectory, env: { ...process.env, ...environment } },
         };
         const options: LanguageClientOptions = {
             documentSelector: [{ scheme: "file", language: "yaml" }],
@@ -176,6 +184,7 @@ export class ServerConnection implements vscode.Disposable {
                 showsChanges: true,
                 drawsMarks: true,
                 severity: vscode.workspace.getConfiguration("waza").get("diagnostics.severity", {}),
+                runEvents: true,
             },
             markdown: { isTrusted: { enabledCommands: [SHOW_CHANGE] } },
             outputChannel: this.log,

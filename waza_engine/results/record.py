@@ -80,8 +80,8 @@ class TrialOutcome:
     ``judge_usage`` that of the graders' judges, ``other_usage`` that of earlier attempts and of a responder.
     ``cost`` is that of all three, None when nothing was spent. A trial is ``stopped`` when the run reached
     its limit, or was cancelled, before it was done: it has no verdict and counts for nothing.
-    ``tool_policy`` is what the agent file of a run of upstream allowed (``unrestricted``, ``deny_all``,
-    ``allow_list``, "" without one), ``tool_denials`` the calls that it denied.
+    ``tool_policy`` is what the tested agent file allows (``unrestricted``, ``deny_all``,
+    ``allow_list``, "" without one), ``tool_denials`` the calls that upstream denied for it.
     ``captured_at`` is when a trial that failed or broke had ended, in ISO 8601; "" for all others.
     """
 

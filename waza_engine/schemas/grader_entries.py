@@ -53,6 +53,8 @@ def grader_schema(grader: type[AnyGrader]) -> Schema:
         "x-waza-unknown-keys": "warning",
         "x-waza-recommended": entry["x-waza-recommended"],
         "x-waza-misspellings": entry["x-waza-misspellings"],
+        **({"x-waza-asks-model": True} if grader.judged else {}),
+        **({"x-waza-runs-program": True} if grader.runs_program else {}),
         **_deprecation(grader),
     }
     return ordered({**schema, "allOf": lifted} if lifted else schema)

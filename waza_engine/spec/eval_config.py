@@ -108,6 +108,7 @@ class EvalConfig(Block):
             "More trials show whether a result is stable: a task that passes only in some of them is *flaky*."
         ),
         examples=[1, 3, 5],
+        json_schema_extra={"x-waza-missing": "warning"},
     )
     timeout_seconds: Annotated[WholeNumber, Positive] = Field(
         description=(
@@ -115,6 +116,7 @@ class EvalConfig(Block):
             "A task may set its own `timeout_seconds`; every follow-up prompt gets the full time again."
         ),
         examples=[60, 300],
+        json_schema_extra={"x-waza-missing": "warning"},
     )
     executor: Annotated[Text, kind("executor"), severity("warning", enum=list(EXECUTORS))] = Field(
         description=(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 from waza_engine.files import is_named
 from waza_engine.spec.fields import plain_text
@@ -19,11 +20,15 @@ _CLOSING = re.compile(r"^---.*$", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class SkillFile:
-    """A skill: what its frontmatter says (empty when it says nothing) and the text below it."""
+    """A skill: what its frontmatter says (empty when it says nothing) and the text below it.
+
+    ``tools`` are those that an agent file allows, None when it does not restrict them.
+    """
 
     name: str
     description: str
     body: str
+    tools: tuple[str, ...] | None = None
 
 
 def definition_in(folder: Path) -> Path | None:
@@ -60,7 +65,18 @@ def load_skill_file(path: Path) -> SkillFile:
     if not isinstance(frontmatter.value, dict | None):
         raise SuiteFileError(path, 2, "the frontmatter must be a block of keys, one `key: value` a line")
     name, description = _text(frontmatter, "name"), _text(frontmatter, "description")
-    return SkillFile(name, description, text[closing.end() :].lstrip("\r\n"))
+    return SkillFile(name, description, text[closing.end() :].lstrip("\r\n"), _tools(frontmatter.value))
+
+
+def _tools(frontmatter: object) -> tuple[str, ...] | None:
+    """Return a list of tools, also one that is written in one text; None for anything else."""
+    written = cast("dict[str, object]", frontmatter or {}).get("tools")
+    if isinstance(written, str):
+        written = written.split(",")
+    if not isinstance(written, list):
+        return None
+    names = (str(plain_text(each)).strip() for each in cast("list[object]", written) if each is not None)
+    return tuple(name for name in names if name)
 
 
 def _text(frontmatter: YamlFile, key: str) -> str:

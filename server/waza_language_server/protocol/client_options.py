@@ -12,7 +12,8 @@ class ClientOptions:
 
     ``trusted`` tells whether code of this workspace may run; a client that knows no trust does not say, and
     it may. ``suggest_command`` is a command of the client that opens the list of suggestions.
-    ``severity`` are severities by code, as they were given.
+    ``severity`` are severities by code, as they were given. ``run_events`` tells whether the client wants to
+    hear all that runs tell.
     ``shows_changes`` tells that it has the command ``waza.showChange``,
     ``draws_marks`` that it asks for ``waza/marks`` when it is told that they have changed.
     """
@@ -21,6 +22,7 @@ class ClientOptions:
     trusted: bool = True
     suggest_command: str | None = None
     severity: object = None
+    run_events: bool = False
     shows_changes: bool = False
     draws_marks: bool = False
 
@@ -35,6 +37,7 @@ def client_options(given: object) -> ClientOptions:
         trusted is None or trusted is True,
         _word(suggest),
         options.get("severity"),
+        options.get("runEvents") is True,
         options.get("showsChanges") is True,
         options.get("drawsMarks") is True,
     )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from lsprotocol import types
 
-from waza_language_server.protocol.own_requests import FILE_MARKS, MARKS, RECORDED_TEXT, RUNNABLES
+from waza_language_server.protocol.own_requests import FILE_MARKS, MARKS, RECORDED_TEXT, RUNNABLES, TESTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -79,6 +79,7 @@ FEATURES = (
     Feature(RECORDED_TEXT, "recorded_text.recorded_text"),
     Feature(MARKS, "marks.marks"),
     Feature(FILE_MARKS, "marks.file_marks", "in slices"),
+    Feature(TESTS, "suite_tree.tests", "in slices"),
     Feature(
         types.TEXT_DOCUMENT_CODE_ACTION,
         "code_action.code_action",

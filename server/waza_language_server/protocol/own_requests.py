@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import attrs
+from attrs import define, frozen
 from lsprotocol import types
 
 RUNNABLES = "waza/runnables"
@@ -20,12 +20,12 @@ MARKS_CHANGED = "waza/marksChanged"
 """A notification to clients that draw marks themselves: other scores are known."""
 
 
-@attrs.frozen
+@frozen
 class FileMarksParams:
     """Nothing: all files of the workspace are meant."""
 
 
-@attrs.frozen
+@frozen
 class RecordedTextParams:
     """``results`` is the path of a result file, ``path`` that of a file in its record."""
 
@@ -33,9 +33,23 @@ class RecordedTextParams:
     path: str
 
 
+TESTS = "waza/tests"
+
+
+@define
+class TestsParams:
+    """``parent`` is the id of a suite or task whose children are wanted; without it the suites are."""
+
+    parent: str | None = None
+
+
+RUN_EVENT = "waza/runEvent"
+"""A notification to clients that want them: what a run tells, as it tells it."""
+
 OWN_REQUESTS: Mapping[str, type[Any]] = {
     RUNNABLES: RunnablesParams,
     RECORDED_TEXT: RecordedTextParams,
     MARKS: MarksParams,
+    TESTS: TestsParams,
     FILE_MARKS: FileMarksParams,
 }

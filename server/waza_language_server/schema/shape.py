@@ -161,6 +161,21 @@ class Shape:
         return self.schema.get("x-waza-severity")
 
     @property
+    def asks_model(self) -> bool:
+        """Whether a grader of this type asks a model."""
+        return self.schema.get("x-waza-asks-model", False)
+
+    @property
+    def runs_program(self) -> bool:
+        """Whether a grader of this type starts a program."""
+        return self.schema.get("x-waza-runs-program", False)
+
+    @property
+    def severity_of_missing(self) -> Severity:
+        """How bad it is when the key of this value is not there, where it is required."""
+        return self.schema.get("x-waza-missing", "error")
+
+    @property
     def unknown_keys(self) -> Severity:
         """How bad an unknown key is."""
         return self.schema.get("x-waza-unknown-keys", "error")

@@ -264,6 +264,10 @@ def test_typescript_needs_a_node_that_knows_types(
     else:
         assert (verdict.status, verdict.details["error"]["kind"]) == ("error", "start")
         assert "needs bun or Node.js 22.6 and later" in verdict.feedback
+        launchers._node_version.cache_clear()
+        grader = create({"type": "inline", "name": "g", "config": {"grader": "g.ts"}})
+        (told,) = grader.notices(tmp_path)
+        assert told == verdict.feedback
 
 
 @needs_posix

@@ -132,6 +132,9 @@ def test_only_trials_that_were_judged_make_a_task_flaky() -> None:
     )
     assert [each.flaky for each in found.tasks] == [True, False, False]
     assert "1 task flaky: some trials passed, some failed" in found.notes
+    told = report_of(run_document(run(task("a", "passed", "failed"))), ReportKind.MARKDOWN).decode()
+    assert "### Flaky tasks" in told
+    assert re.search(r"\| `?a`? \| 1 \| 1 \|", told)
 
 
 @pytest.mark.parametrize(
@@ -177,6 +180,7 @@ def test_that_skills_help_is_said_only_when_chance_is_unlikely() -> None:
 many = settings(
     deadline=None, max_examples=1000, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
 )
+some = settings(many, max_examples=60)
 _STATUSES: list[TrialStatus] = ["passed", "failed", "error", "skipped"]
 
 
@@ -296,9 +300,7 @@ def test_every_report_tells_the_same_of_any_run(record: RunOutcome, least: float
     assert bool(red) == (found.verdict not in ("passed", "unjudged"))
 
 
-@settings(
-    deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
-)
+@some
 @given(runs())
 def test_whatever_stands_in_a_record_its_conclusion_is_told(record: RunOutcome) -> None:
     """Names, sentences and numbers of all kinds break no report."""
@@ -324,7 +326,7 @@ def test_a_conclusion_reads_alike_with_or_without_its_summary() -> None:
     assert conclude(bare).document() == conclude(record).document()
 
 
-@many
+@some
 @given(runs(), st.sampled_from(["completed", "failed"]))
 def test_a_document_that_is_counted_again_ends_as_it_is_concluded(run: RunOutcome, before: RunStatus) -> None:
     document = run_document(replace(run, status=before, limit=""))

@@ -4,10 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.engine.suites import CONFIG, task, write_suite
+from tests.engine.suites import CONFIG, run, task, verdicts, write_suite
 from waza_engine.runs.loading.suite import SuiteError, load_suite
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.reading.task_globs import GlobError, expand, name_matches
+
+SAYS = "- {type: text, name: says, config: {contains: [hello]}}\n"
 
 
 @pytest.fixture
@@ -123,3 +125,31 @@ def test_a_broken_task_inside_the_eval_file_is_a_task_in_error(tmp_path: Path) -
     assert broken[2].error.startswith(f"{path}:8: `tasks[3]`")
     with pytest.raises(SuiteFileError):
         load_suite(path, lenient=False)
+
+
+@pytest.mark.parametrize("config", ["{contains: hello}", "{contains: {a: 1}}"])
+def test_an_option_of_the_wrong_form_costs_its_grader_alone(tmp_path: Path, config: str) -> None:
+    graders = f"- {{type: text, name: wrong, config: {config}}}\n{SAYS}"
+    found = verdicts(run(write_suite(tmp_path, {"a": task("a")}, graders=graders))[0])
+    assert (found["wrong"].status, found["says"].passed) == ("error", True)
+
+
+def test_a_config_that_is_no_block_costs_the_task_it_stands_in(tmp_path: Path) -> None:
+    wrong = "graders: [{type: text, name: wrong, config: [hello]}]\n"
+    report, _ = run(write_suite(tmp_path, {"a": task("a", wrong), "b": task("b")}, graders=SAYS))
+    assert [found.status for found in report.outcome.tasks] == ["error", "passed"]
+    assert "`graders[0].config` must be a block of keys" in report.outcome.tasks[0].error
+
+
+def test_a_config_that_is_no_block_in_the_eval_file_costs_the_suite(tmp_path: Path) -> None:
+    path = write_suite(tmp_path, {"a": task("a")}, graders="- {type: text, name: wrong, config: [hello]}\n")
+    with pytest.raises(SuiteFileError, match="must be a block of keys"):
+        load_suite(path)
+
+
+@pytest.mark.parametrize("inputs", ["", "inputs: {}\n"])
+def test_a_task_without_a_prompt_is_an_error_and_an_empty_one_runs(tmp_path: Path, inputs: str) -> None:
+    empty = "id: b\nname: B\ninputs: {prompt: ''}\n"
+    report, _ = run(write_suite(tmp_path, {"a": f"id: a\nname: A\n{inputs}", "b": empty}))
+    assert [found.status for found in report.outcome.tasks] == ["error", "passed"]
+    assert "`inputs`" in report.outcome.tasks[0].error

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import jsonschema_rs
 import pytest
+import typer.main
 
 import waza_engine
 from tests.engine.spec.schema_reading import all_schemas, schema_of, subschemas
+from waza_engine.commands.application import application
 from waza_engine.graders.registry import BUILT_IN_TYPES
 from waza_engine.schemas.documents import schema_text, schemas, write_schemas
 from waza_engine.spec.reading.yaml_reader import parse_yaml
@@ -205,3 +208,11 @@ def step(schema: dict[str, Any], key: str) -> list[dict[str, Any]]:
     if key == "items":
         return [form["items"] for form in forms if "items" in form]
     return [form["properties"][key] for form in forms if key in form.get("properties", {})]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_description_promises_no_command_that_is_not_there(name: str) -> None:
+    commands = set(typer.main.get_command(application).commands)  # type: ignore[attr-defined]
+    for path, schema in subschemas(all_schemas()[name]):
+        for promised in re.findall(r"`([a-z-]+)` runs", str(schema.get("description", ""))):
+            assert promised in commands, path

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -58,8 +59,17 @@ def test_a_missing_lock_says_what_to_run(tmp_path: Path, package: Path) -> None:
 
 def test_another_type_than_that_of_the_package_is_told(tmp_path: Path, package: Path) -> None:
     assert package.is_dir()
-    (problem,) = _found(tmp_path, SUITE.replace("    name:", "    type: prompt\n    name:"))
-    assert "of type `text`, not `prompt`" in problem.message
+    (problem,) = _found(tmp_path, SUITE.replace("    name:", "    type: json_schema\n    name:"))
+    assert "of type `text`, not `json_schema`" in problem.message
+
+
+def test_a_package_must_not_run_programs(tmp_path: Path, package: Path) -> None:
+    (package / "factuality.yaml").write_text("type: program\nconfig: {command: sh}\n", "utf-8")
+    lock = tmp_path / "waza.lock"
+    pinned = re.sub("digest: .*", f"digest: {directory_digest(package)}", lock.read_text("utf-8"))
+    lock.write_text(pinned, "utf-8")
+    (problem,) = _found(tmp_path)
+    assert "of type `program`, which runs programs" in problem.message
 
 
 def test_an_unknown_key_beside_a_reference_is_told(tmp_path: Path, package: Path) -> None:

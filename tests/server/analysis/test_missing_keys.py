@@ -63,3 +63,8 @@ def test_nothing_is_missing_where_a_line_could_not_be_read() -> None:
     assert [problem.code for problem in problems(TASK.replace("id: t", "id t"))] == ["yaml-syntax"]
     text = EVAL.replace("  executor: mock", "  executor mock")
     assert [problem.code for problem in problems(text, "eval")] == ["yaml-syntax"]
+
+
+def test_a_key_that_a_run_supplies_is_a_warning() -> None:
+    text = EVAL.replace("  trials_per_task: 1\n", "")
+    assert [(each.code, each.severity) for each in problems(text, "eval")] == [("missing-key", "warning")]

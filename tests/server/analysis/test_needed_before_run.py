@@ -9,10 +9,8 @@ import pytest
 
 from tests.server.analysis.drawing import EVAL, TASK, graders
 from tests.server.project.files import opened, put, workspace_with
-from waza_engine.graders.registry import grader_types
 from waza_engine.spec.executors import EXECUTORS
 from waza_language_server.analysis.diagnose import diagnose
-from waza_language_server.analysis.suite_rules.judges import JUDGED
 from waza_language_server.project.document import DocumentKind
 
 AGENT = EVAL.replace("executor: mock", "executor: copilot-sdk")
@@ -179,7 +177,7 @@ def test_an_executor_without_a_model_does_not_judge(suite: Path) -> None:
     assert told(suite, "eval.yaml", AGENT + judged) == []
 
 
-def test_what_is_said_of_executors_and_graders_is_what_they_say_themselves() -> None:
+def test_what_is_said_of_executors_is_what_they_say_themselves() -> None:
     said = {
         each.name: (each.costs, each.has_model)
         for name in EXECUTORS
@@ -187,4 +185,3 @@ def test_what_is_said_of_executors_and_graders_is_what_they_say_themselves() -> 
         if isinstance(each, type) and getattr(each, "name", None) == name
     }
     assert said == {name: (kind.costs, kind.has_model) for name, kind in EXECUTORS.items()}
-    assert {name for name, grader in grader_types().items() if grader.judged} == JUDGED

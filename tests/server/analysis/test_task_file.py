@@ -65,7 +65,7 @@ def test_a_relative_path_in_the_prompt_of_a_task_without_files(tmp_path: Path) -
 )
 def test_a_relative_path_in_the_prompt_of_a_task_with_files(tmp_path: Path, extra: str) -> None:
     text = TASK.replace("Go", "Look at ./src") + extra
-    assert codes_beside_suite(tmp_path, text) == []
+    assert "relative-path-in-prompt" not in codes_beside_suite(tmp_path, text)
 
 
 def test_a_relative_path_in_the_prompt_when_the_suite_brings_files(tmp_path: Path) -> None:

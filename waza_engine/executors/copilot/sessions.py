@@ -226,10 +226,11 @@ def _tool(tool: AgentTool, one_at_a_time: asyncio.Lock) -> Tool:
 def _mcp_server(written: Mapping[str, Any]) -> MCPServerConfig | None:
     """Return a server in the library's words, None for a type that the agent does not know.
 
-    A suite that names no ``tools`` means all of them.
+    A suite that names no ``tools`` means all of them, one with an empty list none.
     """
     kind = str(written.get("type") or "stdio")
-    tools = [str(name) for name in cast("Sequence[object]", written.get("tools") or ["*"])]
+    listed = written.get("tools")
+    tools = ["*"] if listed is None else [str(name) for name in cast("Sequence[object]", listed)]
     timeout = written.get("timeout")
     if kind in ("stdio", "local"):
         local = MCPStdioServerConfig(

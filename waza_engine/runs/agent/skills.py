@@ -111,6 +111,23 @@ def task_skills(suite: Suite, task: TaskFile, of_suite: SkillSet) -> SkillSet:
     return _skill_set([_place(suite.directory, written) for written in task.skill_directories], frozenset())
 
 
+def listed_directories(suite: Suite, task: TaskFile) -> list[Path]:
+    """Return the skill directories that are written for a task, without a list that of the eval file.
+
+    Whether they exist is not asked. None when no skill may be loaded.
+    """
+    config = suite.spec.config
+    if _ALL in config.disabled_skills or _is_none(config.skill_directories):
+        return []
+    if "skill_directories" in task.model_fields_set and (task.skill_directories or suite.spec.scenario):
+        written = () if _is_none(task.skill_directories) else task.skill_directories
+    elif config.skill_directories:
+        written = config.skill_directories
+    else:
+        return [] if suite.spec.scenario is not None else [suite.directory]
+    return [_place(suite.directory, each) for each in written]
+
+
 def check_required(suite: Suite, found: SkillSet) -> None:
     """Raise ``SuiteError`` unless every one of ``required_skills`` was found; says what was, and where."""
     if found.switched_off:

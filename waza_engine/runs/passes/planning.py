@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from waza_engine.graders.judging.judges import JudgedConfig
+from waza_engine.runs.agent.agent_tools import GRADER_NAME as AGENT_TOOLS
 from waza_engine.runs.agent.skills import suite_skills, task_skills
 from waza_engine.runs.limits.budget import unpriced_models
 from waza_engine.runs.loading.suite import Suite, SuiteError, SuiteTask
@@ -61,4 +62,6 @@ def baseline_pass(suite: Suite, tasks: Sequence[SelectedTask]) -> tuple[Pass | N
 def _without_skills(task: SelectedTask, source: SuiteTask) -> SelectedTask:
     if task.trial is None or source.task is None:
         return task
-    return SelectedTask(source, replace(task.trial, spec=source.task))
+    # What an agent file allows means that agent, which is not there then.
+    graders = tuple(built for built in task.trial.graders if built.name != AGENT_TOOLS)
+    return SelectedTask(source, replace(task.trial, spec=source.task, graders=graders, tool_policy=""))

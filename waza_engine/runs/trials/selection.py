@@ -9,6 +9,7 @@ from typing import Any
 
 from waza_engine.graders.base import Grader
 from waza_engine.graders.registry import create
+from waza_engine.runs.agent.agent_tools import AgentTools
 from waza_engine.runs.grading.expectations import NAMES
 from waza_engine.runs.grading.graders import BuiltGrader, build_graders
 from waza_engine.runs.loading.suite import Suite, SuiteError, SuiteTask, select_tasks
@@ -40,7 +41,7 @@ def select(
     With grader names, a task that has none of them is left out. ``build`` is as for ``build_graders``; files
     of graders are read through ``files``. Raises ``SuiteError`` when nothing is left.
     """
-    notices = _Notices(suite.directory, files)
+    notices, agents = _Notices(suite.directory, files), AgentTools(suite)
     selected: list[SelectedTask] = []
     warnings: dict[str, None] = {}
     known: dict[str, None] = {}
@@ -50,7 +51,8 @@ def select(
                 selected.append(SelectedTask(source, None))
             continue
         entries, unknown = _entries(suite, source.task.expected, source.task.graders)
-        graders, found = build_graders(entries, build)
+        implicit = agents.grader(source.task, entries)
+        graders, found = build_graders(entries if implicit is None else [*entries, implicit], build)
         expected = _expected_names(source.task.expected)
         graders = tuple(replace(built, notices=notices.of(built, grader_names)) for built in graders)
         found += [f"grader `{built.name}`: {notice}" for built in graders for notice in built.notices]
@@ -63,7 +65,14 @@ def select(
             if not graders and not expected:
                 continue
         trial = TrialTask(
-            source.path, source.name, source.task, graders, bool(expected), expected, id=source.id
+            source.path,
+            source.name,
+            source.task,
+            graders,
+            bool(expected),
+            expected,
+            id=source.id,
+            tool_policy=agents.policy(source.task),
         )
         selected.append(SelectedTask(source, trial))
     if not selected:

@@ -43,7 +43,7 @@ class TrialTask:
     """A task, ready to run: its graders are built once.
 
     ``expected_names`` limits the ``expected`` verdicts. A task that is not ``graded`` is carried out and
-    nothing more.
+    nothing more. ``tool_policy`` is upstream's word for what the tested agent file allows.
     """
 
     path: Path
@@ -54,6 +54,7 @@ class TrialTask:
     expected_names: Sequence[str] = ()
     graded: bool = True
     id: str = ""
+    tool_policy: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +187,7 @@ def _with_commands(trial: _Trial, workspace: Workspace, commands: CommandSession
         other_usage=replying.usage,
         stopped=talk.stopped,
         command_invocations=commands.invocations(),
+        tool_policy=task.tool_policy,
     )
     if talk.interrupted:
         raise _interrupted(outcome, judging)

@@ -38,7 +38,8 @@ STRUCTURE_CODES = (
         "missing-key",
         "A key that a run needs is missing",
         "error",
-        "Without it the run stops, or the trial ends in an error.",
+        "Without it the run stops, or the trial ends in an error. `trials_per_task` and `timeout_seconds` "
+        "are a warning: a run takes 1 and 300.",
         _EVAL.replace("  executor: mock\n", ""),
         _EVAL,
         kind="eval",

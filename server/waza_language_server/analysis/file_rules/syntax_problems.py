@@ -14,6 +14,7 @@ from itertools import islice
 
 from waza_engine.spec.reading.scalars import MAX_ALIASED_NODES
 from waza_engine.spec.reading.yaml_faults import MISSING_DASH, TOO_MANY_ALIASES, sentence
+from waza_language_server.analysis.file_rules.plain_text import blocks_meant
 from waza_language_server.analysis.problem import Problem, Severity
 from waza_language_server.analysis.rule import FileView
 from waza_language_server.schema.catalog import Catalog, SchemaName
@@ -129,6 +130,8 @@ def _slips(tree: Tree) -> Iterator[_Slip]:
     faults = tree.errors
     for fault in faults:
         yield from _glued_dash(tree.text, lines, fault)
+    for fault in faults[:_TRIALS]:
+        yield from _plain_text(tree.text, lines, fault)
     for fault in faults:
         if fault.message == _DASH or _repeats_first_key(tree.text, lines, fault):
             yield from _missing_dash(tree.text, lines, fault)
@@ -145,6 +148,13 @@ def _glued_dash(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[_Sl
         fix = Fix("Add a space after the dash", (edit,), preferred=True)
         message = "A space is missing after the dash of this list item."
         yield _Slip(Problem("yaml-syntax", Span(at - 1, at), message, "error", (fix,)), edit)
+
+
+def _plain_text(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[_Slip]:
+    for place, edit in blocks_meant(text, lines, fault):
+        fix = Fix("Write the text as a block with `>-`", (edit,), preferred=True)
+        message = "This text has `: ` in it, so its lines are read as keys; write it as a block with `>-`."
+        yield _Slip(Problem("yaml-syntax", place, message, "error", (fix,)), edit)
 
 
 def _missing_dash(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[_Slip]:

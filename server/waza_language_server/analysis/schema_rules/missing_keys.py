@@ -28,7 +28,8 @@ def missing_key(subject: Subject, mapping: Node, shape: Shape, key: str) -> Prob
     what = _hint(known.shape) if known is not None else ""
     message = f"`{key}` is missing in {subject.name_of(mapping)}{f': {what}' if what else '.'}"
     fixes = tuple(_insertions(subject, mapping, shape, (key,)))
-    return Problem("missing-key", subject.anchor_of_missing(mapping), message, "error", fixes)
+    severity = known.shape.severity_of_missing if known is not None else "error"
+    return Problem("missing-key", subject.anchor_of_missing(mapping), message, severity, fixes)
 
 
 def empty_value(subject: Subject, node: Node, shape: Shape) -> Problem:

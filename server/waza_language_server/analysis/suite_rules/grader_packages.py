@@ -13,6 +13,7 @@ from waza_language_server.project.uris import path_of
 
 if TYPE_CHECKING:
     from waza_language_server.project.index import Project
+    from waza_language_server.schema.catalog import Catalog
     from waza_language_server.syntax.nodes import Node
 
 
@@ -30,18 +31,25 @@ def packages(view: SuiteView) -> Found:
         elif path is not None:
             yield None
             try:
-                _check_type(grader, packaged_entry(node.target.value, path, *_sources(project, path))["type"])
+                packaged = packaged_entry(node.target.value, path, *_sources(project, path))["type"]
+                _check_type(grader, packaged, view.workspace.catalog)
             except GraderPackageError as error:
                 text = str(error)
                 yield Problem("grader-package", span, f"{text[0].upper()}{text[1:]}.")
 
 
-def _check_type(grader: Node, packaged: str) -> None:
+def _check_type(grader: Node, packaged: str, catalog: Catalog) -> None:
     node = grader.get("type")
     written = node.target.value if node is not None and node.target.kind == "scalar" else ""
     if written not in ("", "null", "~", packaged):
         raise GraderPackageError(
             f"the grader of the package is of type `{packaged}`, not `{written}`; leave `type` out"
+        )
+    shape = catalog.grader(packaged)
+    if shape is not None and shape.runs_program:
+        raise GraderPackageError(
+            f"the grader of the package is of type `{packaged}`, which runs programs; "
+            "write such a grader into the suite itself"
         )
 
 

@@ -8,11 +8,8 @@ from waza_engine.spec.executors import EXECUTORS
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import SuiteView
 from waza_language_server.project.suite_file import word
-from waza_language_server.schema.locate import grader_type
+from waza_language_server.schema.locate import grader_shape, grader_type
 from waza_language_server.spelling import listed
-
-JUDGED = frozenset({"prompt", "llm", "llm_comparison"})
-"""The types of graders that ask a model."""
 
 
 def nobody_to_judge(view: SuiteView) -> Iterator[Problem]:
@@ -22,7 +19,8 @@ def nobody_to_judge(view: SuiteView) -> Iterator[Problem]:
     executor = word(node) or ""
     if node is None or executor not in EXECUTORS or EXECUTORS[executor].has_model:
         return
-    judged = (grader for grader in view.graders if grader_type(grader) in JUDGED)
+    catalog = view.workspace.catalog
+    judged = (grader for grader in view.graders if grader_shape(grader, catalog).asks_model)
     names = tuple(dict.fromkeys(word(grader.get("name")) or grader_type(grader) for grader in judged))
     if names:
         message = (

@@ -1,0 +1,65 @@
+"""Text over several lines that is written without quotes and has ``: `` in it: YAML reads it as keys."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from waza_language_server.syntax.fault import SyntaxFault
+from waza_language_server.text.edit import Edit
+from waza_language_server.text.line_index import LineIndex
+from waza_language_server.text.span import Span
+
+_VALUE = re.compile(r"([ ]*(?:-[ ]+)*)[A-Za-z_][\w-]*:[ ]+(?=[^\s\"'|>\[{&*!#%@`])(\S.*?)\s*\Z")
+_COLON = re.compile(r":(?:[ ]|$)")
+_COLON_IN_WORDS = re.compile(r"(?!-[ ])[^\s:]+[ ][^:]*:(?:[ ]|$)")
+"""A colon behind several words: no key of a suite has a blank in it."""
+_LOOKED_AT = 40
+_CANDIDATES = 3
+
+
+def blocks_meant(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[tuple[Span, Edit]]:
+    """Yield where such text may begin at a fault or above it, and the edit that makes a block of it."""
+    number = lines.line_of(fault.span.start)
+    margin: int | None = None
+    found = 0
+    for line in range(number, max(-1, number - _LOOKED_AT), -1):
+        span = lines.line_span(line)
+        written = text[span.start : span.end].rstrip("\r\n")
+        match = _VALUE.match(written)
+        column = len(written) - len(written.lstrip(" ")) if match is None else len(match[1])
+        if not written.strip() or (margin is not None and column >= margin):
+            continue
+        margin = column
+        if match is not None:
+            place = Span(span.start + match.start(2), span.start + match.end(2))
+            edit = _as_block(text, lines, line, column, place)
+            if edit is not None:
+                found += 1
+                yield place, edit
+        if not column or found >= _CANDIDATES:
+            return
+
+
+def _as_block(text: str, lines: LineIndex, first: int, column: int, place: Span) -> Edit | None:
+    """Return the edit that folds the text from ``place`` on; None when it has one line, or may be keys."""
+    parts = [text[place.start : place.end]]
+    end, meant = place.end, _COLON.search(parts[0]) is not None
+    for line in range(first + 1, lines.line_count):
+        span = lines.line_span(line)
+        written = text[span.start : span.end].rstrip()
+        if written and len(written) - len(written.lstrip(" ")) <= column:
+            break
+        part = written.strip()
+        parts.append(part)
+        if part:
+            end = span.start + len(written)
+            meant = meant or _COLON_IN_WORDS.match(part) is not None
+    while len(parts) > 1 and not parts[-1]:
+        parts.pop()
+    if len(parts) < 2 or not meant:
+        return None
+    line_break = "\r\n" if "\r\n" in text else "\n"
+    indent = " " * (column + 2)
+    body = line_break.join(f"{indent}{part}" if part else "" for part in parts)
+    return Edit(Span(place.start, end), f">-{line_break}{body}")

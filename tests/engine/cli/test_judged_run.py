@@ -1,0 +1,75 @@
+"""A judged suite by the words of the documentation alone: rubrics by name, files of another folder."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.command_line import engine
+from tests.conftest import StartModel
+from tests.engine.graders.judging import passes, verdicts
+from tests.engine.suites import write_suite
+
+ASK_FOR_VERDICTS = (
+    "groundedness",
+    "helpfulness",
+    "instruction-following",
+    "refusal-correctness",
+    "tool-use-appropriateness",
+)
+ASK_FOR_RATINGS = {
+    "intent_resolution": ({"score": 4}, 0.75),
+    "response_completeness": ({"score": 4}, 0.75),
+    "task_adherence": ({"flagged": False}, 1.0),
+    "task_completion": ({"success": True}, 1.0),
+    "tool_call_accuracy": ({"tool_calls_success_level": 5}, 1.0),
+    "tool_input_accuracy": ({"result": 1}, 1.0),
+    "tool_output_utilization": ({"label": 1}, 1.0),
+    "tool_selection": ({"score": 1}, 1.0),
+}
+READS = "id: a\nname: A\nhint: zephyr\ninputs: {prompt: What does it say?, files: [notes.txt]}\n"
+
+
+def test_every_rubric_of_the_engine_judges_by_its_name_what_another_folder_holds(
+    scripted_model: StartModel, tmp_path: Path
+) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "notes.txt").write_text("the word is zephyr", "utf-8")
+    names = [*ASK_FOR_VERDICTS, *ASK_FOR_RATINGS]
+    model = scripted_model(
+        *(answer for _ in ASK_FOR_VERDICTS for answer in verdicts(passes("Well done."))),
+        *(json.dumps(rating) for rating, _ in ASK_FOR_RATINGS.values()),
+    )
+    config = (
+        "config: {trials_per_task: 1, timeout_seconds: 60, executor: mock, model: m, "
+        f"provider: {{base_url: '{model.base_url}'}}}}\n"
+    )
+    graders = "".join(f"- {{type: prompt, name: {name}, config: {{rubric: {name}}}}}\n" for name in names)
+    suite = write_suite(tmp_path / "suite", {"a": READS}, graders=graders, config=config)
+    found = engine(
+        "run", suite, "--judge-executor", "openai", "--context-dir", tmp_path / "elsewhere", "-f", "json"
+    )
+    assert (found.returncode, found.stderr) == (0, "")
+    given = json.loads(found.stdout)["tasks"][0]["runs"][0]["validations"]
+    assert {name: verdict["score"] for name, verdict in given.items()} == {
+        **dict.fromkeys(ASK_FOR_VERDICTS, 1.0),
+        **{name: score for name, (_, score) in ASK_FOR_RATINGS.items()},
+    }
+    assert all(verdict["passed"] for verdict in given.values())
+    assert "the word is zephyr" in model.requests[0].prompt
+
+
+def test_a_name_that_no_rubric_has_says_which_there_are(scripted_model: StartModel, tmp_path: Path) -> None:
+    model = scripted_model()
+    config = (
+        "config: {trials_per_task: 1, timeout_seconds: 60, executor: mock, model: m, "
+        f"provider: {{base_url: '{model.base_url}'}}}}\n"
+    )
+    graders = "- {type: prompt, name: judged, config: {rubric: groundednes}}\n"
+    suite = write_suite(
+        tmp_path, {"a": READS.replace(", files: [notes.txt]", "")}, graders=graders, config=config
+    )
+    found = engine("run", suite, "--judge-executor", "openai")
+    assert found.returncode != 0
+    assert "`groundedness`" in found.stdout + found.stderr
+    assert model.requests == []
