@@ -356,6 +356,8 @@ class PreparedRun:
         if task.status == "skipped" and not task.trials:
             return
         course.writing(lambda: course.store.add(course.attachments.of_task(task), baseline=baseline))
+        if course.write_error and self._must_keep:
+            raise SuiteError(f"{course.write_error} The run ends here, for nothing more could be kept.")
         directory = self._settings.transcript_directory
         if directory is not None and task.trials and not baseline:
             course.writing(
