@@ -29,10 +29,14 @@ export class ServerConnection implements vscode.Disposable {
     private mustRestart = false;
     private wanted = false;
     private readonly traceChannel = new TraceChannel();
+    private readonly started = new vscode.EventEmitter<void>();
+    /** Fired whenever a server is up. */
+    readonly onDidStart = this.started.event;
 
     /**
      * @param resolve finds the interpreter; called at every start
      * @param onMissing told when no interpreter has the server
+     * @param environment variables for the server and what it runs, beside those of this process; asked for at every start
      */
     constructor(
         private readonly resolve: () => Promise<Resolution>,
@@ -41,6 +45,7 @@ export class ServerConnection implements vscode.Disposable {
         private readonly status: Status,
         private readonly log: vscode.LogOutputChannel,
         private readonly workingDirectory: string,
+        private readonly environment: () => Promise<Record<string, string>>,
     ) {}
 
     /** The client, when the server is up. */
@@ -100,6 +105,7 @@ export class ServerConnection implements vscode.Disposable {
 
     dispose(): void {
         this.traceChannel.dispose();
+        this.started.dispose();
     }
 
     private enqueue(step: () => Promise<void>): Promise<void> {
@@ -119,14 +125,16 @@ export class ServerConnection implements vscode.Disposable {
             return;
         }
         this.status.starting();
-        const client = this.createClient(server);
+        const client = this.createClient(server, await this.environment());
         this.client = client;
+        this.runs.listen(client);
         client.onDidChangeState((change) => {
             if (this.client !== client) {
                 return; // it is being stopped on purpose
             }
             if (change.newState === State.Running) {
                 this.status.running(server);
+                this.started.fire();
             } else if (change.newState === State.Stopped) {
                 this.status.failed("the language server stopped; see the log");
             }
@@ -151,12 +159,12 @@ export class ServerConnection implements vscode.Disposable {
         }
     }
 
-    private createClient(server: FoundServer): LanguageClient {
+    private createClient(server: FoundServer, environment: Record<string, string>): LanguageClient {
         const { command, args } = server.interpreter;
         const executable = {
             command,
             args: [...args, "-m", "waza_language_server", "--stdio"],
-            options: { cwd: this.workingDirectory },
+            options: { cwd: this.workingDirectory, env: { ...process.env, ...environment } },
         };
         const options: LanguageClientOptions = {
             documentSelector: [{ scheme: "file", language: "yaml" }],
@@ -165,6 +173,7 @@ export class ServerConnection implements vscode.Disposable {
                 trusted: vscode.workspace.isTrusted,
                 suggestCommand: "editor.action.triggerSuggest",
                 severity: vscode.workspace.getConfiguration("waza").get("diagnostics.severity", {}),
+                runEvents: true,
             },
             outputChannel: this.log,
             traceOutputChannel: this.traceChannel,

@@ -11,11 +11,17 @@ import { ServerConnection } from "./client";
 import { EnterRules } from "./enterRules";
 import { createEnvironment, offerWaysOut, selectInterpreter } from "./interpreterPrompts";
 import { PrivateEnvironment } from "./privateEnvironment";
+import { ProviderKeys } from "./providerKeys";
 import { onDidSelectEnvironment } from "./pythonExtension";
 import { chosenIn, runnablesIn } from "./runnables";
+import { RunLog } from "./runLog";
+import { chooseExecutor, logIn } from "./runChoices";
+import { runEnvironment, runOptions } from "./runSettings";
 import { Runs } from "./runs";
+import { RunStatusBar } from "./runStatus";
 import { resolveServer } from "./serverEnvironment";
 import { Status } from "./status";
+import { TestExplorer } from "./testing/explorer";
 import { looksLikeSuiteFile, SUITE_FILE_GLOB } from "./suiteFiles";
 import { silenceYamlExtension } from "./yamlCoexistence";
 
@@ -24,7 +30,9 @@ let connection: ServerConnection | undefined;
 export function activate(context: vscode.ExtensionContext): void {
     const log = vscode.window.createOutputChannel("Waza", { log: true });
     const status = new Status();
-    const runs = new Runs(log);
+    const runSettings = () => vscode.workspace.getConfiguration("waza.run");
+    const runs = new Runs(log, () => runOptions((name) => runSettings().get(name)));
+    const keys = new ProviderKeys(context);
     // Python imports from the folder it starts in, so that must be one of ours and not the workspace.
     const workingDirectory = context.extensionPath;
     const storage = context.globalStorageUri.fsPath;
@@ -43,15 +51,24 @@ export function activate(context: vscode.ExtensionContext): void {
         status,
         log,
         workingDirectory,
+        async () =>
+            vscode.workspace.isTrusted ? { ...runEnvironment(runSettings().get("environment")), ...(await keys.environment()) } : {},
     );
     connection = server;
     const restart = () => server.restart();
+    const statusBar = new RunStatusBar();
+    const tests = new TestExplorer(() => server.running, runs);
 
-    const command = (id: string, action: () => unknown) => vscode.commands.registerCommand(`waza.${id}`, action);
+    const command = (id: string, action: (...given: string[]) => unknown) => vscode.commands.registerCommand(`waza.${id}`, action);
     context.subscriptions.push(
         log,
         status,
         server,
+        tests,
+        statusBar,
+        runs.addView(({ id }) => statusBar.viewOf(id)),
+        runs.addView((request) => new RunLog(log, request)),
+        server.onDidStart(() => void tests.serverStarted()),
         silenceYamlExtension(log),
         new EnterRules(isSuiteFile),
         command("restartServer", restart),
@@ -63,6 +80,16 @@ export function activate(context: vscode.ExtensionContext): void {
         }),
         command("runSuite", () => run(server, runs, "suite")),
         command("runAtCursor", () => run(server, runs, "cursor")),
+        command("setProviderKey", async (variable?: string) => {
+            if ((await keys.ask(variable)) && server.isWanted) {
+                await restart();
+            }
+        }),
+        command("chooseExecutor", () => chooseExecutor(context)),
+        command("logIn", () => {
+            logIn();
+        }),
+        command("openFile", (file: string) => vscode.window.showTextDocument(vscode.Uri.file(file))),
         command("selectInterpreter", () => selectInterpreter(environment, workingDirectory)),
         command("createEnvironment", async () => {
             if (await createEnvironment(environment, workingDirectory, log)) {
@@ -70,7 +97,8 @@ export function activate(context: vscode.ExtensionContext): void {
             }
         }),
         vscode.workspace.onDidChangeConfiguration((change) => {
-            if ((change.affectsConfiguration("waza.interpreter") || change.affectsConfiguration("waza.diagnostics")) && server.isWanted) {
+            const restarts = ["waza.interpreter", "waza.diagnostics", "waza.run.environment"];
+            if (restarts.some((name) => change.affectsConfiguration(name)) && server.isWanted) {
                 void restart();
             }
             if (change.affectsConfiguration("waza.codeLens") || change.affectsConfiguration("waza.inlayHints")) {

@@ -39,6 +39,11 @@ export function chosenIn(runnables: readonly Runnable[], what: "suite" | "cursor
     return nearest?.id ?? suite ?? undefined;
 }
 
+/** What an id runs: `suite::task` a task, `suite::task::grader` and `suite::::grader` a grader. */
+export function kindOf(id: string): Runnable["kind"] {
+    return (["suite", "task", "grader"] as const)[Math.min(names(id).length, 3) - 1] ?? "suite";
+}
+
 /** The eval file of what is run. */
 export function suiteOf(id: string): string {
     return path.normalize(names(id)[0] ?? "");

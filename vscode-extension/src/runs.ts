@@ -14,19 +14,39 @@ import {
     type LanguageClient,
 } from "vscode-languageclient/node";
 import { plain } from "./messages";
+import { RUN_EVENT, type RunEventParams } from "./runEvents";
+import type { RunView, RunViewFactory } from "./runViews";
 import { suiteOf, titleOf } from "./runnables";
+import type { RunOptions } from "./runSettings";
+import { reasonFirst, waysOut } from "./runWords";
 
 export const RUN_COMMAND = "waza.run";
 
-/** What a run lens carries: the id of what is run. */
+/** What a run lens carries: the id of what is run, and perhaps the tasks that a suite is limited to. */
 export interface RunRequest {
     readonly id: string;
+    readonly tasks?: readonly string[];
+    /** What differs from the settings for this run. */
+    readonly options?: RunOptions;
+}
+
+/** How a run ended, as the server answers it. */
+interface RunAnswer {
+    readonly status: "completed" | "failed" | "canceled" | "error";
+    readonly resultsFile: string | null;
+    readonly message: string | null;
 }
 
 export class Runs {
     private readonly active = new Set<vscode.CancellationTokenSource>();
+    private readonly factories = new Set<RunViewFactory>();
+    private readonly views = new Map<string, readonly RunView[]>();
 
-    constructor(private readonly log: vscode.LogOutputChannel) {}
+    /** @param settings what the settings say about runs */
+    constructor(
+        private readonly log: vscode.LogOutputChannel,
+        private readonly settings: () => RunOptions,
+    ) {}
 
     /** The language client's middleware for the server's commands: takes `waza.run`, passes the others on. */
     middleware(client: () => LanguageClient | undefined) {
@@ -40,8 +60,27 @@ export class Runs {
         };
     }
 
-    /** Runs and resolves to the server's answer; undefined when the run was refused, failed or was canceled. */
-    async run(client: LanguageClient, request: RunRequest): Promise<unknown> {
+    /** Shows every run that begins from now on in a view of its own. */
+    addView(factory: RunViewFactory): vscode.Disposable {
+        this.factories.add(factory);
+        return new vscode.Disposable(() => this.factories.delete(factory));
+    }
+
+    /** Hears what the runs of a server tell. */
+    listen(client: LanguageClient): vscode.Disposable {
+        return client.onNotification(RUN_EVENT, ({ id, event }: RunEventParams) => {
+            for (const view of this.views.get(id) ?? []) {
+                view.take(event);
+            }
+        });
+    }
+
+    /**
+     * Runs and resolves to the server's answer; undefined when the run was refused, failed or was canceled.
+     *
+     * @param token cancels the run, beside the button of its notification
+     */
+    async run(client: LanguageClient, request: RunRequest, token?: vscode.CancellationToken): Promise<unknown> {
         if (!vscode.workspace.isTrusted) {
             void offerTrust();
             return undefined;
@@ -51,7 +90,9 @@ export class Runs {
             return undefined;
         }
         const options = { location: vscode.ProgressLocation.Notification, title: plain(`Waza: ${titleOf(request.id)}`), cancellable: true };
-        return vscode.window.withProgress(options, (progress, token) => this.request(client, request, progress, token));
+        return vscode.window.withProgress(options, (progress, stop) =>
+            this.request(client, request, progress, token === undefined ? [stop] : [stop, token]),
+        );
     }
 
     /** Cancels every run of this window. */
@@ -65,38 +106,64 @@ export class Runs {
         client: LanguageClient,
         request: RunRequest,
         progress: vscode.Progress<{ message?: string; increment?: number }>,
-        stop: vscode.CancellationToken,
+        stops: readonly vscode.CancellationToken[],
     ): Promise<unknown> {
         const source = new vscode.CancellationTokenSource();
-        const stopping = stop.onCancellationRequested(() => {
-            source.cancel();
-        });
+        const stopping = stops.map((stop) =>
+            stop.onCancellationRequested(() => {
+                source.cancel();
+            }),
+        );
         const workDoneToken = `waza-run-${crypto.randomUUID()}`;
         const reports = client.onProgress(WorkDoneProgress.type, workDoneToken, reportTo(progress));
         this.track(source);
+        const views = this.begin(request);
+        let problem: string | undefined;
         try {
-            const parameters = { command: RUN_COMMAND, arguments: [{ ...request, workDoneToken }], workDoneToken };
-            return (await client.sendRequest(ExecuteCommandRequest.type, parameters, source.token)) as unknown;
+            const told = { ...request, options: { ...this.settings(), ...request.options }, workDoneToken };
+            const parameters = { command: RUN_COMMAND, arguments: [told], workDoneToken };
+            const answer = (await client.sendRequest(ExecuteCommandRequest.type, parameters, source.token)) as RunAnswer;
+            problem = answer.status === "error" ? (answer.message ?? "The engine gave no reason.") : undefined;
+            return answer;
         } catch (error) {
             if (!source.token.isCancellationRequested) {
-                this.reportFailure(error);
+                problem = error instanceof Error ? error.message : String(error);
             }
             return undefined;
         } finally {
             this.untrack(source);
             reports.dispose();
-            stopping.dispose();
+            stopping.forEach((listener) => listener.dispose() as unknown);
+            this.views.delete(request.id);
+            views.forEach((view) => {
+                view.end(problem);
+            });
+            if (problem !== undefined) {
+                void this.reportFailure(problem);
+            }
         }
     }
 
-    private reportFailure(error: unknown): void {
-        const reason = error instanceof Error ? error.message : String(error);
-        this.log.error(`Run failed: ${reason}`);
-        void vscode.window.showErrorMessage(plain(`Waza could not run: ${reason}`), "Show Log").then((chosen) => {
-            if (chosen !== undefined) {
-                this.log.show();
-            }
-        });
+    private begin(request: RunRequest): readonly RunView[] {
+        const views = [...this.factories].map((factory) => factory(request));
+        // A run that is joined is shown where it began.
+        if (!this.views.has(request.id)) {
+            this.views.set(request.id, views);
+        }
+        return views;
+    }
+
+    /** Tells why nothing, or not all, was run, and offers what helps. */
+    private async reportFailure(reason: string): Promise<void> {
+        const ways = waysOut(reason);
+        const titles = [...ways.map(({ title }) => title), "Show Log"];
+        const chosen = await vscode.window.showErrorMessage(plain(reasonFirst(reason)), ...titles);
+        const way = ways.find(({ title }) => title === chosen);
+        if (way !== undefined) {
+            await vscode.commands.executeCommand(way.command, ...(way.argument === undefined ? [] : [way.argument]));
+        } else if (chosen !== undefined) {
+            this.log.show();
+        }
     }
 
     private track(source: vscode.CancellationTokenSource): void {

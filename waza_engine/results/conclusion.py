@@ -196,6 +196,13 @@ def conclude(
     )
 
 
+def trigger_verdict(trigger: TriggerOutcome) -> Literal["passed", "failed", "errored"]:
+    """Return what became of a trigger prompt: ``errored`` when it could not be tried."""
+    if trigger.error:
+        return "errored"
+    return "passed" if trigger.did_trigger == trigger.should_trigger else "failed"
+
+
 def decides(metric: str) -> bool:
     """Tell whether missing its threshold fails a run; all other metrics inform."""
     return metric == DECIDING
@@ -350,12 +357,8 @@ def _triggers(run: RunOutcome) -> TriggerConclusion | None:
     if found is None:
         return None
     if run.triggers:
-        broken = tuple(trigger for trigger in run.triggers if trigger.error)
-        wrong = tuple(
-            trigger
-            for trigger in run.triggers
-            if not trigger.error and trigger.did_trigger != trigger.should_trigger
-        )
+        broken = tuple(trigger for trigger in run.triggers if trigger_verdict(trigger) == "errored")
+        wrong = tuple(trigger for trigger in run.triggers if trigger_verdict(trigger) == "failed")
         right = len(run.triggers) - len(wrong) - len(broken)
         return TriggerConclusion(right, len(wrong), len(broken), found.accuracy, found.f1, wrong, broken)
     # What could not be tried is counted among the wrong answers there.

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
 
 from waza_engine.results.record import TaskOutcome, TrialOutcome, Validation
 from waza_engine.scoring.tasks import task_status
@@ -16,6 +16,7 @@ TaskVerdict = Literal["passed", "failed", "errored", "skipped", "lost", "not run
 TrialVerdict = Literal["passed", "failed", "errored", "skipped", "lost"]
 GraderVerdict = Literal["passed", "failed", "errored", "pending"]
 
+_FEEDBACK_CHARACTERS = 2_000
 _TRIAL_VERDICTS: dict[str, TrialVerdict] = {
     "passed": "passed",
     "failed": "failed",
@@ -80,6 +81,20 @@ class TaskConclusion:
     def flaky(self) -> bool:
         """Whether some trials passed and others failed: a trial that broke says nothing of the answers."""
         return "passed" in self.trials and "failed" in self.trials
+
+    def document(self) -> dict[str, Any]:
+        """Return it as JSON, with its graders; what a grader said is cut where nobody reads on."""
+        return {
+            "verdict": self.verdict,
+            "reason": self.reason,
+            "score": self.score,
+            "duration_ms": self.duration_ms,
+            "trials": list(self.trials),
+            "graders": [
+                {**asdict(grader), "feedback": grader.feedback[:_FEEDBACK_CHARACTERS]}
+                for grader in self.graders
+            ],
+        }
 
 
 def conclude_task(task: TaskOutcome) -> TaskConclusion:

@@ -32,7 +32,7 @@ from waza_language_server.analysis.value_rules.contradictions import (
     contradictions_of_grader,
 )
 from waza_language_server.analysis.value_rules.patterns import patterns_of_file, patterns_of_grader
-from waza_language_server.analysis.value_rules.tool_names import tool_names
+from waza_language_server.analysis.value_rules.tool_names import tool_names, unanchored_patterns
 from waza_language_server.syntax.fault import FAULT_CODES
 
 
@@ -79,6 +79,7 @@ GRADER_RULES: tuple[Rule[GraderView], ...] = (
     ),
     Rule("patterns of graders", patterns_of_grader, _PATTERN_CODES),
     Rule("contradictions", contradictions_of_grader, _codes("contradiction")),
+    Rule("tool patterns", unanchored_patterns, _codes("unanchored-tool")),
     Rule("tool names", tool_names, _codes("blank-in-tool-name")),
     Rule(
         "assertions",

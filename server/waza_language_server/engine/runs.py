@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -54,6 +54,8 @@ class RunProgress:
 
 
 Listener = Callable[[RunProgress], None]
+Options = Mapping[str, Any]
+"""What a run is told beside what it runs, in the words of ``eval.run``."""
 
 
 @dataclass(eq=False)
@@ -61,6 +63,7 @@ class Run:
     """A run that has not ended yet."""
 
     target: RunnableId
+    options: Options = field(default_factory=dict[str, Any])
     listeners: list[Listener] = field(default_factory=list["Listener"])
     run_id: str | None = None
     cancelling: bool = False
@@ -78,12 +81,14 @@ class Runs:
         interpreter: str,
         *,
         on_change: Callable[[Run], None],
+        on_event: Callable[[Run, Event], None] = lambda _run, _event: None,
         arguments: Sequence[str] = ("-P", "-m", "waza_engine", "serve"),
     ) -> None:
-        """``on_change`` is called when a run starts and when it has ended."""
+        """``on_change`` is called when a run starts and when it has ended, ``on_event`` with all it tells."""
         self._interpreter = interpreter
         self._arguments = arguments
         self._on_change = on_change
+        self._tell = on_event
         self._engine: EngineProcess | None = None
         self._engines: set[EngineProcess] = set()
         """The engine, and those before it that have not ended yet."""
@@ -97,14 +102,16 @@ class Runs:
         """The runs that have not ended, oldest first."""
         return tuple(self._active.values())
 
-    async def run(self, target: RunnableId, on_progress: Listener) -> RunOutcome:
+    async def run(
+        self, target: RunnableId, on_progress: Listener, options: Options | None = None
+    ) -> RunOutcome:
         """Run the target and return how it ended; never raises for what the engine does.
 
         A target that is running already is joined, not run twice. Cancelling the caller cancels the run.
         """
         run = self._active.get(target)
         if run is None:
-            run = Run(target)
+            run = Run(target, options or {})
             self._active[target] = run
             run.work = asyncio.create_task(self._carry_out(run))
             self._on_change(run)
@@ -203,7 +210,7 @@ class Runs:
         run.engine = await self._running_engine()
         if run.cancelling:
             return RunOutcome("canceled")
-        answer = await run.engine.request("eval.run", _request_of(run.target))
+        answer = await run.engine.request("eval.run", {**_request_of(run.target), **run.options})
         run.run_id = str(answer["run_id"])
         events = self._events[run.run_id]
         if run.cancelling:
@@ -213,6 +220,7 @@ class Runs:
             event = await events.get()
             if isinstance(event, EngineError):
                 raise event
+            self._tell(run, event)
             if event.get("kind") == "ended":
                 return _outcome_of(event)
             progress = _advance(progress, event)
@@ -253,13 +261,13 @@ class Runs:
 def _request_of(target: RunnableId) -> dict[str, Any]:
     request: dict[str, Any] = {"path": str(target.suite)}
     if target.task is not None:
-        request["tasks"] = [_literal(target.task)]
+        request["tasks"] = [literal_glob(target.task)]
     if target.grader is not None:
         request["graders"] = [target.grader]
     return request
 
 
-def _literal(task: str) -> str:
+def literal_glob(task: str) -> str:
     """Return a glob that matches this id alone: ``tasks`` of ``eval.run`` are patterns."""
     return "".join(f"[{char}]" if char in "*?[" else char for char in task)
 

@@ -12,13 +12,15 @@ class ClientOptions:
 
     ``trusted`` tells whether code of this workspace may run; a client that knows no trust does not say, and
     it may. ``suggest_command`` is a command of the client that opens the list of suggestions.
-    ``severity`` are severities by code, as they were given.
+    ``severity`` are severities by code, as they were given. ``run_events`` tells whether the client wants to
+    hear all that runs tell.
     """
 
     interpreter: str | None = None
     trusted: bool = True
     suggest_command: str | None = None
     severity: object = None
+    run_events: bool = False
 
 
 def client_options(given: object) -> ClientOptions:
@@ -27,7 +29,11 @@ def client_options(given: object) -> ClientOptions:
     interpreter, trusted = options.get("interpreter"), options.get("trusted")
     suggest = options.get("suggestCommand")
     return ClientOptions(
-        _word(interpreter), trusted is None or trusted is True, _word(suggest), options.get("severity")
+        _word(interpreter),
+        trusted is None or trusted is True,
+        _word(suggest),
+        options.get("severity"),
+        options.get("runEvents") is True,
     )
 
 

@@ -5,10 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from attrs import define
 from lsprotocol import types
 
 RUNNABLES = "waza/runnables"
 RunnablesParams = types.CodeLensParams
 """``textDocument``, as for lenses."""
 
-OWN_REQUESTS: Mapping[str, type[Any]] = {RUNNABLES: RunnablesParams}
+TESTS = "waza/tests"
+
+
+@define
+class TestsParams:
+    """``parent`` is the id of a suite or task whose children are wanted; without it the suites are."""
+
+    parent: str | None = None
+
+
+RUN_EVENT = "waza/runEvent"
+"""A notification to clients that want them: what a run tells, as it tells it."""
+
+OWN_REQUESTS: Mapping[str, type[Any]] = {RUNNABLES: RunnablesParams, TESTS: TestsParams}

@@ -108,9 +108,14 @@ class WazaServer(LanguageServer):
         """What runs in the engine."""
         from waza_language_server.engine.runs import Runs
         from waza_language_server.protocol.handlers.execute_command import show_run
+        from waza_language_server.protocol.handlers.run_events import tell_event
 
         interpreter = self.options.interpreter or sys.executable
-        return Runs(interpreter, on_change=lambda run: show_run(self, run))
+        return Runs(
+            interpreter,
+            on_change=lambda run: show_run(self, run),
+            on_event=lambda run, event: tell_event(self, run.target, event),
+        )
 
     def _meet_unknown_type(self) -> None:
         # Asked once: what the engine of this client does not know is a mistake of the author.

@@ -46,7 +46,9 @@ def triggered(
     assert tests is not None
     told: list[str] = [] if lines is None else lines
     with agent_setup(loaded, "", told.append) as setup:
-        shared = TriggerRun(setup, agent, cancellation or RunCancellation(), told.append)
+        shared = TriggerRun(
+            setup, agent, cancellation or RunCancellation(), lambda _found, line: told.append(line)
+        )
         return list(run_triggers(tests, shared, loaded.spec.config.workers))
 
 

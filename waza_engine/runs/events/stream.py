@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Literal
 
@@ -18,6 +18,7 @@ EventKind = Literal[
     "errored",
     "pending",
     "skipped",
+    "tried",
     "ended",
 ]
 
@@ -28,10 +29,17 @@ class RunEvent:
 
     ``graded`` has a grader. ``passed``, ``failed``, ``errored``, ``pending`` and ``skipped`` close a trial
     (with ``trial``, from 1) or the whole task (without). ``output`` carries an answer or, without a task, a
-    warning about the suite. ``completed`` and ``total`` count trials. ``status`` of a ``graded`` event is
-    ``graded``, ``pending`` or ``error``, of ``ended`` that of the run. Events of the run without skills have
-    ``baseline``; a task that was taken from the cache is ``cached``. ``ended`` has the ``conclusion`` of the
-    run: its verdict, exit code, counts and reasons.
+    warning about the suite. ``tried`` tells of a trigger ``prompt``. ``completed`` and ``total`` count
+    trials.
+    ``status`` of a ``graded`` event is ``graded``, ``pending`` or ``error``, of ``tried`` ``passed``,
+    ``failed`` or ``errored``, of ``ended`` that of the run. Events of the run without skills have
+    ``baseline``; a task that was taken from the cache is ``cached``.
+
+    ``failures`` of a ``graded`` event are the checks that do not hold: the ``path`` of each in the grader's
+    ``config`` and its ``message``. ``duration_ms`` is the wall clock of a grader, trial or task in
+    milliseconds, ``cost_usd`` what the run has spent so far in US dollars, where that is known. ``ended`` has
+    the ``conclusion`` of the run: its verdict, exit code, counts and reasons; the event that closes a task
+    has that of the task.
     """
 
     run_id: str
@@ -50,6 +58,11 @@ class RunEvent:
     baseline: bool | None = None
     cached: bool | None = None
     conclusion: Mapping[str, Any] | None = None
+    failures: Sequence[Mapping[str, Any]] | None = None
+    duration_ms: int | None = None
+    cost_usd: float | None = None
+    prompt: str | None = None
+    should_trigger: bool | None = None
 
     def document(self) -> dict[str, Any]:
         """Return the event as JSON, without what does not apply."""

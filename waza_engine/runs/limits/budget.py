@@ -149,6 +149,11 @@ class MeteredExecutor(_Wrapping):
         """Which limit was reached, "" while none is."""
         return self._meter.reason
 
+    @property
+    def spent(self) -> Cost:
+        """What the run has spent so far, judges included."""
+        return self._meter.cost
+
     def refuses(self) -> str:
         """Return why no call starts any more, "" while calls do: asked before work that is left out then."""
         if not self.costs or not self._meter.reason:

@@ -6,8 +6,11 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from waza_engine.results.conclusion import trigger_verdict
 from waza_engine.results.record import MetricOutcome, TaskOutcome, TriggerOutcome
+from waza_engine.results.reports.words import mistake_words
 from waza_engine.runs.agent.setup import agent_setup
+from waza_engine.runs.events.stream import EventStream
 from waza_engine.runs.limits.bounded import CancelledRunError
 from waza_engine.runs.loading.suite import Suite
 from waza_engine.runs.passes.caching import TaskCache
@@ -107,7 +110,7 @@ def _try_triggers(context: RunContext, findings: Findings) -> None:
         context.agent,
         context.executor,
         context.cancellation,
-        lambda line: stream.send("output", message=line),
+        lambda found, line: _tell_trigger(stream, found, line),
     )
     for found in run_triggers(tests, shared, context.suite.spec.config.workers):
         findings.triggers.append(found)
@@ -116,6 +119,18 @@ def _try_triggers(context: RunContext, findings: Findings) -> None:
     findings.triggers = [found for found in tried if not reason or found.error != reason]
     if len(findings.triggers) == len(tried):
         findings.trigger_metrics = trigger_metrics(tried)
+
+
+def _tell_trigger(stream: EventStream, found: TriggerOutcome, line: str) -> None:
+    verdict = trigger_verdict(found)
+    stream.send("output", message=line)
+    stream.send(
+        "tried",
+        prompt=found.prompt,
+        should_trigger=found.should_trigger,
+        status=verdict,
+        message=None if verdict == "passed" else mistake_words(found),
+    )
 
 
 def _warn(context: RunContext, warnings: Sequence[str]) -> None:

@@ -12,7 +12,8 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-from waza_engine.results.record import TaskOutcome, TrialOutcome
+from waza_engine.results.record import TaskOutcome, TrialOutcome, Validation
+from waza_engine.results.task_conclusion import conclude_task
 from waza_engine.runs.events.stream import EventKind
 from waza_engine.runs.limits.bounded import CancelledRunError, start_call
 from waza_engine.runs.passes.caching import TaskCache
@@ -29,6 +30,7 @@ from waza_engine.scoring.tasks import task_statistics, task_status
 INTERRUPTED = "the run was interrupted"
 _CLEANING_SECONDS = 0.5
 _SHOWN_CHARACTERS = 2000
+_MOST_FAILURES = 20
 _KINDS: dict[TrialStatus, EventKind] = {
     "passed": "passed",
     "failed": "failed",
@@ -272,10 +274,16 @@ class TaskRunner:
             self._under_way.remove(begun)
         score = outcome.statistics.avg_score if outcome.statistics else None
         kind = _kind(outcome.status, pending=any(trial.graded for trial in outcome.trials))
-        cached = True if outcome.cached else None
-        error = outcome.error or None
+        concluded = conclude_task(outcome)
         self._tell_end(
-            self._context.trials - told, kind, task=outcome.id, score=score, message=error, cached=cached
+            self._context.trials - told,
+            kind,
+            task=outcome.id,
+            score=score,
+            message=outcome.error or None,
+            cached=True if outcome.cached else None,
+            duration_ms=concluded.duration_ms,
+            conclusion=concluded.document(),
         )
         if outcome.status in ("failed", "error") and self._fail_fast:
             self._stopped = True
@@ -335,13 +343,27 @@ class TaskRunner:
                 passed=verdict.passed,
                 message=verdict.feedback,
                 status=verdict.status,
+                failures=_failures(verdict) or None,
+                duration_ms=verdict.duration_ms,
             )
         kind = _kind(trial.status, pending=bool(trial.graded))
         score = composite(trial.graded).score if trial.graded or trial.status != "skipped" else None
-        self._tell_end(1, kind, task=task_id, trial=trial.number, score=score, message=trial.error or None)
+        self._tell_end(
+            1,
+            kind,
+            task=task_id,
+            trial=trial.number,
+            score=score,
+            message=trial.error or None,
+            duration_ms=trial.duration_ms,
+        )
 
     def _tell_end(self, trials: int, kind: EventKind, **values: Any) -> None:
-        self._context.progress.tell_end(trials, kind, baseline=self._context.baseline or None, **values)
+        spent = self._context.executor.spent
+        cost = spent.usd if spent.known and spent.usd else None
+        self._context.progress.tell_end(
+            trials, kind, baseline=self._context.baseline or None, cost_usd=cost, **values
+        )
 
     def _send(self, kind: EventKind, **values: Any) -> None:
         self._context.progress.stream.send(kind, baseline=self._context.baseline or None, **values)
@@ -350,6 +372,12 @@ class TaskRunner:
 def _kind(status: TrialStatus, *, pending: bool) -> EventKind:
     """Return the event of a status: what was graded and is skipped all the same waits for a person."""
     return "pending" if status == "skipped" and pending else _KINDS[status]
+
+
+def _failures(verdict: Validation) -> list[dict[str, Any]]:
+    """Return the first checks that do not hold, each with the way to its rule."""
+    failed = [check for check in verdict.checks if not check.passed][:_MOST_FAILURES]
+    return [{"path": list(check.path), "message": check.message[:_SHOWN_CHARACTERS]} for check in failed]
 
 
 def _defect(error: Exception) -> str:

@@ -27,12 +27,15 @@ _SHOWN_CHARACTERS = 120
 
 @dataclass(frozen=True, slots=True)
 class TriggerRun:
-    """What all trigger prompts of a run share. ``tell`` is called with one line for each, as it is done."""
+    """What all trigger prompts of a run share.
+
+    ``tell`` is called with each as it is done, and with one line about it.
+    """
 
     setup: AgentSetup
     executor: Executor
     cancellation: Cancellation
-    tell: Callable[[str], None]
+    tell: Callable[[TriggerOutcome, str], None]
 
 
 def trigger_tests_of(suite: Suite, files: SuiteFiles = DISK) -> TriggerTests | None:
@@ -77,7 +80,7 @@ def _done(ended: Sequence[Future[TriggerOutcome]]) -> Iterator[TriggerOutcome]:
 
 
 class _Counter:
-    def __init__(self, total: int, tell: Callable[[str], None]) -> None:
+    def __init__(self, total: int, tell: Callable[[TriggerOutcome, str], None]) -> None:
         self._total = total
         self._tell = tell
         self._lock = threading.Lock()
@@ -87,7 +90,7 @@ class _Counter:
         with self._lock:
             self._done += 1
             where = f"trigger prompt {self._done}/{self._total}"
-            self._tell(f"{where}: {_result(outcome)}: {_shortened(outcome.prompt)}")
+            self._tell(outcome, f"{where}: {_result(outcome)}: {_shortened(outcome.prompt)}")
 
 
 def _result(outcome: TriggerOutcome) -> str:

@@ -21,6 +21,16 @@ SENSE_CODES = (
         "Which of the two is meant is for the author to say.",
     ),
     Code(
+        "unanchored-tool",
+        "A rejected tool is a pattern that fits other names, too",
+        "hint",
+        "`tool` of a `tool_constraint` grader is searched anywhere in the name, so `rm` rejects `format`.",
+        f"{_TASK}graders:\n  - type: tool_constraint\n    name: c\n    config:\n      reject_tools:\n"
+        "        - tool: rm\n",
+        f"{_TASK}graders:\n  - type: tool_constraint\n    name: c\n    config:\n      reject_tools:\n"
+        "        - tool: '^rm$'\n",
+    ),
+    Code(
         "prompt-on-both-sides",
         "The prompt must trigger the skill and must not",
         "warning",

@@ -30,6 +30,7 @@ from waza_language_server.text.labels import label, message
 if TYPE_CHECKING:
     from waza_language_server.engine.runs import Run
     from waza_language_server.project.runnable_id import RunnableId
+    from waza_language_server.protocol.handlers.run_requests import RunRequest
     from waza_language_server.protocol.server import WazaServer
 
 CREATE_WITHIN_SECONDS = 2.0
@@ -43,7 +44,7 @@ async def execute(ls: WazaServer, params: types.ExecuteCommandParams) -> Any:
     arguments = tuple(params.arguments or ())
     if params.command == "waza.run":
         request = run_request(params.command, arguments)
-        return await _run(ls, request.target, request.token or params.work_done_token)
+        return await _run(ls, request, request.token or params.work_done_token)
     if params.command == "waza.cancel":
         everything = arguments in ((), (None,))
         target = None if everything else run_request(params.command, arguments).target
@@ -71,7 +72,8 @@ def show_run(ls: WazaServer, run: Run) -> None:
     refresh_scores(ls)
 
 
-async def _run(ls: WazaServer, target: RunnableId, token: types.ProgressToken | None) -> dict[str, Any]:
+async def _run(ls: WazaServer, request: RunRequest, token: types.ProgressToken | None) -> dict[str, Any]:
+    target = request.target
     if not ls.trusted:
         raise refused(
             "Suites execute code, so nothing runs in an untrusted workspace; trust it first.", FAILED
@@ -88,11 +90,11 @@ async def _run(ls: WazaServer, target: RunnableId, token: types.ProgressToken | 
     opening = asyncio.create_task(bar.open())
     outcome = RunOutcome("canceled")
     try:
-        outcome = await ls.runs.run(target, bar.report)
+        outcome = await ls.runs.run(target, bar.report, request.options)
     finally:
         opening.cancel()
         bar.close(outcome)
-    if outcome.status == "error":
+    if outcome.status == "error" and not ls.options.run_events:
         why = outcome.message or "The engine gave no reason."
         ls.tell(types.MessageType.Error, f"The run did not finish: {why}")
     return {"status": outcome.status, "resultsFile": outcome.results_file, "message": outcome.message}

@@ -20,7 +20,7 @@ _LOADED = (
     *("text.scalar_map", "syntax.edits", "analysis.schema_rules.wrong_values", "embedded.languages"),
     *("analysis.diagnose", "protocol.handlers.diagnostics", "protocol.handlers.code_lens"),
     *("protocol.handlers.inlay_hint", "protocol.handlers.code_action", "protocol.handlers.navigation"),
-    *("protocol.handlers.rename", "protocol.handlers.runnables"),
+    *("protocol.handlers.rename", "protocol.handlers.runnables", "protocol.handlers.suite_tree"),
 )
 
 

@@ -4,24 +4,39 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
+from waza_language_server.engine.runs import literal_glob
 from waza_language_server.project.runnable_id import RunnableId
 from waza_language_server.project.uris import path_of
 from waza_language_server.protocol.messages import INVALID_PARAMS, is_identifier
 from waza_language_server.text.labels import message
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from waza_language_server.protocol.server import WazaServer
 
 FAILED = types.LSPErrorCodes.RequestFailed.value
 RUN, CANCEL = "Run", "Cancel"
 _KEYS = ("id", "suite", "task", "grader", "workDoneToken")
+_MORE_KEYS = ("tasks", "options")
+"""What may stand beside an id."""
+_OPTIONS: Mapping[str, tuple[str, type[Any] | tuple[type[Any], ...]]] = {
+    "executor": ("executor", str),
+    "model": ("model", str),
+    "judgeExecutor": ("judge_executor", str),
+    "judgeModel": ("judge_model", str),
+    "trials": ("trials", int),
+    "workers": ("workers", int),
+    "maxCost": ("max_cost", (int, float)),
+    "maxTokens": ("max_tokens", int),
+    "cache": ("cache", bool),
+}
+"""What a run may be told: the name and type of each here, and its name in ``eval.run``."""
 _WANTED = "{id}, or {suite, task, grader}"
 
 
@@ -31,6 +46,8 @@ class RunRequest:
 
     target: RunnableId
     token: types.ProgressToken | None
+    options: Mapping[str, Any]
+    """In the words of ``eval.run``; ``tasks`` are among them when not all tasks of a suite are meant."""
 
 
 def run_request(command: str, arguments: Sequence[object]) -> RunRequest:
@@ -38,24 +55,55 @@ def run_request(command: str, arguments: Sequence[object]) -> RunRequest:
 
     ``{id, workDoneToken}`` is what lenses send: the id of a runnable, as it is. Who knows none may write
     ``{suite, task, grader, workDoneToken}``: ``suite`` is a path or a ``file:`` URI, ``task`` and ``grader``
-    are names; without them, or with null, all are meant. Raises ``JsonRpcException`` for everything else:
+    are names; without them, or with null, all are meant. ``tasks`` are ids of tasks that a suite is limited
+    to, ``options`` what else decides the run. Raises ``JsonRpcException`` for everything else:
     nothing wrong may come to mean all.
     """
     if len(arguments) != 1 or not isinstance(arguments[0], dict):
         raise refused(f"{command} needs one argument, with an id or the path of an eval file: {_WANTED}.")
     given = cast("dict[str, object]", arguments[0])
-    unknown = [key for key in given if key not in _KEYS]
+    known = (*_KEYS, *_MORE_KEYS) if "id" in given else _KEYS
+    unknown = [key for key in given if key not in known]
     if unknown:
-        raise refused(f"{command} knows no `{unknown[0]:.100}`; write one of {', '.join(_KEYS)}.")
+        raise refused(f"{command} knows no `{unknown[0]:.100}`; write one of {', '.join(known)}.")
     token = given.get("workDoneToken")
     if token is not None and not is_identifier(token):
         raise refused(f"The `workDoneToken` of {command} must be text or a whole number.")
-    return RunRequest(_target(command, given), token)
+    target = _target(command, given)
+    return RunRequest(target, token, {**_tasks(command, target, given), **_options(command, given)})
+
+
+def _tasks(command: str, target: RunnableId, given: Mapping[str, object]) -> dict[str, Any]:
+    tasks = given.get("tasks")
+    if tasks is None:
+        return {}
+    listed = cast("list[object]", tasks) if isinstance(tasks, list) else []
+    names = [name for name in listed if isinstance(name, str) and name]
+    if not names or len(names) != len(listed) or target.task is not None:
+        raise refused(f"The `tasks` of {command} must be ids of tasks of the suite that is run.")
+    return {"tasks": [literal_glob(name) for name in names]}
+
+
+def _options(command: str, given: Mapping[str, object]) -> dict[str, Any]:
+    options = given.get("options")
+    if options is None:
+        return {}
+    if not isinstance(options, dict):
+        raise refused(f"The `options` of {command} must be an object.")
+    found: dict[str, Any] = {}
+    for name, value in cast("dict[str, object]", options).items():
+        if name not in _OPTIONS:
+            raise refused(f"{command} has no option `{name:.100}`; write one of {', '.join(_OPTIONS)}.")
+        parameter, kind = _OPTIONS[name]
+        if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
+            raise refused(f"The option `{name}` of {command} is not what it should be: {str(value)[:100]}.")
+        found[parameter] = value
+    return found
 
 
 def _target(command: str, given: dict[str, object]) -> RunnableId:
     if "id" in given:
-        if given.keys() - {"id", "workDoneToken"}:
+        if given.keys() & {"suite", "task", "grader"}:
             raise refused(f"{command} takes {_WANTED}, not both.")
         try:
             return RunnableId.parse(str(given["id"]) if isinstance(given["id"], str) else "")

@@ -1,0 +1,90 @@
+"""The tree of what can be run and judged, as a test explorer shows it: suites, tasks, and their graders.
+
+Trigger prompts stand beside the tasks; they are tried with the whole suite. One level is read at a time.
+
+Architecture invariant: no results and no run state here; the ids are those of lenses and runs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from waza_engine.steps import Steps
+from waza_language_server.project.runnable_id import RunnableId
+from waza_language_server.project.suite_file import SuiteFile
+from waza_language_server.project.suite_files import files_of_workspace
+from waza_language_server.project.verdict_places import VerdictPlaces
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from waza_language_server.project.index import Project
+    from waza_language_server.text.workspace_edit import FilePlace
+
+ItemKind = Literal["suite", "task", "grader", "prompt"]
+
+
+@dataclass(frozen=True, slots=True)
+class TreeItem:
+    """One line of the tree. ``id`` is that of a runnable; only a prompt has one of its own."""
+
+    id: str
+    kind: ItemKind
+    label: str
+    place: FilePlace
+
+    @property
+    def has_children(self) -> bool:
+        """Whether there may be items below it."""
+        return self.kind in ("suite", "task")
+
+
+def prompt_id(suite: Path, prompt: str, *, should_trigger: bool) -> str:
+    """Return the id of a trigger prompt: it is no runnable, since it is tried with the suite."""
+    return f"{RunnableId(suite)}#{'triggers' if should_trigger else 'leaves'}:{prompt}"
+
+
+def suites_in_steps(project: Project) -> Steps[tuple[TreeItem, ...]]:
+    """Return the suites in the open folders, by their paths, with many pauses."""
+    found: dict[Path, TreeItem] = {}
+    for file in files_of_workspace(project):
+        yield
+        if file is not None and file.kind == "eval" and file.path is not None:
+            path = file.path
+            label = project.outline(path).name or path.parent.name
+            found[path] = TreeItem(
+                str(RunnableId(path)), "suite", label, VerdictPlaces(project, path).of_suite()
+            )
+    return tuple(found[path] for path in sorted(found))
+
+
+def children_in_steps(project: Project, parent: RunnableId) -> Steps[tuple[TreeItem, ...]]:
+    """Return what stands below a suite or a task, in the order of a run, with many pauses."""
+    places = VerdictPlaces(project, parent.suite)
+    if parent.kind == "suite":
+        items = _tasks(project, places, parent.suite)
+    elif parent.kind == "task" and parent.task is not None:
+        items = _graders(places, parent.suite, parent.task)
+    else:
+        return ()
+    found: dict[str, TreeItem] = {}
+    for item in items:
+        yield
+        found.setdefault(item.id, item)
+    return tuple(found.values())
+
+
+def _tasks(project: Project, places: VerdictPlaces, suite: Path) -> Iterator[TreeItem]:
+    inline = [(task.id, task.id) for task in SuiteFile(project.tree(suite)).tasks()]
+    files = ((task.id, task.outline.name) for task in project.tasks_of(project.suite(suite)).value)
+    for task, name in (*inline, *files):
+        yield TreeItem(str(RunnableId(suite, task)), "task", name or task, places.of_task(task))
+    for prompt, should, place in places.prompts():
+        yield TreeItem(prompt_id(suite, prompt, should_trigger=should), "prompt", prompt, place)
+
+
+def _graders(places: VerdictPlaces, suite: Path, task: str) -> Iterator[TreeItem]:
+    for name in places.graders_of(task):
+        yield TreeItem(str(RunnableId(suite, task, name)), "grader", name, places.of_grader(task, name))

@@ -1,0 +1,132 @@
+"""Where in the files of a suite stands what a verdict is about: a task, a grader, the rule of a check.
+
+A run names tasks and graders; lines may have moved since it began, so they are looked up when it tells.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from waza_language_server.project.claim import TRIGGER_NAMES
+from waza_language_server.project.suite_file import SuiteFile, rule_at
+from waza_language_server.project.suite_files import SuiteSource
+from waza_language_server.text.span import Span
+from waza_language_server.text.workspace_edit import FilePlace
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from waza_language_server.project.index import Project
+    from waza_language_server.syntax.nodes import Node
+
+PROMPT_LISTS = {"should_trigger_prompts": True, "should_not_trigger_prompts": False}
+
+
+class VerdictPlaces:
+    """The places of one suite in one state of its files; what is nowhere has that of what is around it."""
+
+    def __init__(self, project: Project, suite: Path) -> None:
+        self._project = project
+        self._suite = suite
+        self._tasks: dict[str, tuple[Path, Node | None]] = {}
+
+    def of_suite(self) -> FilePlace:
+        """Return the first line of the eval file."""
+        return self._place(self._suite, self._project.tree(self._suite).root)
+
+    def of_task(self, task: str) -> FilePlace:
+        """Return where a task begins, in its own file or in the eval file."""
+        path, node = self._task(task)
+        return self._place(path, node)
+
+    def of_grader(self, task: str, grader: str) -> FilePlace:
+        """Return where the grader of a task begins: one of its own, else one of the suite."""
+        return self._grader(task, grader)[1]
+
+    def of_check(self, task: str, grader: str, path: Sequence[str | int]) -> FilePlace:
+        """Return where the rule of a check stands."""
+        holder, place = self._grader(task, grader)
+        if holder is None:
+            return place
+        rule = rule_at(holder[1], tuple(path), None)
+        return place if rule is None else self._place(holder[0], rule)
+
+    def graders_of(self, task: str) -> Iterator[str]:
+        """Yield the names of the graders that grade a task: those of the suite, then its own."""
+        path, _ = self._task(task)
+        for entry in SuiteFile(self._project.tree(self._suite)).graders():
+            if entry.has_results and (entry.task is None or entry.task.id == task):
+                yield entry.name
+        if path != self._suite:
+            for entry in SuiteFile(self._project.tree(path)).graders():
+                if entry.has_results:
+                    yield entry.name
+
+    def of_prompt(self, prompt: str, *, should_trigger: bool) -> FilePlace:
+        """Return where a trigger prompt stands."""
+        for text, should, place in self.prompts():
+            if (text, should) == (prompt, should_trigger):
+                return place
+        return self.of_suite()
+
+    def prompts(self) -> Iterator[tuple[str, bool, FilePlace]]:
+        """Yield the trigger prompts of the suite, whether the skill should start, and where each stands."""
+        names = self._project.names(self._suite.parent)
+        for path in (self._suite.parent / name for name in TRIGGER_NAMES if name in names):
+            root = self._project.tree(path).root
+            for key, should in PROMPT_LISTS.items():
+                listed = root.get(key) if root is not None else None
+                for item in listed.target.each_item() if listed is not None else ():
+                    node = item.get("prompt") or item
+                    if node.target.kind == "scalar":
+                        yield node.target.value, should, self._place(path, node)
+
+    def _task(self, task: str) -> tuple[Path, Node | None]:
+        known = self._tasks.get(task)
+        if known is None:
+            known = self._tasks[task] = self._found(task)
+        return known
+
+    def _found(self, task: str) -> tuple[Path, Node | None]:
+        tree = self._project.tree(self._suite)
+        inline = next((entry for entry in SuiteFile(tree).tasks() if entry.id == task), None)
+        if inline is not None:
+            return self._suite, inline.node
+        suite = self._project.suite(self._suite)
+        with self._project.disk.held_still():
+            paths = (path for path in self._project.tasks_with_id(suite, task) if path is not None)
+            named = (path for path in self._project.task_paths(suite).value if path.stem == task)
+            path = next(paths, None) or next(named, None)
+        if path is None:
+            return self._suite, tree.root
+        return path, self._project.tree(path).root
+
+    def _grader(self, task: str, name: str) -> tuple[tuple[Path, Node] | None, FilePlace]:
+        path, node = self._task(task)
+        found = self._own_grader(path, task, name) or self._own_grader(self._suite, None, name)
+        if found is not None:
+            return found, self._place(*found)
+        # What `expected` says is graded under names of its own.
+        expected = node.get("expected") if node is not None else None
+        if expected is not None and name.startswith("_"):
+            key = expected.get(name.removeprefix("_"))
+            return (path, expected), self._place(path, key or expected)
+        return None, self._place(path, node)
+
+    def _own_grader(self, path: Path, task: str | None, name: str) -> tuple[Path, Node] | None:
+        for entry in SuiteFile(self._project.tree(path)).graders():
+            # A task file is a task as a whole: its graders stand in no other one.
+            inside = entry.task.id if entry.task is not None else (task if path != self._suite else None)
+            if entry.name == name and inside == task:
+                return path, entry.node
+        return None
+
+    def _place(self, path: Path, node: Node | None) -> FilePlace:
+        source = SuiteSource.at(self._project, path, "task")
+        text = self._project.text(path).value or ""
+        if node is None:
+            return FilePlace(source.uri, text, Span(0, 0))
+        start = node.span.start
+        end = text.find("\n", start)
+        return FilePlace(source.uri, text, Span(start, min(node.span.end, len(text) if end < 0 else end)))

@@ -1,0 +1,43 @@
+"""The tree of suites, tasks and graders, one level at a time, for clients with a test explorer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from waza_language_server.features.suite_tree import TreeItem, children_in_steps, suites_in_steps
+from waza_language_server.project.runnable_id import RunnableId
+from waza_language_server.protocol.edit_conversion import FileConverter
+from waza_language_server.protocol.handlers.run_requests import refused
+from waza_language_server.text.labels import label
+
+if TYPE_CHECKING:
+    from waza_language_server.protocol.own_requests import TestsParams
+    from waza_language_server.protocol.server import WazaServer
+
+
+async def tests(ls: WazaServer, params: TestsParams) -> list[dict[str, Any]]:
+    """Return the suites of the open folders, or what stands below one of the items that were returned."""
+    project = ls.session.project
+    if params.parent is None:
+        steps = suites_in_steps(project)
+    else:
+        try:
+            parent = RunnableId.parse(params.parent)
+        except ValueError:
+            raise refused("The `parent` of waza/tests must be the id of a suite or a task.") from None
+        steps = children_in_steps(project, parent)
+    found = await ls.diagnostics.worked_out(steps)
+    files = FileConverter(ls.session, ls.abilities)
+    return [_document(item, files) for item in found]
+
+
+def _document(item: TreeItem, files: FileConverter) -> dict[str, Any]:
+    location = files.location(item.place)
+    return {
+        "id": item.id,
+        "kind": item.kind,
+        "label": label(item.label),
+        "hasChildren": item.has_children,
+        "uri": location.uri,
+        "range": location.range,
+    }

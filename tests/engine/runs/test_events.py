@@ -1,0 +1,54 @@
+"""What a run tells while it goes on, for those who show it: verdicts with their reasons, times, prompts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.engine.suites import GREETS, run, task, write_suite
+
+FAILS = "- {type: text, name: fails, config: {contains: [Say hello, goodbye]}}\n"
+TRIGGERS = """\
+skill: writer
+should_trigger_prompts:
+- {prompt: Write a text}
+should_not_trigger_prompts:
+- {prompt: Add two numbers}
+"""
+
+
+def test_a_verdict_tells_which_of_its_checks_do_not_hold(tmp_path: Path) -> None:
+    _, events = run(write_suite(tmp_path, {"a": task("a")}, graders=GREETS + FAILS))
+    graded = {event.grader: event for event in events if event.kind == "graded"}
+    assert graded["greets"].failures is None
+    failures = graded["fails"].failures or []
+    assert [failure["path"] for failure in failures] == [["contains", 1]]
+    assert "goodbye" in failures[0]["message"]
+
+
+def test_the_end_of_a_task_tells_its_conclusion(tmp_path: Path) -> None:
+    _, events = run(write_suite(tmp_path, {"a": task("a")}, graders=GREETS + FAILS))
+    end = next(event for event in events if event.kind == "failed" and event.trial is None)
+    assert end.conclusion is not None
+    assert (end.conclusion["verdict"], end.conclusion["reason"]) == ("failed", "not passed: fails")
+    assert [(found["name"], found["verdict"]) for found in end.conclusion["graders"]] == [
+        ("greets", "passed"),
+        ("fails", "failed"),
+    ]
+    assert end.duration_ms is not None
+
+
+def test_the_end_of_a_trial_tells_how_long_it_took(tmp_path: Path) -> None:
+    _, events = run(write_suite(tmp_path, {"a": task("a")}, graders=GREETS))
+    (trial,) = [event for event in events if event.kind == "passed" and event.trial == 1]
+    assert isinstance(trial.duration_ms, int)
+
+
+def test_each_trigger_prompt_is_told(tmp_path: Path) -> None:
+    path = write_suite(tmp_path, {"a": task("a")}, graders=GREETS)
+    (tmp_path / "trigger_tests.yaml").write_text(TRIGGERS)
+    _, events = run(path)
+    tried = {event.prompt: event for event in events if event.kind == "tried"}
+    assert {prompt: (event.should_trigger, event.status) for prompt, event in tried.items()} == {
+        "Write a text": (True, "passed"),
+        "Add two numbers": (False, "passed"),
+    }

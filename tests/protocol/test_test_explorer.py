@@ -1,0 +1,144 @@
+"""What a test explorer asks and hears: the tree of suites, and runs test by test."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
+
+from tests.protocol.editor import Editor, editing, write_suite
+
+SUITE = """\
+name: explains
+skill: explainer
+config: {trials_per_task: 1, timeout_seconds: 60, executor: mock, model: none}
+tasks: ["tasks/*.yaml"]
+graders:
+  - type: text
+    name: speaks
+    config:
+      contains:
+        - Say hello
+        - a phrase that no answer has
+"""
+ONE = "id: one\nname: Task one\ninputs: {prompt: Say hello}\ngraders:\n  - {type: human, name: looks}\n"
+TWO = "id: two\nname: Task two\ninputs: {prompt: Say hello}\nexpected: {output_contains: [goodbye]}\n"
+TRIGGERS = "skill: explainer\nshould_trigger_prompts:\n  - prompt: Explain it\n"
+
+
+@pytest.fixture
+def suite(tmp_path: Path) -> Path:
+    path = write_suite(tmp_path, SUITE, one=ONE, two=TWO)
+    (tmp_path / "trigger_tests.yaml").write_text(TRIGGERS)
+    return path
+
+
+async def items_below(editor: Editor, parent: str | None = None) -> list[tuple[str, str, str, str, int]]:
+    """Return the id, kind, label, file and line of each item."""
+    found: list[dict[str, Any]] = await editor.protocol.send_request_async("waza/tests", {"parent": parent})
+    return [
+        (
+            item["id"],
+            item["kind"],
+            item["label"],
+            item["uri"].rpartition("/")[2],
+            item["range"]["start"]["line"],
+        )
+        for item in found
+    ]
+
+
+async def events_of(editor: Editor, suite: Path, **arguments: Any) -> list[dict[str, Any]]:
+    """Run and return what was told, in order."""
+    told: list[dict[str, Any]] = []
+
+    def hear(params: Any) -> None:
+        event = params.event
+        told.append({"target": params.id, **_plain(event)})
+
+    editor.feature("waza/runEvent")(hear)
+    request = types.ExecuteCommandParams("waza.run", [{"id": suite.as_posix(), **arguments}])
+    await editor.workspace_execute_command_async(request)
+    return told
+
+
+def _plain(value: Any) -> Any:
+    if hasattr(value, "_asdict"):
+        return {name: _plain(each) for name, each in value._asdict().items()}
+    return [_plain(each) for each in value] if isinstance(value, list) else value
+
+
+def _line(location: dict[str, Any]) -> tuple[str, int]:
+    return location["uri"].rpartition("/")[2], location["range"]["start"]["line"]
+
+
+async def test_the_tree_has_suites_then_tasks_and_prompts_then_graders(suite: Path) -> None:
+    place = suite.as_posix()
+    async with editing(suite.parent) as editor:
+        assert await items_below(editor) == [(place, "suite", "explains", "eval.yaml", 0)]
+        assert await items_below(editor, place) == [
+            (f"{place}::one", "task", "Task one", "one.yaml", 0),
+            (f"{place}::two", "task", "Task two", "two.yaml", 0),
+            (f"{place}#triggers:Explain it", "prompt", "Explain it", "trigger_tests.yaml", 2),
+        ]
+        assert await items_below(editor, f"{place}::one") == [
+            (f"{place}::one::speaks", "grader", "speaks", "eval.yaml", 5),
+            (f"{place}::one::looks", "grader", "looks", "one.yaml", 4),
+        ]
+        assert await items_below(editor, f"{place}::one::looks") == []
+
+
+async def test_a_parent_that_is_no_id_is_refused(suite: Path) -> None:
+    async with editing(suite.parent) as editor:
+        with pytest.raises(JsonRpcException) as refusal:
+            await items_below(editor, "nonsense")
+        assert refusal.value.code == -32602
+
+
+async def test_a_failure_is_told_at_the_line_of_its_check(suite: Path) -> None:
+    place = suite.as_posix()
+    async with editing(suite.parent, options={"runEvents": True}) as editor:
+        told = await events_of(editor, suite)
+    graded = {event["item"]: event for event in told if event["kind"] == "graded"}
+    speaks = graded[f"{place}::one::speaks"]
+    assert _line(speaks["location"]) == ("eval.yaml", 5)
+    assert [_line(failure["location"]) for failure in speaks["failures"]] == [("eval.yaml", 10)]
+    assert "a phrase that no answer has" in speaks["failures"][0]["message"]
+    expected = graded[f"{place}::two::_output_contains"]
+    assert [_line(failure["location"]) for failure in expected["failures"]] == [("two.yaml", 3)]
+    ends = {
+        event["item"]: event["conclusion"]["verdict"]
+        for event in told
+        if event["kind"] in ("passed", "failed") and "trial" not in event
+    }
+    assert ends == {f"{place}::one": "failed", f"{place}::two": "failed"}
+    (tried,) = [event for event in told if event["kind"] == "tried"]
+    assert (tried["item"], tried["status"]) == (f"{place}#triggers:Explain it", "passed")
+    assert (told[-1]["kind"], told[-1]["conclusion"]["verdict"]) == ("ended", "failed")
+    assert {event["target"] for event in told} == {place}
+
+
+async def test_a_client_that_did_not_ask_hears_nothing(suite: Path) -> None:
+    async with editing(suite.parent) as editor:
+        assert await events_of(editor, suite) == []
+
+
+async def test_chosen_tasks_run_with_the_options_that_are_given(suite: Path) -> None:
+    async with editing(suite.parent, options={"runEvents": True}) as editor:
+        told = await events_of(editor, suite, tasks=["two"], options={"trials": 2})
+    started = [(event["task"], event["trial"]) for event in told if event["kind"] == "started"]
+    assert sorted(started) == [("two", 1), ("two", 2)]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [{"tasks": []}, {"tasks": [1]}, {"options": {"speed": 1}}, {"options": {"trials": "many"}}],
+)
+async def test_what_would_run_something_else_is_refused(suite: Path, arguments: dict[str, Any]) -> None:
+    async with editing(suite.parent) as editor:
+        with pytest.raises(JsonRpcException) as refusal:
+            await events_of(editor, suite, **arguments)
+        assert refusal.value.code == -32602

@@ -1,0 +1,102 @@
+// Suites in the Test Explorer of a real VS Code: the tree, a run, failures at their lines, what is said at the end.
+//
+//   node testing.mjs --python FILE --vsix FILE --artifacts FOLDER
+
+import fs from "node:fs";
+import path from "node:path";
+import { parseArgs } from "node:util";
+import * as editor from "./editor.mjs";
+import { play, step } from "./scenario.mjs";
+
+const { values: options } = parseArgs({ options: { python: { type: "string" }, vsix: { type: "string" }, artifacts: { type: "string" } } });
+const workspace = path.join(path.resolve(options.artifacts), "greeter");
+fs.mkdirSync(path.join(workspace, "tasks"), { recursive: true });
+const config = "config: {trials_per_task: 1, timeout_seconds: 60, executor: mock, model: none}\n";
+const graders = "graders:\n  - type: text\n    name: speaks\n    config:\n      contains:\n        - a phrase that no answer has\n";
+write("eval.yaml", `name: greeter\nskill: greeter\n${config}tasks:\n  - tasks/*.yaml\n${graders}`);
+write("tasks/one.yaml", "id: one\nname: Greets once\ninputs:\n  prompt: Say hello\n");
+write("tasks/two.yaml", "id: two\nname: Greets twice\ninputs:\n  prompt: a phrase that no answer has\n");
+write("trigger_tests.yaml", "skill: greeter\nshould_trigger_prompts:\n  - prompt: Greet me\n");
+
+await play(scenario, { ...options, workspace });
+
+async function scenario(page) {
+  const row = (text) => page.locator(".test-explorer .monaco-list-row", { hasText: text }).first();
+  const state = async (text, name) =>
+    editor.waitUntil(page, `"${text}" to be ${name}`, async () =>
+      (await row(text).locator(`.codicon-testing-${name}-icon`).count()) > 0,
+    );
+
+  await step("the suite opens and the server answers", async () => {
+    await editor.openFile(page, "eval.yaml", "graders:");
+    await page.locator(".codelens-decoration a", { hasText: "Run suite" }).first().waitFor();
+  });
+
+  await step("the tree has the suite, its tasks and its trigger prompts", async () => {
+    await command(page, "Testing: Focus on Test Explorer View");
+    await row("greeter").click();
+    await page.keyboard.press("ArrowRight");
+    for (const text of ["Greets once", "Greets twice", "Greet me"]) await row(text).waitFor();
+  });
+
+  await step("running the suite from the tree tells each task's verdict", async () => {
+    await editor.recordNotifications(page);
+    await command(page, "Test: Run All Tests");
+    await state("Greets once", "failed");
+    await state("Greets twice", "passed");
+    await state("Greet me", "passed");
+    await state("greeter", "failed");
+  });
+
+  await step("at the end it says how the run went, in the status bar and with what can be done", async () => {
+    await page.locator(".statusbar-item", { hasText: /greeter: 1 of 2 tasks passed, 1 failed/ }).waitFor();
+    const told = page.locator(".notification-toast", { hasText: "greeter: 1 of 2 tasks passed, 1 failed" }).first();
+    for (const title of ["Show Failures", "Re-run Failed"]) await told.locator("a.monaco-button", { hasText: title }).waitFor();
+  });
+
+  await step("the failure stands at the line of its check", async () => {
+    await editor.openFile(page, "eval.yaml", "graders:");
+    await editor.waitUntil(page, "the message behind the phrase", async () => {
+      const lines = await page.locator(".editor-instance .view-line", { hasText: /a.phrase.that.no.answer.has/ }).allTextContents();
+      return lines.some((line) => line.replaceAll("\u00a0", " ").length > "        - a phrase that no answer has".length);
+    });
+    await page.screenshot({ path: path.join(path.resolve(options.artifacts), "testing.png") });
+  });
+
+  await step("re-running what failed runs that task alone", async () => {
+    const before = results().length;
+    await page.locator(".notification-toast a.monaco-button", { hasText: "Re-run Failed" }).first().click();
+    await editor.waitUntil(page, "new results", async () => results().length > before);
+    const newest = JSON.parse(fs.readFileSync(results().at(-1), "utf8"));
+    const tasks = newest.tasks.map((task) => task.test_id);
+    if (tasks.join() !== "one") throw new Error(`it ran ${tasks.join()}`);
+  });
+
+  await step("a run from a lens is shown there, too", async () => {
+    write("eval.yaml", fs.readFileSync(path.join(workspace, "eval.yaml"), "utf8").replace("- a phrase that no answer has", "- Say hello"));
+    await editor.openFile(page, "eval.yaml", "- Say hello");
+    await page.keyboard.press("Control+Home");
+    await editor.clickLens(page, "Run suite", "the tree to tell it", async () => {
+      await page.waitForTimeout(1_500);
+      return (await row("Greets once").locator(".codicon-testing-passed-icon").count()) > 0;
+    });
+  });
+}
+
+function results() {
+  const folder = path.join(workspace, ".waza", "results");
+  const names = fs.existsSync(folder) ? fs.readdirSync(folder).filter((name) => name.endsWith(".json")) : [];
+  return names.map((name) => path.join(folder, name)).sort((one, other) => fs.statSync(one).mtimeMs - fs.statSync(other).mtimeMs);
+}
+
+async function command(page, title) {
+  await page.keyboard.press("F1");
+  await page.locator(".quick-input-widget input").waitFor();
+  await page.locator(".quick-input-widget input").fill(`>${title}`);
+  await page.locator(".quick-input-list .monaco-list-row", { hasText: title }).first().waitFor();
+  await page.keyboard.press("Enter");
+}
+
+function write(name, text) {
+  fs.writeFileSync(path.join(workspace, name), text);
+}

@@ -1,0 +1,75 @@
+/**
+ * What runs tell: the notification `waza/runEvent`; see docs/protocol.md.
+ *
+ * Passing and failing come from the engine's conclusion; nothing here or behind it decides that.
+ */
+
+import type { Location } from "vscode-languageclient/node";
+
+export const RUN_EVENT = "waza/runEvent";
+
+/** What a task, trial, grader or prompt came to, in the words of VS Code's tests. */
+export type Verdict = "passed" | "failed" | "errored" | "skipped";
+
+/** A check that does not hold, and where its rule stands. */
+export interface CheckFailure {
+    readonly message: string;
+    readonly location?: Location;
+}
+
+export interface GraderConclusion {
+    readonly name: string;
+    readonly verdict: "passed" | "failed" | "errored" | "pending";
+    readonly feedback: string;
+}
+
+/** What a task or a run comes to; `reason` and `graders` are those of a task, `reasons` those of a run. */
+export interface Conclusion {
+    readonly verdict: string;
+    readonly reason?: string;
+    readonly reasons?: readonly string[];
+    readonly graders?: readonly GraderConclusion[];
+    readonly tasks?: Readonly<Record<string, number>>;
+}
+
+export interface RunEvent {
+    readonly kind: string;
+    readonly item?: string;
+    readonly label?: string;
+    readonly location?: Location;
+    readonly failures?: readonly CheckFailure[];
+    readonly task?: string;
+    readonly trial?: number;
+    readonly grader?: string;
+    readonly score?: number;
+    readonly passed?: boolean;
+    readonly status?: string;
+    readonly message?: string;
+    readonly completed?: number;
+    readonly total?: number;
+    readonly duration_ms?: number;
+    readonly cost_usd?: number;
+    readonly baseline?: boolean;
+    readonly conclusion?: Conclusion;
+    readonly results_file?: string;
+}
+
+export interface RunEventParams {
+    /** The id of what runs. */
+    readonly id: string;
+    readonly event: RunEvent;
+}
+
+const VERDICTS: Readonly<Record<string, Verdict>> = {
+    passed: "passed",
+    failed: "failed",
+    errored: "errored",
+    error: "errored",
+    broken: "errored",
+    limited: "errored",
+};
+
+/** The engine's word in those of VS Code; whatever was not judged is skipped. */
+export function verdictOf(word: string): Verdict {
+    return VERDICTS[word] ?? "skipped";
+}

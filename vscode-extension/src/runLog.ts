@@ -1,0 +1,45 @@
+/** A run in the output channel: its command, what it tells, and why it did not come to its end. */
+
+import type { LogOutputChannel } from "vscode";
+import { plain } from "./messages";
+import type { RunEvent } from "./runEvents";
+import type { RunView } from "./runViews";
+import type { RunRequest } from "./runs";
+
+export class RunLog implements RunView {
+    constructor(
+        private readonly log: LogOutputChannel,
+        private readonly request: RunRequest,
+    ) {
+        log.info(`waza.run ${plain(JSON.stringify(request))}`);
+    }
+
+    take(event: RunEvent): void {
+        const line = lineOf(event);
+        const [prefix, rest] = [/^(warning|error): /u.exec(event.message ?? "")?.[1], plain(line)];
+        if (prefix === "error" || event.kind === "errored") {
+            this.log.error(rest);
+        } else if (prefix === "warning") {
+            this.log.warn(rest);
+        } else {
+            this.log.info(rest);
+        }
+    }
+
+    end(problem: string | undefined): void {
+        if (problem !== undefined) {
+            this.log.error(plain(`${problem} (${this.request.id})`));
+        }
+    }
+}
+
+/** An event in one line: `failed one trial 1: not passed: short`. */
+export function lineOf(event: RunEvent): string {
+    const trial = event.trial === undefined ? "" : `trial ${event.trial}`;
+    const score = event.score === undefined ? "" : event.score.toFixed(2);
+    const passed = event.kind === "graded" ? (event.status === "graded" ? (event.passed === true ? "passed" : "failed") : event.status) : "";
+    const told = event.conclusion === undefined ? [] : [event.conclusion.verdict, ...(event.conclusion.reasons ?? [event.conclusion.reason])];
+    const why = [event.message, ...told].filter((word) => word !== undefined && word !== "").join(" · ");
+    const words = [event.kind, event.task, trial, event.grader, passed, score, event.results_file].filter((word) => word !== undefined && word !== "");
+    return why === "" ? words.join(" ") : `${words.join(" ")}: ${why}`;
+}

@@ -1,0 +1,13 @@
+/** Where a run is shown: the Test Explorer, the status bar, the log. Each run has a view of each. */
+
+import type { RunEvent } from "./runEvents";
+import type { RunRequest } from "./runs";
+
+export interface RunView {
+    take(event: RunEvent): void;
+    /** @param problem why the run could not start or did not come to its end, undefined when it did */
+    end(problem: string | undefined): void;
+}
+
+/** Makes the view of a run that begins. */
+export type RunViewFactory = (request: RunRequest) => RunView;

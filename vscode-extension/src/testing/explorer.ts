@@ -1,0 +1,112 @@
+/**
+ * The suites of the workspace in the Test Explorer: every run of this window is shown there, however it was started.
+ */
+
+import * as vscode from "vscode";
+import type { LanguageClient } from "vscode-languageclient/node";
+import { kindOf } from "../runnables";
+import type { RunView } from "../runViews";
+import type { RunRequest, Runs } from "../runs";
+import { plannedRuns } from "./plan";
+import { RunReports } from "./reports";
+import { TestRunView } from "./testRunView";
+import { RUNNABLE, TestTree } from "./tree";
+
+const REFRESH_AFTER_MILLISECONDS = 500;
+
+export class TestExplorer implements vscode.Disposable {
+    private readonly controller = vscode.tests.createTestController("waza", "Waza");
+    private readonly tree: TestTree;
+    private readonly listeners: vscode.Disposable[] = [];
+    private readonly chosen = new Map<string, vscode.TestRun>();
+    private refreshing: NodeJS.Timeout | undefined;
+
+    /** @param client the language client of the window, while its server is up */
+    constructor(
+        private readonly client: () => LanguageClient | undefined,
+        private readonly runs: Runs,
+    ) {
+        this.tree = new TestTree(this.controller, client);
+        this.controller.resolveHandler = (item) => this.tree.resolve(item);
+        this.controller.refreshHandler = () => this.tree.refresh();
+        this.controller.createRunProfile(
+            "Run",
+            vscode.TestRunProfileKind.Run,
+            (request, token) => this.run(request, token),
+            true,
+            RUNNABLE,
+        );
+        const watcher = vscode.workspace.createFileSystemWatcher("**/*.{yaml,yml}");
+        const later = () => {
+            this.refreshSoon();
+        };
+        this.listeners.push(
+            watcher,
+            watcher.onDidChange(later),
+            watcher.onDidCreate(later),
+            watcher.onDidDelete(later),
+            runs.addView((started) => this.viewOf(started)),
+            vscode.window.onDidChangeActiveTextEditor((editor) => void this.show(editor)),
+        );
+    }
+
+    /** Shows what the server that is up now knows. */
+    async serverStarted(): Promise<void> {
+        await this.tree.refresh();
+        await this.show(vscode.window.activeTextEditor);
+    }
+
+    dispose(): void {
+        clearTimeout(this.refreshing);
+        this.listeners.forEach((listener) => listener.dispose() as unknown);
+        this.controller.dispose();
+    }
+
+    private async show(editor: vscode.TextEditor | undefined): Promise<void> {
+        const isYaml = editor?.document.languageId === "yaml" && editor.document.uri.scheme === "file";
+        if (isYaml && this.client() !== undefined) {
+            await this.tree.resolveDocument(editor.document.uri);
+        }
+    }
+
+    private refreshSoon(): void {
+        clearTimeout(this.refreshing);
+        this.refreshing = setTimeout(() => {
+            if (this.client() !== undefined) {
+                void this.tree.refresh();
+            }
+        }, REFRESH_AFTER_MILLISECONDS);
+    }
+
+    private async run(request: vscode.TestRunRequest, token: vscode.CancellationToken): Promise<void> {
+        const client = this.client();
+        const chosen = request.include?.map(({ id }) => id) ?? this.tree.suites();
+        const test = this.controller.createTestRun(request);
+        const planned = plannedRuns(chosen, request.exclude?.map(({ id }) => id));
+        try {
+            for (const each of planned) {
+                if (client === undefined || token.isCancellationRequested) {
+                    break;
+                }
+                this.chosen.set(each.id, test);
+                await this.runs.run(client, each, token);
+                this.chosen.delete(each.id);
+            }
+        } finally {
+            test.end();
+        }
+    }
+
+    /** Shows a run: in the run of tests that it was chosen in, else in one of its own. */
+    private viewOf(started: RunRequest): RunView {
+        const chosen = this.chosen.get(started.id);
+        const test = chosen ?? this.controller.createTestRun(new vscode.TestRunRequest([this.tree.item(started.id)]));
+        const target = { id: started.id, kind: kindOf(started.id), whole: started.tasks === undefined };
+        return new TestRunView(this.tree, test, new RunReports(target), started.id, () => {
+            if (chosen === undefined) {
+                test.end();
+            }
+        });
+    }
+}
+

@@ -1,0 +1,43 @@
+/** Which runs a choice of items comes to: one for each suite, of no more than was chosen. */
+
+import { runnableOf } from "./reports";
+
+/** The argument of `waza.run`, as far as a choice decides it. */
+export interface PlannedRun {
+    readonly id: string;
+    /** The tasks that a suite is limited to. */
+    readonly tasks?: readonly string[];
+}
+
+/**
+ * Several graders of one suite become their tasks: an answer is judged as a whole, and the agent answers once.
+ * Trigger prompts are tried with the whole suite alone, so a choice of nothing else runs nothing.
+ *
+ * @param chosen ids of items
+ * @param excluded ids of items that must not run
+ */
+export function plannedRuns(chosen: readonly string[], excluded: readonly string[] = []): PlannedRun[] {
+    const out = new Set(excluded);
+    const bySuite = new Map<string, Set<string>>();
+    for (const id of chosen.filter((each) => !out.has(each)).map(runnableOf)) {
+        const suite = id.split("::", 1)[0]?.split("#", 1)[0] ?? "";
+        if (!id.includes("#")) {
+            bySuite.set(suite, (bySuite.get(suite) ?? new Set()).add(id));
+        }
+    }
+    return [...bySuite].map(([suite, ids]) => planned(suite, [...ids]));
+}
+
+function planned(suite: string, ids: readonly string[]): PlannedRun {
+    const [only] = ids;
+    if (ids.includes(suite) || (ids.length === 1 && only !== undefined)) {
+        return { id: ids.includes(suite) ? suite : (only ?? suite) };
+    }
+    const tasks = [...new Set(ids.map((id) => id.split("::")[1] ?? ""))];
+    const [task] = tasks;
+    return tasks.length === 1 && task !== undefined ? { id: `${suite}::${task}` } : { id: suite, tasks: tasks.map(unescaped) };
+}
+
+function unescaped(name: string): string {
+    return name.replaceAll("%3A", ":").replaceAll("%25", "%");
+}

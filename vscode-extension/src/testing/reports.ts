@@ -1,0 +1,222 @@
+/**
+ * What a test explorer shows of a run, out of the events that the run tells.
+ *
+ * The verdicts are the engine's. A grader is reported when its task is closed, with the failures of its first trial that did
+ * not pass; trials get lines of their own as soon as a task has a second one.
+ */
+
+import type { Location } from "vscode-languageclient/node";
+import { verdictOf, type RunEvent, type Verdict } from "../runEvents";
+
+export interface ReportMessage {
+    readonly text: string;
+    readonly location?: Location | undefined;
+}
+
+export interface Report {
+    readonly kind: "enqueued" | "started" | "ended" | "output";
+    /** The id of the item; undefined for output of the run as a whole. */
+    readonly item?: string | undefined;
+    readonly label?: string | undefined;
+    readonly location?: Location | undefined;
+    readonly verdict?: Verdict;
+    readonly messages?: readonly ReportMessage[];
+    readonly duration?: number | undefined;
+    readonly text?: string;
+}
+
+interface Graded {
+    readonly event: RunEvent;
+    readonly trial: number;
+}
+
+interface TaskState {
+    readonly graded: Graded[];
+    readonly closed: RunEvent[];
+    several: boolean;
+}
+
+const MARKS: Readonly<Record<string, string>> = { passed: "✓", failed: "✗", errored: "!", skipped: "–", pending: "⧖" };
+const TRIAL = "#trial-";
+
+/** The id of a trial of a task, and of a grader in it. */
+export function trialId(task: string, trial: number, grader?: string): string {
+    return `${task}${TRIAL}${trial}${grader === undefined ? "" : `::${grader}`}`;
+}
+
+/** What runs when an item is run: a trial stands for its task. */
+export function runnableOf(id: string): string {
+    const at = id.indexOf(TRIAL);
+    return at < 0 ? id : id.slice(0, at);
+}
+
+export class RunReports {
+    private readonly tasks = new Map<string, TaskState>();
+
+    /** @param target what runs: of a task that only one grader judges again, nothing is said as a whole */
+    constructor(private readonly target: { readonly id: string; readonly kind: "suite" | "task" | "grader"; readonly whole: boolean }) {}
+
+    /** What an event means for the items. */
+    of(event: RunEvent): Report[] {
+        if (event.kind === "output") {
+            return outputOf(event);
+        }
+        if (event.baseline === true) {
+            return []; // judged for the comparison alone
+        }
+        switch (event.kind) {
+            case "enqueued":
+            case "started":
+                return this.begun(event);
+            case "graded":
+                return this.graded(event);
+            case "tried":
+                return [ended(event, verdictOf(event.status ?? ""), reasonsOf(event), event.item)];
+            case "passed":
+            case "failed":
+            case "errored":
+            case "pending":
+            case "skipped":
+                return event.trial === undefined ? this.taskEnded(event) : this.trialEnded(event);
+            case "ended":
+                return this.runEnded(event);
+            default:
+                return [];
+        }
+    }
+
+    private begun(event: RunEvent): Report[] {
+        if (event.item === undefined || this.target.kind === "grader") {
+            return this.target.kind === "grader" ? [{ kind: "started", item: this.target.id }] : [];
+        }
+        if (event.kind === "enqueued") {
+            return [{ kind: "enqueued", item: event.item, label: event.message ?? event.label }];
+        }
+        const started: Report[] = [{ kind: "started", item: event.item }];
+        if ((event.trial ?? 1) > 1) {
+            started.push(...this.separated(event.item));
+            started.push({ kind: "started", item: trialId(event.item, event.trial ?? 1), label: `Trial ${event.trial ?? 1}` });
+        }
+        return started;
+    }
+
+    private graded(event: RunEvent): Report[] {
+        const [task, id] = [taskOf(event.item), event.item];
+        if (task === undefined || id === undefined) {
+            return [];
+        }
+        this.state(task).graded.push({ event, trial: event.trial ?? 1 });
+        const verdict = saidBy(event);
+        const score = event.score === undefined || verdict === "pending" ? "" : ` ${event.score.toFixed(2)}`;
+        const why = verdict === "passed" || !event.message ? "" : `: ${event.message}`;
+        return [{ kind: "output", item: id, text: `${MARKS[verdict] ?? ""} ${event.grader ?? ""}${score}${why}` }];
+    }
+
+    private trialEnded(event: RunEvent): Report[] {
+        if (event.item === undefined) {
+            return [];
+        }
+        const state = this.state(event.item);
+        state.closed.push(event);
+        return state.several ? this.trialReports(event.item, event) : [];
+    }
+
+    /** From now on the trials of a task are told apart; those that have ended are made up for. */
+    private separated(task: string): Report[] {
+        const state = this.state(task);
+        if (state.several) {
+            return [];
+        }
+        state.several = true;
+        return state.closed.flatMap((event) => this.trialReports(task, event));
+    }
+
+    private trialReports(task: string, event: RunEvent): Report[] {
+        const number = event.trial ?? 1;
+        const own = this.state(task).graded.filter(({ trial }) => trial === number).map((graded) => graded.event);
+        const id = trialId(task, number);
+        const failing = own.filter((grader) => saidBy(grader) !== "passed" && saidBy(grader) !== "pending");
+        const messages = [...reasonsOf(event), ...failing.map((grader) => ({ text: `${grader.grader ?? ""}: ${grader.message ?? ""}` }))];
+        return [
+            ended({ ...event, label: `Trial ${number}` }, verdictOf(event.kind), messages, id),
+            ...own.map((grader) => ended(grader, verdictOf(saidBy(grader)), failuresOf(grader), trialId(task, number, grader.grader))),
+        ];
+    }
+
+    private taskEnded(event: RunEvent): Report[] {
+        const task = event.item;
+        if (task === undefined) {
+            return [];
+        }
+        const { graded } = this.state(task);
+        const reports: Report[] = [];
+        for (const concluded of event.conclusion?.graders ?? []) {
+            const own = graded.filter((each) => each.event.grader === concluded.name).map((each) => each.event);
+            const telling = own.find((each) => saidBy(each) === concluded.verdict) ?? own[0];
+            if (telling !== undefined) {
+                reports.push(ended(telling, verdictOf(concluded.verdict), failuresOf(telling), telling.item));
+            }
+        }
+        if (this.target.kind !== "grader") {
+            const verdict = verdictOf(event.conclusion?.verdict ?? event.kind);
+            const reason = event.conclusion?.reason ?? event.message ?? "";
+            reports.push(ended(event, verdict, reason ? [{ text: reason, location: event.location }] : [], task));
+        }
+        return reports;
+    }
+
+    private runEnded(event: RunEvent): Report[] {
+        const conclusion = event.conclusion;
+        const reasons = conclusion?.reasons ?? [];
+        const output = [conclusion?.verdict ?? event.status ?? "", ...reasons, event.message ?? ""].filter((line) => line !== "");
+        const reports: Report[] = [{ kind: "output", text: output.join("\n") }];
+        // What tasks came to is seen at them, and a suite that was reported itself would be run again whole with what failed.
+        const seenBelow = (conclusion?.tasks?.["failed"] ?? 0) + (conclusion?.tasks?.["errored"] ?? 0) > 0;
+        if (this.target.kind === "suite" && this.target.whole && !seenBelow) {
+            const told = reasons.length > 0 ? reasons : event.message ? [event.message] : [];
+            const messages = told.map((text) => ({ text }));
+            reports.push(ended({ kind: "ended" }, verdictOf(conclusion?.verdict ?? event.status ?? ""), messages, this.target.id));
+        }
+        return reports;
+    }
+
+    private state(task: string): TaskState {
+        let state = this.tasks.get(task);
+        if (state === undefined) {
+            state = { graded: [], closed: [], several: false };
+            this.tasks.set(task, state);
+        }
+        return state;
+    }
+}
+
+function ended(event: RunEvent, verdict: Verdict, messages: readonly ReportMessage[], item: string | undefined): Report {
+    const { label, location, duration_ms: duration } = event;
+    return { kind: "ended", item, label, location, verdict, messages, duration };
+}
+
+function outputOf(event: RunEvent): Report[] {
+    return event.message ? [{ kind: "output", item: event.item, text: event.message }] : [];
+}
+
+/** What a grader said of one trial, as its event tells it. */
+function saidBy(event: RunEvent): "passed" | "failed" | "errored" | "pending" {
+    if (event.status === "error") {
+        return "errored";
+    }
+    return event.status === "pending" ? "pending" : event.passed === true ? "passed" : "failed";
+}
+
+function failuresOf(event: RunEvent): ReportMessage[] {
+    const failures = (event.failures ?? []).map(({ message, location }) => ({ text: message, location: location ?? event.location }));
+    return failures.length > 0 ? failures.filter(({ text }) => text !== "") : reasonsOf(event);
+}
+
+function reasonsOf(event: RunEvent): ReportMessage[] {
+    return event.message ? [{ text: event.message, location: event.location }] : [];
+}
+
+function taskOf(item: string | undefined): string | undefined {
+    const at = item?.lastIndexOf("::") ?? -1;
+    return at < 0 ? undefined : item?.slice(0, at);
+}

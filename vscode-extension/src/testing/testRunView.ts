@@ -1,0 +1,84 @@
+/** One run as a run of the Test Explorer: outcomes, messages at their lines, output. */
+
+import * as vscode from "vscode";
+import type { RunView } from "../runViews";
+import type { RunEvent } from "../runEvents";
+import { RunReports, type Report, type ReportMessage } from "./reports";
+import { rangeOf, type TestTree } from "./tree";
+
+export class TestRunView implements RunView {
+    /** @param onEnd called when everything was told; ends a run of tests that is this run's alone */
+    constructor(
+        private readonly tree: TestTree,
+        private readonly run: vscode.TestRun,
+        private readonly reports: RunReports,
+        private readonly target: string,
+        private readonly onEnd: () => void,
+    ) {}
+
+    take(event: RunEvent): void {
+        for (const report of this.reports.of(event)) {
+            this.show(report);
+        }
+    }
+
+    end(problem: string | undefined): void {
+        if (problem !== undefined) {
+            const item = this.tree.item(this.target);
+            this.run.appendOutput(lines(problem), undefined, item);
+            this.run.errored(item, new vscode.TestMessage(problem));
+        }
+        this.onEnd();
+    }
+
+    private show(report: Report): void {
+        const item = report.item === undefined ? undefined : this.tree.item(report.item, report.label, report.location);
+        if (report.kind === "output") {
+            this.run.appendOutput(lines(report.text ?? ""), undefined, item);
+        } else if (item !== undefined) {
+            if (report.kind === "enqueued") {
+                this.run.enqueued(item);
+            } else if (report.kind === "started") {
+                this.run.started(item);
+            } else {
+                this.conclude(item, report);
+            }
+        }
+    }
+
+    private conclude(item: vscode.TestItem, { verdict, messages, duration }: Report): void {
+        const told = (messages ?? []).map((message) => messageOf(message, item));
+        switch (verdict) {
+            case "passed":
+                this.run.passed(item, duration);
+                break;
+            case "failed":
+                this.run.failed(item, told, duration);
+                break;
+            case "errored":
+                this.run.errored(item, told, duration);
+                break;
+            default:
+                this.run.skipped(item);
+        }
+    }
+}
+
+function messageOf({ text, location }: ReportMessage, item: vscode.TestItem): vscode.TestMessage {
+    const message = new vscode.TestMessage(text);
+    if (location !== undefined) {
+        message.location = new vscode.Location(vscode.Uri.parse(location.uri), rangeOf(location.range));
+    } else if (item.uri !== undefined && item.range !== undefined) {
+        message.location = new vscode.Location(item.uri, item.range);
+    }
+    message.contextValue = "waza.failure";
+    return message;
+}
+
+/** What agents say may hold anything that a terminal would obey: it is shown instead. */
+function lines(text: string): string {
+    const shown = text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/gu, (character) =>
+        character === "\r" ? "" : `\\x${character.charCodeAt(0).toString(16).padStart(2, "0")}`,
+    );
+    return `${shown.replaceAll("\n", "\r\n")}\r\n`;
+}

@@ -1,0 +1,152 @@
+/** The items of the Test Explorer: read from the server level by level, or made of what a run tells. */
+
+import * as vscode from "vscode";
+import type { LanguageClient, Location, Range } from "vscode-languageclient/node";
+import { suiteOf, titleOf } from "../runnables";
+import { runnableOf } from "./reports";
+
+/** One answer of the request `waza/tests`; see docs/protocol.md. */
+interface TreeItem {
+    readonly id: string;
+    readonly kind: "suite" | "task" | "grader" | "prompt";
+    readonly label: string;
+    readonly hasChildren: boolean;
+    readonly uri: string;
+    readonly range: Range;
+}
+
+/** What can be run by itself; a trigger prompt cannot. */
+export const RUNNABLE = new vscode.TestTag("waza.runnable");
+
+export class TestTree {
+    private readonly items = new Map<string, vscode.TestItem>();
+
+    constructor(
+        private readonly controller: vscode.TestController,
+        private readonly client: () => LanguageClient | undefined,
+    ) {}
+
+    /** Reads what stands below an item, or the suites of the workspace. */
+    async resolve(parent?: vscode.TestItem): Promise<void> {
+        const client = this.client();
+        if (client === undefined || parent?.id.includes("#")) {
+            return;
+        }
+        const found = await client.sendRequest<TreeItem[]>("waza/tests", { parent: parent?.id ?? null });
+        const children = parent?.children ?? this.controller.items;
+        const kept = found.map((item) => this.filled(client, item));
+        // Trials of the last run stay until the next one.
+        children.forEach((child) => {
+            if (child.id.includes("#trial-")) {
+                kept.push(child);
+            } else if (!found.some(({ id }) => id === child.id)) {
+                this.forget(child);
+            }
+        });
+        children.replace(kept);
+    }
+
+    /** Reads again what was read before: files have changed. */
+    async refresh(): Promise<void> {
+        await this.resolve();
+        const read: vscode.TestItem[] = [];
+        this.controller.items.forEach((suite) => {
+            if (suite.children.size > 0) {
+                read.push(suite);
+                suite.children.forEach((task) => task.children.size > 0 && read.push(task));
+            }
+        });
+        await Promise.all(read.map((item) => this.resolve(item)));
+    }
+
+    /** Reads the suite of a document and what stands in it, so that its lines have their icons. */
+    async resolveDocument(uri: vscode.Uri): Promise<void> {
+        if (this.controller.items.size === 0) {
+            await this.resolve();
+        }
+        const suites: vscode.TestItem[] = [];
+        this.controller.items.forEach((item) => {
+            const folder = item.uri === undefined ? undefined : vscode.Uri.joinPath(item.uri, "..").fsPath;
+            if (item.children.size === 0 && folder !== undefined && uri.fsPath.startsWith(folder)) {
+                suites.push(item);
+            }
+        });
+        await Promise.all(suites.map((suite) => this.resolve(suite)));
+    }
+
+    /** Returns the item of an id; one that was not read yet is made, below those that it belongs to. */
+    item(id: string, label?: string, location?: Location): vscode.TestItem {
+        const known = this.items.get(id);
+        if (known !== undefined) {
+            return known;
+        }
+        const parent = parentOf(id);
+        const siblings = parent === undefined ? this.controller.items : this.item(parent).children;
+        const uri = location === undefined ? vscode.Uri.file(suiteOf(runnableOf(id))) : vscode.Uri.parse(location.uri);
+        const made = this.controller.createTestItem(id, label ?? titleOf(id).split(" › ").at(-1) ?? id, uri);
+        if (location !== undefined) {
+            made.range = rangeOf(location.range);
+        }
+        // A task of which a run told first still has graders to be read.
+        made.canResolveChildren = !id.includes("#") && id.split("::").length < 3;
+        if (isRunnable(id)) {
+            made.tags = [RUNNABLE];
+        }
+        this.items.set(id, made);
+        siblings.add(made);
+        return made;
+    }
+
+    /** The ids of all items of a kind that have been read. */
+    suites(): string[] {
+        const ids: string[] = [];
+        this.controller.items.forEach((item) => ids.push(item.id));
+        return ids;
+    }
+
+    private filled(client: LanguageClient, { id, label, hasChildren, uri, range, kind }: TreeItem): vscode.TestItem {
+        const place = client.protocol2CodeConverter.asUri(uri);
+        let item = this.items.get(id);
+        if (item?.uri?.toString() !== place.toString()) {
+            item = this.controller.createTestItem(id, label, place);
+            this.items.set(id, item);
+        }
+        item.label = label;
+        item.range = rangeOf(range);
+        item.canResolveChildren = hasChildren;
+        if (kind === "prompt") {
+            item.description = id.includes("#leaves:") ? "should not trigger" : "should trigger";
+        } else {
+            item.tags = [RUNNABLE];
+        }
+        return item;
+    }
+
+    private forget(item: vscode.TestItem): void {
+        this.items.delete(item.id);
+        item.children.forEach((child) => {
+            this.forget(child);
+        });
+    }
+}
+
+export function rangeOf({ start, end }: Range): vscode.Range {
+    return new vscode.Range(start.line, start.character, end.line, end.character);
+}
+
+function isRunnable(id: string): boolean {
+    return !id.includes("#") || id.includes("#trial-");
+}
+
+/** `suite::task::grader` → `suite::task` → `suite`; a trial and a prompt belong to what stands before their `#`. */
+function parentOf(id: string): string | undefined {
+    const trial = id.indexOf("#trial-");
+    if (trial < 0 && id.includes("#")) {
+        return id.slice(0, id.indexOf("#"));
+    }
+    const at = id.lastIndexOf("::");
+    if (trial >= 0 && at < trial) {
+        return id.slice(0, trial);
+    }
+    return at < 0 ? undefined : id.slice(0, at);
+}

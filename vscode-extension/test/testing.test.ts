@@ -1,0 +1,90 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { RunEvent } from "../src/runEvents";
+import { plannedRuns } from "../src/testing/plan";
+import { RunReports, runnableOf, trialId, type Report } from "../src/testing/reports";
+
+const suite = "/suites/deploy/eval.yaml";
+const task = `${suite}::one`;
+const location = { uri: "file:///suites/deploy/eval.yaml", range: { start: { line: 7, character: 4 }, end: { line: 7, character: 9 } } };
+
+function graded(trial: number, passed: boolean, failures: RunEvent["failures"] = []): RunEvent {
+    const said = { passed, score: passed ? 1 : 0, status: "graded", message: passed ? "fine" : "not fine" };
+    return { kind: "graded", task: "one", item: `${task}::short`, grader: "short", trial, location, failures, ...said };
+}
+
+function closed(kind: string, trial?: number): RunEvent {
+    return { kind, task: "one", item: task, label: "one", location, ...(trial === undefined ? {} : { trial }) };
+}
+
+function concluded(verdict: "passed" | "failed", reason = ""): RunEvent {
+    return { ...closed(verdict), conclusion: { verdict, reason, graders: [{ name: "short", verdict, feedback: "" }] } };
+}
+
+function told(target: "suite" | "grader", ...events: RunEvent[]): Report[] {
+    const id = target === "suite" ? suite : `${task}::short`;
+    const reports = new RunReports({ id, kind: target, whole: true });
+    return events.flatMap((event) => reports.of(event)).filter(({ kind }) => kind === "ended");
+}
+
+void test("a failed check is told at its own line, at the grader of its task", () => {
+    const rule = { ...location, range: { start: { line: 10, character: 8 }, end: { line: 10, character: 20 } } };
+    const failures = [{ message: "`len(output) < 3` is false", location: rule }];
+    const [grader, whole] = told("suite", graded(1, false, failures), closed("failed", 1), concluded("failed", "not passed: short"));
+    assert.deepEqual([grader?.item, grader?.verdict], [`${task}::short`, "failed"]);
+    assert.deepEqual(grader?.messages, [{ text: "`len(output) < 3` is false", location: rule }]);
+    assert.deepEqual([whole?.item, whole?.verdict, whole?.messages?.[0]?.text], [task, "failed", "not passed: short"]);
+});
+
+void test("the verdict is the conclusion's, whatever trials said before", () => {
+    const reports = told("suite", graded(1, false), closed("failed", 1), concluded("passed"));
+    assert.deepEqual(reports.map(({ verdict }) => verdict), ["passed", "passed"]);
+});
+
+void test("what broke is errored, with its reason, and never failed", () => {
+    const reason = "not logged in to GitHub";
+    const [report] = told("suite", { ...closed("errored"), conclusion: { verdict: "errored", reason, graders: [] } });
+    assert.deepEqual([report?.verdict, report?.messages?.map(({ text }) => text)], ["errored", [reason]]);
+});
+
+void test("trials have lines of their own as soon as there is a second one", () => {
+    const second: RunEvent = { ...closed("started"), trial: 2 };
+    const once = told("suite", graded(1, true), closed("passed", 1));
+    assert.deepEqual(once, []);
+    const twice = told("suite", graded(1, true), closed("passed", 1), second, graded(2, false), closed("failed", 2));
+    assert.deepEqual(
+        twice.map(({ item, verdict }) => [item, verdict]),
+        [
+            [trialId(task, 1), "passed"],
+            [trialId(task, 1, "short"), "passed"],
+            [trialId(task, 2), "failed"],
+            [trialId(task, 2, "short"), "failed"],
+        ],
+    );
+});
+
+void test("a run of one grader says nothing of its task, and the run without skills nothing at all", () => {
+    const items = told("grader", graded(1, true), closed("passed", 1), concluded("passed")).map(({ item }) => item);
+    assert.deepEqual(items, [`${task}::short`]);
+    assert.deepEqual(told("suite", { ...concluded("failed"), baseline: true }), []);
+});
+
+void test("the end of a suite tells its reasons, unless they are seen at its tasks", () => {
+    const reasons = ["trigger_accuracy is 0.50, below 0.9"];
+    const ended: RunEvent = { kind: "ended", status: "failed", conclusion: { verdict: "failed", reasons, tasks: { failed: 0 } } };
+    const [report] = told("suite", ended);
+    assert.deepEqual([report?.item, report?.verdict, report?.messages], [suite, "failed", [{ text: reasons[0] }]]);
+    assert.deepEqual(told("suite", { ...ended, conclusion: { verdict: "failed", reasons: ["1 task failed"], tasks: { failed: 1 } } }), []);
+});
+
+void test("a choice runs no more than was chosen, each suite once", () => {
+    const other = "/suites/other/eval.yaml";
+    assert.deepEqual(plannedRuns([suite, task, other]), [{ id: suite }, { id: other }]);
+    assert.deepEqual(plannedRuns([`${task}::short`]), [{ id: `${task}::short` }]);
+    assert.deepEqual(plannedRuns([`${task}::short`, `${task}::long`]), [{ id: task }]);
+    assert.deepEqual(plannedRuns([`${task}::short`, `${suite}::a%3Ab`]), [{ id: suite, tasks: ["one", "a:b"] }]);
+    assert.deepEqual(plannedRuns([suite, other], [other]), [{ id: suite }]);
+    assert.deepEqual(plannedRuns([`${suite}#triggers:Greet me`]), []);
+    assert.deepEqual(plannedRuns([trialId(task, 2)]), [{ id: task }]);
+    assert.equal(runnableOf(trialId(task, 2, "short")), task);
+});
