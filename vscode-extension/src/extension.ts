@@ -7,9 +7,12 @@
 
 import * as path from "node:path";
 import * as vscode from "vscode";
+import { registerChanges } from "./changes";
 import { ServerConnection } from "./client";
 import { EnterRules } from "./enterRules";
 import { createEnvironment, offerWaysOut, selectInterpreter } from "./interpreterPrompts";
+import { createGrader, createSuite, createTask } from "./making";
+import { Marks } from "./marks";
 import { PrivateEnvironment } from "./privateEnvironment";
 import { ProviderKeys } from "./providerKeys";
 import { onDidSelectEnvironment } from "./pythonExtension";
@@ -55,7 +58,12 @@ export function activate(context: vscode.ExtensionContext): void {
             vscode.workspace.isTrusted ? { ...runEnvironment(runSettings().get("environment")), ...(await keys.environment()) } : {},
     );
     connection = server;
+    const marks = new Marks(() => server.running);
     const restart = () => server.restart();
+    const connect = async () => {
+        await server.start();
+        return server.running;
+    };
     const statusBar = new RunStatusBar();
     const tests = new TestExplorer(() => server.running, runs);
 
@@ -70,6 +78,11 @@ export function activate(context: vscode.ExtensionContext): void {
         runs.addView((request) => new RunLog(log, request)),
         server.onDidStart(() => void tests.serverStarted()),
         silenceYamlExtension(log),
+        registerChanges(() => server.running),
+        marks,
+        server.onDidChangeMarks(() => {
+            marks.refresh();
+        }),
         new EnterRules(isSuiteFile),
         command("restartServer", restart),
         command("showLog", () => {
@@ -80,6 +93,9 @@ export function activate(context: vscode.ExtensionContext): void {
         }),
         command("runSuite", () => run(server, runs, "suite")),
         command("runAtCursor", () => run(server, runs, "cursor")),
+        command("createSuite", () => createSuite(connect)),
+        command("createTask", () => createTask(connect)),
+        command("createGrader", () => createGrader(connect)),
         command("setProviderKey", async (variable?: string) => {
             if ((await keys.ask(variable)) && server.isWanted) {
                 await restart();

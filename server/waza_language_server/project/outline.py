@@ -57,6 +57,7 @@ class Outline:
     skill_directories: tuple[str, ...] = ()
     context_dir: str | None = None
     model: str | None = None
+    executor: str | None = None
     complete: bool = True
     unreadable: str = ""
     """Why the file has no content for us, in words."""
@@ -128,6 +129,14 @@ def outline_in_steps(tree: Tree) -> Steps[Outline]:
         tasks_from=word(root.get("tasks_from")),
         graders=tuple(chain.from_iterable(one.graders for one in said)),
         model=word(root.get("config", "model")),
+        executor=next(
+            (
+                name
+                for key in ("executor", "engine", "engine_type")
+                if (name := word(root.get("config", key)))
+            ),
+            None,
+        ),
         models=_unique(chain(_models(root), *(one.models for one in said))),
         tools=_unique(chain(_tools(root), *(one.tools for one in said))),
         skill_directories=tuple(

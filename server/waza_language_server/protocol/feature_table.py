@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from lsprotocol import types
 
-from waza_language_server.protocol.own_requests import RUNNABLES, TESTS
+from waza_language_server.protocol.own_requests import FILE_MARKS, MARKS, RECORDED_TEXT, RUNNABLES, TESTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -76,6 +76,9 @@ FEATURES = (
     Feature(types.TEXT_DOCUMENT_CODE_LENS, "code_lens.code_lens", options=types.CodeLensOptions()),
     Feature(types.TEXT_DOCUMENT_INLAY_HINT, "inlay_hint.inlay_hint", options=types.InlayHintOptions()),
     Feature(RUNNABLES, "runnables.runnables"),
+    Feature(RECORDED_TEXT, "recorded_text.recorded_text"),
+    Feature(MARKS, "marks.marks"),
+    Feature(FILE_MARKS, "marks.file_marks", "in slices"),
     Feature(TESTS, "suite_tree.tests", "in slices"),
     Feature(
         types.TEXT_DOCUMENT_CODE_ACTION,
@@ -119,7 +122,16 @@ FEATURES = (
     ),
 )
 
-COMMANDS = ("waza.run", "waza.cancel", "waza.restartEngine")
+COMMANDS = (
+    "waza.run",
+    "waza.regrade",
+    "waza.cancel",
+    "waza.restartEngine",
+    "waza.newSuite",
+    "waza.newTask",
+    "waza.newGrader",
+    "waza.graderTypes",
+)
 """What ``workspace/executeCommand`` carries out."""
 
 PULLED_DIAGNOSTICS = Feature(
