@@ -14,6 +14,7 @@ import { PrivateEnvironment } from "./privateEnvironment";
 import { ProviderKeys } from "./providerKeys";
 import { onDidSelectEnvironment } from "./pythonExtension";
 import { chosenIn, runnablesIn } from "./runnables";
+import { chosenItem, ResultDocuments, tellNothing } from "./resultDocuments";
 import { RunLog } from "./runLog";
 import { chooseExecutor, logIn } from "./runChoices";
 import { runEnvironment, runOptions } from "./runSettings";
@@ -57,15 +58,18 @@ export function activate(context: vscode.ExtensionContext): void {
     connection = server;
     const restart = () => server.restart();
     const statusBar = new RunStatusBar();
+    const results = new ResultDocuments(() => server.running);
     const tests = new TestExplorer(() => server.running, runs);
 
-    const command = (id: string, action: (...given: string[]) => unknown) => vscode.commands.registerCommand(`waza.${id}`, action);
+    const command = (id: string, action: (...given: never[]) => unknown) => vscode.commands.registerCommand(`waza.${id}`, action);
     context.subscriptions.push(
         log,
         status,
         server,
         tests,
         statusBar,
+        results,
+        runs.addView(() => results.view()),
         runs.addView(({ id }) => statusBar.viewOf(id)),
         runs.addView((request) => new RunLog(log, request)),
         server.onDidStart(() => void tests.serverStarted()),
@@ -83,6 +87,14 @@ export function activate(context: vscode.ExtensionContext): void {
         command("setProviderKey", async (variable?: string) => {
             if ((await keys.ask(variable)) && server.isWanted) {
                 await restart();
+            }
+        }),
+        command("openResult", async (given: unknown) => {
+            const id = chosenItem(given) ?? (await chosenInEditor(server, "cursor"));
+            if (id === undefined) {
+                tellNothing();
+            } else {
+                await results.open(id);
             }
         }),
         command("chooseExecutor", () => chooseExecutor(context)),
@@ -156,6 +168,15 @@ async function workspaceHasSuite(): Promise<boolean> {
         }
     }
     return false;
+}
+
+/** The id of the suite of the active file, or of what stands at the cursor; undefined when there is none. */
+async function chosenInEditor(server: ServerConnection, what: "suite" | "cursor"): Promise<string | undefined> {
+    const [editor, client] = [vscode.window.activeTextEditor, server.running];
+    if (editor === undefined || client === undefined) {
+        return undefined;
+    }
+    return chosenIn(await runnablesIn(client, editor.document), what, editor.selection.active.line);
 }
 
 /** Runs the suite of the active file, or what stands at the cursor. */

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from lsprotocol import types
 
-from waza_language_server.protocol.own_requests import RUNNABLES, TESTS
+from waza_language_server.protocol.own_requests import RESULT_DOCUMENT, RUNNABLES, TESTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -77,6 +77,7 @@ FEATURES = (
     Feature(types.TEXT_DOCUMENT_INLAY_HINT, "inlay_hint.inlay_hint", options=types.InlayHintOptions()),
     Feature(RUNNABLES, "runnables.runnables"),
     Feature(TESTS, "suite_tree.tests", "in slices"),
+    Feature(RESULT_DOCUMENT, "result_document.result_document", "in slices"),
     Feature(
         types.TEXT_DOCUMENT_CODE_ACTION,
         "code_action.code_action",

@@ -22,7 +22,21 @@ class TestsParams:
     parent: str | None = None
 
 
+RESULT_DOCUMENT = "waza/resultDocument"
+
+
+@define
+class ResultDocumentParams:
+    """``id`` is that of a suite, a task or a grader of one: its newest recorded run is meant."""
+
+    id: str
+
+
 RUN_EVENT = "waza/runEvent"
 """A notification to clients that want them: what a run tells, as it tells it."""
 
-OWN_REQUESTS: Mapping[str, type[Any]] = {RUNNABLES: RunnablesParams, TESTS: TestsParams}
+OWN_REQUESTS: Mapping[str, type[Any]] = {
+    RUNNABLES: RunnablesParams,
+    TESTS: TestsParams,
+    RESULT_DOCUMENT: ResultDocumentParams,
+}
