@@ -10,6 +10,7 @@ import * as vscode from "vscode";
 import { ServerConnection } from "./client";
 import { EnterRules } from "./enterRules";
 import { createEnvironment, offerWaysOut, selectInterpreter } from "./interpreterPrompts";
+import { OpenRuns } from "./openRuns";
 import { PrivateEnvironment } from "./privateEnvironment";
 import { ProviderKeys } from "./providerKeys";
 import { onDidSelectEnvironment } from "./pythonExtension";
@@ -27,6 +28,7 @@ import { looksLikeSuiteFile, SUITE_FILE_GLOB } from "./suiteFiles";
 import { silenceYamlExtension } from "./yamlCoexistence";
 
 let connection: ServerConnection | undefined;
+let openRuns: OpenRuns | undefined;
 
 export function activate(context: vscode.ExtensionContext): void {
     const log = vscode.window.createOutputChannel("Waza", { log: true });
@@ -58,6 +60,14 @@ export function activate(context: vscode.ExtensionContext): void {
     connection = server;
     const restart = () => server.restart();
     const statusBar = new RunStatusBar();
+    const open = new OpenRuns(context.workspaceState);
+    openRuns = open;
+    void open.takeInterrupted().then((ids) => {
+        ids.forEach((id) => {
+            statusBar.tellInterrupted(id);
+            log.warn(`The run of ${id} was interrupted when its window was closed; what was finished is kept.`);
+        });
+    });
     const results = new ResultDocuments(() => server.running);
     const tests = new TestExplorer(() => server.running, runs);
 
@@ -70,6 +80,7 @@ export function activate(context: vscode.ExtensionContext): void {
         statusBar,
         results,
         runs.addView(() => results.view()),
+        runs.addView(({ id }) => open.view(id)),
         runs.addView(({ id }) => statusBar.viewOf(id)),
         runs.addView((request) => new RunLog(log, request)),
         server.onDidStart(() => void tests.serverStarted()),
@@ -129,6 +140,7 @@ export function activate(context: vscode.ExtensionContext): void {
 }
 
 export async function deactivate(): Promise<void> {
+    openRuns?.close();
     await connection?.shutDown();
 }
 

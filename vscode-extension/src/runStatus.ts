@@ -32,6 +32,12 @@ export class RunStatusBar implements vscode.Disposable {
         this.item.show();
     }
 
+    /** Says of a run that the window did not see its end. */
+    tellInterrupted(id: string): void {
+        this.show(`$(warning) ${titled(id)}: interrupted; what was finished is kept`, "Show the log", "waza.showLog");
+        this.hideLater();
+    }
+
     hideLater(): void {
         this.hiding = setTimeout(() => {
             this.item.hide();
