@@ -40,6 +40,7 @@ ENGINE_MODULES_FOR_THE_SERVER = {
     "waza_engine.spec.reading.yaml_faults",
     "waza_engine.assertions.names",
     "waza_engine.processes.trees",
+    "waza_engine.results.inputs",
     "waza_engine.results.reading.newest_scores",
 }
 ENDS_PROCESSES = (".kill", ".killpg", ".terminate", ".send_signal")
@@ -217,6 +218,7 @@ SHARED_WITHIN = {
     "results": {
         "__init__",
         "attachments",
+        "inputs",
         "record",
         "json_values",
         "places",

@@ -14,6 +14,7 @@ import {
     State,
     type LanguageClientOptions,
 } from "vscode-languageclient/node";
+import { SHOW_CHANGE } from "./changes";
 import type { FoundServer } from "./interpreters";
 import { plain } from "./messages";
 import type { Runs } from "./runs";
@@ -29,6 +30,9 @@ export class ServerConnection implements vscode.Disposable {
     private mustRestart = false;
     private wanted = false;
     private readonly traceChannel = new TraceChannel();
+    private readonly marksChanged = new vscode.EventEmitter<void>();
+    /** Fires when the server is up, and when it knows of other scores. */
+    readonly onDidChangeMarks = this.marksChanged.event;
     private readonly started = new vscode.EventEmitter<void>();
     /** Fired whenever a server is up. */
     readonly onDidStart = this.started.event;
@@ -105,6 +109,7 @@ export class ServerConnection implements vscode.Disposable {
 
     dispose(): void {
         this.traceChannel.dispose();
+        this.marksChanged.dispose();
         this.started.dispose();
     }
 
@@ -127,6 +132,9 @@ export class ServerConnection implements vscode.Disposable {
         this.status.starting();
         const client = this.createClient(server, await this.environment());
         this.client = client;
+        client.onNotification("waza/marksChanged", () => {
+            this.marksChanged.fire();
+        });
         this.runs.listen(client);
         client.onDidChangeState((change) => {
             if (this.client !== client) {
@@ -134,6 +142,7 @@ export class ServerConnection implements vscode.Disposable {
             }
             if (change.newState === State.Running) {
                 this.status.running(server);
+                this.marksChanged.fire();
                 this.started.fire();
             } else if (change.newState === State.Stopped) {
                 this.status.failed("the language server stopped; see the log");
@@ -172,9 +181,12 @@ export class ServerConnection implements vscode.Disposable {
                 interpreter: command,
                 trusted: vscode.workspace.isTrusted,
                 suggestCommand: "editor.action.triggerSuggest",
+                showsChanges: true,
+                drawsMarks: true,
                 severity: vscode.workspace.getConfiguration("waza").get("diagnostics.severity", {}),
                 runEvents: true,
             },
+            markdown: { isTrusted: { enabledCommands: [SHOW_CHANGE] } },
             outputChannel: this.log,
             traceOutputChannel: this.traceChannel,
             revealOutputChannelOn: RevealOutputChannelOn.Never,

@@ -7,9 +7,11 @@
 
 import * as path from "node:path";
 import * as vscode from "vscode";
+import { registerChanges } from "./changes";
 import { ServerConnection } from "./client";
 import { EnterRules } from "./enterRules";
 import { createEnvironment, offerWaysOut, selectInterpreter } from "./interpreterPrompts";
+import { Marks } from "./marks";
 import { OpenRuns } from "./openRuns";
 import { PrivateEnvironment } from "./privateEnvironment";
 import { ProviderKeys } from "./providerKeys";
@@ -58,6 +60,7 @@ export function activate(context: vscode.ExtensionContext): void {
             vscode.workspace.isTrusted ? { ...runEnvironment(runSettings().get("environment")), ...(await keys.environment()) } : {},
     );
     connection = server;
+    const marks = new Marks(() => server.running);
     const restart = () => server.restart();
     const statusBar = new RunStatusBar();
     const open = new OpenRuns(context.workspaceState);
@@ -85,6 +88,11 @@ export function activate(context: vscode.ExtensionContext): void {
         runs.addView((request) => new RunLog(log, request)),
         server.onDidStart(() => void tests.serverStarted()),
         silenceYamlExtension(log),
+        registerChanges(() => server.running),
+        marks,
+        server.onDidChangeMarks(() => {
+            marks.refresh();
+        }),
         new EnterRules(isSuiteFile),
         command("restartServer", restart),
         command("showLog", () => {

@@ -156,6 +156,7 @@ def _grader(now: GraderResult, recorded: GraderResult | None, origin: str) -> An
         "passed": now.passed,
         "feedback": now.feedback,
         "scores": list(now.scores),
+        "passes": list(now.passes),
         "checks": [
             {
                 "path": list(check.path),

@@ -164,7 +164,8 @@ class MetricOutcome:
 class RunHeader:
     """What is known of a run before its first task. ``started`` has a time zone; times are seconds.
 
-    ``settings`` is what else decides the numbers, by name; it holds no credentials.
+    ``settings`` is what else decides the numbers, by name; it holds no credentials. ``inputs`` names the
+    record of the files that decided the run (``inputs.py``), "" when there is none.
     """
 
     run_id: str
@@ -180,6 +181,7 @@ class RunHeader:
     tasks: Sequence[str] = ()
     graders: Sequence[str] = ()
     settings: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    inputs: str = ""
 
 
 @dataclass(frozen=True, slots=True)

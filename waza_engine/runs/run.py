@@ -21,9 +21,11 @@ from waza_engine.graders.matching.patterns import current_workers, pattern_worke
 from waza_engine.masking import read_environment
 from waza_engine.processes.scope import ProcessScope, current_scope
 from waza_engine.results.conclusion import conclude
+from waza_engine.results.inputs import digest_of
 from waza_engine.results.record import RunOutcome, TaskOutcome
 from waza_engine.results.writing.attached import Attachments
 from waza_engine.results.writing.copies import write_copy
+from waza_engine.results.writing.inputs import keep_inputs
 from waza_engine.results.writing.recovery import recover_journals
 from waza_engine.results.writing.session_log import SessionLog
 from waza_engine.results.writing.store import ResultsError, ResultStore
@@ -43,6 +45,7 @@ from waza_engine.runs.loading.suite import Suite, SuiteError, load_suite
 from waza_engine.runs.passes.caching import TaskCache, cache_directory
 from waza_engine.runs.passes.ending import Ending, run_outcome
 from waza_engine.runs.passes.hooks import HookError
+from waza_engine.runs.passes.inputs import read_inputs
 from waza_engine.runs.passes.metrics import unknown_metrics
 from waza_engine.runs.passes.planning import baseline_pass, check_prices, judge_models
 from waza_engine.runs.passes.suite_pass import Findings, Handling, Pass, outputs_of, run_pass
@@ -252,6 +255,8 @@ class PreparedRun:
         clock = time.monotonic()
         log = self._session_log(listener)
         stream = EventStream(self.header.run_id, listener if log is None else log.tell, cancellation.request)
+        inputs = read_inputs(self.suite, self._main.tasks)
+        self.header = replace(self.header, inputs=digest_of(inputs))
         store = ResultStore(self.suite.directory, self.header, self._planned)
         course = _Course(store, Attachments(store.path), stream)
         processes, assertions, patterns = ProcessScope(), AssertionEvaluator(), pattern_workers()
@@ -269,7 +274,7 @@ class PreparedRun:
         for warning in self.warnings:
             stream.send("output", message=f"warning: {warning}")
         try:
-            self._carry_out(course, assertions, cancellation)
+            self._carry_out(course, inputs, assertions, cancellation)
         except (HookError, SuiteError, SuiteFileError) as error:
             course.message = str(error)
         except CancelledRunError:
@@ -306,10 +311,15 @@ class PreparedRun:
         )
 
     def _carry_out(
-        self, course: _Course, assertions: AssertionEvaluator, cancellation: RunCancellation
+        self,
+        course: _Course,
+        inputs: bytes,
+        assertions: AssertionEvaluator,
+        cancellation: RunCancellation,
     ) -> None:
         course.writing(lambda: recover_journals(self.suite.directory))
         course.writing(course.store.open)
+        course.writing(lambda: keep_inputs(course.store.path, self.header.inputs, inputs), extra=True)
         if course.write_error and self._must_keep:
             raise SuiteError(f"{course.write_error} Nothing was run, for nothing could be kept.")
         suite, main = self.suite, self._main
@@ -346,6 +356,8 @@ class PreparedRun:
         if task.status == "skipped" and not task.trials:
             return
         course.writing(lambda: course.store.add(course.attachments.of_task(task), baseline=baseline))
+        if course.write_error and self._must_keep:
+            raise SuiteError(f"{course.write_error} The run ends here, for nothing more could be kept.")
         directory = self._settings.transcript_directory
         if directory is not None and task.trials and not baseline:
             course.writing(

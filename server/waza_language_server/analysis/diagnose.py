@@ -13,7 +13,8 @@ from waza_language_server.analysis.directives import as_wanted
 from waza_language_server.analysis.failures import guarded, note_failure
 from waza_language_server.analysis.file_rules.schema_version import as_newer
 from waza_language_server.analysis.file_rules.syntax_problems import multiplies_itself, syntax_faults
-from waza_language_server.analysis.grader_problems import grader_problems
+from waza_language_server.analysis.grader_entries import GraderEntries
+from waza_language_server.analysis.grader_problems import problems_of_all
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import FileView, Found, GradersView, SuiteView, found_by
 from waza_language_server.analysis.rules import (
@@ -24,8 +25,6 @@ from waza_language_server.analysis.rules import (
     TEXT_RULES,
 )
 from waza_language_server.project.outline import outline_of_in_steps
-from waza_language_server.schema.locate import graders_in
-from waza_language_server.syntax.nodes import Node
 from waza_language_server.syntax.tree import Tree
 
 if TYPE_CHECKING:
@@ -80,17 +79,11 @@ def _found_by_rules(view: FileView, document: Document, workspace: Workspace) ->
     if multiplies_itself(tree):
         return
     yield from found_by(FILE_RULES, view)
-    root = tree.root
-    if root is None:
+    if tree.root is None:
         return
     yield from found_by(ITEM_RULES, view)
-    graders: list[Node] = []
-    for entry in guarded("graders", lambda: graders_in(root, kind, catalog)):
-        graders.append(entry)
-        yield None
-    for entry in graders:
-        yield from grader_problems(view, entry)
-        yield None
+    graders = GraderEntries(tree, kind, catalog)
+    yield from guarded("graders", lambda: problems_of_all(view, graders))
     yield from found_by(GRADERS_RULES, GradersView(tree.text, graders))
     # What the rules ask about first; they would make it without a pause.
     yield from outline_of_in_steps(document)

@@ -10,24 +10,76 @@ text of today when somebody wants them; one that held its tree would keep every 
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from weakref import WeakKeyDictionary
 
 from waza_engine.steps import Steps
 from waza_language_server.analysis.failures import guarded
+from waza_language_server.analysis.grader_entries import GraderEntries
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import FileView, Found, GraderView, found_by
 from waza_language_server.analysis.rules import GRADER_RULES
 from waza_language_server.schema.catalog import Catalog, SchemaName
-from waza_language_server.schema.locate import grader_shape, located_below
+from waza_language_server.schema.locate import grader_shape, graders_below, located_below
 from waza_language_server.schema.shape import Shape
+from waza_language_server.syntax.kept_items import KeptItems
 from waza_language_server.syntax.nodes import Green, Node, refers_elsewhere
 from waza_language_server.text.edit import Edits, Fix
+from waza_language_server.text.span import Span
 
 Memory = WeakKeyDictionary[Green, dict[SchemaName, tuple[Problem, ...]]]
 _kept: WeakKeyDictionary[Catalog, Memory] = WeakKeyDictionary()
 """What was found in a grader entry, as seen from its start, by schemas, entry and kind of document."""
+
+
+_with_problems: WeakKeyDictionary[Catalog, dict[SchemaName, KeptItems[bool]]] = WeakKeyDictionary()
+
+
+def problems_of_all(view: FileView, graders: GraderEntries) -> Found:
+    """Yield the problems of all grader entries of a file; those without any are not looked at one by one."""
+    kept = _with_problems.setdefault(view.catalog, {}).setdefault(view.kind, KeptItems(bool))
+    for node, shape, items in graders.places():
+        if items is None:
+            yield from _problems_below(view, node, shape)
+            continue
+        fresh: dict[object, list[Problem]] = {}
+        look = partial(_looked_at, view, items, fresh)
+        found = yield from kept.of(node, look, _touched(node, view.tree.guesses))
+        for index in found.marked:
+            if index in fresh:
+                yield from fresh[index]
+            elif (item := node.get(index)) is not None:
+                yield from _problems_below(view, item, items)
+
+
+def _problems_below(view: FileView, node: Node, shape: Shape) -> Found:
+    for entry in graders_below(node, shape):
+        yield from grader_problems(view, entry)
+        yield None
+
+
+def _looked_at(view: FileView, shape: Shape, fresh: dict[object, list[Problem]], item: Node) -> Steps[bool]:
+    """Return whether there is a problem in an item of a list, and add what was found to ``fresh``."""
+    found: list[Problem] = []
+    for problem in _problems_below(view, item, shape):
+        if problem is None:
+            yield
+        else:
+            found.append(problem)
+    fresh[item.step] = found
+    return bool(found)
+
+
+def _touched(items: Node, spans: Sequence[Span]) -> list[int]:
+    """Return the places of the items that spans touch."""
+    found: set[int] = set()
+    last = len(items.green.children) - 1
+    for span in spans:
+        first = max(0, items.children_before(span.start) - 1)
+        found.update(range(first, min(last, items.children_before(span.end + 1)) + 1))
+    return sorted(found)
 
 
 def grader_problems(view: FileView, entry: Node) -> Found:

@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from waza_language_server.analysis.failures import guarded
+from waza_language_server.analysis.grader_entries import GraderEntries
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.schema.catalog import Catalog, SchemaName
 from waza_language_server.schema.shape import Shape
@@ -48,7 +49,7 @@ class GradersView:
     """All grader entries of a file, in the order of its text."""
 
     text: str
-    graders: Sequence[Node]
+    graders: GraderEntries
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,7 @@ class SuiteView:
 
     document: Document
     workspace: Workspace
-    graders: Sequence[Node]
+    graders: GraderEntries
 
 
 View = TypeVar("View", contravariant=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from waza_language_server.analysis.file_rules.eval_file import inline_ids, mock_servers, rows, weights
 from waza_language_server.analysis.file_rules.expected_graders import expected_graders
 from waza_language_server.analysis.file_rules.grader_names import duplicate_names
+from waza_language_server.analysis.file_rules.modeline import wrong_schema
 from waza_language_server.analysis.file_rules.schema_version import newer_version
 from waza_language_server.analysis.file_rules.syntax_problems import syntax
 from waza_language_server.analysis.file_rules.trigger_prompts import both_sides
@@ -25,14 +26,14 @@ from waza_language_server.analysis.suite_rules.named_files import missing_files
 from waza_language_server.analysis.suite_rules.programs import missing_programs
 from waza_language_server.analysis.suite_rules.skills import missing_skills
 from waza_language_server.analysis.suite_rules.task_globs import task_globs
-from waza_language_server.analysis.suite_rules.tasks import duplicate_ids, relative_paths
+from waza_language_server.analysis.suite_rules.tasks import duplicate_ids, orphans, relative_paths
 from waza_language_server.analysis.value_rules.assertions import assertions, javascript_meant
 from waza_language_server.analysis.value_rules.contradictions import (
     contradictions_of_expected,
     contradictions_of_grader,
 )
 from waza_language_server.analysis.value_rules.patterns import patterns_of_file, patterns_of_grader
-from waza_language_server.analysis.value_rules.tool_names import tool_names
+from waza_language_server.analysis.value_rules.tool_names import tool_names, unanchored_patterns
 from waza_language_server.syntax.fault import FAULT_CODES
 
 
@@ -60,6 +61,7 @@ FILE_RULES: tuple[Rule[FileView], ...] = (
 """Rules about a file that look at one value at a time, and at what holds it."""
 
 ITEM_RULES: tuple[Rule[FileView], ...] = (
+    Rule("modeline", wrong_schema, _codes("wrong-schema")),
     Rule("turns", turns, _codes("duplicate-turn turn-never-comes")),
     Rule("rows", rows, _codes("bounds-reversed")),
     Rule("weights", weights, _codes("weights-not-one")),
@@ -79,6 +81,7 @@ GRADER_RULES: tuple[Rule[GraderView], ...] = (
     ),
     Rule("patterns of graders", patterns_of_grader, _PATTERN_CODES),
     Rule("contradictions", contradictions_of_grader, _codes("contradiction")),
+    Rule("tool patterns", unanchored_patterns, _codes("unanchored-tool")),
     Rule("tool names", tool_names, _codes("blank-in-tool-name")),
     Rule(
         "assertions",
@@ -101,6 +104,7 @@ GRADERS_RULES: tuple[Rule[GradersView], ...] = (
 SUITE_RULES: tuple[Rule[SuiteView], ...] = (
     Rule("task globs", task_globs, _codes("bad-task-glob no-matching-tasks unreadable-task")),
     Rule("prompt", relative_paths, _codes("relative-path-in-prompt")),
+    Rule("orphans", orphans, _codes("orphan-task")),
     Rule("task id", duplicate_ids, _codes("duplicate-task-id")),
     Rule("suite names", names_taken_by_suite, _codes("grader-name-of-suite")),
     Rule("grader packages", packages, _codes("grader-package")),

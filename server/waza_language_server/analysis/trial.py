@@ -22,6 +22,7 @@ from waza_language_server.analysis.changed_places import Changes
 from waza_language_server.analysis.diagnose import PROBLEMS_PER_PAUSE, diagnose_in_steps, in_order
 from waza_language_server.analysis.excerpt import Excerpt, Excerpts
 from waza_language_server.analysis.file_rules.grader_names import name_of
+from waza_language_server.analysis.grader_entries import GraderEntries
 from waza_language_server.analysis.grader_problems import grader_problems
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import FileView, Found, GradersView, SuiteView, found_by
@@ -42,7 +43,6 @@ from waza_language_server.text.edit import Edit, Fix
 if TYPE_CHECKING:
     from waza_language_server.project.document import Document
     from waza_language_server.project.workspace import Workspace
-    from waza_language_server.syntax.nodes import Node
     from waza_language_server.text.span import Span
 
 Chosen = tuple[Problem, Fix]
@@ -125,11 +125,7 @@ class Trials:
 
     def _of_several(self, changed: Document, *, renamed: bool) -> Found:
         """Yield what is said of several graders or files together."""
-        root = changed.tree.root
-        graders: list[Node] = []
-        for entry in graders_in(root, changed.kind, self.workspace.catalog) if root is not None else ():
-            graders.append(entry)
-            yield None
+        graders = GraderEntries(changed.tree, changed.kind, self.workspace.catalog)
         if renamed:
             yield from found_by(GRADERS_RULES, GradersView(changed.text, graders))
         around = self.workspace.with_document(changed)

@@ -1,7 +1,8 @@
 """Code lenses: ``▶ Run suite``, ``▶ Run task`` and ``▶ Run grader`` above what they run.
 
-While something runs its own lens reads ``✗ Cancel``; the number and the places of the lenses never change,
-so that no line jumps under the pointer.
+Beside them ``↻ Re-grade``, once an answer is recorded: it costs nothing, and is the first of a grader.
+While something runs its own lens reads ``✗ Cancel``; the lines with lenses never change, so that none jumps
+under the pointer.
 """
 
 from __future__ import annotations
@@ -10,10 +11,13 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from waza_engine.steps import Steps, finished, in_steps
+from waza_engine.steps import Steps, finished
 from waza_language_server.features.runnables import Runnable, runnables_in_steps
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from waza_engine.results.reading.scores import RunResult
     from waza_language_server.project.document import Document
     from waza_language_server.project.runnable_id import RunnableId
     from waza_language_server.project.workspace import Workspace
@@ -21,6 +25,7 @@ if TYPE_CHECKING:
 
 RUN = "waza.run"
 CANCEL = "waza.cancel"
+REGRADE = "waza.regrade"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,14 +51,32 @@ def code_lenses_in_steps(
     """Do the same with many pauses."""
     found = yield from runnables_in_steps(document, workspace)
     suites = {runnable.id.suite for runnable in found}
-    yield
-    lenses = yield from in_steps(_lens(runnable, running, tell_suite=len(suites) > 1) for runnable in found)
+    recorded: dict[Path, RunResult | None] = {}
+    for suite in suites:
+        recorded[suite] = yield from workspace.project.scores.results_in_steps(suite)
+    lenses: list[CodeLens] = []
+    for runnable in found:
+        yield
+        run = _run_lens(runnable, running, tell_suite=len(suites) > 1)
+        again = _regrade_lens(runnable, recorded[runnable.id.suite])
+        # What costs nothing comes first where it answers the question: what does this grader say?
+        both = (again, run) if runnable.id.kind == "grader" else (run, again)
+        lenses += [lens for lens in both if lens is not None]
     return tuple(lenses)
 
 
-def _lens(runnable: Runnable, running: Collection[RunnableId], *, tell_suite: bool) -> CodeLens:
+def _run_lens(runnable: Runnable, running: Collection[RunnableId], *, tell_suite: bool) -> CodeLens:
     argument = {"id": str(runnable.id)}
     if runnable.id in running:
         return CodeLens(runnable.span, "✗ Cancel", CANCEL, argument)
     suite = f" in {runnable.id.suite.parent.name}/{runnable.id.suite.name}" if tell_suite else ""
     return CodeLens(runnable.span, f"▶ Run {runnable.id.kind}{suite}", RUN, argument)
+
+
+def _regrade_lens(runnable: Runnable, recorded: RunResult | None) -> CodeLens | None:
+    """Return the lens that grades the last record again; None when there is no answer to grade."""
+    task = runnable.id.task
+    tasks = () if recorded is None else recorded.tasks.values()
+    if not any(one.trials and task in (None, one.id) for one in tasks):
+        return None
+    return CodeLens(runnable.span, "↻ Re-grade", REGRADE, {"id": str(runnable.id)})

@@ -17,12 +17,13 @@ from typing import TYPE_CHECKING
 
 from waza_engine.markdown import fenced
 from waza_engine.steps import Steps, finished
-from waza_language_server.features.score_text import check_label, score_label, score_story
+from waza_language_server.features.score_text import STALE, check_label, score_label, score_story
 from waza_language_server.features.verdict_hints import Verdict, verdicts_in_steps
 from waza_language_server.project.suite_file import SuiteFile, rule_at
 
 if TYPE_CHECKING:
     from waza_engine.results.reading.newest_scores import CheckResult
+    from waza_language_server.project.changed_inputs import ChangedInput
     from waza_language_server.project.document import Document
     from waza_language_server.project.scores import Outcome, Score
     from waza_language_server.project.suite_file import GraderEntry
@@ -33,11 +34,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class InlayHint:
-    """A few characters shown behind ``offset``; ``tooltip`` is Markdown."""
+    """A few characters shown behind ``offset``; ``tooltip`` is Markdown.
+
+    ``changes`` are the files that are not as they were when it was recorded.
+    """
 
     offset: int
     label: str
     tooltip: str
+    changes: tuple[ChangedInput, ...] = ()
+
+    @property
+    def stale(self) -> bool:
+        """Whether it may no longer hold."""
+        return STALE in self.label
 
 
 def inlay_hints(
@@ -75,9 +85,11 @@ def _hints_of(
     name, entry = grader.node.get("name"), grader.node
     if name is None or grader.item.kind == "alias":
         # The name stands elsewhere; its line may be that of another grader.
-        yield InlayHint(_end_of_line(document, grader.item), score_label(score), score_story(score, now))
+        yield InlayHint(
+            _end_of_line(document, grader.item), score_label(score), score_story(score, now), score.changes
+        )
         return
-    yield InlayHint(_end_of_line(document, name), score_label(score), score_story(score, now))
+    yield InlayHint(_end_of_line(document, name), score_label(score), score_story(score, now), score.changes)
     alone = len(score.outcomes) == 1
     marks = list(_marks(entry, score.outcomes[0]) if alone else _marks_of_all(entry, score))
     lines = Counter(document.lines.line_of(node.span.start) for node, _, _ in (*marks, (name, "", "")))
@@ -92,7 +104,7 @@ def _hints_of_verdicts(document: Document, verdicts: Sequence[Verdict]) -> Itera
     for each in verdicts:
         crowded = lines[document.lines.line_of(each.node.span.start)] > 1
         offset = each.node.span.end if crowded else _end_of_line(document, each.node)
-        yield InlayHint(offset, each.label, each.tooltip)
+        yield InlayHint(offset, each.label, each.tooltip, each.changes)
 
 
 Mark = tuple["Node", str, str]

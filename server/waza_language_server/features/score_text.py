@@ -1,8 +1,8 @@
 """Scores in words: the few characters at the end of a line, and the story behind them.
 
 The glyph and the number carry the meaning, since inlay hints have no colours of their own: ``✓ 1.00``,
-``✗ 0.67 2/3``, ``◐ 4/5 trials``, ``⧖ pending``, ``⚠ error``. A score that may no longer hold says so in
-words.
+``✗ 0.67 2/3``, ``◐ 4/5 trials``, ``⧖ pending``, ``! reason`` of an error. A score that may no
+longer hold says so in words.
 """
 
 from __future__ import annotations
@@ -15,21 +15,37 @@ from waza_engine.markdown import code, fenced
 from waza_language_server.project.scores import Outcome, Score
 
 if TYPE_CHECKING:
-    from waza_engine.results.reading.scores import GraderResult
+    from waza_engine.results.reading.scores import GraderResult, RunOrigin
+    from waza_language_server.project.changed_inputs import ChangedInput
 
 MAX_FEEDBACK = 2_000
 MAX_TASKS = 20
 STALE = " · stale"
+REGRADED = "↻ "
+LONGEST_REASON = 60
 
 
 def score_label(score: Score) -> str:
-    """Return the score of a grader in at most 24 characters."""
-    return _label(score.outcomes) + (STALE if score.stale else "")
+    """Return the score of a grader in few characters."""
+    again = REGRADED if any(outcome.regraded for outcome in score.outcomes) else ""
+    return again + _label(score.outcomes) + stale_label(score.stale, score.changes)
+
+
+def stale_label(stale: str, changes: Sequence[ChangedInput]) -> str:
+    """Return what is said behind a score that may no longer hold: which file changed, and how much of it."""
+    if not stale:
+        return ""
+    if not changes:
+        return STALE
+    more = f" and {len(changes) - 1} more" if len(changes) > 1 else ""
+    return f"{STALE}: {changes[0].words}{more}"
 
 
 def score_story(score: Score, now: datetime | None = None) -> str:
     """Return the score of a grader in Markdown: verdict, feedback, trials, tasks, age and origin."""
-    lines = [f"**{code(score.name)}** {_label(score.outcomes)}"]
+    said = _label(score.outcomes)
+    # The reason of an error stands below, quoted.
+    lines = [f"**{code(score.name)}** {'!' if said.startswith('! ') else said}"]
     if len(score.outcomes) == 1:
         lines += _outcome_story(score.outcomes[0])
     else:
@@ -53,8 +69,9 @@ def check_label(passed_trials: int, trials: int) -> str:
 def _label(outcomes: Sequence[Outcome]) -> str:
     results = [outcome.result for outcome in outcomes]
     graded = [result for result in results if result.status not in {"pending", "error"}]
-    if any(result.status == "error" for result in results):
-        return "⚠ error"
+    broken = next((result for result in results if result.status == "error"), None)
+    if broken is not None:
+        return error_label(broken.feedback)
     if not graded:
         return "⧖ pending"
     mean = sum(result.score for result in graded) / len(graded)
@@ -70,9 +87,15 @@ def _label(outcomes: Sequence[Outcome]) -> str:
     return f"✗ {number(mean)}{counted}"
 
 
+def error_label(reason: str) -> str:
+    """Return the mark of what could not be judged, with the first line of its reason."""
+    line = next((line.strip() for line in reason.splitlines() if line.strip()), "error")
+    return f"! {line if len(line) <= LONGEST_REASON else line[: LONGEST_REASON - 1] + '…'}"
+
+
 def grader_line(result: GraderResult) -> str:
     """Return one grader of a task as an item of a list in Markdown."""
-    glyph = "⚠" if result.status == "error" else "⧖" if result.status == "pending" else "✗"
+    glyph = "!" if result.status == "error" else "⧖" if result.status == "pending" else "✗"
     line = f"- {'✓' if result.passed else glyph} {code(result.name)} {number(result.score)}"
     feedback = result.feedback.strip().splitlines()
     return line if result.passed or not feedback else f"{line}: {code(feedback[0][:200])}"
@@ -101,7 +124,8 @@ def _outcome_story(outcome: Outcome) -> list[str]:
 
 
 def _task_line(outcome: Outcome) -> str:
-    line = f"- {code(outcome.task.id)} {_label([outcome])}"
+    said = _label([outcome])
+    line = f"- {code(outcome.task.id)} {'!' if said.startswith('! ') else said}"
     feedback = outcome.result.feedback.strip().splitlines()
     if not outcome.result.passed and feedback:
         line += f": {code(feedback[0][:200])}"
@@ -109,12 +133,17 @@ def _task_line(outcome: Outcome) -> str:
 
 
 def _origin(score: Score, newest: Outcome, now: datetime) -> str:
-    run = score.run
-    by = " · ".join(
-        code(word) for word in (run.executor, run.model) if word and newest.result.timestamp == run.timestamp
-    )
+    by = told_by(newest.result.origin)
     words = f"Recorded {age(newest.result.timestamp, now)}{f' ({by})' if by else ''}"
+    if newest.regraded is not None:
+        words += f"; graded again {age(newest.regraded, now)}, without the agent"
     return f"{words}; stale: {score.stale}." if score.stale else f"{words}."
+
+
+def told_by(origin: RunOrigin | None) -> str:
+    """Return the executor and the model of a run in Markdown, "" when they are not known."""
+    found = (origin.executor, origin.model) if origin is not None else ()
+    return " · ".join(code(word) for word in found if word)
 
 
 def age(then: datetime, now: datetime) -> str:

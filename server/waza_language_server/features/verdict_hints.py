@@ -5,19 +5,28 @@ What passed is what the engine has concluded and written; here it is only put be
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from waza_engine.markdown import code, fenced
 from waza_engine.steps import Steps
-from waza_language_server.features.score_text import STALE, age, check_label, grader_line, number
+from waza_language_server.features.score_text import (
+    age,
+    check_label,
+    error_label,
+    grader_line,
+    number,
+    stale_label,
+    told_by,
+)
 from waza_language_server.project.suite_file import SuiteFile, rule_at
 
 if TYPE_CHECKING:
     from waza_engine.results.reading.scores import MetricResult, PromptResult, RunResult, TaskResult
     from waza_engine.spec.reading.scalars import Json
+    from waza_language_server.project.changed_inputs import ChangedInput
     from waza_language_server.project.document import Document
     from waza_language_server.project.scores import DocumentScores, Values
     from waza_language_server.syntax.nodes import Node
@@ -37,6 +46,7 @@ class Verdict:
     node: Node
     label: str
     tooltip: str
+    changes: tuple[ChangedInput, ...] = ()
 
 
 def verdicts_in_steps(
@@ -87,18 +97,19 @@ class _View:
         name, run = root.get("name"), self._run.whole
         if name is None or run is None or not run.tasks:
             return
-        stale = self._stale(run, "") or (_RUN_SINCE if self._run.timestamp > run.timestamp else "")
+        changes = self._scores.changes(run.timestamp, tuple(run.tasks))
+        stale = self._stale(run, "", changes) or (_RUN_SINCE if self._run.timestamp > run.timestamp else "")
         passed = sum(task.passed for task in run.tasks.values())
         broken = any(task.status == "error" for task in run.tasks.values())
         wrong = any(task.status == "failed" for task in run.tasks.values())
-        glyph = "✓" if run.status == "completed" else "⚠" if broken and not wrong else "✗"
+        glyph = "✓" if run.status == "completed" else "!" if broken and not wrong else "✗"
         label = f"{glyph} {passed}/{len(run.tasks)} tasks"
         missed = [metric for metric in run.metrics if not metric.passed]
         lines = [f"**{code(run.eval_name or 'The suite')}** {label}", ""]
         lines += [_task_line(task) for task in _worst_first(run)[:MAX_LISTED]]
         lines += [f"- ✗ {code(metric.name)} {_shortfall(metric)}" for metric in missed[:MAX_LISTED]]
         tooltip = "\n".join([*lines, "", self._origin(run, stale)])
-        yield Verdict(name, label + (STALE if stale else ""), tooltip)
+        yield Verdict(name, label + stale_label(stale, changes), tooltip, changes)
         metrics = root.get("metrics")
         by_name = {metric.name: metric for metric in run.metrics}
         for item in metrics.target.each_item() if metrics is not None else ():
@@ -106,7 +117,7 @@ class _View:
             metric = by_name.get(word.value) if word is not None else None
             if word is not None and metric is not None:
                 said = f"✓ {number(metric.value)}" if metric.passed else f"✗ {_shortfall(metric)}"
-                yield Verdict(word, said + (STALE if stale else ""), self._origin(run, stale))
+                yield Verdict(word, said + stale_label(stale, changes), self._origin(run, stale), changes)
 
     def of_task(self, node: Node, task_id: str, place: str) -> Iterator[Verdict]:
         """Yield the verdict of a task, and those of what its answer is expected to say."""
@@ -115,14 +126,15 @@ class _View:
         if task is None or head is None or not task.status:
             return
         then = self._scores.then(task.timestamp)
-        stale = self._stale(task, place) or (_RERUN if task.rejudged else "")
+        changes = self._scores.changes(task.timestamp, (task_id,))
+        stale = self._stale(task, place, changes) or (_RERUN if task.rejudged else "")
         label = _task_label(task)
-        lines = [f"**{code(task.id)}** {label}"]
+        lines = [f"**{code(task.id)}** {'!' if task.status == 'error' else label}"]
         if task.error:
             lines += ["", fenced(task.error)]
         shown = sorted(task.graders.values(), key=lambda grader: grader.passed)[:MAX_LISTED]
         lines += ["", *map(grader_line, shown), "", self._origin(task, stale)]
-        yield Verdict(head, label + (STALE if stale else ""), "\n".join(lines))
+        yield Verdict(head, label + stale_label(stale, changes), "\n".join(lines), changes)
         yield from self._of_expectations(node, task, then, place)
 
     def _of_expectations(
@@ -154,13 +166,17 @@ class _View:
         lines = [fenced(result.error)] if result.error else []
         return "\n\n".join([*lines, f"Recorded {age(result.timestamp, self._now)}."])
 
-    def _stale(self, recorded: RunResult | TaskResult, place: str) -> str:
+    def _stale(self, recorded: RunResult | TaskResult, place: str, changes: Sequence[ChangedInput]) -> str:
         """Return why a verdict may no longer hold, "" when what it judged is as it was."""
         then, today = self._at(recorded.timestamp), self._at(None)
         if then is None or today is None:
             return _CHANGED.format("file")
         same = then.get(place) == today.get(place) if place else then == today
-        return "" if same else _CHANGED.format("suite" if recorded is self._run.whole else "task")
+        if not same:
+            return _CHANGED.format("suite" if recorded is self._run.whole else "task")
+        if changes:
+            return f"{', '.join(code(change.words) for change in changes[:MAX_LISTED])} since the run"
+        return self._scores.other_agent(recorded.timestamp)
 
     def _at(self, moment: datetime | None) -> _ByTask | None:
         """Return what the document said at a moment (now for None), task by task; None when nobody knows."""
@@ -170,8 +186,7 @@ class _View:
         return self._by_place[moment]
 
     def _origin(self, recorded: RunResult | TaskResult, stale: str) -> str:
-        same = recorded.timestamp == self._run.timestamp
-        by = " · ".join(code(word) for word in (self._run.executor, self._run.model) if word and same)
+        by = told_by(recorded.origin)
         words = f"Recorded {age(recorded.timestamp, self._now)}{f' ({by})' if by else ''}"
         return f"{words}; stale: {stale}." if stale else f"{words}."
 
@@ -190,7 +205,7 @@ def _worst_first(run: RunResult) -> list[TaskResult]:
 
 def _task_label(task: TaskResult) -> str:
     if task.status == "error":
-        return "⚠ error"
+        return error_label(task.error)
     if task.status == "skipped" or not task.trials:
         return "– not run" if not task.trials else "⧖ pending"
     if task.passed:
@@ -201,8 +216,9 @@ def _task_label(task: TaskResult) -> str:
 
 
 def _task_line(task: TaskResult) -> str:
-    why = f": {code(task.error.splitlines()[0][:200])}" if task.error.strip() else ""
-    return f"- {code(task.id)} {_task_label(task)}{why}"
+    if task.status == "error":
+        return f"- {code(task.id)} ! {code(error_label(task.error).removeprefix('! '))}"
+    return f"- {code(task.id)} {_task_label(task)}"
 
 
 def _shortfall(metric: MetricResult) -> str:
@@ -211,7 +227,7 @@ def _shortfall(metric: MetricResult) -> str:
 
 def _prompt_label(result: PromptResult) -> str:
     if result.error:
-        return "⚠ error"
+        return error_label(result.error)
     if result.right:
         return "✓"
     return "✗ triggered" if result.did_trigger else "✗ not triggered"

@@ -27,13 +27,16 @@ class Document:
     text: str
     kind: DocumentKind
     _previous: list[Tree] = field(default_factory=list[Tree], repr=False)
+    _lines_before: list[LineIndex] = field(default_factory=list[LineIndex], repr=False)
     _reading: list[Steps[Tree]] = field(default_factory=list[Steps[Tree]], repr=False)
     """The reading that was begun."""
 
     @cached_property
     def lines(self) -> LineIndex:
-        """The lines of the text."""
-        return LineIndex(self.text)
+        """The lines of the text; what they are outside of an edit is known from the version before."""
+        lines = LineIndex(self.text, self._lines_before[0] if self._lines_before else None)
+        self._lines_before.clear()
+        return lines
 
     @cached_property
     def tree(self) -> Tree:
@@ -72,4 +75,6 @@ class Document:
         """Return the snapshot after an edit. Nothing is parsed before somebody asks for the tree."""
         known = self.__dict__.get("tree")
         previous = [known] if isinstance(known, Tree) else list(self._previous)
-        return Document(self.uri, version, text, self.kind, previous)
+        lines = self.__dict__.get("lines")
+        lines_before = [lines] if isinstance(lines, LineIndex) else list(self._lines_before)
+        return Document(self.uri, version, text, self.kind, previous, lines_before)

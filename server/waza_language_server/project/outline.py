@@ -6,14 +6,15 @@ false when the file has syntax errors, so that nobody concludes from a name that
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from waza_engine.steps import Steps, finished, in_steps
-from waza_language_server.project.suite_file import GraderEntry, SuiteFile, TaskEntry, word
+from waza_language_server.project.suite_file import GraderEntry, GraderPlace, SuiteFile, TaskEntry, word
+from waza_language_server.syntax.kept_items import KeptItems
 from waza_language_server.syntax.nodes import Green, Node, refers_elsewhere
 from waza_language_server.syntax.tree import Tree
 
@@ -56,6 +57,7 @@ class Outline:
     skill_directories: tuple[str, ...] = ()
     context_dir: str | None = None
     model: str | None = None
+    executor: str | None = None
     complete: bool = True
     unreadable: str = ""
     """Why the file has no content for us, in words."""
@@ -81,8 +83,21 @@ class _Said:
     tools: tuple[str, ...]
 
 
-_said: WeakKeyDictionary[Green, _Said] = WeakKeyDictionary()
-"""What the graders of the file itself say that an edit has left alone."""
+@dataclass(frozen=True, slots=True)
+class _SaidTogether:
+    """What several of them say; ``models`` and ``tools`` have no duplicates."""
+
+    graders: tuple[GraderOutline, ...]
+    models: tuple[str, ...]
+    tools: tuple[str, ...]
+
+
+_said: Mapping[GraderPlace, KeptItems[tuple[_Said, ...]]] = {
+    "graders": KeptItems(),
+    "expected": KeptItems(),
+    "checkpoint": KeptItems(),
+}
+"""What the lists of graders of the file itself say that an edit has left alone."""
 _said_inline: WeakKeyDictionary[Green, tuple[_Said, ...]] = WeakKeyDictionary()
 """The same for all graders of an inline task."""
 
@@ -101,8 +116,10 @@ def outline_in_steps(tree: Tree) -> Steps[Outline]:
         return Outline(complete=not tree.errors)
     entries = SuiteFile(tree)
     tasks = yield from in_steps(entries.tasks())
-    said = yield from in_steps(map(_said_by, entries.own_graders()))
-    said += chain.from_iterable((yield from in_steps(_said_in(task, entries) for task in tasks)))
+    said: list[_SaidTogether] = []
+    for place, graders in entries.own_lists():
+        said.append((yield from _said_by_list(place, graders, entries)))
+    said += map(_together, (yield from in_steps(_said_in(task, entries) for task in tasks)))
     return Outline(
         id=word(root.get("id")),
         name=word(root.get("name")),
@@ -110,8 +127,16 @@ def outline_in_steps(tree: Tree) -> Steps[Outline]:
         patterns=tuple(pattern_of(node) for node in pattern_nodes(root)),
         inline_tasks=tuple(task.id for task in tasks),
         tasks_from=word(root.get("tasks_from")),
-        graders=tuple(one.grader for one in said),
+        graders=tuple(chain.from_iterable(one.graders for one in said)),
         model=word(root.get("config", "model")),
+        executor=next(
+            (
+                name
+                for key in ("executor", "engine", "engine_type")
+                if (name := word(root.get("config", key)))
+            ),
+            None,
+        ),
         models=_unique(chain(_models(root), *(one.models for one in said))),
         tools=_unique(chain(_tools(root), *(one.tools for one in said))),
         skill_directories=tuple(
@@ -166,16 +191,35 @@ def _mappings(node: Node | None) -> Iterator[Node]:
             yield item.target
 
 
+def _said_by_list(place: GraderPlace, items: Node, entries: SuiteFile) -> Steps[_SaidTogether]:
+    if items.kind != "sequence":
+        return _together(())
+
+    def said_by(item: Node) -> Steps[tuple[_Said, ...]]:
+        yield from ()
+        return tuple(map(_said_by, entries.graders_at(item, place)))
+
+    kept = yield from _said[place].of(items, said_by)
+    return kept.derived(_all_together)
+
+
+def _all_together(said: tuple[tuple[_Said, ...], ...]) -> _SaidTogether:
+    return _together(tuple(chain.from_iterable(said)))
+
+
+def _together(said: tuple[_Said, ...]) -> _SaidTogether:
+    return _SaidTogether(
+        tuple([one.grader for one in said]),
+        _unique(chain.from_iterable([one.models for one in said])),
+        _unique(chain.from_iterable([one.tools for one in said])),
+    )
+
+
 def _said_by(grader: GraderEntry) -> _Said:
-    known = _said.get(grader.node.green) if grader.task is None else None
-    if known is None or known.grader.has_results != grader.has_results:
-        entry, task = grader.node, grader.task.id if grader.task is not None else None
-        outlined = GraderOutline(grader.name, grader.type, task, grader.has_results)
-        model = word(entry.get("config", "model")) or word(entry.get("model")) or ""
-        known = _Said(outlined, (model,), tuple(_tools_in(entry.get("config"))))
-        if task is None and not refers_elsewhere(entry.green):
-            _said[entry.green] = known
-    return known
+    entry, task = grader.node, grader.task.id if grader.task is not None else None
+    outlined = GraderOutline(grader.name, grader.type, task, grader.has_results)
+    model = word(entry.get("config", "model")) or word(entry.get("model"))
+    return _Said(outlined, () if model is None else (model,), tuple(_tools_in(entry.get("config"))))
 
 
 def _said_in(task: TaskEntry, entries: SuiteFile) -> tuple[_Said, ...]:

@@ -10,25 +10,28 @@ Architecture invariant: answered from memory. The disk is looked at again when t
 
 from __future__ import annotations
 
+import hashlib
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from waza_engine.files import FileError, read_text
+from waza_engine.files import FileError, read_bytes, read_text, text_of
 from waza_engine.markdown import code
 from waza_engine.spec.reading.scalars import Json
 from waza_engine.steps import Steps, finished
+from waza_language_server.project.changed_inputs import ChangedInput, InputTexts, place_of
 from waza_language_server.project.disk import MAX_BYTES, stamp_of
 from waza_language_server.project.ended_runs import EndedRuns
+from waza_language_server.project.regraded import Regraded, Regradings
 from waza_language_server.project.suite_file import GraderEntry, SuiteFile, task_id
 from waza_language_server.project.uris import path_of
 from waza_language_server.syntax.tree import parse
 
 if TYPE_CHECKING:
-    from waza_engine.results.reading.scores import GraderResult, RunResult, TaskResult
+    from waza_engine.results.reading.scores import GraderResult, RunOrigin, RunResult, TaskResult
     from waza_language_server.project.document import Document
     from waza_language_server.project.index import Project
     from waza_language_server.project.runnable_id import RunnableId
@@ -44,6 +47,7 @@ CLOCK_SLACK_SECONDS = 1.0
 MAX_RESULT_BYTES = 32_000_000
 """Longer result files are not read here: the editor waits while one is read, about 50 ms for this."""
 
+MAX_LISTED = 10
 _INPUTS = "//inputs"
 Values = Mapping[tuple[str, str], Json]
 """By task (`""` for the file itself) and by the name of a grader, or `//inputs` and the like."""
@@ -53,13 +57,16 @@ Values = Mapping[tuple[str, str], Json]
 class Outcome:
     """One grader of one task. ``stale`` says in Markdown why the score may no longer hold, "" when it does.
 
-    ``graded`` is the grader entry as it was graded, None when that is not known.
+    ``graded`` is the grader entry as it was graded, None when that is not known; ``changes`` are the files
+    that are not as they were, ``regraded`` is when the recorded answer was graded again.
     """
 
     task: TaskResult
     result: GraderResult
     stale: str = ""
     graded: Json = None
+    changes: tuple[ChangedInput, ...] = ()
+    regraded: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +82,11 @@ class Score:
         """Why the score may no longer hold; "" when all of it does."""
         return next((outcome.stale for outcome in self.outcomes if outcome.stale), "")
 
+    @property
+    def changes(self) -> tuple[ChangedInput, ...]:
+        """The files that are not as they were when it was recorded."""
+        return tuple(dict.fromkeys(change for outcome in self.outcomes for change in outcome.changes))
+
 
 class Scores:
     """The memory of results, shared by all views of a project."""
@@ -86,6 +98,8 @@ class Scores:
         self.today: tuple[Tree, Values] | None = None
         self._graded: dict[tuple[Path, datetime], Values] = {}
         self._ended = EndedRuns(MAX_RESULT_BYTES)
+        self.inputs = InputTexts()
+        self.regraded = Regradings()
 
     def results(self, suite: Path) -> RunResult | None:
         """Return the last results of a suite, None when it was never run."""
@@ -155,9 +169,14 @@ class Scores:
         yield from scores.read_in_steps()
         return scores
 
-    def values_then(self, path: Path, moment: datetime) -> Values | None:
-        """Return what the file said at a moment; None when it was written later and nobody looked before."""
+    def values_then(self, path: Path, moment: datetime, recorded: str | None = None) -> Values | None:
+        """Return what the file said at a moment; None when it was written later and nobody looked before.
+
+        ``recorded`` is its text in the record of the run, if that was kept.
+        """
         known = self._graded.get((path, moment))
+        if known is None and recorded is not None:
+            known = self._graded[path, moment] = finished(values_in_steps(parse(recorded)))
         if known is None:
             stamp = stamp_of(path)
             if not isinstance(stamp, tuple) or stamp[0] / 1e9 > moment.timestamp() + CLOCK_SLACK_SECONDS:
@@ -187,6 +206,13 @@ class DocumentScores:
         self._task = task
         self._runs = runs
         self._own: dict[Path, dict[str, set[str]]] = {}
+        self._changes: dict[tuple[Path, Path], tuple[ChangedInput, ...]] = {}
+        self._origins: dict[datetime, tuple[Suite, RunOrigin]] = {}
+        for suite, run in runs:
+            graders = (grader for task in run.tasks.values() for grader in task.graders.values())
+            for one in (run, *([run.whole] if run.whole else []), *run.tasks.values(), *graders):
+                if one.origin is not None:
+                    self._origins.setdefault(one.timestamp, (suite, one.origin))
 
     @property
     def runs(self) -> Sequence[RunResult]:
@@ -206,12 +232,62 @@ class DocumentScores:
 
     def then(self, moment: datetime) -> Values | None:
         """Return what the document said at a moment; None when nobody knows."""
-        return self._scores.values_then(self._path, moment) if self._path is not None else None
+        return self._values_then(self._path, moment) if self._path is not None else None
+
+    def origin(self, moment: datetime) -> RunOrigin | None:
+        """Return the run that was recorded at a moment."""
+        found = self._origins.get(moment)
+        return None if found is None else found[1]
+
+    def changes(self, moment: datetime, tasks: Collection[str]) -> tuple[ChangedInput, ...]:
+        """Return the files that are not as they were at a run, of those that decide the tasks."""
+        found = self._origins.get(moment)
+        known = () if found is None else self._changes.get((found[0].path, found[1].results), ())
+        return tuple(change for change in known if not change.tasks or not change.tasks.isdisjoint(tasks))
+
+    def other_agent(self, moment: datetime) -> str:
+        """Return who answered at a run, in Markdown, when somebody else would answer today; else ""."""
+        found = self._origins.get(moment)
+        if found is None:
+            return ""
+        (suite, origin), words = found, list[str]()
+        today = suite.outline
+        if today.executor and origin.executor and origin.executor != today.executor:
+            words.append(f"the executor {code(origin.executor)}")
+        if today.model and origin.model and origin.model != today.model:
+            words.append(f"the model {code(origin.model)}")
+        return f"it was recorded with {' and '.join(words)}" if words else ""
+
+    def _values_then(self, path: Path, moment: datetime) -> Values | None:
+        found = self._origins.get(moment)
+        recorded = None if found is None else self._recorded(path, *found)
+        return self._scores.values_then(path, moment, recorded)
+
+    def _recorded(self, path: Path, suite: Suite, origin: RunOrigin) -> str | None:
+        """Return the text of a suite file as it was at a run, None when it was not kept."""
+        for file in self._scores.inputs.recorded(origin).files:
+            if place_of(suite.path, file.path) == path:
+                # What is as it was has not lost its credentials.
+                try:
+                    content = read_bytes(path, MAX_BYTES)
+                    if hashlib.sha256(content).hexdigest() == file.sha256:
+                        return text_of(content)
+                except FileError:
+                    pass
+                return self._scores.inputs.text_then(origin, file.path)
+        return None
 
     def read_in_steps(self) -> Steps[None]:
         """Read the task files that the scores of a suite's graders depend on, with a pause after each."""
         for suite, _ in self._runs if self._task is None else ():
             yield from self._read_overriding(suite)
+        for suite, origin in tuple(self._origins.values()):
+            key = suite.path, origin.results
+            if key not in self._changes and origin.inputs:
+                own = {suite.path, *self._project.task_paths(suite).value}
+                self._changes[key] = yield from self._scores.inputs.changed_in_steps(
+                    origin, suite.path, self._project, own.__contains__
+                )
 
     def of_grader(self, grader: GraderEntry) -> Score | None:
         """Return the score of a grader entry, None when it was never graded."""
@@ -232,9 +308,9 @@ class DocumentScores:
             tasks = [task] if task is not None else []
         else:
             tasks = [task for task in run.tasks.values() if task.id not in self._overriding(suite, name)]
-        now = _Written(path, place, grader.node.to_python(), _inputs(grader), suite.outline.model)
+        now = _Written(path, place, grader.node.to_python(), _inputs(grader))
         outcomes = tuple(
-            self._outcome(run, task, task.graders[name], now) for task in tasks if name in task.graders
+            outcome for task in tasks if (outcome := self._newest(suite, task, now, name)) is not None
         )
         return Score(name, run, outcomes) if outcomes else None
 
@@ -256,30 +332,41 @@ class DocumentScores:
             yield
         self._own[suite.path] = known
 
-    def _outcome(self, run: RunResult, task: TaskResult, result: GraderResult, now: _Written) -> Outcome:
-        then = self._scores.values_then(now.path, result.timestamp)
+    def _newest(self, suite: Suite, task: TaskResult, now: _Written, name: str) -> Outcome | None:
+        regraded = self._scores.regraded.of(suite.path, task, name)
+        recorded = task.graders.get(name)
+        if regraded is not None:
+            return self._outcome(task, regraded.result, now, regraded)
+        return None if recorded is None else self._outcome(task, recorded, now)
+
+    def _outcome(
+        self, task: TaskResult, result: GraderResult, now: _Written, regraded: Regraded | None = None
+    ) -> Outcome:
+        then = self._values_then(now.path, result.timestamp)
+        changes = self.changes(result.timestamp, (task.id,))
         if then is None:
-            return Outcome(task, result, "the file was changed after the run")
-        graded = then.get((now.place, result.name))
+            return Outcome(task, result, "the file was changed after the run", changes=changes)
+        graded = then.get((now.place, result.name)) if regraded is None else regraded.entry
         stale = ""
         if graded != now.grader:
-            stale = "the grader was changed after the run"
+            stale = f"the grader was changed after {'the run' if regraded is None else 'it graded'}"
         elif then.get((now.place, _INPUTS)) != now.inputs:
             stale = "the task was changed after the run"
-        elif result.timestamp == run.timestamp and now.model and run.model and run.model != now.model:
-            stale = f"it was recorded with the model {code(run.model)}"
-        return Outcome(task, result, stale, graded)
+        elif changes:
+            stale = f"{', '.join(code(change.words) for change in changes[:MAX_LISTED])} since the run"
+        else:
+            stale = self.other_agent(result.timestamp)
+        return Outcome(task, result, stale, graded, changes, regraded.at if regraded is not None else None)
 
 
 @dataclass(frozen=True, slots=True)
 class _Written:
-    """What is written now: a grader, the inputs of its task, the model of the suite."""
+    """What is written now: a grader, the inputs of its task."""
 
     path: Path
     place: str
     grader: Json
     inputs: Json
-    model: str | None
 
 
 def _found_in_steps(suite: Path) -> Steps[RunResult | None]:

@@ -89,6 +89,20 @@ class SuiteFile:
         if self._root is not None:
             yield from self._graders_in(self._root, None, span)
 
+    def own_lists(self) -> Iterator[tuple[GraderPlace, Node]]:
+        """Yield the lists in which graders of the file itself stand, and which they are."""
+        for place, graders in self._lists(self._root) if self._root is not None else ():
+            yield place, self._followed(graders)
+
+    def graders_at(
+        self, item: Node, place: GraderPlace, task: TaskEntry | None = None
+    ) -> Iterator[GraderEntry]:
+        """Yield the grader that an item of such a list is, none when it is no mapping."""
+        node = item if item.green.kind == "mapping" else self._mapping(item)
+        if node is not None:
+            name, kind = _names.get(node.green) or _name_and_type(node)
+            yield GraderEntry(name, kind, place, task, node, item)
+
     def graders_of(self, task: TaskEntry, span: Span | None = None) -> Iterator[GraderEntry]:
         """Yield the graders of an inline task; with a span those that touch it."""
         yield from self._graders_in(task.node, task, span)
@@ -102,10 +116,7 @@ class SuiteFile:
     def _graders_in(self, holder: Node, task: TaskEntry | None, span: Span | None) -> Iterator[GraderEntry]:
         for place, graders in self._lists(holder):
             for item in self._items(graders, span):
-                node = item if item.green.kind == "mapping" else self._mapping(item)
-                if node is not None:
-                    name, kind = _names.get(node.green) or _name_and_type(node)
-                    yield GraderEntry(name, kind, place, task, node, item)
+                yield from self.graders_at(item, place, task)
 
     def _lists(self, holder: Node) -> Iterator[tuple[GraderPlace, Node]]:
         own = _value(holder, "graders")
@@ -122,11 +133,14 @@ class SuiteFile:
 
     def _items(self, node: Node, span: Span | None = None) -> Iterator[Node]:
         """Return the items of a list; with a span those that touch it, and the others are not looked at."""
-        items = node.target if node.kind != "alias" or self._follows_aliases else node
+        items = self._followed(node)
         return items.each_item() if span is None else _touching(items, span)
 
+    def _followed(self, node: Node) -> Node:
+        return node.target if node.kind != "alias" or self._follows_aliases else node
+
     def _mapping(self, item: Node) -> Node | None:
-        node = item.target if item.kind != "alias" or self._follows_aliases else item
+        node = self._followed(item)
         return node if node.kind == "mapping" else None
 
     def _position(self, item: Node) -> int:

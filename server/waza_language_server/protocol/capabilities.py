@@ -37,6 +37,7 @@ class ClientAbilities:
     shows_progress: bool = False
     watches_files: bool = False
     asks_the_user: bool = False
+    shows_changes: bool = False
 
 
 def resolve_abilities(capabilities: types.ClientCapabilities) -> ClientAbilities:

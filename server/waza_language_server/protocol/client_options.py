@@ -14,6 +14,8 @@ class ClientOptions:
     it may. ``suggest_command`` is a command of the client that opens the list of suggestions.
     ``severity`` are severities by code, as they were given. ``run_events`` tells whether the client wants to
     hear all that runs tell.
+    ``shows_changes`` tells that it has the command ``waza.showChange``,
+    ``draws_marks`` that it asks for ``waza/marks`` when it is told that they have changed.
     """
 
     interpreter: str | None = None
@@ -21,6 +23,8 @@ class ClientOptions:
     suggest_command: str | None = None
     severity: object = None
     run_events: bool = False
+    shows_changes: bool = False
+    draws_marks: bool = False
 
 
 def client_options(given: object) -> ClientOptions:
@@ -34,6 +38,8 @@ def client_options(given: object) -> ClientOptions:
         _word(suggest),
         options.get("severity"),
         options.get("runEvents") is True,
+        options.get("showsChanges") is True,
+        options.get("drawsMarks") is True,
     )
 
 

@@ -7,13 +7,16 @@ is made).
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from lsprotocol import types
 
+from waza_engine.markdown import code
 from waza_engine.terminal import visible, visible_lines
 from waza_language_server.documentation import diagnostic_page
-from waza_language_server.project.uris import path_of
+from waza_language_server.project.uris import path_of, uri_of
 from waza_language_server.text.labels import label
 from waza_language_server.text.line_index import LineIndex
 
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
     from waza_language_server.features.hover import Hover
     from waza_language_server.features.inlay_hints import InlayHint
     from waza_language_server.features.runnables import Runnable
+    from waza_language_server.project.changed_inputs import ChangedInput
     from waza_language_server.project.document import Document
     from waza_language_server.project.index import Project
     from waza_language_server.protocol.capabilities import ClientAbilities
@@ -57,6 +61,12 @@ _COMPLETION_KIND = {
 
 LONGEST_MESSAGE = 2_000
 """Characters; names in a file can be as long as the file, and nobody reads that."""
+
+
+MAX_CHANGES = 10
+"""Changed files that are linked behind one mark."""
+SHOW_CHANGE = "waza.showChange"
+"""A command of clients that show a file beside what it was at a run."""
 
 
 class Converter:
@@ -106,8 +116,14 @@ class Converter:
 
     def inlay_hint(self, hint: InlayHint) -> types.InlayHint:
         """Return a hint with its tooltip."""
-        tooltip = types.MarkupContent(types.MarkupKind.Markdown, hint.tooltip) if hint.tooltip else None
-        return types.InlayHint(self.position(hint.offset), hint.label, padding_left=True, tooltip=tooltip)
+        told: str | list[types.InlayHintLabelPart] = label(hint.label)
+        text = hint.tooltip
+        if self._abilities.shows_changes and hint.changes:
+            commands = [_show_change(change) for change in hint.changes[:MAX_CHANGES]]
+            told = [types.InlayHintLabelPart(label(hint.label), command=commands[0])]
+            text = "\n\n".join([text, *map(_command_link, commands)])
+        tooltip = types.MarkupContent(types.MarkupKind.Markdown, text) if text else None
+        return types.InlayHint(self.position(hint.offset), told, padding_left=True, tooltip=tooltip)
 
     def completions(
         self, completions: Completions, suggest_command: str | None = None
@@ -208,3 +224,13 @@ class Converter:
 
 def _shortened(message: str) -> str:
     return message if len(message) <= LONGEST_MESSAGE else f"{message[: LONGEST_MESSAGE - 1]}…"
+
+
+def _show_change(change: ChangedInput) -> types.Command:
+    argument = {"results": str(change.results), "path": change.recorded, "uri": uri_of(change.path)}
+    return types.Command(label(f"Show {change.words}"), SHOW_CHANGE, arguments=[argument])
+
+
+def _command_link(command: types.Command) -> str:
+    arguments = quote(json.dumps(command.arguments), safe="")
+    return f"[{code(command.title)}](command:{command.command}?{arguments})"

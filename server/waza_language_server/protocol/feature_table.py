@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from lsprotocol import types
 
-from waza_language_server.protocol.own_requests import RESULT_DOCUMENT, RUNNABLES, TESTS
+from waza_language_server.protocol.own_requests import (
+    FILE_MARKS,
+    MARKS,
+    RECORDED_TEXT,
+    RESULT_DOCUMENT,
+    RUNNABLES,
+    TESTS,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -76,6 +83,9 @@ FEATURES = (
     Feature(types.TEXT_DOCUMENT_CODE_LENS, "code_lens.code_lens", options=types.CodeLensOptions()),
     Feature(types.TEXT_DOCUMENT_INLAY_HINT, "inlay_hint.inlay_hint", options=types.InlayHintOptions()),
     Feature(RUNNABLES, "runnables.runnables"),
+    Feature(RECORDED_TEXT, "recorded_text.recorded_text"),
+    Feature(MARKS, "marks.marks"),
+    Feature(FILE_MARKS, "marks.file_marks", "in slices"),
     Feature(TESTS, "suite_tree.tests", "in slices"),
     Feature(RESULT_DOCUMENT, "result_document.result_document", "in slices"),
     Feature(
@@ -120,7 +130,7 @@ FEATURES = (
     ),
 )
 
-COMMANDS = ("waza.run", "waza.cancel", "waza.restartEngine")
+COMMANDS = ("waza.run", "waza.regrade", "waza.cancel", "waza.restartEngine")
 """What ``workspace/executeCommand`` carries out."""
 
 PULLED_DIAGNOSTICS = Feature(

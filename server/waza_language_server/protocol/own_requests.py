@@ -5,12 +5,33 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from attrs import define
+from attrs import define, frozen
 from lsprotocol import types
 
 RUNNABLES = "waza/runnables"
 RunnablesParams = types.CodeLensParams
 """``textDocument``, as for lenses."""
+
+RECORDED_TEXT = "waza/recordedText"
+MARKS = "waza/marks"
+MarksParams = types.CodeLensParams
+FILE_MARKS = "waza/fileMarks"
+MARKS_CHANGED = "waza/marksChanged"
+"""A notification to clients that draw marks themselves: other scores are known."""
+
+
+@frozen
+class FileMarksParams:
+    """Nothing: all files of the workspace are meant."""
+
+
+@frozen
+class RecordedTextParams:
+    """``results`` is the path of a result file, ``path`` that of a file in its record."""
+
+    results: str
+    path: str
+
 
 TESTS = "waza/tests"
 
@@ -37,6 +58,9 @@ RUN_EVENT = "waza/runEvent"
 
 OWN_REQUESTS: Mapping[str, type[Any]] = {
     RUNNABLES: RunnablesParams,
+    RECORDED_TEXT: RecordedTextParams,
+    MARKS: MarksParams,
     TESTS: TestsParams,
+    FILE_MARKS: FileMarksParams,
     RESULT_DOCUMENT: ResultDocumentParams,
 }

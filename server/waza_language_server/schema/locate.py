@@ -91,7 +91,18 @@ def located_below(node: Node, shape: Shape, catalog: Catalog) -> Iterator[tuple[
 
 def graders_in(root: Node, document_kind: SchemaName, catalog: Catalog) -> Iterator[Node]:
     """Yield every grader entry of a document that is a mapping, in source order."""
-    rest: list[Iterator[tuple[Node, Shape]]] = [iter(((root, catalog.document(document_kind)),))]
+    yield from graders_below(root, catalog.document(document_kind))
+
+
+def grader_places(root: Node, document_kind: SchemaName, catalog: Catalog) -> Iterator[tuple[Node, Shape]]:
+    """Yield the values of the keys of a document in which grader entries may stand, with their shapes."""
+    top = catalog.document(document_kind)
+    yield from _towards_graders(root, top.branch(root.kind, _keys(root, top)))
+
+
+def graders_below(node: Node, shape: Shape) -> Iterator[Node]:
+    """Yield every grader entry that is a mapping in a value of a known shape, itself included."""
+    rest: list[Iterator[tuple[Node, Shape]]] = [iter(((node, shape),))]
     while rest:
         for node, meant in rest[-1]:
             shape = meant.branch(node.kind, _keys(node, meant))

@@ -8,22 +8,25 @@ again.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
-from collections.abc import Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from operator import attrgetter
 
 from waza_engine.steps import Steps
 from waza_language_server.syntax.characters import has_refused
-from waza_language_server.syntax.nodes import Placed
+from waza_language_server.syntax.nodes import Green, Placed
 from waza_language_server.syntax.pieces import (
     Joining,
+    Moved,
     Piece,
     Section,
     Together,
     build_list,
     is_list,
     item_starts,
+    noteworthy,
     outcast_section,
     read_item,
     read_section,
@@ -31,6 +34,7 @@ from waza_language_server.syntax.pieces import (
     section_of,
     strict_whole,
 )
+from waza_language_server.text.common_ends import common_head, common_tail
 from waza_language_server.text.span import Span
 
 _PREAMBLE = re.compile(
@@ -49,6 +53,10 @@ _OUTCAST = re.compile(
 )
 _ODD_STARTS = frozenset("?:&!*|>%@`[{")
 """A line at column 0 that starts so may be more than ``key: value``."""
+
+
+_green: Callable[[Placed], Green] = attrgetter("green")
+_offset: Callable[[Placed], int] = attrgetter("offset")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -166,35 +174,9 @@ class _Change:
 def _changed(old: str, new: str) -> _Change:
     """Find the difference; of several ways to see it, the leftmost."""
     most = min(len(old), len(new))
-    tail = _common_tail(old, new, most)
-    head = _common_head(old, new, most - tail)
+    tail = common_tail(old, new, most)
+    head = common_head(old, new, most - tail)
     return _Change(head, len(old) - tail, len(new) - tail)
-
-
-def _common_head(old: str, new: str, most: int) -> int:
-    at, step = 0, 1 << 16
-    while at < most:
-        size = min(step, most - at)
-        if old[at : at + size] == new[at : at + size]:
-            at += size
-        elif size == 1:
-            break
-        else:
-            step = size // 2
-    return at
-
-
-def _common_tail(old: str, new: str, most: int) -> int:
-    at, step = 0, 1 << 16
-    while at < most:
-        size = min(step, most - at)
-        if old[len(old) - at - size : len(old) - at] == new[len(new) - at - size : len(new) - at]:
-            at += size
-        elif size == 1:
-            break
-        else:
-            step = size // 2
-    return at
 
 
 def _update_plain(start: int, end: int, old: str, body: str, change: _Change) -> Steps[Section | None]:
@@ -222,25 +204,26 @@ def _update_list(
     delta = change.delta
     starts = section.starts
     if delta:
-        starts = (*starts[: index + 1], *(offset + delta for offset in starts[index + 1 :]))
+        starts = (*starts[: index + 1], *map(delta.__add__, starts[index + 1 :]))
     items = (*section.items[:index], item, *section.items[index + 1 :])
-    placed = _moved_children(section, index, item, delta)
     whole = body[start : start + len(section.text) + delta]
-    return build_list(whole, section.head, section.dash, starts, items, placed)
+    faulty = [each for each in section.faulty if each[0] < begin]
+    faulty += [(begin, item)] if noteworthy(item) else []
+    faulty += [(offset + delta, each) for offset, each in section.faulty if offset > begin]
+    moved = Moved(_moved_children(section, index, item, delta), faulty)
+    return build_list(whole, section.head, section.dash, starts, items, moved)
 
 
 def _moved_children(section: Section, index: int, item: Piece, delta: int) -> list[Placed]:
     """Return the items of the list with those of piece ``index`` exchanged and the later ones moved."""
     children = section.children[1].green.children
-    before = sum(len(piece.children) for piece in section.items[:index])
-    behind = before + len(section.items[index].children)
     start = section.starts[index]
+    before = bisect_left(children, start, key=lambda placed: placed.green.start + placed.offset)
+    behind = before + len(section.items[index].children)
     placed = list(children[:before])
     placed.extend(Placed(child.green, child.offset + start) for child in item.children)
-    if delta:
-        placed.extend(Placed(child.green, child.offset + delta) for child in children[behind:])
-    else:
-        placed.extend(children[behind:])
+    later = children[behind:]
+    placed.extend(map(Placed, map(_green, later), map(delta.__add__, map(_offset, later))))
     return placed
 
 

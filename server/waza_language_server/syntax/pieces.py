@@ -122,35 +122,40 @@ def outcast_section(text: str) -> Steps[Section]:
     return Section(text, piece, piece.children, open=piece.open, faulty=((0, piece),))
 
 
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """What an edit of one item leaves of a list: the items where they stand now, and ``Section.faulty``."""
+
+    placed: Sequence[Placed]
+    faulty: Sequence[tuple[int, Piece]]
+
+
 def build_list(
     text: str,
     head: Piece,
     dash: int,
     starts: Sequence[int],
     items: Sequence[Piece],
-    placed: Sequence[Placed] = (),
+    moved: Moved | None = None,
     *,
     still_open: bool = False,
 ) -> Section:
-    """Put a section together from its parts.
-
-    ``placed`` are the items of the list when the caller has them.
-    """
-    if not placed:
+    """Put a section together from its parts."""
+    if moved is None:
+        parts = list(zip(starts, items, strict=True))
         placed = [
-            Placed(child.green, child.offset + start)
-            for start, item in zip(starts, items, strict=True)
-            for child in item.children
+            Placed(child.green, child.offset + start) for start, item in parts for child in item.children
         ]
+        faulty = [part for part in [(0, head), *parts] if noteworthy(part[1])]
+        moved = Moved(placed, faulty)
     key = head.children[0]
     anchor = head.children[1].green
-    faulty = [(start, item) for start, item in zip(starts, items, strict=True) if noteworthy(item)]
-    if noteworthy(head):
-        faulty.insert(0, (0, head))
     end = starts[-1] + items[-1].end
-    value = Green("sequence", starts[0] + dash, end, "block", "", anchor.tag, anchor.anchor, tuple(placed))
+    value = Green(
+        "sequence", starts[0] + dash, end, "block", "", anchor.tag, anchor.anchor, tuple(moved.placed)
+    )
     return Section(
-        text, head, (key, Placed(value)), dash, tuple(starts), tuple(items), still_open, tuple(faulty)
+        text, head, (key, Placed(value)), dash, tuple(starts), tuple(items), still_open, tuple(moved.faulty)
     )
 
 

@@ -242,12 +242,7 @@ class _Reader:
         if state == "empty":
             child = yield from self.block(below, self.parent_of(below, head), depth + 1)
         elif state == "value" and below and has_keys(self.text, below):
-            self.fault(
-                SyntaxFault(
-                    Span(value.start, value.end),
-                    "A key has either a value on its line or lines below it; move this value or delete it.",
-                )
-            )
+            self.fault(self.too_deep(head, below[0], match))
             child = yield from self.block(below, head.column, depth + 1)
         else:
             child = yield from self.value(
@@ -257,6 +252,14 @@ class _Reader:
             at = min(match.end() + self.text.startswith(" ", match.end()), head.end)
             child = Placed(Green("scalar", at, at))
         self.out.children.extend((key, child))
+
+    def too_deep(self, head: Line, line: Line, key: re.Match[str]) -> SyntaxFault:
+        """Return the fault of a line that is indented below a key which has its value already."""
+        name = self.text[head.content : key.end()].rstrip(": \t")[:40]
+        spaces = "space" if head.column == 1 else "spaces"
+        advice = f"indent this by {head.column} {spaces}" if head.column else "do not indent this"
+        message = f"`{name}` has a value already; {advice}, or quote the text above if this belongs to it."
+        return SyntaxFault(Span(line.content, line.end), message, "yaml-indentation")
 
     def unread(self, lines: Sequence[Line]) -> None:
         """Keep the key of an entry; its value stays broken."""

@@ -10,12 +10,17 @@ says. Form feed, NEL and U+2028, where ``str.splitlines`` breaks too, are charac
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import accumulate
 from typing import Literal
 
+from waza_language_server.text.common_ends import common_head, common_tail
 from waza_language_server.text.span import Span
 
 Encoding = Literal["utf-8", "utf-16", "utf-32"]
+
+_BLOCK_CHARACTERS = 1 << 14
 
 
 class LineIndex:
@@ -24,32 +29,38 @@ class LineIndex:
     Lines and columns are 0-based; a column counts code units of the given encoding.
     """
 
-    __slots__ = ("_ascii", "_starts", "_text")
+    __slots__ = ("_ascii", "_blocks", "_first_lines", "_offsets", "_text")
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, before: LineIndex | None = None) -> None:
+        """Of an earlier version, ``before``, what did not change is taken over."""
         self._text = text
         self._ascii = text.isascii()
-        self._starts = _line_starts(text)
+        self._blocks = _blocks(text, is_last=True) if before is None else before._changed_blocks(text)
+        self._offsets = [0, *accumulate(block.length for block in self._blocks)]
+        self._first_lines = [0, *accumulate(len(block.starts) for block in self._blocks)]
 
     @property
     def line_count(self) -> int:
         """How many lines there are; the empty one behind a final line break counts."""
-        return len(self._starts)
+        return self._first_lines[-1]
 
     def line_of(self, offset: int) -> int:
         """Return the line that holds the offset; offsets outside the text belong to the nearest line."""
-        return bisect_right(self._starts, max(offset, 0)) - 1
+        offset = max(offset, 0)
+        number = self._block_of(offset)
+        starts = self._blocks[number].starts
+        return self._first_lines[number] + bisect_right(starts, offset - self._offsets[number]) - 1
 
     def line_span(self, line: int) -> Span:
         """Return the characters of a line without its break.
 
         Empty at the end of the text behind the last line.
         """
-        if line >= len(self._starts):
+        if line >= self.line_count:
             return Span(len(self._text), len(self._text))
         line = max(line, 0)
-        start = self._starts[line]
-        end = self._starts[line + 1] if line + 1 < len(self._starts) else len(self._text)
+        start = self._start(line)
+        end = self._start(line + 1) if line + 1 < self.line_count else len(self._text)
         while end > start and self._text[end - 1] in "\r\n":
             end -= 1
         return Span(start, end)
@@ -87,6 +98,47 @@ class LineIndex:
             if used > character:
                 return span.start + index
         return span.end
+
+    def _start(self, line: int) -> int:
+        number = bisect_right(self._first_lines, line, hi=len(self._blocks)) - 1
+        return self._offsets[number] + self._blocks[number].starts[line - self._first_lines[number]]
+
+    def _block_of(self, offset: int) -> int:
+        return bisect_right(self._offsets, offset, hi=len(self._blocks)) - 1
+
+    def _changed_blocks(self, text: str) -> list[_Block]:
+        """Return the blocks of another text; those in front of the difference and behind it are the same."""
+        most = min(len(text), len(self._text))
+        head = common_head(self._text, text, most)
+        old_end = len(self._text) - common_tail(self._text, text, most - head)
+        # The break in front of a block may be what has gone: a block that begins where the difference ends
+        # is cut again, too.
+        first, last = self._block_of(head), self._block_of(old_end)
+        end = self._offsets[last + 1] + len(text) - len(self._text)
+        is_last = last + 1 == len(self._blocks)
+        between = _blocks(text[self._offsets[first] : end], is_last=is_last)
+        return [*self._blocks[:first], *between, *self._blocks[last + 1 :]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """Whole lines: how many characters they have together, and where each starts from the first one on."""
+
+    length: int
+    starts: Sequence[int]
+
+
+def _blocks(text: str, *, is_last: bool) -> list[_Block]:
+    """Cut text behind line breaks; only the last block has a line without one, perhaps an empty line."""
+    found: list[_Block] = []
+    at = 0
+    while (end := text.find("\n", at + _BLOCK_CHARACTERS) + 1) > 0:
+        found.append(_Block(end - at, _line_starts(text[at:end])[:-1]))
+        at = end
+    if is_last or at < len(text):
+        starts = _line_starts(text[at:])
+        found.append(_Block(len(text) - at, starts if is_last else starts[:-1]))
+    return found
 
 
 def _width(text: str, encoding: Encoding) -> int:

@@ -25,7 +25,7 @@ def grader(kind: str, config: str) -> str:
         (grader("file", "{content_patterns: [{path: a, must_match: [x], must_not_match: [x]}]}"), "x"),
         (grader("behavior", "{required_tools: [bash], forbidden_tools: [bash]}"), "bash"),
         (grader("behavior", "{required_tools: [a, b], max_tool_calls: 1}"), "1"),
-        (grader("tool_constraint", "{expect_tools: [{tool: a}], reject_tools: [{tool: a}]}"), "{tool: a}"),
+        (grader("tool_constraint", "{expect_tools: [{tool: ^a}], reject_tools: [{tool: ^a}]}"), "{tool: ^a}"),
         (f"{TASK}expected:\n  output_contains: [abc]\n  output_not_contains: [b]\n", "b"),
         (f"{TASK}expected:\n  behavior:\n    required_tools: [a]\n    forbidden_tools: [a]\n", "a"),
     ],
@@ -100,3 +100,17 @@ def test_weights_that_do_not_add_up_to_one_are_scaled() -> None:
 )
 def test_weights_that_add_up_are_left_alone(weights: tuple[str, ...]) -> None:
     assert "weights-not-one" not in dict(found(metrics(*weights), "eval"))
+
+
+def test_a_block_that_a_task_does_not_have_gives_back_what_belongs_at_its_top() -> None:
+    text = f"{TASK}config:\n  timeout_seconds: 5\n"
+    assert found(text) == [("misplaced-key", "timeout_seconds")]
+    repaired = fixed(text, "misplaced-key")
+    assert found(repaired) == []
+    assert "config" not in repaired
+
+
+def test_a_bare_name_of_a_rejected_tool_is_anchored() -> None:
+    text = grader("tool_constraint", "{reject_tools: [{tool: rm}, {tool: ^a$}]}")
+    assert found(text) == [("unanchored-tool", "rm")]
+    assert fixed(text, "unanchored-tool") == text.replace("rm", "'^rm$'")

@@ -142,9 +142,9 @@ def test_a_task_that_ended_in_an_error_shows_it_and_no_older_scores(suite: Path)
     path.write_text(json.dumps(document))
     date(path, at)
     (mark,) = Editor().hints(suite.parent / "tasks/second.yaml", "task")
-    assert mark.label == "⚠ error"
+    assert mark.label == "! not logged in to GitHub"
     assert "not logged in to GitHub" in mark.tooltip
-    assert [hint.label for hint in Editor().hints(suite, "eval")] == ["⚠ 0/1 tasks"]
+    assert [hint.label for hint in Editor().hints(suite, "eval")] == ["! 0/1 tasks"]
 
 
 def test_a_verdict_is_stale_when_one_of_its_graders_was_run_again_by_itself(suite: Path) -> None:
@@ -184,7 +184,7 @@ def test_each_trigger_prompt_says_whether_the_skill_was_used_as_it_should(suite:
         == """\
 ⋯
   - prompt: Use it  ‹✗ not triggered›
-  - prompt: Use it now  ‹⚠ error›
+  - prompt: Use it now  ‹! no answer in 60 s›
 ⋯
   - prompt: Leave it  ‹✓›
 """

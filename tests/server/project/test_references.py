@@ -7,17 +7,23 @@ from pathlib import Path
 import pytest
 
 from tests.server.project.files import opened, put, workspace_with
+from waza_language_server.analysis.grader_entries import GraderEntries
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import SuiteView
 from waza_language_server.analysis.suite_rules.task_globs import task_globs
 from waza_language_server.features.annotated_source import annotate_source, carets_of
 from waza_language_server.project.document import Document
+from waza_language_server.project.workspace import Workspace
 from waza_language_server.syntax.tried_edits import apply
 
 
 def problems(folder: Path, text: str, name: str = "eval.yaml") -> tuple[Document, list[Problem]]:
     document = opened(put(folder, name, text), "eval")
-    return document, list(task_globs(SuiteView(document, workspace_with(document), ())))
+    return document, list(task_globs(view_of(document, workspace_with(document))))
+
+
+def view_of(document: Document, workspace: Workspace) -> SuiteView:
+    return SuiteView(document, workspace, GraderEntries(document.tree, document.kind, workspace.catalog))
 
 
 def drawn(folder: Path, text: str) -> str:
@@ -104,4 +110,4 @@ def test_nothing_is_said_otherwise(tmp_path: Path, text: str) -> None:
 
 def test_nothing_is_said_of_a_document_that_is_on_no_disk() -> None:
     document = Document("untitled:eval.yaml", 1, "skill: x\ntasks: [none/*.yaml]\n", "eval")
-    assert list(task_globs(SuiteView(document, workspace_with(), ()))) == []
+    assert list(task_globs(view_of(document, workspace_with()))) == []

@@ -189,8 +189,8 @@ graders:
 def test_a_value_and_lines_below_it() -> None:
     assert drawn("config: x\n  model: y\n") == snapshot("""\
 config: x
-        ^ A key has either a value on its line or lines below it; move this value or delete it.
   model: y
+  ^^^^^^^^ `config` has a value already; do not indent this, or quote the text above if this belongs to it.
 """)
 
 

@@ -15,7 +15,12 @@ def header_document(header: RunHeader) -> Json:
         "name": "waza-engine",
         "version": waza_engine.__version__,
         "eval_file": header.eval_file,
-        **given(tasks=list(header.tasks), graders=list(header.graders), settings=dict(header.settings)),
+        **given(
+            tasks=list(header.tasks),
+            graders=list(header.graders),
+            settings=dict(header.settings),
+            inputs=header.inputs,
+        ),
     }
     return {
         "schemaVersion": SCHEMA_VERSION,
@@ -51,6 +56,7 @@ def header_of(document: Block) -> RunHeader:
         tasks=texts_of(engine.get("tasks")),
         graders=texts_of(engine.get("graders")),
         settings=block_of(engine, "settings"),
+        inputs=text_of(engine.get("inputs")),
     )
 
 

@@ -22,7 +22,14 @@ from waza_engine.results.json_values import Block, block_of, blocks_of, number, 
 from waza_engine.results.places import JOURNAL_SUFFIX, LONGEST_BYTES
 from waza_engine.results.reading.formats import document_in, is_of_the_python_era, todays_header, todays_task
 from waza_engine.results.reading.score_fields import holds_too_much, score_fields
-from waza_engine.results.reading.scores import MOST_SCORES, MetricResult, PromptResult, RunResult, TaskResult
+from waza_engine.results.reading.scores import (
+    MOST_SCORES,
+    MetricResult,
+    PromptResult,
+    RunOrigin,
+    RunResult,
+    TaskResult,
+)
 from waza_engine.results.reading.task_scores import task_result_in_steps
 from waza_engine.results.reviews.reviewed import RunReviews, reviews_of_in_steps
 from waza_engine.results.task_conclusion import TaskConclusion, conclude_task
@@ -55,6 +62,7 @@ def scores_in_file(path: Path) -> Steps[RunResult | None]:
         return None
     yield
     header = header_of(document)
+    origin = RunOrigin(path, header.executor, header.model, header.inputs)
     reviews = yield from reviews_of_in_steps(document, path)
     tasks: dict[str, TaskResult] = {}
     tools: dict[str, None] = {}
@@ -66,7 +74,7 @@ def scores_in_file(path: Path) -> Steps[RunResult | None]:
             log.warning("Only the first scores in %s are shown: there are too many.", path)
             break
         task, changed = _reviewed(todays_task(block) if is_old else block, reviews)
-        result = yield from task_result_in_steps(task, header.started)
+        result = yield from task_result_in_steps(task, header.started, origin)
         tasks[result.id] = result
         tools |= _tools_of(task)
         reviewed = reviewed or changed
@@ -93,6 +101,7 @@ def scores_in_file(path: Path) -> Steps[RunResult | None]:
         tools=tuple(tools),
         metrics=tuple(_metrics(document)),
         prompts=tuple(_prompts(document, header.started)),
+        origin=origin,
     )
 
 

@@ -114,6 +114,7 @@ class _Engine(TypedDict, total=False):
     settings: _Settings | None
     eval_file: _Scalar
     status: _Scalar
+    inputs: _Scalar
 
 
 class _Metric(TypedDict, total=False):

@@ -23,6 +23,16 @@ class CheckResult:
 
 
 @dataclass(frozen=True, slots=True)
+class RunOrigin:
+    """The run that a verdict is of: where it is recorded, who answered, and the name of what decided it."""
+
+    results: Path
+    executor: str
+    model: str
+    inputs: str
+
+
+@dataclass(frozen=True, slots=True)
 class GraderResult:
     """One grader of one task, over all trials. ``status`` is ``graded``, ``pending`` or ``error``.
 
@@ -40,6 +50,7 @@ class GraderResult:
     feedback: str
     checks: tuple[CheckResult, ...]
     timestamp: datetime
+    origin: RunOrigin | None = None
 
     @property
     def trials(self) -> int:
@@ -69,6 +80,7 @@ class TaskResult:
     graders: Mapping[str, GraderResult]
     timestamp: datetime
     error: str = ""
+    origin: RunOrigin | None = None
 
     @property
     def passed(self) -> bool:
@@ -138,6 +150,7 @@ class RunResult:
     metrics: tuple[MetricResult, ...] = ()
     prompts: tuple[PromptResult, ...] = ()
     whole: RunResult | None = None
+    origin: RunOrigin | None = None
 
     @property
     def size(self) -> int:

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from waza_engine.results.codec.verdicts import verdict_blocks, verdict_of
 from waza_engine.results.json_values import Block, block_of, blocks_of, number, text_of
-from waza_engine.results.reading.scores import CheckResult, GraderResult, TaskResult
+from waza_engine.results.reading.scores import CheckResult, GraderResult, RunOrigin, TaskResult
 from waza_engine.results.record import Validation
 from waza_engine.steps import Steps, finished
 from waza_engine.vocabulary import Check
@@ -20,7 +20,9 @@ def task_result(task: Block, timestamp: datetime) -> TaskResult:
     return finished(task_result_in_steps(task, timestamp))
 
 
-def task_result_in_steps(task: Block, timestamp: datetime) -> Steps[TaskResult]:
+def task_result_in_steps(
+    task: Block, timestamp: datetime, origin: RunOrigin | None = None
+) -> Steps[TaskResult]:
     """Do the same with pauses, where a task has many trials or verdicts."""
     runs = blocks_of(task.get("runs"))
     by_grader: dict[str, list[Validation]] = {}
@@ -36,7 +38,7 @@ def task_result_in_steps(task: Block, timestamp: datetime) -> Steps[TaskResult]:
                 yield
     graders: dict[str, GraderResult] = {}
     for name, verdicts in by_grader.items():
-        graders[name] = _grader(name, verdicts, timestamp)
+        graders[name] = _grader(name, verdicts, timestamp, origin)
         done += sum(1 + len(verdict.checks) for verdict in verdicts)
         if done > _VALUES_PER_PAUSE:
             done = 0
@@ -51,11 +53,14 @@ def task_result_in_steps(task: Block, timestamp: datetime) -> Steps[TaskResult]:
         passed_trials=sum(run.get("status") == "passed" for run in runs),
         graders=graders,
         timestamp=timestamp,
+        origin=origin,
         error=text_of(task.get("error_msg")) or next((error for error in errors if error), ""),
     )
 
 
-def _grader(name: str, verdicts: Sequence[Validation], timestamp: datetime) -> GraderResult:
+def _grader(
+    name: str, verdicts: Sequence[Validation], timestamp: datetime, origin: RunOrigin | None
+) -> GraderResult:
     statuses = [verdict.status for verdict in verdicts]
     scores = [verdict.score for verdict in verdicts]
     passes = [verdict.passed for verdict in verdicts]
@@ -71,6 +76,7 @@ def _grader(name: str, verdicts: Sequence[Validation], timestamp: datetime) -> G
         feedback=verdicts[-1 if passed else passes.index(False)].feedback,
         checks=tuple(_checks(verdicts)),
         timestamp=timestamp,
+        origin=origin,
     )
 
 

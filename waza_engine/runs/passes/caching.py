@@ -12,8 +12,7 @@ import hashlib
 import json
 import os
 import platform
-import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
@@ -26,8 +25,9 @@ from waza_engine.results.json_values import Block
 from waza_engine.results.places import LONGEST_BYTES
 from waza_engine.results.record import TaskOutcome
 from waza_engine.results.writing.store import ResultsError, encoded, keep_out_of_git, write_atomically
-from waza_engine.runs.agent.workspace import fixture_directory
+from waza_engine.runs.agent.setup import AgentSetup
 from waza_engine.runs.loading.suite import Suite, SuiteTask
+from waza_engine.runs.passes.deciding_files import MOST_BYTES, DecidingFiles, files_at
 from waza_engine.runs.settings.table import RunSettings
 from waza_engine.runs.trials.context import RunContext
 from waza_engine.runs.trials.trial import TrialTask
@@ -39,8 +39,6 @@ DIRECTORY = ".waza-cache"
 _FORMAT = 1
 _IGNORE = ".gitignore"
 _MOST_FILES = 5_000
-_MOST_BYTES = 200 * 2**20
-_LONGEST_REFERENCE = 400
 # What decides how a run is arranged, but no answer.
 _WITHOUT_EFFECT = {
     "parallel",
@@ -51,8 +49,6 @@ _WITHOUT_EFFECT = {
     "group_by",
     "trials_per_task",
 }
-_SOURCES = {".py", ".js", ".mjs", ".cjs", ".ts", ".mts", ".sh", ".rb", ".ps1"}
-_SKIPPED_FOLDERS = {".git", ".waza", ".venv", "node_modules", "__pycache__", DIRECTORY}
 _PROVIDER_ENDINGS = ("_BASE_URL", "_ENDPOINT", "_API_BASE", "_API_VERSION")
 _PROVIDER_PREFIXES = ("COPILOT_", "WAZA_")
 
@@ -92,7 +88,7 @@ class TaskCache:
         self._executor = executor
         self._model = model
         self._contents: dict[Path, str | None] = {}
-        self._references: dict[tuple[str, tuple[Path, ...]], tuple[Path, ...]] = {}
+        self._reads: tuple[AgentSetup, DecidingFiles] | None = None
 
     def key(self, source: SuiteTask, task: TrialTask, context: RunContext) -> str | None:
         """Return the key of a task as it would run now, None when its result must not be kept."""
@@ -156,32 +152,16 @@ class TaskCache:
 
     def _files(self, source: SuiteTask, task: TrialTask, context: RunContext) -> dict[str, str] | None:
         """Return the digest of everything on disk that the task reads, None when that is too much."""
-        suite, spec = context.suite, task.spec
-        fixtures = fixture_directory(spec, suite.directory)
-        near = (suite.directory, fixtures, source.path.parent)
-        far = (Path.cwd(), *suite.directory.parents)
-        written = [
-            *_texts(suite.spec.model_dump(mode="json", exclude={"tasks", "tasks_from"})),
-            *_texts(spec.model_dump(mode="json")),
-            *_texts([built.entry.model_dump(mode="json") for built in task.graders]),
-        ]
-        places = {place for text in dict.fromkeys(written) for place in self._referenced(text, near, far)}
-        places |= set(context.agent.skills_of(spec).directories)
-        places |= {source for built in task.graders for source in _foreign_source(built.grader)}
-        if fixtures.is_dir() and any(built.grader and built.grader.reads_fixtures for built in task.graders):
-            places.add(fixtures)
+        if self._reads is None or self._reads[0] is not context.agent:
+            self._reads = context.agent, DecidingFiles(context.suite, context.agent)
+        places = self._reads[1].places(source, task)
+        suite = context.suite
         found: dict[str, str] = {}
         for place in sorted(places):
             digest = self._digest(place, suite.directory)
             if digest is None:
                 return None
             found[str(place)] = digest
-        return found
-
-    def _referenced(self, text: str, near: tuple[Path, ...], far: tuple[Path, ...]) -> tuple[Path, ...]:
-        found = self._references.get((text, near))
-        if found is None:
-            found = self._references[text, near] = tuple(_referenced(text, near, far))
         return found
 
     def _digest(self, place: Path, suite_directory: Path) -> str | None:
@@ -257,78 +237,18 @@ def _provider_environment() -> dict[str, str]:
     }
 
 
-def _texts(value: object) -> Iterator[str]:
-    match value:
-        case str():
-            yield value
-        case Mapping():
-            for item in cast("Mapping[object, object]", value).values():
-                yield from _texts(item)
-        case list() | tuple():
-            for item in cast("Sequence[object]", value):
-                yield from _texts(item)
-        case _:
-            pass
-
-
-def _referenced(text: str, near: Sequence[Path], far: Sequence[Path]) -> Iterator[Path]:
-    """Yield the files and folders that a text of the suite names, alone or as one word of a command.
-
-    A plain word is looked for in the near places only: one that is no path is the rule.
-    """
-    if not text or len(text) > _LONGEST_REFERENCE or "\n" in text or "\0" in text:
-        return
-    for written in sorted({text, *text.split()}):
-        is_path = any(sign in written for sign in "/\\.")
-        for root in (*near, *far) if is_path else near:
-            with contextlib.suppress(OSError, ValueError, RuntimeError):
-                place = root / Path(written).expanduser()
-                if place.exists():
-                    yield place
-                    break
-
-
-def _foreign_source(grader: object) -> Iterator[Path]:
-    """Yield the file of a grader type that is not the engine's own: its version says nothing of it."""
-    module = sys.modules.get(type(grader).__module__)
-    file = getattr(module, "__file__", None)
-    if file and not type(grader).__module__.startswith(f"{waza_engine.__name__}."):
-        yield Path(file)
-
-
 def _digest_of(place: Path, suite_directory: Path) -> str | None:
     """Return the digest of a file (of a program: with the sources beside it) or of all files of a folder."""
     digest = hashlib.sha256()
     files = bytes_read = 0
     try:
-        for file, name in _listed(place, suite_directory):
+        for file, name in files_at(place, suite_directory):
             files += 1
             bytes_read += file.stat().st_size
-            if files > _MOST_FILES or bytes_read > _MOST_BYTES:
+            if files > _MOST_FILES or bytes_read > MOST_BYTES:
                 return None
             with opened_to_read(file) as content:
                 digest.update(f"{name}\0{hashlib.file_digest(content, 'sha256').hexdigest()}\n".encode())
     except OSError:
         return None
     return digest.hexdigest()
-
-
-def _listed(place: Path, suite_directory: Path) -> Iterator[tuple[Path, str]]:
-    if place.is_dir():
-        for folder, folders, names in os.walk(place):
-            # A skill may hold its suite: what a task reads of that is looked at by itself.
-            folders[:] = sorted(
-                name
-                for name in folders
-                if name not in _SKIPPED_FOLDERS and Path(folder, name) != suite_directory
-            )
-            for name in sorted(names):
-                file = Path(folder, name)
-                if file.is_file():
-                    yield file, file.relative_to(place).as_posix()
-        return
-    yield place, place.name
-    if place.suffix in _SOURCES or (place.suffix == ".json" and b'"$ref"' in read_bytes(place, _MOST_BYTES)):
-        for sibling in sorted(place.parent.iterdir()):
-            if sibling != place and sibling.suffix == place.suffix and sibling.is_file():
-                yield sibling, sibling.name

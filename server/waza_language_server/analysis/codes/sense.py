@@ -21,6 +21,37 @@ SENSE_CODES = (
         "Which of the two is meant is for the author to say.",
     ),
     Code(
+        "unanchored-tool",
+        "A rejected tool is a pattern that fits other names, too",
+        "hint",
+        "`tool` of a `tool_constraint` grader is searched anywhere in the name, so `rm` rejects `format`.",
+        f"{_TASK}graders:\n  - type: tool_constraint\n    name: c\n    config:\n      reject_tools:\n"
+        "        - tool: rm\n",
+        f"{_TASK}graders:\n  - type: tool_constraint\n    name: c\n    config:\n      reject_tools:\n"
+        "        - tool: '^rm$'\n",
+    ),
+    Code(
+        "orphan-task",
+        "No suite picks the task up",
+        "hint",
+        "The file stands in the `tasks` folder of a suite whose patterns leave it out.",
+        _TASK,
+        f"{_TASK}enabled: false\n",
+        "Whether the pattern or the name of the file is wrong is for the author to say.",
+        files={
+            "../eval.yaml": f"{_EVAL}tasks: [tasks/first.yaml]\n",
+            "first.yaml": _TASK.replace("id: t", "id: f"),
+        },
+    ),
+    Code(
+        "wrong-schema",
+        "The modeline names the schema of another kind of file",
+        "warning",
+        "Other tools check the file by the schema of the modeline, and mark what is right.",
+        f"# yaml-language-server: $schema=../schemas/eval.schema.json\n{_TASK}",
+        f"# yaml-language-server: $schema=../schemas/task.schema.json\n{_TASK}",
+    ),
+    Code(
         "prompt-on-both-sides",
         "The prompt must trigger the skill and must not",
         "warning",

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Container
 from functools import partial
-from weakref import WeakKeyDictionary
 
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import Found, GradersView
-from waza_language_server.syntax.nodes import Green, Node
+from waza_language_server.syntax.nodes import Node
 from waza_language_server.text.edit import Edit, Fix, Related
 from waza_language_server.text.scalar_map import ScalarMap
-
-_names: WeakKeyDictionary[Green, str | None] = WeakKeyDictionary()
 
 
 def duplicate_names(view: GradersView) -> Found:
@@ -22,16 +18,11 @@ def duplicate_names(view: GradersView) -> Found:
     Lists are compared on their own: the graders of two checkpoints never meet.
     """
     text, graders = view.text, view.graders
-    counted: Counter[str] = Counter()
-    for grader in graders:
-        name = name_of(grader)
-        if name is not None:
-            counted[name] += 1
-        yield None
-    if len(counted) == counted.total():
+    counted = yield from graders.counted(name_of)
+    if all(count == 1 for name, count in counted.items() if name is not None):
         return
     first: dict[tuple[object, str], Node] = {}
-    names = set(counted)
+    names = {name for name in counted if name is not None}
     for grader in graders:
         yield None
         node = name_node(grader)
@@ -50,16 +41,9 @@ def duplicate_names(view: GradersView) -> Found:
 
 
 def name_of(grader: Node) -> str | None:
-    """Return a grader's name, or None when it has none that is text; remembered while the entry lives."""
-    green = grader.green
-    if green in _names:
-        return _names[green]
+    """Return a grader's name, or None when it has none that is text."""
     node = name_node(grader)
-    name = node.value if node is not None else None
-    entry = grader.entry("name")
-    if entry is None or entry.value.kind != "alias":
-        _names[green] = name
-    return name
+    return node.value if node is not None else None
 
 
 def name_node(grader: Node) -> Node | None:

@@ -10,11 +10,14 @@ from waza_engine.spec.reading.scalars import Json
 from waza_engine.steps import Steps
 from waza_language_server.schema.locate import shape_below
 from waza_language_server.schema.shape import Shape
+from waza_language_server.syntax.kept_items import KeptItems
 from waza_language_server.syntax.nodes import Node
 
 MERGE = "<<"
 _DEEPEST = 100
 _VALUES_PER_PAUSE = 100
+_others: KeptItems[bool] = KeptItems(bool)
+"""Which items of lists of graders are no grader entries."""
 
 
 def document_value(node: Node, shape: Shape) -> Steps[Json]:
@@ -47,6 +50,11 @@ def merged(value: Json, depth: int) -> Json:
     return result
 
 
+def _is_other(item: Node) -> Steps[bool]:
+    yield from ()
+    return item.kind != "mapping"
+
+
 def _without_graders(node: Node, shape: Shape, depth: int) -> Steps[Json]:
     if node.kind == "mapping":
         if shape.branch("mapping").kind == "grader":
@@ -64,9 +72,10 @@ def _without_graders(node: Node, shape: Shape, depth: int) -> Steps[Json]:
                 result[entry.key.value] = yield from _without_graders(entry.value, below, depth - 1)
         return result
     if node.kind == "sequence" and depth > 0 and (items := shape.branch("sequence").items) is not None:
-        if items.kind == "grader" and all(child.green.kind == "mapping" for child in node.green.children):
+        if items.kind == "grader" and not (yield from _others.of(node, _is_other)).marked:
             # Thousands of graders are the one thing that makes a document long: no node is made for them.
-            return [{} for _ in node.green.children]
+            empty: list[Json] = [{}]
+            return empty * len(node.green.children)
         values: list[Json] = []
         for number, item in enumerate(node.each_item()):
             if not number % _VALUES_PER_PAUSE:

@@ -97,6 +97,8 @@ def unknown_key(subject: Subject, mapping: Node, shape: Shape, entry: Entry) -> 
     slips = slips_of(key, shape.properties)
     if slips:
         return _misspelt(subject, mapping, shape, entry, slips[0], safe=len(slips) == 1)
+    if (held := _needless_block(mapping, shape, entry)) is not None:
+        return _unwrapped(subject, mapping, shape, entry, held)
     owners = _types_with_option(subject, mapping, key)
     known_keys = shape.properties
 
@@ -249,6 +251,29 @@ def _moved_up(subject: Subject, mapping: Node, shape: Shape, entry: Entry, above
     fixes = (Fix(title, partial(move_entry_up, subject.tree, entry, above)),)
     problem = Problem("misplaced-key", entry.key.span, message, shape.unknown_keys, fixes)
     return UnknownKey(problem, mapping, above, (entry.key.value,))
+
+
+def _needless_block(mapping: Node, shape: Shape, entry: Entry) -> Entry | None:
+    """Return the only entry of an unknown block that the mapping around the block knows and has not."""
+    entries = entry.value.entries if entry.value.kind == "mapping" else ()
+    if len(entries) != 1 or entries[0].key.value in _EVERYWHERE:
+        return None
+    (held,) = entries
+    known = shape.properties.get(held.key.value)
+    if known is None or mapping.entry(held.key.value) is not None:
+        return None
+    return held if known.shape.fits(held.value.target.kind) else None
+
+
+def _unwrapped(subject: Subject, mapping: Node, shape: Shape, entry: Entry, held: Entry) -> UnknownKey:
+    place = "at the top of the file" if mapping.parent is None else f"in {subject.name_of(mapping)}"
+    message = f"`{held.key.value}` belongs {place}; under `{entry.key.value}` it has no effect here."
+    title = (
+        "Move to the top of the file" if mapping.parent is None else f"Move into {subject.name_of(mapping)}"
+    )
+    fixes = (Fix(title, partial(move_entry_up, subject.tree, held, mapping)),)
+    problem = Problem("misplaced-key", held.key.span, message, shape.unknown_keys, fixes)
+    return UnknownKey(problem, mapping, mapping, (held.key.value,))
 
 
 def _advised(shape: Shape) -> Iterator[str]:

@@ -72,18 +72,24 @@ def unknown_names(view: SuiteView) -> Found:
 def unknown_judges(view: SuiteView) -> Found:
     """Yield the names in ``calibrate_grader`` that no grader of the file or its suite has."""
     document = view.document
-    nodes: list[Node] = []
-    for grader in view.graders:
-        node = grader.get("config", "calibrate_grader")
-        if node is not None and node.target.kind == "scalar":
-            nodes.append(node.target)
-        yield None
+    calibrating = yield from view.graders.where(_calibrates)
+    nodes = [node for grader in calibrating if (node := _calibrated(grader)) is not None]
     if not nodes or document.kind not in {"task", "eval"}:
         return
     known = Nearby(view.workspace.project, document).suite_grader_names()
     if known.known or (document.kind == "eval" and not known.unknown):
-        own = (name_of(grader) for grader in view.graders)
+        own = yield from view.graders.counted(name_of)
         yield from _unknown(document, nodes, tuple(dict.fromkeys((*known.value, *filter(None, own)))))
+
+
+def _calibrated(grader: Node) -> Node | None:
+    """Return the node of the name in a grader's ``calibrate_grader``."""
+    node = grader.get("config", "calibrate_grader")
+    return node.target if node is not None and node.target.kind == "scalar" else None
+
+
+def _calibrates(grader: Node) -> bool:
+    return _calibrated(grader) is not None
 
 
 def _unknown(document: Document, nodes: list[Node], names: tuple[str, ...]) -> Found:

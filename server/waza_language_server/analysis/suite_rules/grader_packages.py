@@ -20,22 +20,33 @@ if TYPE_CHECKING:
 def packages(view: SuiteView) -> Found:
     """Yield each ``ref`` that a run refuses, and None before each package that is read."""
     path, project = path_of(view.document.uri), view.workspace.project
-    for grader in view.graders:
-        node = grader.get("ref")
-        if node is None or node.target.kind != "scalar" or not node.target.value.strip():
+    for grader in (yield from view.graders.where(_is_packaged)):
+        yield None
+        node = _reference(grader)
+        if node is None:
             continue
-        span = node.target.span
+        span = node.span
         if view.document.kind != "eval" or grader.path[0] != "graders":
             message = "`ref` is for graders of the eval file; move this grader there, or give it a `type`."
             yield Problem("grader-package", span, message)
         elif path is not None:
-            yield None
             try:
-                packaged = packaged_entry(node.target.value, path, *_sources(project, path))["type"]
+                packaged = packaged_entry(node.value, path, *_sources(project, path))["type"]
                 _check_type(grader, packaged, view.workspace.catalog)
             except GraderPackageError as error:
                 text = str(error)
                 yield Problem("grader-package", span, f"{text[0].upper()}{text[1:]}.")
+
+
+def _reference(grader: Node) -> Node | None:
+    node = grader.get("ref")
+    if node is None or node.target.kind != "scalar" or not node.target.value.strip():
+        return None
+    return node.target
+
+
+def _is_packaged(grader: Node) -> bool:
+    return _reference(grader) is not None
 
 
 def _check_type(grader: Node, packaged: str, catalog: Catalog) -> None:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from waza_engine.spec.executors import EXECUTORS
 from waza_language_server.analysis.problem import Problem
-from waza_language_server.analysis.rule import SuiteView
+from waza_language_server.analysis.rule import Found, SuiteView
 from waza_language_server.project.suite_file import word
-from waza_language_server.schema.locate import grader_shape, grader_type
+from waza_language_server.schema.locate import grader_type
 from waza_language_server.spelling import listed
 
 
-def nobody_to_judge(view: SuiteView) -> Iterator[Problem]:
+def nobody_to_judge(view: SuiteView) -> Found:
     """Yield the executor of an eval file that cannot judge what its graders ask."""
     root = view.document.tree.root
     node = root.get("config", "executor") if root is not None and view.document.kind == "eval" else None
@@ -20,7 +18,13 @@ def nobody_to_judge(view: SuiteView) -> Iterator[Problem]:
     if node is None or executor not in EXECUTORS or EXECUTORS[executor].has_model:
         return
     catalog = view.workspace.catalog
-    judged = (grader for grader in view.graders if grader_shape(grader, catalog).asks_model)
+    types = yield from view.graders.counted(grader_type)
+    asking = {
+        name for name in types if name and (shape := catalog.grader(name)) is not None and shape.asks_model
+    }
+    if not asking:
+        return
+    judged = (grader for grader in view.graders if grader_type(grader) in asking)
     names = tuple(dict.fromkeys(word(grader.get("name")) or grader_type(grader) for grader in judged))
     if names:
         message = (

@@ -47,7 +47,7 @@ def missing_files(view: SuiteView) -> Found:
     for task in tasks:
         yield None
         yield from files.of_task(task, path)
-    for grader in view.graders:
+    for grader in (yield from view.graders.where(_names_a_file)):
         yield None
         yield from files.of_grader(grader)
 
@@ -87,14 +87,8 @@ class _Files:
 
     def of_grader(self, grader: Node) -> Iterator[Problem]:
         """Yield the file that a grading program consists of."""
-        node, kind = None, grader_type(grader)
-        if kind == "script":
-            node = grader.get("config", "script") or grader.get("script")
-        elif kind == "inline":
-            node = grader.get("config", "grader")
-        elif kind == "program":
-            node = _script(grader)
-        if node is not None and word(node) and self._project.roots:
+        node = _program_file(grader)
+        if node is not None and self._project.roots:
             where = "beside the eval file or in a folder above it"
             yield from self._absent(node.target, self._bases_of_run, "file", where)
 
@@ -158,6 +152,22 @@ def _listed_file(item: Node) -> Node | None:
         return item
     path, content = item.get("path"), item.get("content")
     return None if path is None or (content is not None and word(content)) else path.target
+
+
+def _names_a_file(grader: Node) -> bool:
+    return _program_file(grader) is not None
+
+
+def _program_file(grader: Node) -> Node | None:
+    """Return the file that a grading program consists of."""
+    node, kind = None, grader_type(grader)
+    if kind == "script":
+        node = grader.get("config", "script") or grader.get("script")
+    elif kind == "inline":
+        node = grader.get("config", "grader")
+    elif kind == "program":
+        node = _script(grader)
+    return node if node is not None and word(node) else None
 
 
 def _script(grader: Node) -> Node | None:

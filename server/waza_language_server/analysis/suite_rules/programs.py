@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
 
 from waza_engine.files import shown
 from waza_engine.spec.program_files import MODULE_RUNTIMES, MODULE_SUFFIXES, is_path
 from waza_language_server.analysis.problem import Problem
-from waza_language_server.analysis.rule import SuiteView
+from waza_language_server.analysis.rule import Found, SuiteView
 from waza_language_server.analysis.suite_rules.named_files import hooks_may_make
 from waza_language_server.project.suite_file import word
 from waza_language_server.project.uris import path_of
 from waza_language_server.schema.locate import grader_type
+from waza_language_server.syntax.nodes import Node
 
 
-def missing_programs(view: SuiteView) -> Iterator[Problem]:
+def missing_programs(view: SuiteView) -> Found:
     """Yield the programs of grader entries, and what runs their files, that this computer does not have."""
     known: dict[str, bool] = {}
     path, project = path_of(view.document.uri), view.workspace.project
@@ -28,7 +28,8 @@ def missing_programs(view: SuiteView) -> Iterator[Problem]:
             known[program] = shutil.which(program) is not None
         return known[program]
 
-    for grader in view.graders:
+    for grader in (yield from view.graders.where(_starts_a_program)):
+        yield None
         kind = grader_type(grader)
         if kind == "program":
             node = grader.get("config", "command")
@@ -42,3 +43,7 @@ def missing_programs(view: SuiteView) -> Iterator[Problem]:
             if node is not None and is_module and not any(map(is_there, MODULE_RUNTIMES)):
                 message = "A module needs bun or Node.js, and neither is on PATH, so this grader fails."
                 yield Problem("missing-program", node.target.span, message, "warning")
+
+
+def _starts_a_program(grader: Node) -> bool:
+    return grader_type(grader) in {"program", "inline"}

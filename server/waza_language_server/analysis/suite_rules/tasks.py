@@ -10,8 +10,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from waza_engine.files import shown
+from waza_engine.spec.reading.scalars import resolve_scalar
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import Found, SuiteView
+from waza_language_server.project.suites import picks_up
 from waza_language_server.project.uris import path_of, uri_of
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.text.edit import Related
@@ -69,6 +71,28 @@ def duplicate_ids(view: SuiteView) -> Found:
         related = (Related(_id_span(project, other), f"The other `{node.value}` is here.", uri_of(other)),)
         yield Problem("duplicate-task-id", node.span, message, "warning", related=related)
         return
+
+
+def orphans(view: SuiteView) -> Iterator[Problem]:
+    """Yield the task beside an eval file whose globs leave it out, so that no run knows it."""
+    document, project = view.document, view.workspace.project
+    root, path = document.tree.root, path_of(document.uri)
+    if document.kind != "task" or root is None or path is None or path.parent.name != "tasks":
+        return
+    beside = project.suites_in(path.parent.parent)
+    switch = root.get("enabled")
+    if switch is not None and resolve_scalar(switch.target.value) is False:
+        return
+    if (
+        not root.entries
+        or len(beside) != 1
+        or any(picks_up(suite, path) for suite in project.suites_of(path))
+    ):
+        return
+    if not project.task_paths(beside[0]).known:
+        return
+    message = f"`tasks` of `{shown(beside[0].path.name)}` leaves this file out, so no run knows it."
+    yield Problem("orphan-task", root.entries[0].key.span, message, "hint")
 
 
 def _id_span(project: Project, path: Path) -> Span:

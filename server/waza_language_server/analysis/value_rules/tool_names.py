@@ -5,11 +5,15 @@ Names are compared as a whole, so ``rm -rf`` in ``forbidden_tools`` forbids noth
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import GraderView
 from waza_language_server.syntax.nodes import Node
+from waza_language_server.text.edit import Edit, Fix
+
+_BARE = re.compile(r"[A-Za-z_][\w-]{0,40}")
 
 
 def tool_names(view: GraderView) -> Iterator[Problem]:
@@ -17,6 +21,22 @@ def tool_names(view: GraderView) -> Iterator[Problem]:
     for node, shape in view.located:
         if shape.kind == "tool.name":
             yield from _hint(node)
+
+
+def unanchored_patterns(view: GraderView) -> Iterator[Problem]:
+    """Yield the hint for a rejected tool that is a bare name: as a pattern it rejects longer names, too."""
+    entries = view.entry.get("config", "reject_tools")
+    for item in entries.target.items if entries is not None else ():
+        node = item.get("tool") if item.target.kind == "mapping" else None
+        if node is None or node.target.kind != "scalar" or not _BARE.fullmatch(node.target.value):
+            continue
+        name = node.target.value
+        message = (
+            f"As a pattern `{name}` rejects every tool whose name has it inside; "
+            f"`^{name}$` is this tool alone."
+        )
+        fix = Fix(f"Write `^{name}$`", (Edit(node.target.span, f"'^{name}$'"),))
+        yield Problem("unanchored-tool", node.target.span, message, "hint", (fix,))
 
 
 def _hint(node: Node) -> Iterator[Problem]:

@@ -22,6 +22,7 @@ from lsprotocol import types
 
 from waza_language_server.engine.runs import RunOutcome, RunProgress
 from waza_language_server.protocol.handlers.grader_types import forget_types
+from waza_language_server.protocol.handlers.regrade import regrade
 from waza_language_server.protocol.handlers.run_requests import FAILED, confirm_place, refused, run_request
 from waza_language_server.protocol.handlers.watched_files import refresh_scores
 from waza_language_server.protocol.messages import is_identifier
@@ -45,6 +46,8 @@ async def execute(ls: WazaServer, params: types.ExecuteCommandParams) -> Any:
     if params.command == "waza.run":
         request = run_request(params.command, arguments)
         return await _run(ls, request, request.token or params.work_done_token)
+    if params.command == "waza.regrade":
+        return await regrade(ls, run_request(params.command, arguments).target)
     if params.command == "waza.cancel":
         everything = arguments in ((), (None,))
         target = None if everything else run_request(params.command, arguments).target

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -28,6 +29,7 @@ def initialize(ls: WazaServer, params: types.InitializeParams) -> None:
     """Learn what the client can do; nothing heavy is loaded before it has its answer."""
     ls.abilities = resolve_abilities(params.capabilities)
     ls.options = client_options(params.initialization_options)
+    ls.abilities = replace(ls.abilities, shows_changes=ls.options.shows_changes)
     if ls.abilities.pulls_diagnostics:
         ls.register_pull_diagnostics()
     if params.process_id is not None:

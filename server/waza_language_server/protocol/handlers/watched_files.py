@@ -11,6 +11,7 @@ from pygls.exceptions import JsonRpcException
 
 from waza_language_server.project.reading_ahead import read_ahead
 from waza_language_server.project.uris import path_of
+from waza_language_server.protocol.own_requests import MARKS_CHANGED
 
 if TYPE_CHECKING:
     from waza_engine.steps import Steps
@@ -60,6 +61,7 @@ def read_workspace(ls: WazaServer) -> Steps[None]:
 def refresh_scores(ls: WazaServer) -> None:
     """Read the results again and ask the client for inlay hints and lenses again: there are new scores."""
     ls.session.project.scores.forget()
+    _tell_marks_changed(ls)
     if ls.abilities.refreshes_inlay_hints:
         ls.workspace_inlay_hint_refresh(None)
     if ls.abilities.refreshes_code_lenses:
@@ -72,5 +74,14 @@ def _look_again(ls: WazaServer) -> None:
     ls.diagnostics.all_again()
     if ls.abilities.pulls_diagnostics and ls.abilities.refreshes_diagnostics:
         ls.workspace_diagnostic_refresh(None)
+    if ls.abilities.refreshes_inlay_hints:
+        # A skill that has changed makes scores stale.
+        ls.workspace_inlay_hint_refresh(None)
+    _tell_marks_changed(ls)
     if ls.abilities.refreshes_code_lenses:
         ls.workspace_code_lens_refresh(None)
+
+
+def _tell_marks_changed(ls: WazaServer) -> None:
+    if ls.options.draws_marks:
+        ls.protocol.notify(MARKS_CHANGED, {})

@@ -1,0 +1,101 @@
+"""All grader entries of a file. What is asked of each of them is kept by lists, over the edits of the others.
+
+A keystroke in one of thousands costs what that one costs.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import chain
+from typing import Any, TypeVar, overload
+from weakref import WeakKeyDictionary
+
+from waza_engine.steps import Steps, in_steps
+from waza_language_server.schema.catalog import Catalog, SchemaName
+from waza_language_server.schema.locate import grader_places, graders_below, graders_in
+from waza_language_server.schema.shape import Shape
+from waza_language_server.syntax.kept_items import KeptItems
+from waza_language_server.syntax.nodes import Node
+from waza_language_server.syntax.tree import Tree
+
+Value = TypeVar("Value")
+_Kept = dict[tuple[SchemaName, Callable[[Node], object]], KeptItems[tuple[Any, ...]]]
+
+_kept: WeakKeyDictionary[Catalog, _Kept] = WeakKeyDictionary()
+_kept_where: WeakKeyDictionary[Catalog, dict[tuple[SchemaName, Callable[[Node], bool]], KeptItems[bool]]] = (
+    WeakKeyDictionary()
+)
+
+
+class GraderEntries(Sequence[Node]):
+    """The entries in the order of the text; nodes are made of all of them when somebody wants one."""
+
+    def __init__(self, tree: Tree, kind: SchemaName, catalog: Catalog) -> None:
+        self._tree = tree
+        self._kind: SchemaName = kind
+        self._catalog = catalog
+
+    @overload
+    def __getitem__(self, index: int) -> Node: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Node]: ...
+    def __getitem__(self, index: int | slice) -> Node | list[Node]:
+        return self._nodes[index]
+
+    def __len__(self) -> int:
+        return len(self._nodes)
+
+    def counted(self, ask: Callable[[Node], Value]) -> Steps[Mapping[Value, int]]:
+        """Return how often a function says what of an entry, with pauses; it must look at the entry alone."""
+        kept = _kept.setdefault(self._catalog, {}).setdefault((self._kind, ask), KeptItems())
+        counts: list[Counter[Value]] = []
+        for node, shape, items in self.places():
+            if items is None:
+                counts.append(Counter((yield from in_steps(map(ask, graders_below(node, shape))))))
+            else:
+                said = yield from kept.of(node, lambda item, items=items: _said(ask, item, items))
+                counts.append(said.derived(_count))
+        return counts[0] if len(counts) == 1 else sum(counts, Counter[Value]())
+
+    def where(self, has: Callable[[Node], bool]) -> Steps[list[Node]]:
+        """Return the entries of which something is so, with pauses; it must depend on the entry alone."""
+        kept = _kept_where.setdefault(self._catalog, {}).setdefault((self._kind, has), KeptItems(bool))
+        found: list[Node] = []
+        for node, shape, items in self.places():
+            if items is None:
+                found += filter(has, (yield from in_steps(graders_below(node, shape))))
+                continue
+            places = yield from kept.of(node, lambda item, items=items: _any(has, item, items))
+            for index in places.marked:
+                item = node.get(index)
+                found += filter(has, graders_below(item, items)) if item is not None else ()
+                yield
+        return found
+
+    def places(self) -> Iterator[tuple[Node, Shape, Shape | None]]:
+        """Yield the values of the keys of the file in which entries stand, with their shapes.
+
+        Of a list also the shape of its items; None for all else.
+        """
+        root = self._tree.root
+        for node, shape in grader_places(root, self._kind, self._catalog) if root is not None else ():
+            yield node, shape, shape.branch("sequence").items if node.kind == "sequence" else None
+
+    @cached_property
+    def _nodes(self) -> list[Node]:
+        root = self._tree.root
+        return [] if root is None else list(graders_in(root, self._kind, self._catalog))
+
+
+def _said(ask: Callable[[Node], Value], item: Node, shape: Shape) -> Steps[tuple[Value, ...]]:
+    return tuple((yield from in_steps(map(ask, graders_below(item, shape)))))
+
+
+def _any(has: Callable[[Node], bool], item: Node, shape: Shape) -> Steps[bool]:
+    return any((yield from in_steps(map(has, graders_below(item, shape)))))
+
+
+def _count(said: Iterable[tuple[Any, ...]]) -> Counter[Any]:
+    return Counter(chain.from_iterable(said))

@@ -1,0 +1,169 @@
+"""What has changed since a run among the files that decided it, by the digests in its record.
+
+An open text wins over the disk. Suite files are left out: which of their parts changed is known exactly
+(``project/scores.py``). Each file is read once for each version of it.
+"""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import os
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from waza_engine.files import FileError, is_named, read_bytes
+from waza_engine.masking import masked
+from waza_engine.steps import Steps
+from waza_language_server.project.disk import MAX_BYTES, stamp_of
+
+if TYPE_CHECKING:
+    from waza_engine.results.inputs import InputFile, RunInputs
+    from waza_engine.results.reading.scores import RunOrigin
+    from waza_language_server.project.index import Project
+
+MAX_FILES = 2_000
+MAX_RECORDS = 8
+"""Records of inputs that are remembered: each may hold megabytes of text."""
+MAX_COMPARED_LINES = 2_000
+"""Of longer differences the lines are counted without their order."""
+_FILES_PER_PAUSE = 20
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedInput:
+    """A file that is not as it was at a run. ``recorded`` is its path in the record of ``results``.
+
+    ``added`` and ``removed`` count lines; both are None when the text of then is not known. ``tasks`` are
+    those that it decides, all of them when empty.
+    """
+
+    path: Path
+    results: Path
+    recorded: str
+    added: int | None
+    removed: int | None
+    gone: bool
+    tasks: frozenset[str]
+
+    @property
+    def words(self) -> str:
+        """The file and how much of it changed: ``SKILL.md +12 −3``."""
+        name = self.recorded.rsplit("/", 1)[-1][:60]
+        if self.gone:
+            return f"{name} deleted"
+        return f"{name} changed" if self.added is None else f"{name} +{self.added} −{self.removed}"
+
+
+class InputTexts:
+    """Texts and digests of then and now, remembered."""
+
+    def __init__(self) -> None:
+        self._digests: dict[Path, tuple[object, str | None]] = {}
+        self._counts: dict[tuple[str, str], tuple[int, int]] = {}
+        self._records: dict[tuple[Path, str], RunInputs] = {}
+
+    def recorded(self, origin: RunOrigin) -> RunInputs:
+        """Return what decided a run; nothing when that was not kept."""
+        key = origin.results.parent, origin.inputs
+        if key not in self._records:
+            # When there is a run to ask about: most suites were never run.
+            from waza_engine.results.inputs import inputs_of
+
+            if len(self._records) >= MAX_RECORDS:
+                del self._records[next(iter(self._records))]
+            self._records[key] = inputs_of(origin.results, origin.inputs)
+        return self._records[key]
+
+    def text_then(self, origin: RunOrigin, recorded: str) -> str | None:
+        """Return what a file said at a run, credentials masked; None when that was not kept."""
+        return self.recorded(origin).texts.get(recorded)
+
+    def changed_in_steps(
+        self, origin: RunOrigin, suite: Path, project: Project, is_suite_file: Callable[[Path], bool]
+    ) -> Steps[tuple[ChangedInput, ...]]:
+        """Return what has changed since a run, what decides all tasks first."""
+        found: list[ChangedInput] = []
+        for number, file in enumerate(self.recorded(origin).files[:MAX_FILES]):
+            if not number % _FILES_PER_PAUSE:
+                yield
+            path = place_of(suite, file.path)
+            if not is_suite_file(path):
+                changed = self._changed(origin, file, path, project)
+                found += [] if changed is None else [changed]
+        return tuple(found)
+
+    def _changed(
+        self, origin: RunOrigin, file: InputFile, path: Path, project: Project
+    ) -> ChangedInput | None:
+        digest = self._digest(file, path, project)
+        if digest is None or digest == file.sha256:
+            return None
+        tasks = frozenset(map(str, file.tasks))
+        if not digest:
+            return ChangedInput(path, origin.results, file.path, None, None, gone=True, tasks=tasks)
+        then, now = self.text_then(origin, file.path), _text_now(path, project)
+        added = removed = None
+        if then is not None and now is not None:
+            if (file.sha256, digest) not in self._counts:
+                self._counts[file.sha256, digest] = _counted(then, masked(now))
+            added, removed = self._counts[file.sha256, digest]
+        return ChangedInput(path, origin.results, file.path, added, removed, gone=False, tasks=tasks)
+
+    def _digest(self, file: InputFile, path: Path, project: Project) -> str | None:
+        """Return the digest of a file now, "" when there is none, None when nobody knows."""
+        opened = project.documents.get(path)
+        if opened is not None:
+            return hashlib.sha256(opened.text.encode("utf-8", "surrogatepass")).hexdigest()
+        stamp = stamp_of(path)
+        if stamp is None:
+            return "" if not is_named(path) else None
+        if isinstance(stamp, str):
+            return None
+        known = self._digests.get(path)
+        if known is None or known[0] != stamp:
+            known = self._digests[path] = stamp, _digest_on_disk(file, path, project)
+        return known[1]
+
+
+def place_of(suite: Path, recorded: str) -> Path:
+    """Return where a file of a record lies."""
+    return Path(os.path.normpath(suite.parent / recorded))
+
+
+def _digest_on_disk(file: InputFile, path: Path, project: Project) -> str | None:
+    try:
+        content = read_bytes(path, MAX_BYTES, within=project.disk.reach.around(path.parent))
+    except FileError as error:
+        # Of what is too large to read the size tells.
+        return "other size" if error.kind == "too large" and file.size <= MAX_BYTES else None
+    return hashlib.sha256(content).hexdigest()
+
+
+def _text_now(path: Path, project: Project) -> str | None:
+    opened = project.documents.get(path)
+    if opened is not None:
+        return opened.text
+    fact = project.disk.text(path)
+    return fact.value if fact.state == "known" else None
+
+
+def _counted(then: str, now: str) -> tuple[int, int]:
+    """Return how many lines were added and removed."""
+    old, new = then.splitlines(), now.splitlines()
+    start = 0
+    while start < min(len(old), len(new)) and old[start] == new[start]:
+        start += 1
+    end = 0
+    while end < min(len(old), len(new)) - start and old[-1 - end] == new[-1 - end]:
+        end += 1
+    old, new = old[start : len(old) - end], new[start : len(new) - end]
+    if max(len(old), len(new)) > MAX_COMPARED_LINES:
+        was, now_is = Counter(old), Counter(new)
+        return (now_is - was).total(), (was - now_is).total()
+    blocks = difflib.SequenceMatcher(None, old, new, autojunk=False).get_matching_blocks()
+    same = sum(block.size for block in blocks)
+    return len(new) - same, len(old) - same

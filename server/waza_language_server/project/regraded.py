@@ -1,0 +1,149 @@
+"""Verdicts of recorded answers that were graded again here, laid over those of the record.
+
+They last until a newer run records others, and stand in no file: what a run has recorded stays its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+if TYPE_CHECKING:
+    from waza_engine.results.reading.scores import CheckResult, GraderResult, TaskResult
+    from waza_engine.spec.reading.scalars import Json
+
+MAX_KEPT = 20_000
+"""Verdicts that are remembered."""
+
+
+@dataclass(frozen=True, slots=True)
+class Regraded:
+    """A verdict of now on a recorded answer; ``entry`` is the grader entry that gave it, ``at`` when."""
+
+    result: GraderResult
+    entry: Json
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class RegradedTask:
+    """What the graders of a task say now of what was recorded at ``timestamp``; ``error`` is why not."""
+
+    timestamp: datetime
+    status: str
+    score: float
+    error: str
+    graders: Mapping[str, Regraded]
+
+
+class Regradings:
+    """The newest of each task, by its suite."""
+
+    def __init__(self) -> None:
+        self._tasks: dict[tuple[Path, str], RegradedTask] = {}
+
+    def add(self, suite: Path, task: str, regraded: RegradedTask) -> None:
+        """Take what grading a task again has found; verdicts of graders that were not asked stay."""
+        known = self._tasks.pop((suite, task), None)
+        if known is not None and known.timestamp == regraded.timestamp:
+            regraded = replace(regraded, graders={**known.graders, **regraded.graders})
+        self._tasks[suite, task] = regraded
+        while len(self._tasks) > 1 and sum(len(one.graders) for one in self._tasks.values()) > MAX_KEPT:
+            del self._tasks[next(iter(self._tasks))]
+
+    def of(self, suite: Path, task: TaskResult, grader: str) -> Regraded | None:
+        """Return what a grader says now of what was last recorded of a task; None when it was not asked."""
+        known = self._tasks.get((suite, task.id))
+        if known is None:
+            return None
+        found = known.graders.get(grader)
+        recorded = task.graders.get(grader)
+        newest = task.timestamp if recorded is None else recorded.timestamp
+        return found if found is not None and found.result.timestamp == newest else None
+
+
+def regraded_tasks(
+    answer: object, recorded: Mapping[str, TaskResult], entries: Mapping[tuple[str, str], Json], at: datetime
+) -> Iterator[tuple[str, RegradedTask]]:
+    """Yield what the engine answers to ``grader.grade``, task by task, with the grader entries that it asked.
+
+    ``entries`` are by task and name, those of the suite at the task ``""``.
+    """
+    for name, task in _block(answer, "tasks").items():
+        then = recorded.get(name)
+        if then is None:
+            continue
+        graders = {
+            grader: Regraded(
+                _result(grader, block, then), entries.get((name, grader), entries.get(("", grader))), at
+            )
+            for grader, block in _block(task, "graders").items()
+            if _text(block, "origin") == "live"
+        }
+        score = _block_value(task, "overall_score")
+        yield (
+            name,
+            RegradedTask(
+                then.timestamp, _text(task, "status"), _number(score), _text(task, "error"), graders
+            ),
+        )
+
+
+def _result(name: str, block: object, then: TaskResult) -> GraderResult:
+    from waza_engine.results.reading.newest_scores import GraderResult
+
+    recorded = then.graders.get(name)
+    origin = then.origin if recorded is None else recorded.origin
+    return GraderResult(
+        name=name,
+        type=_text(block, "type"),
+        status=_text(block, "status"),
+        score=_number(_block_value(block, "score")),
+        passed=_block_value(block, "passed") is True,
+        scores=tuple(map(_number, _list(block, "scores"))),
+        passes=tuple(passed is True for passed in _list(block, "passes")),
+        feedback=_text(block, "feedback"),
+        checks=tuple(map(_check, _list(block, "checks"))),
+        timestamp=then.timestamp if recorded is None else recorded.timestamp,
+        origin=origin,
+    )
+
+
+def _check(block: object) -> CheckResult:
+    from waza_engine.results.reading.newest_scores import CheckResult
+
+    path = tuple(step for step in _list(block, "path") if isinstance(step, str | int))
+    passed, trials = _block_value(block, "passed_trials"), _block_value(block, "trials")
+    return CheckResult(
+        path,
+        _block_value(block, "passed") is True,
+        passed if isinstance(passed, int) else 0,
+        trials if isinstance(trials, int) else 0,
+        _text(block, "message"),
+    )
+
+
+def _block(value: object, key: str) -> Mapping[str, Any]:
+    found = _block_value(value, key)
+    return cast("Mapping[str, Any]", found) if isinstance(found, Mapping) else {}
+
+
+def _block_value(value: object, key: str) -> Any:
+    return cast("Mapping[str, Any]", value).get(key) if isinstance(value, Mapping) else None
+
+
+def _list(value: object, key: str) -> Sequence[Any]:
+    found = _block_value(value, key)
+    return cast("Sequence[Any]", found) if isinstance(found, list) else ()
+
+
+def _text(value: object, key: str) -> str:
+    found = _block_value(value, key)
+    return found if isinstance(found, str) else ""
+
+
+def _number(value: object) -> float:
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else 0.0

@@ -1,0 +1,37 @@
+"""What judged lines and files came to, for clients that draw it themselves."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from waza_language_server.features.marks import file_marks_in_steps, marks_in_steps
+from waza_language_server.project.uris import uri_of
+from waza_language_server.protocol.convert import Converter
+from waza_language_server.text.labels import label
+
+if TYPE_CHECKING:
+    from waza_engine.steps import Steps
+    from waza_language_server.project.document import Document
+    from waza_language_server.protocol.own_requests import FileMarksParams, MarksParams
+    from waza_language_server.protocol.server import WazaServer
+    from waza_language_server.protocol.services.schedule import Answer
+
+
+def marks(ls: WazaServer, params: MarksParams) -> Answer[list[dict[str, Any]]]:
+    """Return ``line``, ``state`` and ``stale`` of each line of a document that is judged."""
+
+    def find(document: Document) -> Steps[list[dict[str, Any]]]:
+        convert = Converter(document, ls.session.encoding, ls.abilities)
+        found = yield from marks_in_steps(document, ls.session.workspace)
+        return [
+            {"line": convert.position(mark.offset).line, "state": mark.state, "stale": mark.stale}
+            for mark in found
+        ]
+
+    return ls.diagnostics.answer(params.text_document.uri, find)
+
+
+async def file_marks(ls: WazaServer, _params: FileMarksParams) -> list[dict[str, Any]]:
+    """Return ``uri``, ``state`` and ``reason`` of each file whose last run did not pass."""
+    found = await ls.diagnostics.worked_out(file_marks_in_steps(ls.session.workspace))
+    return [{"uri": uri_of(mark.path), "state": mark.state, "reason": label(mark.reason)} for mark in found]

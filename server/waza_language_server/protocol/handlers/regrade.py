@@ -1,0 +1,99 @@
+"""``waza.regrade``: graders judge again what was recorded; no agent is started, no judge asked.
+
+What is open in the editor is what grades. The verdicts are shown as such and written nowhere.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lsprotocol import types
+
+from waza_engine.spec.reading.scalars import Json
+from waza_engine.steps import finished
+from waza_language_server.engine.process import EngineError
+from waza_language_server.engine.runs import literal_glob
+from waza_language_server.project.regraded import regraded_tasks
+from waza_language_server.project.scores import values_in_steps
+from waza_language_server.project.uris import path_of
+from waza_language_server.protocol.handlers.run_requests import FAILED, confirm_place, refused
+from waza_language_server.protocol.handlers.watched_files import refresh_scores
+
+if TYPE_CHECKING:
+    from waza_engine.results.reading.scores import RunResult, TaskResult
+    from waza_language_server.project.runnable_id import RunnableId
+    from waza_language_server.protocol.server import WazaServer
+
+ANSWER_WITHIN_SECONDS = 600.0
+MAX_RECORDS = 10
+"""Result files of one suite that are graded again at once, the newest first."""
+
+
+async def regrade(ls: WazaServer, target: RunnableId) -> dict[str, Any]:
+    """Grade the last records of a suite, a task or a grader again; answer how many tasks were graded."""
+    if not ls.trusted:
+        raise refused(
+            "Graders execute code, so nothing is graded in an untrusted workspace; trust it first.", FAILED
+        )
+    run = ls.session.project.scores.results(target.suite)
+    records = {} if run is None else _records(run, target)
+    if not records:
+        raise refused("There is no recorded answer to grade again; run it first.", FAILED)
+    await confirm_place(ls, target.suite)
+    # First of all what is open is looked at: the entries are read from it.
+    overlays = _open_texts(ls)
+    entries = _entries(ls, target.suite)
+    graded = 0
+    for record, tasks in records.items():
+        request: dict[str, Any] = {"record": str(record), "suite": str(target.suite), "overlays": overlays}
+        if target.task is not None:
+            request["task"] = literal_glob(target.task)
+        if target.grader is not None:
+            request["grader"] = target.grader
+        try:
+            answer = await ls.runs.ask("grader.grade", request, ANSWER_WITHIN_SECONDS)
+        except EngineError as error:
+            ls.tell(types.MessageType.Error, f"{error}")
+            return {"status": "error", "tasks": graded, "message": str(error)}
+        for task, found in regraded_tasks(answer, tasks, entries, datetime.now(UTC)):
+            ls.session.project.scores.regraded.add(target.suite, task, found)
+            graded += 1
+    refresh_scores(ls)
+    return {"status": "completed", "tasks": graded, "message": None}
+
+
+def _records(run: RunResult, target: RunnableId) -> dict[Path, dict[str, TaskResult]]:
+    """Return the files that hold the last answers of a target, with the tasks that they hold."""
+    found: dict[Path, dict[str, TaskResult]] = {}
+    for task in run.tasks.values():
+        if target.task not in (None, task.id) or not task.trials:
+            continue
+        asked = task.graders.get(target.grader) if target.grader is not None else None
+        origin = task.origin if asked is None else asked.origin
+        if origin is not None and (origin.results in found or len(found) < MAX_RECORDS):
+            found.setdefault(origin.results, {})[task.id] = task
+    return found
+
+
+def _entries(ls: WazaServer, suite: Path) -> dict[tuple[str, str], Json]:
+    """Return the grader entries of a suite as they are written now, by their task and name."""
+    project = ls.session.project
+    found = dict(finished(values_in_steps(project.tree(suite))))
+    for known in project.suites_of(suite):
+        if known.path == suite:
+            for task in project.tasks_of(known).value:
+                values = finished(values_in_steps(project.tree(task.path)))
+                found |= {(task.id, name): value for (place, name), value in values.items() if not place}
+    return found
+
+
+def _open_texts(ls: WazaServer) -> dict[str, str]:
+    """Return the texts that are open, by their paths."""
+    texts: dict[str, str] = {}
+    for document in ls.session.documents:
+        path = path_of(document.uri)
+        if path is not None:
+            texts[str(path)] = document.text
+    return texts

@@ -1,0 +1,113 @@
+"""Marks tell of this very run: what has changed is named and shown, what was recorded is graded again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lsprotocol import types
+
+from tests.engine.suites import run
+from tests.protocol.editor import Editor, editing, write_suite
+
+SUITE = """\
+name: reads
+skill: explainer
+config: {trials_per_task: 1, timeout_seconds: 60, executor: mock, model: none}
+tasks: ["tasks/*.yaml"]
+graders:
+  - type: text
+    name: says
+    config:
+      contains:
+        - hello
+"""
+TASK = "id: one\nname: one\ninputs:\n  prompt: Say hello\n"
+SKILL = "---\nname: explainer\ndescription: Explains.\n---\nDo it.\n"
+
+
+@pytest.fixture
+def suite(tmp_path: Path) -> Path:
+    (tmp_path / "SKILL.md").write_text(SKILL, "utf-8")
+    path = write_suite(tmp_path / "evals", SUITE, one=TASK)
+    run(path)
+    return path
+
+
+def label(hint: types.InlayHint) -> str:
+    return hint.label if isinstance(hint.label, str) else "".join(part.value for part in hint.label)
+
+
+async def labels(editor: Editor, uri: str) -> list[str]:
+    return [label(hint) for hint in await editor.hints(uri)]
+
+
+async def test_a_stale_mark_opens_the_text_of_then_beside_that_of_now(suite: Path) -> None:
+    skill = suite.parents[1] / "SKILL.md"
+    skill.write_text(SKILL + "Well.\n", "utf-8")
+    async with editing(suite.parents[1], options={"showsChanges": True}) as editor:
+        mark = (await editor.hints(editor.open(suite)))[0]
+        assert label(mark) == "✓ 1/1 tasks · stale: SKILL.md +1 −0"
+        assert isinstance(mark.label, list)
+        command = mark.label[0].command
+        assert command is not None
+        assert command.command == "waza.showChange"
+        change: Any = (command.arguments or [None])[0]
+        assert change["uri"] == skill.as_uri()
+        asked: Any = {"results": change["results"], "path": change["path"]}
+        assert await editor.protocol.send_request_async("waza/recordedText", asked) == SKILL
+
+
+async def test_a_changed_grader_grades_the_recorded_answer_again_for_nothing(suite: Path) -> None:
+    async with editing(suite.parent) as editor:
+        uri = editor.open(suite)
+        lenses = [lens.command.title for lens in await editor.lenses(uri) if lens.command]
+        assert lenses == ["▶ Run suite", "↻ Re-grade", "↻ Re-grade", "▶ Run grader"]
+        editor.replace(uri, 2, SUITE.replace("- hello", "- never said"))
+        assert (await labels(editor, uri))[-1] == "✓ 1.00 · stale"
+        results = sorted((suite.parent / ".waza/results").iterdir())
+        await editor.command("waza.regrade", {"id": f"{suite}::::says"})
+        assert (await labels(editor, uri))[1:] == ["↻ ✗ 0.00", "✗"]
+        assert sorted((suite.parent / ".waza/results").iterdir()) == results
+        editor.replace(uri, 3, SUITE)
+        assert (await labels(editor, uri))[-1] == "↻ ✗ 0.00 · stale"
+
+
+async def test_a_new_grader_grades_the_recorded_answer(suite: Path) -> None:
+    async with editing(suite.parent) as editor:
+        added = "  - {type: text, name: more, config: {contains: [hello, never said]}}\n"
+        uri = editor.open(suite, SUITE + added)
+        await editor.command("waza.regrade", {"id": f"{suite}::::more"})
+        hint = (await editor.hints(uri))[-1]
+        assert label(hint) == "↻ ✗ 0.50 1/2", hint.tooltip
+
+
+async def test_marks_go_with_their_results(suite: Path) -> None:
+    async with editing(suite.parent) as editor:
+        uri = editor.open(suite)
+        assert len(await labels(editor, uri)) == 3
+        for file in (suite.parent / ".waza/results").glob("*.json"):
+            file.unlink()
+            change = types.FileEvent(file.as_uri(), types.FileChangeType.Deleted)
+            editor.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams([change]))
+        assert await labels(editor, uri) == []
+
+
+async def test_every_line_and_every_file_that_failed_is_marked_for_clients_that_draw(tmp_path: Path) -> None:
+    failing = "expected: {output_contains: [never said]}\n"
+    path = write_suite(tmp_path, SUITE, one=TASK, two=TASK.replace("one", "two") + failing)
+    run(path)
+    async with editing(tmp_path, options={"drawsMarks": True}) as editor:
+        uri = editor.open(path)
+        nothing: Any = {}
+        found = await editor.protocol.send_request_async("waza/fileMarks", nothing)
+        states = {Path(mark["uri"]).name: (mark["state"], mark["reason"]) for mark in found}
+        assert states == {
+            "eval.yaml": ("failed", "1 of 2 tasks failed"),
+            "two.yaml": ("failed", "two failed"),
+        }
+        asked: Any = {"textDocument": {"uri": uri}}
+        marks = await editor.protocol.send_request_async("waza/marks", asked)
+        lines = {mark["line"]: (mark["state"], mark["stale"]) for mark in marks}
+        assert lines == {0: ("failed", False), 6: ("passed", False), 9: ("passed", False)}

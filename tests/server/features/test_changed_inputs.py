@@ -1,0 +1,94 @@
+"""A score whose inputs have changed says which, by the digests in the record of its run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.engine.suites import run
+from tests.server.project.files import opened, put, workspace_with
+from waza_engine.results.places import results_directory
+from waza_language_server.features.inlay_hints import InlayHint, inlay_hints
+from waza_language_server.project.document import DocumentKind
+
+EVAL = """\
+name: my-eval
+skill: my-skill
+config: {trials_per_task: 1, timeout_seconds: 20, executor: mock, model: some-model}
+graders:
+  - {type: text, name: says, config: {contains: [hello]}}
+tasks: [tasks/*.yaml]
+"""
+SKILL = "---\nname: my-skill\ndescription: Does it.\n---\nDo it.\n\nSlowly.\n"
+
+
+@pytest.fixture
+def suite(tmp_path: Path) -> Path:
+    put(tmp_path, "SKILL.md", SKILL)
+    put(tmp_path, "evals/fixtures/notes.txt", "one\n")
+    put(tmp_path, "evals/tasks/a.yaml", "id: a\nname: a\ninputs: {prompt: hello, files: [notes.txt]}\n")
+    put(tmp_path, "evals/tasks/b.yaml", "id: b\nname: b\ninputs: {prompt: hello}\n")
+    path = put(tmp_path, "evals/eval.yaml", EVAL)
+    run(path)
+    return path
+
+
+def hints(path: Path, kind: DocumentKind, *others: tuple[Path, str]) -> tuple[InlayHint, ...]:
+    workspace = workspace_with()
+    for other, text in others:
+        workspace = workspace.with_document(opened(other, "project_config", text))
+    document = opened(path, kind)
+    return inlay_hints(document, workspace.with_document(document))
+
+
+def labels(path: Path, kind: DocumentKind = "eval", *others: tuple[Path, str]) -> list[str]:
+    return [hint.label for hint in hints(path, kind, *others)]
+
+
+def test_nothing_is_stale_right_after_a_run(suite: Path) -> None:
+    assert labels(suite) == ["✓ 2/2 tasks", "✓", "✓ 1.00"]
+
+
+def test_a_changed_skill_makes_every_score_stale_and_says_how_much_changed(suite: Path) -> None:
+    put(suite.parents[1], "SKILL.md", SKILL.replace("Slowly.\n", "Quickly.\nAnd well.\n"))
+    assert labels(suite)[::2] == ["✓ 2/2 tasks · stale: SKILL.md +2 −1", "✓ 1.00 · stale: SKILL.md +2 −1"]
+    assert labels(suite.parent / "tasks/b.yaml", "task")[0] == "✓ 1.00 · stale: SKILL.md +2 −1"
+
+
+def test_the_text_of_an_editor_is_what_the_skill_says_now(suite: Path) -> None:
+    skill = suite.parents[1] / "SKILL.md"
+    assert labels(suite, "eval", (skill, SKILL + "More.\n"))[2] == "✓ 1.00 · stale: SKILL.md +1 −0"
+
+
+def test_a_fixture_makes_only_the_tasks_stale_that_read_it(suite: Path) -> None:
+    put(suite.parent, "fixtures/notes.txt", "two\n")
+    assert labels(suite.parent / "tasks/a.yaml", "task")[0] == "✓ 1.00 · stale: notes.txt +1 −1"
+    assert labels(suite.parent / "tasks/b.yaml", "task")[0] == "✓ 1.00"
+    (suite.parent / "fixtures/notes.txt").unlink()
+    assert labels(suite.parent / "tasks/a.yaml", "task")[0] == "✓ 1.00 · stale: notes.txt deleted"
+
+
+def test_scores_are_fresh_again_when_the_change_is_taken_back(suite: Path) -> None:
+    put(suite.parents[1], "SKILL.md", "other\n")
+    put(suite.parents[1], "SKILL.md", SKILL)
+    assert labels(suite)[2] == "✓ 1.00"
+
+
+def test_a_suite_file_that_was_saved_again_as_it_was_is_not_stale(suite: Path) -> None:
+    # Nothing but its time stamp is newer than the run.
+    put(suite.parent, "eval.yaml", EVAL + "# a comment\n")
+    assert labels(suite)[2] == "✓ 1.00"
+
+
+def test_another_executor_or_model_makes_scores_stale_and_is_named(suite: Path) -> None:
+    put(suite.parent, "eval.yaml", EVAL.replace("some-model", "new-model").replace("mock", "openai"))
+    mark = hints(suite, "eval")[2]
+    assert mark.label == "✓ 1.00 · stale"
+    assert "with the executor `mock` and the model `some-model`" in mark.tooltip
+
+
+def test_marks_go_when_the_results_go(suite: Path) -> None:
+    for file in results_directory(suite.parent).glob("*.json"):
+        file.unlink()
+    assert labels(suite) == []

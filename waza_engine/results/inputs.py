@@ -1,0 +1,88 @@
+"""The files that decided a run, with their digests and texts, as they were when it began.
+
+They are kept in ``.waza/inputs``, in a file named by its content: runs of the same suite share one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from waza_engine.files import read_text
+from waza_engine.results.json_values import Block, Json, block_of, given, object_in, text_of, texts_of, whole
+
+LONGEST_BYTES = 16 * 2**20
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+
+
+@dataclass(frozen=True, slots=True)
+class InputFile:
+    """A file that decides verdicts, as it was when the run began.
+
+    ``path`` starts at the suite's directory and has forward slashes; ``sha256`` is that of the bytes,
+    ``size`` their number. It decides those of ``tasks``, of all tasks when that is empty.
+    """
+
+    path: str
+    sha256: str
+    size: int
+    tasks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RunInputs:
+    """What decided a run. ``texts`` are those of its files that were kept, by path, credentials masked."""
+
+    files: tuple[InputFile, ...] = ()
+    texts: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+def inputs_directory(results: Path) -> Path:
+    """Return where the inputs of a run are kept, beside the folder of its result file."""
+    return results.parent.with_name("inputs")
+
+
+def digest_of(content: bytes) -> str:
+    """Return the name of a file with this content."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def inputs_document(inputs: RunInputs) -> Json:
+    """Return the inputs of a run as they are written."""
+    files = {
+        file.path: {"sha256": file.sha256, "size": file.size, **given(tasks=list(file.tasks))}
+        for file in inputs.files
+    }
+    return {"files": files, "texts": dict(inputs.texts)}
+
+
+def inputs_of(results: Path, digest: str) -> RunInputs:
+    """Return the inputs of the run in a result file; nothing when they are not there or are another one's."""
+    if not _DIGEST.fullmatch(digest):
+        return RunInputs()
+    try:
+        text = read_text(inputs_directory(results) / f"{digest}.json", LONGEST_BYTES)
+    except OSError:
+        return RunInputs()
+    if digest_of(text.encode("utf-8", "surrogatepass")) != digest:
+        return RunInputs()
+    return _inputs_in(object_in(text.encode()) or {})
+
+
+def _inputs_in(document: Block) -> RunInputs:
+    files, texts = block_of(document, "files"), block_of(document, "texts")
+    return RunInputs(
+        tuple(
+            InputFile(
+                path=path,
+                sha256=text_of(block_of(files, path).get("sha256")),
+                size=whole(block_of(files, path).get("size")),
+                tasks=tuple(texts_of(block_of(files, path).get("tasks"))),
+            )
+            for path in files
+        ),
+        {path: text for path, text in texts.items() if isinstance(text, str)},
+    )

@@ -1,0 +1,26 @@
+"""Writing what decided a run: once for all runs of the same files."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+
+from waza_engine.files import FileError
+from waza_engine.results.inputs import inputs_directory
+from waza_engine.results.writing.store import write_new
+
+MOST_KEPT = 100
+"""Files of inputs; the oldest go first."""
+
+
+def keep_inputs(results: Path, digest: str, content: bytes) -> None:
+    """Keep the inputs of the run of a result file. Raises ``ResultsError``."""
+    directory = inputs_directory(results)
+    place = directory / f"{digest}.json"
+    if not write_new(place, content):
+        with contextlib.suppress(OSError, FileError):
+            place.touch()
+    with contextlib.suppress(OSError):
+        kept = sorted(directory.glob("*.json"), key=lambda file: file.stat().st_mtime, reverse=True)
+        for old in kept[MOST_KEPT:]:
+            old.unlink(missing_ok=True)

@@ -1,0 +1,133 @@
+"""The files that decide verdicts beside what a suite says itself: what its cache and its record look at.
+
+Named files and folders, those of skills, fixtures, and sources of grader types that are not the engine's own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+import waza_engine
+from waza_engine.files import read_bytes
+from waza_engine.runs.agent.workspace import fixture_directory
+
+if TYPE_CHECKING:
+    from waza_engine.runs.agent.setup import AgentSetup
+    from waza_engine.runs.loading.suite import Suite, SuiteTask
+    from waza_engine.runs.trials.trial import TrialTask
+
+MOST_BYTES = 200 * 2**20
+_LONGEST_REFERENCE = 400
+_SOURCES = {".py", ".js", ".mjs", ".cjs", ".ts", ".mts", ".sh", ".rb", ".ps1"}
+_SKIPPED_FOLDERS = {".git", ".waza", ".venv", "node_modules", "__pycache__", ".waza-cache"}
+
+
+class DecidingFiles:
+    """What the tasks of one run read; what many tasks name is looked for once."""
+
+    def __init__(self, suite: Suite, agent: AgentSetup) -> None:
+        self._suite = suite
+        self._agent = agent
+        self._references: dict[tuple[str, tuple[Path, ...]], tuple[Path, ...]] = {}
+        self._of_suite: tuple[str, ...] | None = None
+        self._of_entries: dict[int, tuple[object, tuple[str, ...]]] = {}
+
+    def places(self, source: SuiteTask, task: TrialTask) -> set[Path]:
+        """Return the files and folders that a task reads."""
+        suite, spec = self._suite, task.spec
+        fixtures = fixture_directory(spec, suite.directory)
+        near = (suite.directory, fixtures, source.path.parent)
+        far = (Path.cwd(), *suite.directory.parents)
+        if self._of_suite is None:
+            self._of_suite = tuple(
+                _texts(suite.spec.model_dump(mode="json", exclude={"tasks", "tasks_from"}))
+            )
+        written = [*self._of_suite, *_texts(spec.model_dump(mode="json"))]
+        for built in task.graders:
+            # Most graders are those of the suite, the same for each task.
+            known = self._of_entries.get(id(built.entry))
+            if known is None:
+                known = built.entry, tuple(_texts([built.entry.model_dump(mode="json")]))
+                self._of_entries[id(built.entry)] = known
+            written += known[1]
+        places = {place for text in dict.fromkeys(written) for place in self._referenced(text, near, far)}
+        places |= set(self._agent.skills_of(spec).directories)
+        places |= {source for built in task.graders for source in _foreign_source(built.grader)}
+        if fixtures.is_dir() and any(built.grader and built.grader.reads_fixtures for built in task.graders):
+            places.add(fixtures)
+        return places
+
+    def _referenced(self, text: str, near: tuple[Path, ...], far: tuple[Path, ...]) -> tuple[Path, ...]:
+        found = self._references.get((text, near))
+        if found is None:
+            found = self._references[text, near] = tuple(_referenced(text, near, far))
+        return found
+
+
+def files_at(place: Path, suite_directory: Path) -> Iterator[tuple[Path, str]]:
+    """Yield a file (of a program: with the sources beside it) or all files of a folder, each with its name.
+
+    Raises ``OSError``.
+    """
+    if place.is_dir():
+        for folder, folders, names in os.walk(place):
+            # A skill may hold its suite: what a task reads of that is looked at by itself.
+            folders[:] = sorted(
+                name
+                for name in folders
+                if name not in _SKIPPED_FOLDERS and Path(folder, name) != suite_directory
+            )
+            for name in sorted(names):
+                file = Path(folder, name)
+                if file.is_file():
+                    yield file, file.relative_to(place).as_posix()
+        return
+    yield place, place.name
+    if place.suffix in _SOURCES or (place.suffix == ".json" and b'"$ref"' in read_bytes(place, MOST_BYTES)):
+        for sibling in sorted(place.parent.iterdir()):
+            if sibling != place and sibling.suffix == place.suffix and sibling.is_file():
+                yield sibling, sibling.name
+
+
+def _texts(value: object) -> Iterator[str]:
+    match value:
+        case str():
+            yield value
+        case Mapping():
+            for item in cast("Mapping[object, object]", value).values():
+                yield from _texts(item)
+        case list() | tuple():
+            for item in cast("Sequence[object]", value):
+                yield from _texts(item)
+        case _:
+            pass
+
+
+def _referenced(text: str, near: Sequence[Path], far: Sequence[Path]) -> Iterator[Path]:
+    """Yield the files and folders that a text of the suite names, alone or as one word of a command.
+
+    A plain word is looked for in the near places only: one that is no path is the rule.
+    """
+    if not text or len(text) > _LONGEST_REFERENCE or "\n" in text or "\0" in text:
+        return
+    for written in sorted({text, *text.split()}):
+        is_path = any(sign in written for sign in "/\\.")
+        for root in (*near, *far) if is_path else near:
+            with contextlib.suppress(OSError, ValueError, RuntimeError):
+                place = root / Path(written).expanduser()
+                if place.exists():
+                    yield place
+                    break
+
+
+def _foreign_source(grader: object) -> Iterator[Path]:
+    """Yield the file of a grader type that is not the engine's own: its version says nothing of it."""
+    module = sys.modules.get(type(grader).__module__)
+    file = getattr(module, "__file__", None)
+    if file and not type(grader).__module__.startswith(f"{waza_engine.__name__}."):
+        yield Path(file)

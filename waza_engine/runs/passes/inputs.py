@@ -1,0 +1,106 @@
+"""What decides a run, as it is when it begins: digests of its files, and texts to compare with later."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from waza_engine.files import read_bytes
+from waza_engine.masking import masked
+from waza_engine.results.inputs import InputFile, RunInputs, inputs_document
+from waza_engine.runs.agent.setup import AgentSetup
+from waza_engine.runs.agent.skills import suite_skills
+from waza_engine.runs.loading.suite import Suite
+from waza_engine.runs.passes.deciding_files import DecidingFiles, files_at
+from waza_engine.runs.trials.selection import SelectedTask
+from waza_engine.terminal import json_text
+
+MOST_FILES = 2_000
+MOST_BYTES = 64 * 2**20
+"""Of all files together: what is more is not looked at."""
+LONGEST_TEXT = 256 * 2**10
+MOST_TEXT = 2 * 2**20
+"""Bytes of all texts that are kept of one run."""
+
+
+def read_inputs(suite: Suite, tasks: Sequence[SelectedTask]) -> bytes:
+    """Return what decides these tasks, as it is to be kept.
+
+    Files that cannot be read, and those behind the limits, are left out.
+    """
+    files, texts = _Reader(suite).read(tasks, AgentSetup(suite, "", suite_skills(suite)))
+    return json_text(inputs_document(RunInputs(files, texts))).encode()
+
+
+class _Reader:
+    """Reads the files that the tasks of a run depend on, each once."""
+
+    def __init__(self, suite: Suite) -> None:
+        self._suite = suite
+        self._known: dict[Path, tuple[str, int] | None] = {}
+        self._texts: dict[str, str] = {}
+        self._left = MOST_BYTES
+        self._text_left = MOST_TEXT
+
+    def read(
+        self, tasks: Sequence[SelectedTask], agent: AgentSetup
+    ) -> tuple[tuple[InputFile, ...], dict[str, str]]:
+        """Return the files and the texts of those that are text and not too long."""
+        reads = DecidingFiles(self._suite, agent)
+        listed: dict[Path, list[Path]] = {}
+        used: dict[Path, set[str]] = {self._suite.path: {task.source.id for task in tasks}}
+        for task in tasks:
+            places = {task.source.path} - {self._suite.path}
+            if task.trial is not None:
+                places |= reads.places(task.source, task.trial)
+            for place in sorted(places):
+                if place not in listed:
+                    listed[place] = self._files_at(place)
+                for file in listed[place]:
+                    used.setdefault(file, set()).add(task.source.id)
+        every = len(tasks)
+        files: list[InputFile] = []
+        # The suite, its skills and fixtures first: what decides most is what is kept.
+        for file in sorted(used, key=lambda file: (-len(used[file]), file)):
+            if len(files) == MOST_FILES:
+                break
+            name = self._name(file)
+            content = self._content(file, name)
+            if content is not None:
+                of = () if len(used[file]) == every else tuple(sorted(used[file]))
+                files.append(InputFile(name, *content, of))
+        return tuple(files), self._texts
+
+    def _files_at(self, place: Path) -> list[Path]:
+        found: list[Path] = []
+        try:
+            for file, _ in files_at(place, self._suite.directory):
+                found.append(file)
+                if len(found) == MOST_FILES:
+                    break
+        except OSError:
+            pass
+        return found
+
+    def _name(self, file: Path) -> str:
+        try:
+            return Path(os.path.relpath(file, self._suite.directory)).as_posix()
+        except ValueError:  # On another drive.
+            return file.as_posix()
+
+    def _content(self, file: Path, name: str) -> tuple[str, int] | None:
+        try:
+            content = read_bytes(file, self._left)
+        except OSError:
+            return None
+        self._left -= len(content)
+        if len(content) <= min(LONGEST_TEXT, self._text_left):
+            try:
+                self._texts[name] = masked(content.decode("utf-8"))
+            except UnicodeDecodeError:
+                pass
+            else:
+                self._text_left -= len(content)
+        return hashlib.sha256(content).hexdigest(), len(content)
