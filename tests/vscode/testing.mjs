@@ -82,8 +82,10 @@ async function scenario(page) {
   });
 
   await step("a run from a lens is shown there, too", async () => {
+    await page.locator(".tab", { hasText: "eval.yaml" }).first().click();
     write("eval.yaml", fs.readFileSync(path.join(workspace, "eval.yaml"), "utf8").replace("- a phrase that no answer has", "- Say hello"));
-    await editor.openFile(page, "eval.yaml", "- Say hello");
+    await editor.waitForLine(page, "- Say hello");
+    await page.locator(".editor-instance .view-line").first().click();
     await page.keyboard.press("Control+Home");
     await editor.clickLens(page, "Run suite", "the tree to tell it", async () => {
       await page.waitForTimeout(1_500);

@@ -45,6 +45,13 @@ def test_one_task_alone_can_be_asked_for(tmp_path: Path) -> None:
     assert "`Task a`" not in text
 
 
+def test_a_task_that_the_newest_run_left_out_is_found_in_an_older_one(tmp_path: Path) -> None:
+    path = write_suite(tmp_path, {"a": task("a"), "b": task("b")}, graders=GRADERS)
+    run(path)
+    run(path, tasks=("b",))
+    assert "## ✗ `Task a`" in recorded_page(path, "a")["markdown"]
+
+
 def test_a_long_answer_is_cut_and_control_characters_are_shown(tmp_path: Path) -> None:
     text = page(tmp_path, {"a": task("a", prompt="x" * 50_000), "b": task("b", prompt='"a\\e[31mb"')})
     assert "more characters)" in text
