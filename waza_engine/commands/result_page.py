@@ -35,7 +35,7 @@ def recorded_page(path: Path, task: str | None) -> dict[str, str]:
 
 def _older(path: Path, eval_file: str, task: str) -> Recording:
     files = [] if path.suffix == ".json" else result_files(path.parent)
-    for file in sorted(files, key=lambda found: found.stat().st_mtime, reverse=True)[:_MOST_RECORDS]:
+    for file in files[:_MOST_RECORDS]:
         try:
             recording = read_recording(file)
         except RecordingError:
