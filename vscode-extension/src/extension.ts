@@ -11,6 +11,7 @@ import { registerChanges } from "./changes";
 import { ServerConnection } from "./client";
 import { EnterRules } from "./enterRules";
 import { createEnvironment, offerWaysOut, selectInterpreter } from "./interpreterPrompts";
+import { createGrader, createSuite, createTask } from "./making";
 import { Marks } from "./marks";
 import { OpenRuns } from "./openRuns";
 import { PrivateEnvironment } from "./privateEnvironment";
@@ -62,6 +63,10 @@ export function activate(context: vscode.ExtensionContext): void {
     connection = server;
     const marks = new Marks(() => server.running);
     const restart = () => server.restart();
+    const connect = async () => {
+        await server.start();
+        return server.running;
+    };
     const statusBar = new RunStatusBar();
     const open = new OpenRuns(context.workspaceState);
     openRuns = open;
@@ -103,6 +108,9 @@ export function activate(context: vscode.ExtensionContext): void {
         }),
         command("runSuite", () => run(server, runs, "suite")),
         command("runAtCursor", () => run(server, runs, "cursor")),
+        command("createSuite", () => createSuite(connect)),
+        command("createTask", () => createTask(connect)),
+        command("createGrader", () => createGrader(connect)),
         command("setProviderKey", async (variable?: string) => {
             if ((await keys.ask(variable)) && server.isWanted) {
                 await restart();

@@ -198,3 +198,8 @@ def test_a_key_in_place_of_the_name_of_its_variable() -> None:
                  ^^^^^^ error wrong-form: `api_key_env` must name an environment variable, not hold the key.
 """
     )
+
+
+def test_an_empty_word_is_called_empty() -> None:
+    text = f"{TASK}graders:\n  - {{type: code, name: g, config: {{assertions: [x], language: ''}}}}\n"
+    assert "`language` cannot be empty; it must be `python` or `javascript`." in drawn(text)

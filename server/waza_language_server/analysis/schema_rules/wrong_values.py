@@ -49,7 +49,8 @@ def not_allowed(subject: Subject, node: Node, shape: Shape, allowed: Sequence[ob
     allowed = [value for value in allowed if value != ""]
     meant = nearest(node.value, [str(value) for value in allowed]) if node.kind == "scalar" else None
     guess = f"did you mean `{meant}`? It" if meant is not None else "it"
-    message = f"{_subject_of(subject, node)} cannot be `{_shown(node)}`; {guess} must be {listed(allowed)}."
+    written = f"`{shown}`" if (shown := _shown(node)) else "empty"
+    message = f"{_subject_of(subject, node)} cannot be {written}; {guess} must be {listed(allowed)}."
     fixes = tuple(_replacements(subject, node, meant, allowed))
     return Problem("value-not-allowed", subject.value_span(node), message, shape.severity or "error", fixes)
 
