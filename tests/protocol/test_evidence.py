@@ -111,3 +111,11 @@ async def test_every_line_and_every_file_that_failed_is_marked_for_clients_that_
         marks = await editor.protocol.send_request_async("waza/marks", asked)
         lines = {mark["line"]: (mark["state"], mark["stale"]) for mark in marks}
         assert lines == {0: ("failed", False), 6: ("passed", False), 9: ("passed", False)}
+
+
+async def test_the_suite_has_its_verdict_when_it_was_run_in_the_editor(tmp_path: Path) -> None:
+    path = write_suite(tmp_path, SUITE, one=TASK)
+    async with editing(tmp_path) as editor:
+        uri = editor.open(path)
+        await editor.command("waza.run", {"id": str(path)})
+        assert await labels(editor, uri) == ["✓ 1/1 tasks", "✓ 1.00", "✓"]

@@ -11,6 +11,7 @@ import { registerChanges } from "./changes";
 import { ServerConnection } from "./client";
 import { EnterRules } from "./enterRules";
 import { createEnvironment, offerWaysOut, selectInterpreter } from "./interpreterPrompts";
+import { createGrader, createSuite, createTask } from "./making";
 import { Marks } from "./marks";
 import { PrivateEnvironment } from "./privateEnvironment";
 import { ProviderKeys } from "./providerKeys";
@@ -59,6 +60,10 @@ export function activate(context: vscode.ExtensionContext): void {
     connection = server;
     const marks = new Marks(() => server.running);
     const restart = () => server.restart();
+    const connect = async () => {
+        await server.start();
+        return server.running;
+    };
     const statusBar = new RunStatusBar();
     const tests = new TestExplorer(() => server.running, runs);
 
@@ -88,6 +93,9 @@ export function activate(context: vscode.ExtensionContext): void {
         }),
         command("runSuite", () => run(server, runs, "suite")),
         command("runAtCursor", () => run(server, runs, "cursor")),
+        command("createSuite", () => createSuite(connect)),
+        command("createTask", () => createTask(connect)),
+        command("createGrader", () => createGrader(connect)),
         command("setProviderKey", async (variable?: string) => {
             if ((await keys.ask(variable)) && server.isWanted) {
                 await restart();

@@ -17,8 +17,10 @@ from waza_language_server.features.completion_graders import grader_items, grade
 from waza_language_server.features.completion_item import Completion, Place
 from waza_language_server.features.completion_keys import key_items
 from waza_language_server.features.completion_values import value_items
+from waza_language_server.features.new_suite import NEW_SUITE, suite_offers
 from waza_language_server.schema.locate import shape_at, shape_below
 from waza_language_server.syntax.cursor import cursor_at
+from waza_language_server.text.edit import Edit
 
 if TYPE_CHECKING:
     from waza_language_server.project.document import Document
@@ -68,7 +70,23 @@ def _keys(place: Place, holder: Shape) -> list[Completion]:
     items = list(key_items(place, holder.branch("mapping", frozenset(place.cursor.existing_keys))))
     if holder.kind == "grader" and not {"type", "ref"} & set(place.cursor.existing_keys):
         items += grader_items(place)
+    if place.document.text.strip() == place.cursor.prefix:
+        items += _suites(place)
     return items
+
+
+def _suites(place: Place) -> Iterable[Completion]:
+    for number, offer in enumerate(suite_offers(place.document, place.workspace)):
+        about = "Tasks, trigger tests and graders drafted from its `SKILL.md`; the executor is `mock`."
+        yield Completion(
+            label=offer.title,
+            kind="reference",
+            detail="eval file, tasks, trigger tests",
+            documentation=about,
+            sort_text=f"!{number:03}",
+            edit=Edit(place.cursor.replace, ""),
+            command=(NEW_SUITE, offer.argument),
+        )
 
 
 def _values(place: Place, holder: Shape, key: str) -> list[Completion]:

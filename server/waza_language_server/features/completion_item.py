@@ -52,6 +52,8 @@ class Completion:
     deprecated: bool = False
     goes_on: bool = False
     """Whether what is filled in first can be chosen from a list as well."""
+    command: tuple[str, dict[str, str]] | None = None
+    """A command of the server that is carried out when the item was taken, with its argument."""
 
     @property
     def text_without_places(self) -> str:

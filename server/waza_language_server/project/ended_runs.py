@@ -69,7 +69,8 @@ def _laid_over(found: RunResult | None, own: RunResult, then: RunResult | None) 
         if task.trials or task.status != "skipped":
             tasks[task.id] = _newest(tasks.get(task.id), task, then.tasks.get(task.id) if then else None)
     header = own if then is None or (found.path, found.timestamp) == (then.path, then.timestamp) else found
-    return replace(header, tasks=tasks)
+    # One file alone does not say which run was the last of the whole suite.
+    return replace(header, tasks=tasks, whole=found.whole, prompts=header.prompts or found.prompts)
 
 
 def _newest(found: TaskResult | None, own: TaskResult, then: TaskResult | None) -> TaskResult:

@@ -102,6 +102,14 @@ class Nearby:
         """Return the names of skills near the document."""
         if self._path is None:
             return ()
+        found = dict.fromkeys(self.skill_files().values())
+        found |= {suite.outline.skill: None for suite in self._suites if suite.outline.skill}
+        return tuple(found)
+
+    def skill_files(self) -> dict[Path, str]:
+        """Return the ``SKILL.md`` files near the document with the names of their skills, nearest first."""
+        if self._path is None:
+            return {}
         folders: dict[Path, None] = {}
         for suite in self._suites:
             for directory in suite.outline.skill_directories:
@@ -111,14 +119,13 @@ class Nearby:
             folders[folder] = None
             for place in ("skills", ".github/skills"):
                 folders[folder / place] = None
-        found: dict[str, None] = {}
+        found: dict[Path, str] = {}
         for folder in folders:
             for candidate in (folder, *self._folders_in(folder)):
                 name = self._project.disk.derived(candidate / "SKILL.md", "skill", skill_name)
                 if name is not None:
-                    found[name or candidate.name] = None
-        found |= {suite.outline.skill: None for suite in self._suites if suite.outline.skill}
-        return tuple(found)
+                    found[candidate / "SKILL.md"] = name or candidate.name
+        return found
 
     def entries(self, folder: Path) -> Fact[tuple[tuple[str, bool], ...]]:
         """Return the sorted names in a folder that the document names, each with whether it is a folder.

@@ -189,6 +189,9 @@ class Converter:
             item.documentation = types.MarkupContent(kind, completion.documentation)
         if completion.goes_on and suggest_command is not None:
             item.command = types.Command("Suggest", suggest_command)
+        if completion.command is not None:
+            command, argument = completion.command
+            item.command = types.Command(shown, command, arguments=[argument])
         if completion.deprecated and abilities.strikes_through_deprecated_items:
             item.tags = [types.CompletionItemTag.Deprecated]
         return item

@@ -122,7 +122,16 @@ FEATURES = (
     ),
 )
 
-COMMANDS = ("waza.run", "waza.regrade", "waza.cancel", "waza.restartEngine")
+COMMANDS = (
+    "waza.run",
+    "waza.regrade",
+    "waza.cancel",
+    "waza.restartEngine",
+    "waza.newSuite",
+    "waza.newTask",
+    "waza.newGrader",
+    "waza.graderTypes",
+)
 """What ``workspace/executeCommand`` carries out."""
 
 PULLED_DIAGNOSTICS = Feature(

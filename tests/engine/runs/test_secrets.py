@@ -113,12 +113,20 @@ def run_and_show(path: Path) -> list[Finished]:
         *("--transcript-dir", out / "transcripts", "--session-log", "--session-dir", out / "sessions"),
     )
     assert "a" in ran.stdout, ran.stderr
-    shown = [engine("report", path, "--format", kind) for kind in ("text", "markdown", "junit", "json")]
+    shown = [
+        engine("report", path, "--format", kind) for kind in ("text", "markdown", "junit", "json", "github")
+    ]
+    live = [engine("run", path, "--format", kind) for kind in ("json", "jsonl", "github")]
+    before = [engine("preflight", path, "--format", kind) for kind in ("human", "json")]
     graded = [
         engine("grade", path, *more) for more in ([], ["--format", "json"], ["-o", out / "graded.json"])
     ]
     results = sorted((path.parent / ".waza" / "results").glob("2*.json"))[-1]
-    return [ran, *shown, *graded, engine("compare", results, results)]
+    gates = [
+        engine("gate", "--baseline", results, "--current", results, "--format", kind)
+        for kind in ("human", "json", "markdown", "github-actions")
+    ]
+    return [ran, *shown, *live, *before, *graded, *gates, engine("compare", results, results)]
 
 
 def test_an_agent_that_says_a_key_in_everything_it_does(tmp_path: Path) -> None:

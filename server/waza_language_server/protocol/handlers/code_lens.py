@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from waza_engine.steps import in_steps
-from waza_language_server.features.code_lens import code_lenses_in_steps
+from waza_language_server.features.code_lens import CodeLens, code_lenses_in_steps
+from waza_language_server.features.new_suite import NEW_SUITE, suite_offers
 from waza_language_server.protocol.convert import Converter
+from waza_language_server.text.span import Span
 
 if TYPE_CHECKING:
     from lsprotocol import types
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
     from waza_language_server.protocol.server import WazaServer
     from waza_language_server.protocol.services.schedule import Answer
 
+_MOST_LENSES = 3
+
 
 def code_lens(ls: WazaServer, params: types.CodeLensParams) -> Answer[list[types.CodeLens]]:
     """Return the lenses of a document."""
@@ -23,6 +27,12 @@ def code_lens(ls: WazaServer, params: types.CodeLensParams) -> Answer[list[types
     def find(document: Document) -> Steps[list[types.CodeLens]]:
         running = {run.target for run in ls.active_runs}
         convert = Converter(document, ls.session.encoding, ls.abilities)
+        if not document.text.strip():
+            offers = suite_offers(document, ls.session.workspace)[:_MOST_LENSES]
+            top = Span(0, 0)
+            return [
+                convert.code_lens(CodeLens(top, offer.title, NEW_SUITE, offer.argument)) for offer in offers
+            ]
         lenses = yield from code_lenses_in_steps(document, ls.session.workspace, running)
         return (yield from in_steps(map(convert.code_lens, lenses)))
 

@@ -22,6 +22,7 @@ from lsprotocol import types
 
 from waza_language_server.engine.runs import RunOutcome, RunProgress
 from waza_language_server.protocol.handlers.grader_types import forget_types
+from waza_language_server.protocol.handlers.making import MAKING, make
 from waza_language_server.protocol.handlers.regrade import regrade
 from waza_language_server.protocol.handlers.run_requests import FAILED, confirm_place, refused, run_request
 from waza_language_server.protocol.handlers.watched_files import refresh_scores
@@ -58,6 +59,8 @@ async def execute(ls: WazaServer, params: types.ExecuteCommandParams) -> Any:
         await ls.runs.restart_engine()
         forget_types(ls)
         return None
+    if params.command in MAKING:
+        return await make(ls, params.command, arguments)
     raise refused(f"There is no command {params.command:.100}.")
 
 

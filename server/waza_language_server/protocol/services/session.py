@@ -16,8 +16,9 @@ from waza_language_server.project.claim import claim
 from waza_language_server.project.disk import MAX_BYTES
 from waza_language_server.project.document import Document
 from waza_language_server.project.index import Project
+from waza_language_server.project.nearby import Nearby
 from waza_language_server.project.outline import outline_of_in_steps
-from waza_language_server.project.uris import path_of
+from waza_language_server.project.uris import path_of, uri_of
 from waza_language_server.project.workspace import Workspace
 from waza_language_server.schema.catalog import default_catalog
 from waza_language_server.text.line_index import Encoding, LineIndex
@@ -228,8 +229,15 @@ class Session:
     def _kind(self, opened: _Opened) -> DocumentKind | None:
         path = path_of(opened.uri)
         if path is not None:
-            return self.project.claim(path, opened.text)
+            kind = self.project.claim(path, opened.text)
+            return "eval" if kind is None and self._may_become_suite(path, opened.text) else kind
         return claim(UNTITLED, opened.text) if opened.language == "yaml" else None
+
+    def _may_become_suite(self, path: Path, text: str) -> bool:
+        """Whether an empty file is called like an eval file and there is a skill to evaluate."""
+        if text.strip() or path.name not in self.project.eval_names(path):
+            return False
+        return bool(Nearby(self.project, Document(uri_of(path), 0, text, "eval")).skill_files())
 
     def _changed(self, text: str, lines: LineIndex | None, change: Change) -> str:
         new = _well_formed(change.text)

@@ -1,0 +1,41 @@
+"""An empty eval file offers a suite for each skill around it; the engine drafts it when one is chosen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from waza_language_server.project.nearby import Nearby
+from waza_language_server.project.uris import path_of, uri_of
+
+if TYPE_CHECKING:
+    from waza_language_server.project.document import Document
+    from waza_language_server.project.workspace import Workspace
+
+NEW_SUITE = "waza.newSuite"
+MOST_OFFERED = 20
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteOffer:
+    """A suite that can be made in the document: ``argument`` is that of the command ``waza.newSuite``."""
+
+    title: str
+    skill: str
+    argument: dict[str, str]
+
+
+def suite_offers(document: Document, workspace: Workspace) -> tuple[SuiteOffer, ...]:
+    """Return the suites that can be made in an eval file that is empty, the likeliest first."""
+    path = path_of(document.uri)
+    if path is None or document.kind != "eval":
+        return ()
+    skills = Nearby(workspace.project, document).skill_files()
+    around = {path.parent, *path.parents}
+    ordered = sorted(
+        skills.items(), key=lambda each: (each[0].parent not in around, each[1] != path.parent.name)
+    )
+    return tuple(
+        SuiteOffer(f"New suite for skill {name}", name, {"skill": uri_of(file), "uri": document.uri})
+        for file, name in ordered[:MOST_OFFERED]
+    )

@@ -1,0 +1,134 @@
+"""The commands that make a suite, a task or a grader: the engine drafts and writes, the editor shows.
+
+The text of an eval file that is open goes into its editor, so that nothing changes behind it and it can be
+undone; the other files of a suite are new and are written. Nothing that is there is replaced.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from lsprotocol import types
+
+from waza_language_server.engine.process import EngineError
+from waza_language_server.project.uris import path_of
+from waza_language_server.protocol.edit_conversion import FileConverter
+from waza_language_server.protocol.handlers.run_requests import FAILED, refused
+from waza_language_server.text.edit import Edit
+from waza_language_server.text.span import Span
+from waza_language_server.text.workspace_edit import FileEdit, WorkspaceEdit
+
+if TYPE_CHECKING:
+    from waza_language_server.protocol.server import WazaServer
+
+ANSWER_WITHIN_SECONDS = 30.0
+Given = Mapping[str, str]
+
+
+async def make(ls: WazaServer, command: str, arguments: Sequence[object]) -> dict[str, Any]:
+    """Carry out one of the commands; return what was written: ``{files}``, of a suite also ``{eval}``.
+
+    ``waza.newSuite`` takes ``{skill, uri?}``, ``waza.newTask`` ``{suite, id, prompt?}`` and
+    ``waza.newGrader`` ``{file, type}``, one of the types that ``waza.graderTypes`` lists. Files and skills
+    are paths or ``file:`` URIs. Raises ``JsonRpcException`` with the reason when it cannot be made.
+    """
+    keys, work = MAKING[command]
+    given = _given(command, arguments, keys)
+    if not ls.trusted:
+        raise refused(
+            "The engine drafts it, and starts in trusted workspaces only; trust this one first.", FAILED
+        )
+    return await work(ls, given)
+
+
+async def _suite(ls: WazaServer, given: Given) -> dict[str, Any]:
+    skill = _path(given["skill"])
+    uri = given.get("uri")
+    if uri is None:
+        base = next((root for root in ls.session.project.roots if skill.is_relative_to(root)), skill.parent)
+        return await _ask(ls, "eval.new", skill=str(skill), base=str(base))
+    before = ls.session.text(uri)
+    if before is not None and before.strip():
+        raise refused("The eval file is not empty any more; nothing was made.", FAILED)
+    directory = str(_path(uri).parent)
+    made = await _ask(ls, "eval.new", skill=str(skill), directory=directory, eval_text=before is not None)
+    if before is not None:
+        await _fill(ls, uri, str(made.pop("eval_text")))
+    return {**made, "eval": str(_path(uri))}
+
+
+async def _task(ls: WazaServer, given: Given) -> dict[str, Any]:
+    prompt = {"prompt": given["prompt"]} if given.get("prompt") else {}
+    return await _ask(ls, "task.new", path=str(_path(given["suite"])), task_id=given["id"], **prompt)
+
+
+async def _grader(ls: WazaServer, given: Given) -> dict[str, Any]:
+    return await _ask(ls, "grader.new", path=str(_path(given["file"])), type=given["type"])
+
+
+async def _ask(ls: WazaServer, method: str, **params: Any) -> dict[str, Any]:
+    try:
+        return dict(await ls.runs.ask(method, params, ANSWER_WITHIN_SECONDS))
+    except EngineError as error:
+        raise refused(str(error), FAILED) from None
+
+
+async def _fill(ls: WazaServer, uri: str, text: str) -> None:
+    """Write the text of an empty document into its editor."""
+    before = ls.session.text(uri)
+    if before is None or before.strip():
+        raise refused("The eval file was changed meanwhile; it was left as it is.", FAILED)
+    edit = WorkspaceEdit((FileEdit(uri, before, (Edit(Span(0, len(before)), text),)),))
+    change = FileConverter(ls.session, ls.abilities).workspace_edit(edit)
+    answer = await ls.workspace_apply_edit_async(types.ApplyWorkspaceEditParams(change, "New suite"))
+    if not answer.applied:
+        raise refused(
+            f"The editor did not take the text: {answer.failure_reason or 'no reason given'}.", FAILED
+        )
+
+
+def _given(command: str, arguments: Sequence[object], keys: Sequence[str]) -> Given:
+    wanted = ", ".join(keys)
+    if len(arguments) != 1 or not isinstance(arguments[0], dict):
+        raise refused(f"{command} needs one argument with {wanted}.")
+    given = {
+        key: value for key, value in cast("dict[str, object]", arguments[0]).items() if value is not None
+    }
+    required = [key for key in keys if not key.endswith("?")]
+    known = {key.removesuffix("?") for key in keys}
+    for key in required:
+        if not given.get(key):
+            raise refused(f"{command} needs `{key}`, as text.")
+    for key, value in given.items():
+        if key not in known or not isinstance(value, str):
+            raise refused(f"{command} takes {wanted}, as texts.")
+    return cast("dict[str, str]", given)
+
+
+def _path(written: str) -> Path:
+    path = path_of(written) if written.startswith("file:") else Path(written)
+    if path is None or not path.is_absolute():
+        raise refused(f"`{written:.200}` must be an absolute path or a file: URI.")
+    return path
+
+
+async def _types(ls: WazaServer, given: Given) -> dict[str, Any]:
+    del given
+    catalog = ls.session.workspace.catalog
+    known = ((name, catalog.grader(name)) for name in catalog.grader_types)
+    return {
+        "types": [
+            {"type": name, "title": shape.title} for name, shape in known if shape and not shape.deprecated
+        ]
+    }
+
+
+Work = Callable[["WazaServer", Given], Any]
+MAKING: Mapping[str, tuple[tuple[str, ...], Work]] = {
+    "waza.newSuite": (("skill", "uri?"), _suite),
+    "waza.newTask": (("suite", "id", "prompt?"), _task),
+    "waza.newGrader": (("file", "type"), _grader),
+    "waza.graderTypes": ((), _types),
+}

@@ -1,0 +1,108 @@
+"""From an empty eval file to a suite that can be run, in any editor."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
+
+from tests.protocol.editor import applied, editing
+
+SKILL = (
+    "---\nname: pdf-filler\ndescription: Fills PDF forms. Use when asked to fill a form.\n---\n# PDF filler\n"
+)
+
+
+@pytest.fixture
+def skill(tmp_path: Path) -> Path:
+    path = tmp_path / "skills" / "pdf-filler" / "SKILL.md"
+    path.parent.mkdir(parents=True)
+    path.write_text(SKILL, "utf-8")
+    return path
+
+
+@pytest.fixture
+def empty(tmp_path: Path, skill: Path) -> Path:
+    path = tmp_path / "evals" / "eval.yaml"
+    path.parent.mkdir()
+    path.touch()
+    return path
+
+
+@pytest.mark.parametrize("way", ["completion", "lens"])
+async def test_an_empty_eval_file_becomes_a_suite_for_a_skill(empty: Path, tmp_path: Path, way: str) -> None:
+    async with editing(tmp_path) as editor:
+        received: list[types.ApplyWorkspaceEditParams] = []
+
+        def apply(params: types.ApplyWorkspaceEditParams) -> types.ApplyWorkspaceEditResult:
+            received.append(params)
+            return types.ApplyWorkspaceEditResult(applied=True)
+
+        editor.feature(types.WORKSPACE_APPLY_EDIT)(apply)
+        uri = editor.open(empty)
+        if way == "completion":
+            first = (await editor.complete(uri, 0, 0))[0]
+            title, command = first.label, first.command
+        else:
+            (lens,) = await editor.lenses(uri)
+            title, command = lens.command and lens.command.title, lens.command
+        assert title == "New suite for skill pdf-filler"
+        assert command is not None
+        made = await editor.command(command.command, *(command.arguments or ()))
+        assert {Path(file).parent.name for file in made["files"]} == {"tasks", "evals", "fixtures"}
+        (change,) = list(received[0].edit.document_changes or ())
+        assert isinstance(change, types.TextDocumentEdit)
+        text = applied("", [edit for edit in change.edits if isinstance(edit, types.TextEdit)])
+        editor.replace(uri, 2, text)
+        assert [each for each in await editor.pushed(uri, 2) if each.severity == 1] == []
+        assert "▶ Run suite" in [lens.command and lens.command.title for lens in await editor.lenses(uri)]
+        _write(empty, text)
+        assert (await editor.command("waza.run", {"id": empty.as_posix()}))["status"] == "completed"
+
+
+async def test_an_empty_eval_file_without_a_skill_is_nobodys(tmp_path: Path) -> None:
+    (tmp_path / "eval.yaml").touch()
+    async with editing(tmp_path) as editor:
+        uri = editor.open(tmp_path / "eval.yaml")
+        assert await editor.complete(uri, 0, 0) == []
+        assert await editor.lenses(uri) == []
+
+
+async def test_a_suite_a_task_and_a_grader_are_made_by_name(skill: Path, tmp_path: Path) -> None:
+    async with editing(tmp_path) as editor:
+        made = await editor.command("waza.newSuite", {"skill": str(skill)})
+        suite = Path(made["eval"])
+        assert suite == tmp_path / "evals" / "pdf-filler" / "eval.yaml"
+        task = await editor.command("waza.newTask", {"suite": str(suite), "id": "fills-two"})
+        assert Path(task["files"][0]).name == "fills-two.yaml"
+        offered = (await editor.command("waza.graderTypes", {}))["types"]
+        assert "behavior" in {each["type"] for each in offered if each["title"]}
+        added = await editor.command("waza.newGrader", {"file": str(suite), "type": "behavior"})
+        assert f"name: {added['name']}" in _read(suite)
+
+
+@pytest.mark.parametrize(
+    ("command", "argument"),
+    [("waza.newSuite", {}), ("waza.newSuite", {"skill": 1}), ("waza.newTask", {"suite": "a", "id": "b"})],
+)
+async def test_odd_arguments_are_refused(tmp_path: Path, command: str, argument: object) -> None:
+    async with editing(tmp_path) as editor:
+        with pytest.raises(JsonRpcException):
+            await editor.command(command, argument)
+
+
+async def test_nothing_is_made_in_an_untrusted_workspace(skill: Path, tmp_path: Path) -> None:
+    async with editing(tmp_path, options={"trusted": False}) as editor:
+        with pytest.raises(JsonRpcException, match="trust"):
+            await editor.command("waza.newSuite", {"skill": str(skill)})
+        assert not (tmp_path / "evals").exists()
+
+
+def _write(path: Path, text: str) -> None:
+    path.write_text(text, "utf-8")
+
+
+def _read(path: Path) -> str:
+    return path.read_text("utf-8")

@@ -1,0 +1,54 @@
+// From an empty eval.yaml to a score, in a workspace that has nothing but a skill: two clicks.
+//
+//   node starting.mjs --python FILE --vsix FILE --artifacts FOLDER
+
+import assert from "node:assert/strict";
+import fs from "node:fs";
+import path from "node:path";
+import { parseArgs } from "node:util";
+import * as editor from "./editor.mjs";
+import { play, step } from "./scenario.mjs";
+
+const { values: options } = parseArgs({ options: { python: { type: "string" }, vsix: { type: "string" }, artifacts: { type: "string" } } });
+const workspace = path.join(path.resolve(options.artifacts), "repository");
+const skill = path.join(workspace, "skills", "pdf-filler");
+const suite = path.join(workspace, "evals", "pdf");
+fs.mkdirSync(skill, { recursive: true });
+fs.mkdirSync(suite, { recursive: true });
+fs.writeFileSync(
+  path.join(skill, "SKILL.md"),
+  "---\nname: pdf-filler\ndescription: Fills PDF forms. Use when asked to fill a form.\n---\n# PDF filler\n",
+);
+fs.writeFileSync(path.join(suite, "eval.yaml"), "");
+
+await play(scenario, { ...options, workspace });
+
+async function scenario(page) {
+  await step("the empty file opens", () => editor.openFile(page, "eval.yaml", ""));
+
+  await step("the list offers a suite for the skill", async () => {
+    const offer = page.locator(".suggest-widget.visible .monaco-list-row", { hasText: "New suite for skill pdf-filler" }).first();
+    await page.locator(".codelens-decoration a", { hasText: "New suite for skill pdf-filler" }).first().waitFor();
+    await page.locator(".editor-instance .view-lines").first().click();
+    await page.keyboard.press("Control+Space");
+    await offer.waitFor();
+    await page.keyboard.press("Escape");
+  });
+
+  await step("one click on the lens makes it", async () => {
+    await page.locator(".codelens-decoration a", { hasText: "New suite for skill pdf-filler" }).first().click();
+    await editor.waitForLine(page, "skill: pdf-filler");
+    assert.notEqual(fs.readdirSync(path.join(suite, "tasks")).length, 0);
+  });
+
+  await step("the next click runs it, and a score appears", async () => {
+    await page.keyboard.press("Control+Home");
+    await page.locator(".codelens-decoration a", { hasText: "Run suite" }).first().click();
+    await editor.waitUntil(page, "a result", async () => {
+      const results = path.join(suite, ".waza", "results");
+      return fs.existsSync(results) && fs.readdirSync(results).some((name) => name.endsWith(".json"));
+    });
+    await page.screenshot({ path: path.join(options.artifacts, "starting.png") });
+    assert.ok(fs.readFileSync(path.join(suite, "eval.yaml"), "utf8").includes("skill: pdf-filler"));
+  });
+}

@@ -1,0 +1,119 @@
+/**
+ * New suites, tasks and graders: the person is asked, the server makes them.
+ *
+ * What is made, and where, is the engine's business; the same drafts come from `waza-engine new`.
+ */
+
+import * as path from "node:path";
+import * as vscode from "vscode";
+import { ExecuteCommandRequest, type LanguageClient } from "vscode-languageclient/node";
+import { plain } from "./messages";
+import { chosenIn, runnablesIn, suiteOf } from "./runnables";
+
+/** Starts the server unless it runs; undefined when it cannot. */
+export type Connect = () => Promise<LanguageClient | undefined>;
+
+/** Makes a suite for one of the skills of the workspace, and opens it. */
+export async function createSuite(connect: Connect): Promise<void> {
+    const skills = await vscode.workspace.findFiles("**/SKILL.md", "**/node_modules/**", 200);
+    if (skills.length === 0) {
+        void vscode.window.showInformationMessage("There is no SKILL.md in this workspace; a suite is drafted from one.");
+        return;
+    }
+    const items = skills.map((file) => ({
+        label: path.basename(path.dirname(file.fsPath)),
+        description: vscode.workspace.asRelativePath(file),
+        file,
+    }));
+    const chosen = await vscode.window.showQuickPick(items, { title: "New Suite", placeHolder: "The skill to evaluate" });
+    if (chosen !== undefined) {
+        const made = await ask(connect, "waza.newSuite", { skill: chosen.file.fsPath });
+        await show(made?.eval);
+    }
+}
+
+/** Adds a task to the suite of the active file, and opens it. */
+export async function createTask(connect: Connect): Promise<void> {
+    const suite = await suiteOfActiveFile(connect);
+    if (suite === undefined) {
+        return;
+    }
+    const id = await vscode.window.showInputBox({
+        title: "New Task",
+        prompt: "The id of the task, the name of its file",
+        placeHolder: "explains-loops",
+        validateInput: (text) => (/^[\w.-]+$/.test(text) ? undefined : "Write a word of letters, digits, - and _."),
+    });
+    if (id === undefined) {
+        return;
+    }
+    const prompt = await vscode.window.showInputBox({ title: "New Task", prompt: "What the agent is asked; Enter to write it later" });
+    if (prompt !== undefined) {
+        const made = await ask(connect, "waza.newTask", { suite, id, prompt });
+        await show(made?.files?.[0]);
+    }
+}
+
+/** Adds a grader to the active eval or task file. */
+export async function createGrader(connect: Connect): Promise<void> {
+    const document = vscode.window.activeTextEditor?.document;
+    if (document === undefined || (await suiteOfActiveFile(connect)) === undefined) {
+        return;
+    }
+    const offered = await ask(connect, "waza.graderTypes", {});
+    const items = (offered?.types ?? []).map(({ type, title }) => ({ label: type, detail: title }));
+    const chosen = await vscode.window.showQuickPick(items, { title: "New Grader", placeHolder: "What it checks", matchOnDetail: true });
+    if (chosen === undefined || !(await document.save())) {
+        return;
+    }
+    const made = await ask(connect, "waza.newGrader", { file: document.uri.fsPath, type: chosen.label });
+    await show(made?.files?.[0], made?.name);
+}
+
+/** What the commands answer; see docs/protocol.md. */
+interface Made {
+    readonly eval?: string;
+    readonly files?: readonly string[];
+    readonly name?: string;
+    readonly types?: readonly { readonly type: string; readonly title: string }[];
+}
+
+async function suiteOfActiveFile(connect: Connect): Promise<string | undefined> {
+    const document = vscode.window.activeTextEditor?.document;
+    const client = document === undefined ? undefined : await connect();
+    const id = client === undefined || document === undefined ? undefined : chosenIn(await runnablesIn(client, document), "suite", 0);
+    if (id === undefined) {
+        void vscode.window.showInformationMessage("Open an eval file or a task of a suite first.");
+        return undefined;
+    }
+    return suiteOf(id);
+}
+
+async function ask(connect: Connect, command: string, argument: object): Promise<Made | undefined> {
+    const client = await connect();
+    if (client === undefined) {
+        void vscode.window.showErrorMessage("The Waza language server is not running; “Waza: Show Log” says why.");
+        return undefined;
+    }
+    try {
+        return (await client.sendRequest(ExecuteCommandRequest.type, { command, arguments: [argument] })) as Made;
+    } catch (error) {
+        void vscode.window.showErrorMessage(plain(error instanceof Error ? error.message : String(error)));
+        return undefined;
+    }
+}
+
+/** Opens a file, at the last line that has `text` when there is one. */
+async function show(file: string | undefined, text?: string): Promise<void> {
+    if (file === undefined) {
+        return;
+    }
+    const document = await vscode.workspace.openTextDocument(file);
+    const editor = await vscode.window.showTextDocument(document);
+    const offset = text === undefined ? -1 : document.getText().lastIndexOf(text);
+    if (offset >= 0) {
+        const place = document.positionAt(offset);
+        editor.selection = new vscode.Selection(place, place);
+        editor.revealRange(new vscode.Range(place, place), vscode.TextEditorRevealType.InCenterIfOutsideViewport);
+    }
+}
