@@ -142,3 +142,15 @@ async def test_what_would_run_something_else_is_refused(suite: Path, arguments: 
         with pytest.raises(JsonRpcException) as refusal:
             await events_of(editor, suite, **arguments)
         assert refusal.value.code == -32602
+
+
+async def test_the_last_run_of_a_task_is_a_page_to_read(suite: Path) -> None:
+    async with editing(suite.parent) as editor:
+        question = {"id": f"{suite.as_posix()}::two"}
+        with pytest.raises(JsonRpcException, match="no results yet"):
+            await editor.protocol.send_request_async("waza/resultDocument", question)
+        await events_of(editor, suite)
+        page = _plain(await editor.protocol.send_request_async("waza/resultDocument", question))
+    assert "Task two" in page["markdown"]
+    assert "the answer does not contain `goodbye`" in page["markdown"]
+    assert "Task one" not in page["markdown"]

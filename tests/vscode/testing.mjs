@@ -72,9 +72,20 @@ async function scenario(page) {
     if (tasks.join() !== "one") throw new Error(`it ran ${tasks.join()}`);
   });
 
+  await step("the result of a task is a page to read", async () => {
+    await row("Greets once").click({ button: "right" });
+    await page.locator(".context-view .action-label, .monaco-menu .action-label", { hasText: "Open Result" }).first().click();
+    const frame = page.frameLocator("iframe.webview.ready").last().frameLocator("iframe#active-frame");
+    await frame.locator("h2", { hasText: "Greets once" }).waitFor();
+    await frame.locator("td", { hasText: "missing text" }).first().waitFor();
+    await page.screenshot({ path: path.join(path.resolve(options.artifacts), "result.png") });
+  });
+
   await step("a run from a lens is shown there, too", async () => {
+    await page.locator(".tab", { hasText: "eval.yaml" }).first().click();
     write("eval.yaml", fs.readFileSync(path.join(workspace, "eval.yaml"), "utf8").replace("- a phrase that no answer has", "- Say hello"));
-    await editor.openFile(page, "eval.yaml", "- Say hello");
+    await editor.waitForLine(page, "- Say hello");
+    await page.locator(".editor-instance .view-line").first().click();
     await page.keyboard.press("Control+Home");
     await editor.clickLens(page, "Run suite", "the tree to tell it", async () => {
       await page.waitForTimeout(1_500);

@@ -13,10 +13,12 @@ import { EnterRules } from "./enterRules";
 import { createEnvironment, offerWaysOut, selectInterpreter } from "./interpreterPrompts";
 import { createGrader, createSuite, createTask } from "./making";
 import { Marks } from "./marks";
+import { OpenRuns } from "./openRuns";
 import { PrivateEnvironment } from "./privateEnvironment";
 import { ProviderKeys } from "./providerKeys";
 import { onDidSelectEnvironment } from "./pythonExtension";
 import { chosenIn, runnablesIn } from "./runnables";
+import { chosenItem, ResultDocuments, tellNothing } from "./resultDocuments";
 import { RunLog } from "./runLog";
 import { chooseExecutor, logIn } from "./runChoices";
 import { runEnvironment, runOptions } from "./runSettings";
@@ -29,6 +31,7 @@ import { looksLikeSuiteFile, SUITE_FILE_GLOB } from "./suiteFiles";
 import { silenceYamlExtension } from "./yamlCoexistence";
 
 let connection: ServerConnection | undefined;
+let openRuns: OpenRuns | undefined;
 
 export function activate(context: vscode.ExtensionContext): void {
     const log = vscode.window.createOutputChannel("Waza", { log: true });
@@ -65,15 +68,27 @@ export function activate(context: vscode.ExtensionContext): void {
         return server.running;
     };
     const statusBar = new RunStatusBar();
+    const open = new OpenRuns(context.workspaceState);
+    openRuns = open;
+    void open.takeInterrupted().then((ids) => {
+        ids.forEach((id) => {
+            statusBar.tellInterrupted(id);
+            log.warn(`The run of ${id} was interrupted when its window was closed; what was finished is kept.`);
+        });
+    });
+    const results = new ResultDocuments(() => server.running);
     const tests = new TestExplorer(() => server.running, runs);
 
-    const command = (id: string, action: (...given: string[]) => unknown) => vscode.commands.registerCommand(`waza.${id}`, action);
+    const command = (id: string, action: (...given: never[]) => unknown) => vscode.commands.registerCommand(`waza.${id}`, action);
     context.subscriptions.push(
         log,
         status,
         server,
         tests,
         statusBar,
+        results,
+        runs.addView(() => results.view()),
+        runs.addView(({ id }) => open.view(id)),
         runs.addView(({ id }) => statusBar.viewOf(id)),
         runs.addView((request) => new RunLog(log, request)),
         server.onDidStart(() => void tests.serverStarted()),
@@ -99,6 +114,14 @@ export function activate(context: vscode.ExtensionContext): void {
         command("setProviderKey", async (variable?: string) => {
             if ((await keys.ask(variable)) && server.isWanted) {
                 await restart();
+            }
+        }),
+        command("openResult", async (given: unknown) => {
+            const id = chosenItem(given) ?? (await chosenInEditor(server, "cursor"));
+            if (id === undefined) {
+                tellNothing();
+            } else {
+                await results.open(id);
             }
         }),
         command("chooseExecutor", () => chooseExecutor(context)),
@@ -133,6 +156,7 @@ export function activate(context: vscode.ExtensionContext): void {
 }
 
 export async function deactivate(): Promise<void> {
+    openRuns?.close();
     await connection?.shutDown();
 }
 
@@ -172,6 +196,15 @@ async function workspaceHasSuite(): Promise<boolean> {
         }
     }
     return false;
+}
+
+/** The id of the suite of the active file, or of what stands at the cursor; undefined when there is none. */
+async function chosenInEditor(server: ServerConnection, what: "suite" | "cursor"): Promise<string | undefined> {
+    const [editor, client] = [vscode.window.activeTextEditor, server.running];
+    if (editor === undefined || client === undefined) {
+        return undefined;
+    }
+    return chosenIn(await runnablesIn(client, editor.document), what, editor.selection.active.line);
 }
 
 /** Runs the suite of the active file, or what stands at the cursor. */

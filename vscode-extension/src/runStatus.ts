@@ -32,6 +32,12 @@ export class RunStatusBar implements vscode.Disposable {
         this.item.show();
     }
 
+    /** Says of a run that the window did not see its end. */
+    tellInterrupted(id: string): void {
+        this.show(`$(warning) ${titled(id)}: interrupted; what was finished is kept`, "Show the log", "waza.showLog");
+        this.hideLater();
+    }
+
     hideLater(): void {
         this.hiding = setTimeout(() => {
             this.item.hide();
@@ -74,7 +80,7 @@ class RunStatus implements RunView {
         this.bar.show(`${mark} ${titled(this.id)}: ${withoutIcons(words)}`, "Show the results", "testing.showMostRecentOutput");
         this.bar.hideLater();
         if (this.state.end !== undefined && problem === undefined && (verdict === "failed" || verdict === "errored")) {
-            void offerFailures(`${titleOf(this.id)}: ${words}`, verdict);
+            void offerFailures(this.id, words, verdict);
         }
     }
 
@@ -84,14 +90,17 @@ class RunStatus implements RunView {
     }
 }
 
-async function offerFailures(message: string, verdict: string): Promise<void> {
+async function offerFailures(id: string, words: string, verdict: string): Promise<void> {
+    const message = `${titleOf(id)}: ${words}`;
     const tell = verdict === "failed" ? vscode.window.showErrorMessage : vscode.window.showWarningMessage;
-    const chosen = await tell(plain(message), "Show Failures", "Re-run Failed");
+    const chosen = await tell(plain(message), "Show Failures", "Re-run Failed", "Open Result");
     if (chosen === "Show Failures") {
         await vscode.commands.executeCommand("workbench.view.testing.focus");
         await vscode.commands.executeCommand("testing.goToNextMessage");
     } else if (chosen === "Re-run Failed") {
         await vscode.commands.executeCommand("testing.reRunFailTests");
+    } else if (chosen !== undefined) {
+        await vscode.commands.executeCommand("waza.openResult", id);
     }
 }
 

@@ -89,6 +89,7 @@ class Methods:
             "task.get": _guarded(_get_task),
             "grader.grade": _guarded(self._grade),
             "grader.types": _guarded(_grader_types),
+            "result.page": _guarded(_result_page),
             "eval.new": _guarded(making.make_suite),
             "task.new": _guarded(making.make_task),
             "grader.new": _guarded(making.make_grader),
@@ -290,6 +291,15 @@ def _get_task(params: Params) -> Answer:
     if task.task is None:
         raise refused(task.error, VALIDATION_FAILED)
     return described_task(task, task.task)
+
+
+def _result_page(params: Params) -> Answer:
+    """Return the newest run of a suite, or a result file, as Markdown; ``task`` limits it to one."""
+    from waza_engine.commands.result_page import recorded_page
+
+    only_known(params, ("path", "task"))
+    path, task = given_path(params, "path"), optional_text(params, "task")
+    return _loaded(lambda: recorded_page(path, task))
 
 
 def _grader_types(params: Params) -> Answer:

@@ -77,6 +77,8 @@ def _regrade_lens(runnable: Runnable, recorded: RunResult | None) -> CodeLens | 
     """Return the lens that grades the last record again; None when there is no answer to grade."""
     task = runnable.id.task
     tasks = () if recorded is None else recorded.tasks.values()
-    if not any(one.trials and task in (None, one.id) for one in tasks):
+    # A trial that was cancelled or broke has no answer.
+    answered = (one for one in tasks if one.graders or one.status in ("passed", "failed"))
+    if not any(task in (None, one.id) for one in answered):
         return None
     return CodeLens(runnable.span, "↻ Re-grade", REGRADE, {"id": str(runnable.id)})

@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from lsprotocol import types
 
-from waza_language_server.protocol.own_requests import FILE_MARKS, MARKS, RECORDED_TEXT, RUNNABLES, TESTS
+from waza_language_server.protocol.own_requests import (
+    FILE_MARKS,
+    MARKS,
+    RECORDED_TEXT,
+    RESULT_DOCUMENT,
+    RUNNABLES,
+    TESTS,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -80,6 +87,7 @@ FEATURES = (
     Feature(MARKS, "marks.marks"),
     Feature(FILE_MARKS, "marks.file_marks", "in slices"),
     Feature(TESTS, "suite_tree.tests", "in slices"),
+    Feature(RESULT_DOCUMENT, "result_document.result_document", "in slices"),
     Feature(
         types.TEXT_DOCUMENT_CODE_ACTION,
         "code_action.code_action",

@@ -43,6 +43,16 @@ class TestsParams:
     parent: str | None = None
 
 
+RESULT_DOCUMENT = "waza/resultDocument"
+
+
+@define
+class ResultDocumentParams:
+    """``id`` is that of a suite, a task or a grader of one: its newest recorded run is meant."""
+
+    id: str
+
+
 RUN_EVENT = "waza/runEvent"
 """A notification to clients that want them: what a run tells, as it tells it."""
 
@@ -52,4 +62,5 @@ OWN_REQUESTS: Mapping[str, type[Any]] = {
     MARKS: MarksParams,
     TESTS: TestsParams,
     FILE_MARKS: FileMarksParams,
+    RESULT_DOCUMENT: ResultDocumentParams,
 }

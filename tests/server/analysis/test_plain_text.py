@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import yaml
 
-from tests.server.analysis.drawing import fixed, problems
+from tests.server.analysis.drawing import EVAL, fixed, problems
 
 HEAD = "id: t\nname: T\ninputs:\n  prompt: "
 
@@ -46,3 +46,25 @@ def test_text_in_a_grader_becomes_a_block_too() -> None:
 def test_a_key_too_far_to_the_right_stays_a_key() -> None:
     text = HEAD + "Do it\n    files:\n      - path: a\n"
     assert all("has `: ` in it" not in problem.message for problem in problems(text))
+
+
+def test_a_line_that_stands_twice_is_deleted_once() -> None:
+    text = "id: t\nname: T\nname: T\ninputs:\n  prompt: Go\n"
+    assert fixed(text, "duplicate-key") == "id: t\nname: T\ninputs:\n  prompt: Go\n"
+
+
+@pytest.mark.parametrize("second", ["name: U\n", "name: T\n  on\n", "name:\n"])
+def test_a_key_with_another_value_is_left_to_the_author(second: str) -> None:
+    (problem, *_) = problems(f"id: t\nname: T\n{second}inputs:\n  prompt: Go\n")
+    assert not problem.fixes
+
+
+def test_a_sign_and_a_percentage_are_read_as_the_number_that_is_meant() -> None:
+    assert "timeout_seconds: 60" in fixed(EVAL.replace(": 60", ": -60"), "out-of-range", "eval")
+    text = EVAL + "metrics:\n- {name: a, weight: 1, threshold: 80}\n"
+    assert "threshold: 0.8" in fixed(text, "out-of-range", "eval")
+
+
+def test_a_dash_without_a_blank_before_a_key_is_the_cause() -> None:
+    text = HEAD + "Go\ngraders:\n  -name: g\n    type: text\n    config: {contains: [a]}\n"
+    assert fixed(text, "yaml-syntax") == text.replace("-name", "- name")

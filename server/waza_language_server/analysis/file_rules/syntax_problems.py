@@ -31,6 +31,7 @@ from waza_language_server.text.span import Span
 _SEVERITY: dict[str, Severity] = {"control-character": "warning", "unknown-anchor": "error"}
 """How bad a fault is, where a run can still read the file."""
 _GLUED_DASH = re.compile(r"[ \t]*-(?=(?:[A-Za-z_]\w*:(?:[ \t]|$)|[\"'].*[\"'][ \t]*$))")
+_WHOLE_ENTRY = re.compile(r" *[A-Za-z_][\w-]*: +[^\s|>#&*!].*")
 _LEAD = re.compile(r"( *)(?:- +)*(\S)")
 _COLUMN_CODES = frozenset({"yaml-indentation", "yaml-tab"})
 _DASH = sentence(MISSING_DASH)
@@ -85,7 +86,35 @@ def _syntax_problems(tree: Tree, kind: SchemaName, catalog: Catalog) -> Iterator
                 yield slip.problem
                 faults = [fault for fault in faults if fault not in explained]
     for fault in faults:
-        yield _problem(fault)
+        problem = _problem(fault)
+        yield problem if fault.code != "duplicate-key" else _without_repetition(tree.text, problem)
+
+
+def _without_repetition(text: str, problem: Problem) -> Problem:
+    """Return the problem of a key that stands twice, with a fix when both lines say the very same."""
+    if not problem.related:
+        return problem
+    # Looked at by text, not by lines: a file may have very many such keys.
+    start, end = _line_around(text, problem.span.start)
+    first, first_end = _line_around(text, problem.related[0].span.start)
+    written = text[start:end]
+    below = text[end : text.find("\n", end) + 1 or len(text)]
+    indent = len(written) - len(written.lstrip(" "))
+    is_whole = _WHOLE_ENTRY.fullmatch(written.strip("\r\n")) is not None
+    goes_on = below.strip() and len(below) - len(below.lstrip(" ")) > indent
+    if (
+        not is_whole
+        or goes_on
+        or written.strip() != text[first:first_end].strip()
+        or not written.endswith("\n")
+    ):
+        return problem
+    fix = Fix("Delete the repeated line", (Edit(Span(start, end), ""),), preferred=True)
+    return replace(problem, fixes=(fix,))
+
+
+def _line_around(text: str, offset: int) -> tuple[int, int]:
+    return text.rfind("\n", 0, offset) + 1, text.find("\n", offset) + 1 or len(text)
 
 
 def _too_many_aliases(tree: Tree) -> Problem:
@@ -129,7 +158,10 @@ def _slips(tree: Tree) -> Iterator[_Slip]:
     lines = LineIndex(tree.text)
     faults = tree.errors
     for fault in faults:
-        yield from _glued_dash(tree.text, lines, fault)
+        yield from _glued_dash(tree.text, lines, lines.line_of(fault.span.start))
+    for fault in faults[:_TRIALS]:
+        # What is wrong shows only below it, when a dash makes another key of the line.
+        yield from _glued_dash(tree.text, lines, max(0, lines.line_of(fault.span.start) - 1))
     for fault in faults[:_TRIALS]:
         yield from _plain_text(tree.text, lines, fault)
     for fault in faults:
@@ -139,8 +171,8 @@ def _slips(tree: Tree) -> Iterator[_Slip]:
         yield from _pushed_lines(tree.text, lines, faults[0])
 
 
-def _glued_dash(text: str, lines: LineIndex, fault: SyntaxFault) -> Iterator[_Slip]:
-    line = lines.line_span(lines.line_of(fault.span.start))
+def _glued_dash(text: str, lines: LineIndex, number: int) -> Iterator[_Slip]:
+    line = lines.line_span(number)
     match = _GLUED_DASH.match(text[line.start : line.end])
     if match is not None:
         at = line.start + match.end()

@@ -60,8 +60,20 @@ def out_of_range(subject: Subject, node: Node, shape: Shape, relation: str, limi
     message = f"{_subject_of(subject, node)} must be {relation} {limit}, not {_shown(node)}."
     fixes: tuple[Fix, ...] = ()
     if relation in {"at least", "at most"} and node.kind == "scalar":
-        fixes = (Fix(f"Change to `{limit}`", (Edit(node.span, str(limit)),)),)
+        meant = _meant_number(node, shape, limit)
+        fixes = tuple(Fix(f"Change to `{each}`", (Edit(node.span, each),)) for each in (*meant, str(limit)))
     return Problem("out-of-range", subject.value_span(node), message, shape.severity or "error", fixes)
+
+
+def _meant_number(node: Node, shape: Shape, limit: object) -> tuple[str, ...]:
+    """Return the number without its sign, or the share that was written in percent."""
+    value = resolve_scalar(node.value)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not isinstance(limit, int | float):
+        return ()
+    if value < 0 < limit and -value >= limit:
+        return (f"{-value:g}" if isinstance(value, float) else str(-value),)
+    is_share = limit == 1 and "integer" not in shape.types
+    return (f"{value / 100:g}",) if is_share and 1 < value <= 100 else ()
 
 
 def empty(subject: Subject, node: Node, shape: Shape, least: int = 1) -> Problem:

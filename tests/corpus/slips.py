@@ -1,0 +1,136 @@
+"""Slips of the pen, one kind each: a text in, the same with one slip and where it is, or None."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+KEY = re.compile(r"^([ ]*(?:- )?)([A-Za-z_]\w*):(?:[ ]+(.*))?$")
+
+
+@dataclass(frozen=True, slots=True)
+class Slipped:
+    """A text with one slip, and the line (0-based) that it is in."""
+
+    text: str
+    line: int
+
+
+Slip = Callable[[str, random.Random], "Slipped | None"]
+
+
+def _changed(pattern: str, replacement: str, flags: int = re.MULTILINE) -> Slip:
+    compiled = re.compile(pattern, flags)
+
+    def slip(text: str, chance: random.Random) -> Slipped | None:
+        found = [match for match in compiled.finditer(text) if not _is_comment(text, match.start())]
+        if not found:
+            return None
+        match = chance.choice(found)
+        changed = text[: match.start()] + match.expand(replacement) + text[match.end() :]
+        return Slipped(changed, text.count("\n", 0, match.start()))
+
+    return slip
+
+
+def _is_comment(text: str, offset: int) -> bool:
+    return text[text.rfind("\n", 0, offset) + 1 : offset + 1].lstrip().startswith("#")
+
+
+def _misspelt(names: str) -> Slip:
+    words = names.split()
+
+    def slip(text: str, chance: random.Random) -> Slipped | None:
+        lines = text.split("\n")
+        places = [at for at, line in enumerate(lines) if (m := KEY.match(line)) and m[2] in words]
+        if not places:
+            return None
+        at = chance.choice(places)
+        match = KEY.match(lines[at])
+        assert match is not None
+        word = match[2]
+        middle = chance.randrange(1, len(word) - 1)
+        wrong = word[:middle] + word[middle + 1 :]
+        lines[at] = lines[at].replace(word, wrong, 1)
+        return Slipped("\n".join(lines), at)
+
+    return slip
+
+
+def _repeated(names: str) -> Slip:
+    words = names.split()
+
+    def slip(text: str, chance: random.Random) -> Slipped | None:
+        lines = text.split("\n")
+        places = [
+            at
+            for at, line in enumerate(lines)
+            if (m := KEY.match(line)) and m[2] in words and m[3] and "-" not in m[1]
+        ]
+        if not places:
+            return None
+        at = chance.choice(places)
+        lines.insert(at + 1, lines[at])
+        return Slipped("\n".join(lines), at + 1)
+
+    return slip
+
+
+_ASSERTION = r"^( +- )[\"']?len\(output\) > (\d+)[\"']?$"
+
+SLIPS: Mapping[str, Slip] = {
+    "a letter left out of a key of the file": _misspelt("skill tasks config graders inputs expected"),
+    "a letter left out of an option of the run": _misspelt(
+        "trials_per_task timeout_seconds executor model parallel"
+    ),
+    "a letter left out of a key of a task": _misspelt(
+        "prompt output_contains output_not_contains should_trigger"
+    ),
+    "a letter left out of an option of a grader": _misspelt(
+        "regex_match regex_not_match contains not_contains assertions max_tool_calls required_skills"
+    ),
+    "`timeout` for `timeout_seconds`": _changed(r"^( +)timeout_seconds:", r"\1timeout:"),
+    "camel case in a key": _changed(r"^( +)trials_per_task:", r"\1trialsPerTask:"),
+    "camel case in the lists of a trigger file": _changed(
+        r"^should_trigger_prompts:", "shouldTriggerPrompts:"
+    ),
+    "a name of another dialect": _changed(r"^( +)output_not_contains:", r"\1output_excludes:"),
+    "`not_regex_match`": _changed(r"^( +)regex_not_match:", r"\1not_regex_match:"),
+    "an old grader type": _changed(r"type: text\b", "type: regex"),
+    "a grader type with a letter left out": _changed(r"type: behavior\b", "type: behavor"),
+    "a grader without a type": _changed(r"^( +)- type: text\n +name:", r"\1- name:"),
+    "an unknown executor": _changed(r"executor: (copilot-sdk|mock)$", "executor: copilot"),
+    "text for a number": _changed(r"trials_per_task: \d+$", "trials_per_task: many"),
+    "a number below its limit": _changed(r"trials_per_task: \d+$", "trials_per_task: 0"),
+    "a negative number": _changed(r"timeout_seconds: (\d+)$", r"timeout_seconds: -\1"),
+    "a number in quotes": _changed(r"timeout_seconds: (\d+)$", r"timeout_seconds: '\1'"),
+    "a threshold in percent": _changed(r"threshold: 0\.(\d)\d*$", r"threshold: \g<1>0"),
+    "a word for a switch": _changed(r"should_trigger: (true|false)$", "should_trigger: maybe"),
+    "a list as one text": _changed(r"^( +)tasks/\*\.yaml$|^tasks:\n +- (.*)$", r"tasks: \2"),
+    "a tab for spaces": _changed(r"^  (?=(prompt|executor|model):)", "\t"),
+    "a line one space too far": _changed(r"^  (?=(executor|model|timeout_seconds):)", "   "),
+    "no blank behind the dash": _changed(r"^( +)- (?=(type|prompt|name): )", r"\1-"),
+    "no blank behind the colon": _changed(r"^( +)(executor|model): ", r"\1\2:"),
+    "a key twice": _repeated("timeout_seconds executor model name skill"),
+    "a quote that is never closed": _changed(r": \"([^\"\n]+)\"$", r': "\1'),
+    "a bracket that is never closed": _changed(r": \[([^\[\]\n]+)\]$", r": [\1"),
+    "a colon in text without quotes": _changed(r"^(description|name): ([A-Za-z]\w+) ", r"\1: \2: "),
+    "a wrong escape": _changed(r"^( +- )[\"']([a-z]+)[\"']$", r'\1"\2\\.md"'),
+    "an unclosed group in a pattern": _changed(r"(regex_(?:not_)?match:\n +- [\"'])(\(\?i\))?", r"\1\2("),
+    "a second document": _changed(r"^(graders|tags|expected):", r"---\n\1:"),
+    "`.length` in an assertion": _changed(_ASSERTION, r"\1output.length > \2"),
+    "`&&` in an assertion": _changed(_ASSERTION, r"\1len(output) > \2 && not errors"),
+    "a misspelt name in an assertion": _changed(_ASSERTION, r"\1len(outptu) > \2"),
+    "a missing bracket in an assertion": _changed(_ASSERTION, r"\1len(output > \2"),
+    "`assert` in an assertion": _changed(_ASSERTION, r"\1assert len(output) > \2"),
+    "a method that is not called": _changed(r"output\.lower\(\)", "output.lower"),
+    "a misspelt method": _changed(r"output\.lower\(\)", "output.lowr()"),
+    "a capital letter behind `.lower()`": _changed(
+        r"'([a-z])(\w+)' in output\.lower\(\)", r"'X\2' in output.lower()"
+    ),
+    "graders under `expected`": _changed(
+        r"^expected:\n", "expected:\n  graders:\n    - {type: text, name: g, config: {contains: [a]}}\n"
+    ),
+}

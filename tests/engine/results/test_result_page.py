@@ -1,0 +1,59 @@
+"""The page of a run that people read to know why."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.engine.suites import run, task, write_suite
+from waza_engine.commands.result_page import recorded_page
+
+GRADERS = """\
+- type: text
+  name: polite
+  config:
+    contains: [Say hello, goodbye]
+"""
+
+
+def page(directory: Path, tasks: dict[str, str], only: str | None = None) -> str:
+    path = write_suite(directory, tasks, graders=GRADERS)
+    run(path)
+    return recorded_page(path, only)["markdown"]
+
+
+def test_it_tells_the_verdict_the_prompt_the_answer_and_why(tmp_path: Path) -> None:
+    text = page(tmp_path, {"a": task("a")})
+    assert "0 of 1 tasks passed, 1 failed" in text
+    assert "## ✗ `Task a`: failed" in text
+    assert "not passed: polite" in text
+    assert "#### Prompt\n\n```text\nSay hello\n```" in text
+    assert "#### Answer\n\n```text\nMock response for: Say hello" in text
+    assert "Executor: `mock`" in text
+
+
+def test_matches_are_marked_where_the_answer_has_them_and_misses_say_so(tmp_path: Path) -> None:
+    rows = [line for line in page(tmp_path, {"a": task("a")}).splitlines() if line.startswith(("| ✓", "| ✗"))]
+    assert rows[0].startswith("| ✓ | `contains.0: Say hello` | line 1: ")
+    assert "⟦Say hello⟧" in rows[0]
+    assert rows[1].startswith("| ✗ | `contains.1: goodbye` | ")
+    assert "missing text" in rows[1]
+
+
+def test_one_task_alone_can_be_asked_for(tmp_path: Path) -> None:
+    text = page(tmp_path, {"a": task("a"), "b": task("b")}, only="b")
+    assert "Task b" in text
+    assert "`Task a`" not in text
+
+
+def test_a_task_that_the_newest_run_left_out_is_found_in_an_older_one(tmp_path: Path) -> None:
+    path = write_suite(tmp_path, {"a": task("a"), "b": task("b")}, graders=GRADERS)
+    run(path)
+    run(path, tasks=("b",))
+    assert "## ✗ `Task a`" in recorded_page(path, "a")["markdown"]
+
+
+def test_a_long_answer_is_cut_and_control_characters_are_shown(tmp_path: Path) -> None:
+    text = page(tmp_path, {"a": task("a", prompt="x" * 50_000), "b": task("b", prompt='"a\\e[31mb"')})
+    assert "more characters)" in text
+    assert len(text) < 120_000
+    assert "\x1b" not in text

@@ -1,0 +1,76 @@
+/** The last run of a suite or a task as a page: the server renders it, here it is a read-only document. */
+
+import * as vscode from "vscode";
+import type { LanguageClient } from "vscode-languageclient/node";
+import { plain } from "./messages";
+import { titleOf } from "./runnables";
+import type { RunView } from "./runViews";
+import { runnableOf } from "./testing/reports";
+
+const SCHEME = "waza-result";
+
+export class ResultDocuments implements vscode.TextDocumentContentProvider, vscode.Disposable {
+    private readonly changed = new vscode.EventEmitter<vscode.Uri>();
+    readonly onDidChange = this.changed.event;
+    private readonly registration = vscode.workspace.registerTextDocumentContentProvider(SCHEME, this);
+
+    constructor(private readonly client: () => LanguageClient | undefined) {}
+
+    async provideTextDocumentContent(uri: vscode.Uri): Promise<string> {
+        const client = this.client();
+        if (client === undefined) {
+            return "The Waza language server is not running.";
+        }
+        try {
+            return (await client.sendRequest<{ markdown: string }>("waza/resultDocument", { id: uri.query })).markdown;
+        } catch (error) {
+            return error instanceof Error ? error.message : String(error);
+        }
+    }
+
+    /** Shows the result of what an id names; that of a trial or a grader is on the page of its task. */
+    async open(item: string): Promise<void> {
+        const [suite, task] = runnableOf(item).split("#", 1)[0]?.split("::") ?? [];
+        const id = task === undefined || task === "" ? (suite ?? "") : `${suite ?? ""}::${task}`;
+        const name = titleOf(id).replaceAll(/[/\\?#]/gu, "-");
+        const uri = vscode.Uri.from({ scheme: SCHEME, path: `/${name} result.md`, query: id });
+        this.changed.fire(uri);
+        try {
+            await vscode.commands.executeCommand("markdown.showPreview", uri);
+        } catch {
+            await vscode.window.showTextDocument(uri, { preview: true });
+        }
+    }
+
+    /** Reads the open pages again when a run has ended. */
+    view(): RunView {
+        return {
+            take: () => undefined,
+            end: () => {
+                for (const document of vscode.workspace.textDocuments.filter(({ uri }) => uri.scheme === SCHEME)) {
+                    this.changed.fire(document.uri);
+                }
+            },
+        };
+    }
+
+    dispose(): void {
+        this.registration.dispose();
+        this.changed.dispose();
+    }
+}
+
+/** The id that a command of the Test Explorer was given: of an item, or of the one that a message belongs to. */
+export function chosenItem(given: unknown): string | undefined {
+    if (typeof given === "string") {
+        return given;
+    }
+    const { id, test } = (given ?? {}) as { id?: unknown; test?: { id?: unknown } };
+    const found = id ?? test?.id;
+    return typeof found === "string" ? found : undefined;
+}
+
+/** Says that there is nothing to open. */
+export function tellNothing(): void {
+    void vscode.window.showInformationMessage(plain("Open a suite file first: a result is that of a suite or a task."));
+}

@@ -1,0 +1,33 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Memento } from "vscode";
+import { OpenRuns } from "../src/openRuns";
+
+function memory(): Memento {
+    const values = new Map<string, unknown>();
+    return {
+        keys: () => [...values.keys()],
+        get: (key: string, fallback?: unknown) => values.get(key) ?? fallback,
+        update: (key: string, value: unknown) => {
+            values.set(key, value);
+            return Promise.resolve();
+        },
+    } as Memento;
+}
+
+void test("a run that has ended is not told after a reload", async () => {
+    const kept = memory();
+    new OpenRuns(kept).view("/s/eval.yaml").end(undefined);
+    assert.deepEqual(await new OpenRuns(kept).takeInterrupted(), []);
+});
+
+void test("a run that the end of the window cut off is told once", async () => {
+    const kept = memory();
+    const before = new OpenRuns(kept);
+    const view = before.view("/s/eval.yaml");
+    before.close();
+    view.end(undefined);
+    const after = new OpenRuns(kept);
+    assert.deepEqual(await after.takeInterrupted(), ["/s/eval.yaml"]);
+    assert.deepEqual(await after.takeInterrupted(), []);
+});

@@ -1,0 +1,56 @@
+"""The page of a recorded run that an editor asks for: its record, and the prompts of its suite."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from waza_engine.commands.records import record_of
+from waza_engine.masking import masked
+from waza_engine.results.attachments import with_attachments
+from waza_engine.results.codec.runs import run_of
+from waza_engine.results.conclusion import conclude
+from waza_engine.results.reading.newest_scores import result_files
+from waza_engine.results.reading.recordings import Recording, RecordingError, read_recording
+from waza_engine.results.reports.result_page import result_page
+from waza_engine.runs.loading.suite import SuiteError, load_suite
+from waza_engine.spec.problems import SuiteFileError
+
+_MOST_RECORDS = 50
+"""Older records in which a task is looked for."""
+
+
+def recorded_page(path: Path, task: str | None) -> dict[str, str]:
+    """Return the page of a result file, or of the newest run of a suite, as ``markdown``.
+
+    With a task, it is the newest run that had it. Raises ``RecordingError`` when there is none.
+    """
+    recording = read_recording(record_of(path))
+    if task is not None and all(found.id != task for found in recording.tasks):
+        recording = _older(path, recording.eval_file, task)
+    record = recording.path
+    run = run_of(with_attachments(recording.document, record))
+    page = result_page(run.header, conclude(run), _prompts(path), task)
+    return {"record": str(record), "markdown": masked(page)}
+
+
+def _older(path: Path, eval_file: str, task: str) -> Recording:
+    files = [] if path.suffix == ".json" else result_files(path.parent)
+    for file in files[:_MOST_RECORDS]:
+        try:
+            recording = read_recording(file)
+        except RecordingError:
+            continue
+        if recording.eval_file == eval_file and any(found.id == task for found in recording.tasks):
+            return recording
+    raise RecordingError(f"The task {task} of {path} has no results yet; run it first.")
+
+
+def _prompts(path: Path) -> dict[str, str]:
+    """Return the prompts of a suite as they are now; none of a suite that cannot be read."""
+    if path.suffix == ".json":
+        return {}
+    try:
+        suite = load_suite(path)
+    except (SuiteFileError, SuiteError):
+        return {}
+    return {task.id: task.task.inputs.prompt or "" for task in suite.tasks if task.task is not None}

@@ -1,0 +1,221 @@
+"""What happened in a task, for people who want to know why: a page of Markdown for each recorded task.
+
+The prompt, what the agent said and called, files it wrote, what it used, and each grader with its reasons.
+What comes from agents and graders stands in code, and long texts are cut where it says so.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from waza_engine.markdown import cell, code, fenced
+from waza_engine.results.conclusion import Conclusion
+from waza_engine.results.record import RunHeader, TrialOutcome, Validation
+from waza_engine.results.reports.words import VERDICT_WORDS, counts_words, dollars
+from waza_engine.results.task_conclusion import TaskConclusion
+from waza_engine.scoring.usage import tokens_of
+from waza_engine.vocabulary import Check, ToolCall
+
+LONGEST_CHARACTERS = 400_000
+_TEXT_CHARACTERS = 20_000
+_ARGUMENT_CHARACTERS = 500
+_CONTEXT_CHARACTERS = 40
+_MOST_CALLS = 200
+_MOST_CHECKS = 100
+_MARKS = {
+    "passed": "✓",
+    "failed": "✗",
+    "errored": "!",
+    "pending": "⧖",
+    "skipped": "–",
+    "lost": "!",
+    "not run": "–",
+}
+_WRITES = frozenset({"create", "edit", "write", "write_file", "edit_file", "str_replace", "apply_patch"})
+_LISTS = ("contains", "contains_cs", "not_contains", "not_contains_cs")
+
+
+def result_page(
+    header: RunHeader, found: Conclusion, prompts: Mapping[str, str] | None = None, task: str | None = None
+) -> str:
+    """Return the page of a run, or of one of its tasks.
+
+    ``prompts`` are those of the suite by task id, for records that hold none.
+    """
+    tasks = [each for each in found.tasks if task is None or each.id == task]
+    pages = (_head(header, found), *(_task(each, (prompts or {}).get(each.id, "")) for each in tasks))
+    text = ""
+    for page in pages:
+        if len(text) + len(page) > LONGEST_CHARACTERS:
+            return f"{text}\nThe rest is in the result file.\n"
+        text += page
+    return text
+
+
+def _head(header: RunHeader, found: Conclusion) -> str:
+    lines = [
+        f"# {code(header.eval_name) or 'Evaluation'}: {VERDICT_WORDS[found.verdict]}",
+        "",
+        counts_words(found.counts),
+        "",
+    ]
+    lines += [f"- {code(reason.words)}" for reason in found.reasons]
+    facts = (
+        ("Executor", header.executor),
+        ("Model", header.model),
+        ("Judge", header.judge_model),
+        ("Skill", header.skill),
+        ("Started", header.started.astimezone().strftime("%Y-%m-%d %H:%M:%S")),
+    )
+    lines += ["", " · ".join(f"{name}: {code(value)}" for name, value in facts if value), ""]
+    return "\n".join(lines)
+
+
+def _task(task: TaskConclusion, prompt: str) -> str:
+    lines = [f"\n## {_MARKS[task.verdict]} {code(task.name or task.id)}: {task.verdict}", ""]
+    if task.reason:
+        lines += [code(task.reason), ""]
+    for trial in task.task.trials:
+        lines += _trial(task, trial, prompt)
+    if not task.task.trials and prompt:
+        lines += _section("Prompt", fenced(_cut(prompt)))
+    return "\n".join([*lines, ""])
+
+
+def _trial(task: TaskConclusion, trial: TrialOutcome, prompt: str) -> Iterator[str]:
+    if len(task.task.trials) > 1:
+        yield from (f"### Trial {trial.number}: {trial.status}", "")
+    if trial.error:
+        yield from (fenced(_cut(trial.error)), "")
+    asked = [str(event.get("content", "")) for event in trial.events if event.get("type") == "user.message"]
+    first = (asked[0] if asked else "") or prompt
+    if first:
+        yield from _section("Prompt", fenced(_cut(first)))
+    yield from _section("Answer", fenced(_cut(trial.output)) if trial.output else "There is no answer.")
+    if trial.validations:
+        yield from _section("Graders", "")
+        for verdict in trial.validations.values():
+            yield from _verdict(verdict, trial.output)
+    for checkpoint in trial.checkpoints:
+        yield from _section(f"Checkpoint after turn {checkpoint.after_turn}: {checkpoint.status}", "")
+        for verdict in checkpoint.validations.values():
+            yield from _verdict(verdict, trial.output)
+    if len(asked) > 1 or trial.tool_calls:
+        yield from _section("Turns", "\n".join(_turns(trial)))
+    changed = _written(trial.tool_calls or ())
+    if changed:
+        yield from _section("Files written", "\n".join(f"- {code(path)}" for path in changed))
+    if trial.workspace:
+        yield from _section("Workspace", code(trial.workspace))
+    used = _used(trial)
+    if used:
+        yield from _section("Used", used)
+
+
+def _verdict(verdict: Validation, output: str) -> Iterator[str]:
+    if verdict.status == "graded":
+        mark, score = "✓" if verdict.passed else "✗", f" {verdict.score:.2f}"
+    else:
+        mark, score = ("!", " could not grade") if verdict.status == "error" else ("⧖", " waits for a review")
+    yield f"**{mark} {code(verdict.name)}**{score} ({code(verdict.type)})"
+    yield ""
+    if verdict.feedback:
+        yield from (fenced(_cut(verdict.feedback)), "")
+    shown = verdict.checks[:_MOST_CHECKS]
+    if shown:
+        yield "| | rule | |\n|---|---|---|"
+        for check in shown:
+            mark = "✓" if check.passed else "✗"
+            yield f"| {mark} | {cell(_rule(verdict, check))} | {_met(verdict, check, output)} |"
+        if len(verdict.checks) > len(shown):
+            yield f"| | … and {len(verdict.checks) - len(shown)} more | |"
+        yield ""
+
+
+def _rule(verdict: Validation, check: Check) -> str:
+    text = _wanted(verdict, check)
+    path = ".".join(str(step) for step in check.path)
+    return f"{path}: {text}" if text else path or verdict.name
+
+
+def _wanted(verdict: Validation, check: Check) -> str:
+    """Return the text that a check looks for, "" when its details do not say."""
+    value: Any = verdict.details
+    for step in check.path:
+        try:
+            value = value[step]
+        except (KeyError, IndexError, TypeError):
+            return ""
+    return value if isinstance(value, str) else ""
+
+
+def _met(verdict: Validation, check: Check, output: str) -> str:
+    """Return where the answer has what a check looks for, or why it does not hold."""
+    key = check.path[0] if check.path else ""
+    wanted = _wanted(verdict, check)
+    at = output.lower().find(wanted.lower()) if wanted and key in _LISTS else -1
+    if at >= 0:
+        before, after = output[max(0, at - _CONTEXT_CHARACTERS) : at], output[at + len(wanted) :]
+        line = output.count("\n", 0, at) + 1
+        around = f"{before}⟦{output[at : at + len(wanted)]}⟧{after[:_CONTEXT_CHARACTERS]}"
+        return f"line {line}: {cell(around)}"
+    return cell(_cut(check.message, _ARGUMENT_CHARACTERS))
+
+
+def _turns(trial: TrialOutcome) -> Iterator[str]:
+    calls = {call.id: call for call in trial.tool_calls or () if call.id}
+    told = 0
+    for event in trial.events:
+        kind, content = event.get("type"), str(event.get("content") or "").strip()
+        if kind == "user.message" and content:
+            yield f"- **user** {code(_cut(content, _ARGUMENT_CHARACTERS))}"
+        elif kind == "assistant.message" and content:
+            yield f"- **agent** {code(_cut(content, _ARGUMENT_CHARACTERS))}"
+        elif kind == "tool.execution_start" and told < _MOST_CALLS:
+            call = calls.pop(str(event.get("tool_call_id", "")), None)
+            if call is not None:
+                told += 1
+                yield _call(call)
+    for call in [*calls.values(), *(call for call in trial.tool_calls or () if not call.id)][
+        : _MOST_CALLS - told
+    ]:
+        told += 1
+        yield _call(call)
+    left = len(trial.tool_calls or ()) - told
+    if left > 0:
+        yield f"- … and {left} more tool calls"
+
+
+def _call(call: ToolCall) -> str:
+    arguments = json.dumps(dict(call.arguments), ensure_ascii=False, default=str)
+    failed = "" if call.success else " (failed)"
+    return f"- ⚙ {code(call.name)}{failed} {code(_cut(arguments, _ARGUMENT_CHARACTERS))}"
+
+
+def _written(calls: Sequence[ToolCall]) -> list[str]:
+    paths = (call.arguments.get("path") for call in calls if call.name in _WRITES)
+    return list(dict.fromkeys(path for path in paths if isinstance(path, str) and path))
+
+
+def _used(trial: TrialOutcome) -> str:
+    words = [f"{trial.duration_ms / 1000:.1f} s"]
+    if trial.attempts > 1:
+        words.append(f"{trial.attempts} attempts")
+    for what, usage in (("agent", trial.usage), ("judges", trial.judge_usage), ("other", trial.other_usage)):
+        if tokens := tokens_of(usage):
+            words.append(f"{what}: {tokens:,} tokens")
+    if trial.cost is not None and trial.cost.usd:
+        words.append(dollars(trial.cost.usd) + ("" if trial.cost.known else " and more"))
+    return " · ".join(words)
+
+
+def _section(title: str, text: str) -> Iterator[str]:
+    yield from (f"#### {title}", "")
+    if text:
+        yield from (text, "")
+
+
+def _cut(text: str, longest: int = _TEXT_CHARACTERS) -> str:
+    return text if len(text) <= longest else f"{text[:longest]}… ({len(text) - longest:,} more characters)"
