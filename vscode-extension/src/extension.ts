@@ -52,7 +52,7 @@ export function activate(context: vscode.ExtensionContext): void {
     };
     const server = new ServerConnection(
         resolve,
-        (resolution) => void offerWaysOut(resolution, log),
+        (resolution) => void offerWaysOut(resolution, environment, workingDirectory, log),
         runs,
         status,
         log,

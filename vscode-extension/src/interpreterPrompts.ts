@@ -1,7 +1,8 @@
 /** What the user is asked about Python: where the server is, and whether to create an environment for it. */
 
 import * as vscode from "vscode";
-import { askForServer, interpretersOnPath, isRecentPython, type Interpreter } from "./interpreters";
+import { withoutPython } from "./installAdvice";
+import { askForServer, findOnPath, interpretersOnPath, isRecentPython, type Interpreter } from "./interpreters";
 import { plain } from "./messages";
 import type { PrivateEnvironment } from "./privateEnvironment";
 import { candidates, type Resolution } from "./serverEnvironment";
@@ -10,9 +11,18 @@ const CREATE = "Create a Private Environment";
 const SELECT = "Select Interpreter…";
 const SHOW_LOG = "Show Log";
 
-/** Says that no interpreter has the server, and offers the ways out. */
-export async function offerWaysOut(resolution: Resolution, log: vscode.LogOutputChannel): Promise<void> {
-    const chosen = await vscode.window.showErrorMessage(plain(explanation(resolution)), CREATE, SELECT, SHOW_LOG);
+/** Says that no interpreter has the server, and offers the ways out that there are on this machine. */
+export async function offerWaysOut(
+    resolution: Resolution,
+    environment: PrivateEnvironment,
+    workingDirectory: string,
+    log: vscode.LogOutputChannel,
+): Promise<void> {
+    const canCreate = findOnPath("uv") !== undefined || (await recentPython(environment, workingDirectory)) !== undefined;
+    const asked = resolution.rejections.map((rejection) => rejection.interpreter.command);
+    const chosen = canCreate
+        ? await vscode.window.showErrorMessage(plain(explanation(resolution)), CREATE, SELECT, SHOW_LOG)
+        : await vscode.window.showErrorMessage(plain(withoutPython(process.platform, asked)), SELECT, SHOW_LOG);
     if (chosen === CREATE) {
         await vscode.commands.executeCommand("waza.createEnvironment");
     } else if (chosen === SELECT) {
@@ -33,9 +43,14 @@ export async function createEnvironment(
         title: "Waza: creating a private Python environment",
         cancellable: true,
     };
-    return vscode.window.withProgress(options, async (_progress, token) => {
+    return vscode.window.withProgress(options, async (progress, token) => {
         try {
-            await environment.create(await recentPython(environment, workingDirectory), token);
+            progress.report({ message: "looking for Python" });
+            const base = await recentPython(environment, workingDirectory);
+            await environment.create(base, token, (message) => {
+                progress.report({ message });
+            });
+            vscode.window.setStatusBarMessage("$(check) Waza is ready", 10_000);
             return true;
         } catch (error) {
             if (!token.isCancellationRequested) {
@@ -71,7 +86,7 @@ function explanation(resolution: Resolution): string {
     }
     const asked = resolution.rejections.map((rejection) => rejection.interpreter.command).join(", ");
     const where = asked === "" ? "No Python was found." : `Asked: ${asked}.`;
-    return `No Python interpreter here has waza-language-server. ${where} Install it with \`pip install waza-language-server\`, or let this extension create an environment of its own.`;
+    return `No Python interpreter here has waza-language-server. ${where} This extension can create an environment of its own.`;
 }
 
 async function listed(

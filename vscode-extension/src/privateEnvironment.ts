@@ -10,9 +10,12 @@ import { spawn } from "node:child_process";
 import * as fs from "node:fs";
 import * as path from "node:path";
 import type { CancellationToken, LogOutputChannel } from "vscode";
+import { afterFailure, withoutPython } from "./installAdvice";
 import { findOnPath, pythonOf, type Interpreter } from "./interpreters";
 
 const CREATED_FROM = "created-from.txt";
+/** How much of what a tool says is looked at for the reason of its failure. */
+const LAST_CHARACTERS = 20_000;
 
 export class PrivateEnvironment {
     private readonly folder: string;
@@ -42,10 +45,15 @@ export class PrivateEnvironment {
 
     /**
      * Creates it anew with `base` (Python 3.11 or newer; undefined when there is none, which leaves it to uv).
+     * `report` is told what is being done, in words.
      *
      * @throws Error with a sentence for the user; the tools' output goes to the log
      */
-    async create(base: Interpreter | undefined, cancel: CancellationToken): Promise<Interpreter> {
+    async create(
+        base: Interpreter | undefined,
+        cancel: CancellationToken,
+        report: (step: string) => void,
+    ): Promise<Interpreter> {
         const wheel = this.wheel();
         if (wheel === undefined) {
             throw new Error("This build of the extension carries no language server; install waza-language-server with pip.");
@@ -53,15 +61,18 @@ export class PrivateEnvironment {
         fs.rmSync(this.folder, { recursive: true, force: true });
         fs.mkdirSync(path.dirname(this.folder), { recursive: true });
         const uv = findOnPath("uv");
+        report("making the environment");
         if (uv !== undefined) {
             const python = base === undefined ? ">=3.11" : base.command;
             await this.run(uv, ["venv", "--python", base?.args.length ? ">=3.11" : python, this.folder], cancel);
+            report("installing the language server and what it needs");
             await this.run(uv, ["pip", "install", "--python", this.command(), wheel], cancel);
         } else if (base !== undefined) {
             await this.run(base.command, [...base.args, "-m", "venv", this.folder], cancel);
+            report("installing the language server and what it needs; half a minute");
             await this.run(this.command(), ["-m", "pip", "install", "--disable-pip-version-check", "--progress-bar", "off", wheel], cancel);
         } else {
-            throw new Error("No Python 3.11 or newer was found; install one, or name it in the setting waza.interpreter.");
+            throw new Error(withoutPython(process.platform, []));
         }
         fs.writeFileSync(this.marker, this.identityOfWheel());
         return { command: this.command(), args: [], origin: "the private environment" };
@@ -99,7 +110,9 @@ export class PrivateEnvironment {
         return new Promise((resolve, reject) => {
             const child = spawn(command, args, { cwd: path.dirname(this.folder), windowsHide: true });
             const onCancel = cancel.onCancellationRequested(() => child.kill());
+            let output = "";
             const logOutput = (data: Buffer) => {
+                output = (output + data.toString()).slice(-LAST_CHARACTERS);
                 this.log.info(data.toString().trimEnd());
             };
             child.stdout.on("data", logOutput);
@@ -112,7 +125,8 @@ export class PrivateEnvironment {
                 } else if (code === 0) {
                     resolve();
                 } else {
-                    reject(new Error(`${path.basename(command)} failed with exit code ${code ?? "unknown"}; see the log.`));
+                    const reason = `${path.basename(command)} failed with exit code ${code ?? "unknown"}; see the log.`;
+                    reject(new Error(afterFailure(output, process.platform, reason)));
                 }
             });
         });

@@ -71,3 +71,13 @@ def test_runs_of_the_same_files_share_what_is_kept_of_them(tmp_path: Path) -> No
     run(path)
     run(path)
     assert len(list((tmp_path / ".waza/inputs").iterdir())) == 1
+
+
+def test_nothing_is_written_where_a_link_leads_out_of_the_suite(tmp_path: Path) -> None:
+    path = write_suite(tmp_path / "suite", {"a": task("a")}, graders=GREETS)
+    (tmp_path / "elsewhere").mkdir()
+    (path.parent / ".waza").mkdir()
+    (path.parent / ".waza/inputs").symlink_to(tmp_path / "elsewhere")
+    report, _ = run(path)
+    assert report.outcome.status == "completed"
+    assert list((tmp_path / "elsewhere").iterdir()) == []

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from waza_engine.files import FileError
 from waza_engine.results.inputs import inputs_directory
-from waza_engine.results.writing.store import write_new
+from waza_engine.results.writing.store import clear_errors, write_new
+from waza_engine.spec.reading.boundary import suite_boundary
 
 MOST_KEPT = 100
 """Files of inputs; the oldest go first."""
@@ -16,6 +17,9 @@ MOST_KEPT = 100
 def keep_inputs(results: Path, digest: str, content: bytes) -> None:
     """Keep the inputs of the run of a result file. Raises ``ResultsError``."""
     directory = inputs_directory(results)
+    with clear_errors(directory):
+        # What links lead to outside of the suite is not ours to write to.
+        suite_boundary(results.parents[2]).resolved(directory)
     place = directory / f"{digest}.json"
     if not write_new(place, content):
         with contextlib.suppress(OSError, FileError):
