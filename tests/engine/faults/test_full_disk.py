@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -54,6 +55,9 @@ def test_a_run_that_cannot_keep_what_it_pays_for_ends(tmp_path: Path, workers: i
     )
     assert found.returncode == 2
     assert "The run ends here, for nothing more could be kept." in found.stderr
+    told = re.search(rf"not run to its end: (\d+) of {TASKS} tasks passed, (\d+) not run", found.stdout)
+    assert told is not None
+    assert int(told[1]) + int(told[2]) == TASKS
     calls = len(paid.read_text("utf-8").split())
     kept = engine("report", path)
     assert kept.returncode == 1

@@ -12,7 +12,7 @@ from waza_engine.results.reports.words import mistake_words
 from waza_engine.runs.agent.setup import agent_setup
 from waza_engine.runs.events.stream import EventStream
 from waza_engine.runs.limits.bounded import CancelledRunError
-from waza_engine.runs.loading.suite import Suite
+from waza_engine.runs.loading.suite import Suite, SuiteError
 from waza_engine.runs.passes.caching import TaskCache
 from waza_engine.runs.passes.hooks import run_hooks
 from waza_engine.runs.passes.metrics import suite_metrics
@@ -93,7 +93,7 @@ def _run_tasks(chosen: Pass, context: RunContext, handling: Handling, findings: 
             for position, outcome in runner.run():
                 findings.tasks[position] = outcome
                 handling.on_task(outcome, chosen.baseline)
-        except CancelledRunError:
+        except (CancelledRunError, SuiteError):
             findings.tasks.update(runner.unfinished(findings.tasks))
             raise
         if not context.settings.limited and not chosen.baseline:

@@ -107,7 +107,7 @@ class TaskRunner:
             self._clean_up()
 
     def unfinished(self, finished: Collection[int]) -> Iterator[tuple[int, TaskOutcome]]:
-        """Yield what is known of the tasks that a cancelled run has not finished."""
+        """Yield what is known of the tasks that a run has not finished that was cancelled or had to end."""
         for position, selected in enumerate(self._tasks):
             if position in finished:
                 continue
