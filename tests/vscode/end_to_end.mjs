@@ -73,6 +73,13 @@ async function scenario(page) {
     assert.notEqual(results.length, 0);
   });
 
+  await step("what failed is told with a way to it, until the message is closed", async () => {
+    const told = page.locator(".notification-toast", { hasText: "failed" }).first();
+    await told.locator("a.monaco-button", { hasText: "Show Failures" }).waitFor();
+    await told.hover();
+    await told.locator(".codicon-notifications-clear").click();
+  });
+
   await step("one page shows the other mistake, the lenses and the score", async () => {
     await editor.waitUntil(page, "the notification to go", async () => (await page.locator(".notification-toast").count()) === 0);
     await page.keyboard.press("Control+Home");

@@ -319,7 +319,8 @@ class PreparedRun:
     ) -> None:
         course.writing(lambda: recover_journals(self.suite.directory))
         course.writing(course.store.open)
-        course.writing(lambda: keep_inputs(course.store.path, self.header.inputs, inputs), extra=True)
+        if not course.write_error:
+            course.writing(lambda: keep_inputs(course.store.path, self.header.inputs, inputs), extra=True)
         if course.write_error and self._must_keep:
             raise SuiteError(f"{course.write_error} Nothing was run, for nothing could be kept.")
         suite, main = self.suite, self._main

@@ -51,14 +51,14 @@ def code_lenses_in_steps(
     """Do the same with many pauses."""
     found = yield from runnables_in_steps(document, workspace)
     suites = {runnable.id.suite for runnable in found}
-    recorded: dict[Path, RunResult | None] = {}
+    answered: dict[Path, frozenset[str]] = {}
     for suite in suites:
-        recorded[suite] = yield from workspace.project.scores.results_in_steps(suite)
+        answered[suite] = _answered((yield from workspace.project.scores.results_in_steps(suite)))
     lenses: list[CodeLens] = []
     for runnable in found:
         yield
         run = _run_lens(runnable, running, tell_suite=len(suites) > 1)
-        again = _regrade_lens(runnable, recorded[runnable.id.suite])
+        again = _regrade_lens(runnable, answered[runnable.id.suite])
         # What costs nothing comes first where it answers the question: what does this grader say?
         both = (again, run) if runnable.id.kind == "grader" else (run, again)
         lenses += [lens for lens in both if lens is not None]
@@ -73,12 +73,15 @@ def _run_lens(runnable: Runnable, running: Collection[RunnableId], *, tell_suite
     return CodeLens(runnable.span, f"▶ Run {runnable.id.kind}{suite}", RUN, argument)
 
 
-def _regrade_lens(runnable: Runnable, recorded: RunResult | None) -> CodeLens | None:
+def _answered(recorded: RunResult | None) -> frozenset[str]:
+    """Return the tasks of which an answer is recorded; a trial that was cancelled or broke has none."""
+    tasks = () if recorded is None else recorded.tasks.values()
+    return frozenset(one.id for one in tasks if one.graders or one.status in ("passed", "failed"))
+
+
+def _regrade_lens(runnable: Runnable, answered: frozenset[str]) -> CodeLens | None:
     """Return the lens that grades the last record again; None when there is no answer to grade."""
     task = runnable.id.task
-    tasks = () if recorded is None else recorded.tasks.values()
-    # A trial that was cancelled or broke has no answer.
-    answered = (one for one in tasks if one.graders or one.status in ("passed", "failed"))
-    if not any(task in (None, one.id) for one in answered):
+    if not (answered if task is None else task in answered):
         return None
     return CodeLens(runnable.span, "↻ Re-grade", REGRADE, {"id": str(runnable.id)})

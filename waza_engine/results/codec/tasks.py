@@ -40,8 +40,11 @@ def task_document(task: TaskOutcome) -> Json:
     )
 
 
-def task_of(document: Block) -> TaskOutcome:
-    """Return an element of ``tasks``. Its figures, where it has any, are counted again from its trials."""
+def task_of(document: Block, *, resampled: bool = True) -> TaskOutcome:
+    """Return an element of ``tasks``. Its figures, where it has any, are counted again from its trials.
+
+    Without ``resampled`` the interval of the score is left out: it costs more than all else.
+    """
     trials = tuple(trial_of(run, position) for position, run in enumerate(blocks_of(document.get("runs")), 1))
     scores = [trial.score for trial in trials if not trial.stopped]
     return TaskOutcome(
@@ -49,7 +52,9 @@ def task_of(document: Block) -> TaskOutcome:
         name=text_of(document.get("display_name")),
         status=_STATUSES.get(text_of(document.get("status")), "error"),
         trials=trials,
-        statistics=task_statistics(scores) if isinstance(document.get("stats"), Mapping) else None,
+        statistics=task_statistics(scores, resampled=resampled)
+        if isinstance(document.get("stats"), Mapping)
+        else None,
         golden=document.get("golden") is True,
         file=text_of(document.get("file")),
         error=text_of(document.get("error_msg")),

@@ -79,7 +79,7 @@ def scores_in_file(path: Path) -> Steps[RunResult | None]:
         tools |= _tools_of(task)
         reviewed = reviewed or changed
         if reviews is not None:
-            concluded.append(conclude_task(task_of(task)))
+            concluded.append(conclude_task(task_of(task, resampled=False)))
         if count >= pause_at:
             pause_at = count + _SCORES_PER_PAUSE
             yield
