@@ -57,7 +57,8 @@ class GraderEntries(Sequence[Node]):
             else:
                 said = yield from kept.of(node, lambda item, items=items: _said(ask, item, items))
                 counts.append(said.derived(_count))
-        return counts[0] if len(counts) == 1 else sum(counts, Counter[Value]())
+        said_somewhere = [count for count in counts if count]
+        return said_somewhere[0] if len(said_somewhere) == 1 else sum(said_somewhere, Counter[Value]())
 
     def where(self, has: Callable[[Node], bool]) -> Steps[list[Node]]:
         """Return the entries of which something is so, with pauses; it must depend on the entry alone."""

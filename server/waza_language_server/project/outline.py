@@ -6,9 +6,10 @@ false when the file has syntax errors, so that nobody concludes from a name that
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
+from operator import attrgetter
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
@@ -81,6 +82,11 @@ class _Said:
     grader: GraderOutline
     models: tuple[str, ...]
     tools: tuple[str, ...]
+
+
+_grader: Callable[[_Said], GraderOutline] = attrgetter("grader")
+_models_said: Callable[[_Said], tuple[str, ...]] = attrgetter("models")
+_tools_said: Callable[[_Said], tuple[str, ...]] = attrgetter("tools")
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,9 +215,9 @@ def _all_together(said: tuple[tuple[_Said, ...], ...]) -> _SaidTogether:
 
 def _together(said: tuple[_Said, ...]) -> _SaidTogether:
     return _SaidTogether(
-        tuple([one.grader for one in said]),
-        _unique(chain.from_iterable([one.models for one in said])),
-        _unique(chain.from_iterable([one.tools for one in said])),
+        tuple(map(_grader, said)),
+        _unique(chain.from_iterable(map(_models_said, said))),
+        _unique(chain.from_iterable(map(_tools_said, said))),
     )
 
 

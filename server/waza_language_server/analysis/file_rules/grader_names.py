@@ -19,7 +19,8 @@ def duplicate_names(view: GradersView) -> Found:
     """
     text, graders = view.text, view.graders
     counted = yield from graders.counted(name_of)
-    if all(count == 1 for name, count in counted.items() if name is not None):
+    nameless = counted.get(None, 0)
+    if sum(counted.values()) - nameless == len(counted) - bool(nameless):
         return
     first: dict[tuple[object, str], Node] = {}
     names = {name for name in counted if name is not None}
