@@ -6,15 +6,15 @@ A keystroke in one of thousands costs what that one costs.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property, partial
 from itertools import chain
 from typing import Any, TypeVar, overload
 from weakref import WeakKeyDictionary
 
 from waza_engine.steps import Steps, in_steps
 from waza_language_server.schema.catalog import Catalog, SchemaName
-from waza_language_server.schema.locate import grader_places, graders_below, graders_in
+from waza_language_server.schema.locate import grader_places, grader_type, graders_below, graders_in
 from waza_language_server.schema.shape import Shape
 from waza_language_server.syntax.kept_items import KeptItems
 from waza_language_server.syntax.nodes import Node
@@ -55,10 +55,17 @@ class GraderEntries(Sequence[Node]):
             if items is None:
                 counts.append(Counter((yield from in_steps(map(ask, graders_below(node, shape))))))
             else:
-                said = yield from kept.of(node, lambda item, items=items: _said(ask, item, items))
+                said = yield from kept.asked(node, partial(_said, ask, items))
                 counts.append(said.derived(_count))
         said_somewhere = [count for count in counts if count]
         return said_somewhere[0] if len(said_somewhere) == 1 else sum(said_somewhere, Counter[Value]())
+
+    def of_types(self, types: Collection[str]) -> Steps[list[Node]]:
+        """Return the entries of some types, with pauses."""
+        written = yield from self.counted(grader_type)
+        if written.keys().isdisjoint(types):
+            return []
+        return [entry for entry in self if grader_type(entry) in types]
 
     def where(self, has: Callable[[Node], bool]) -> Steps[list[Node]]:
         """Return the entries of which something is so, with pauses; it must depend on the entry alone."""
@@ -68,7 +75,7 @@ class GraderEntries(Sequence[Node]):
             if items is None:
                 found += filter(has, (yield from in_steps(graders_below(node, shape))))
                 continue
-            places = yield from kept.of(node, lambda item, items=items: _any(has, item, items))
+            places = yield from kept.asked(node, partial(_any, has, items))
             for index in places.marked:
                 item = node.get(index)
                 found += filter(has, graders_below(item, items)) if item is not None else ()
@@ -90,12 +97,12 @@ class GraderEntries(Sequence[Node]):
         return [] if root is None else list(graders_in(root, self._kind, self._catalog))
 
 
-def _said(ask: Callable[[Node], Value], item: Node, shape: Shape) -> Steps[tuple[Value, ...]]:
-    return tuple((yield from in_steps(map(ask, graders_below(item, shape)))))
+def _said(ask: Callable[[Node], Value], shape: Shape, item: Node) -> tuple[Value, ...]:
+    return tuple(map(ask, graders_below(item, shape)))
 
 
-def _any(has: Callable[[Node], bool], item: Node, shape: Shape) -> Steps[bool]:
-    return any((yield from in_steps(map(has, graders_below(item, shape)))))
+def _any(has: Callable[[Node], bool], shape: Shape, item: Node) -> bool:
+    return any(map(has, graders_below(item, shape)))
 
 
 def _count(said: Iterable[tuple[Any, ...]]) -> Counter[Any]:

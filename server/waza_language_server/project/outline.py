@@ -201,11 +201,10 @@ def _said_by_list(place: GraderPlace, items: Node, entries: SuiteFile) -> Steps[
     if items.kind != "sequence":
         return _together(())
 
-    def said_by(item: Node) -> Steps[tuple[_Said, ...]]:
-        yield from ()
+    def said_by(item: Node) -> tuple[_Said, ...]:
         return tuple(map(_said_by, entries.graders_at(item, place)))
 
-    kept = yield from _said[place].of(items, said_by)
+    kept = yield from _said[place].asked(items, said_by)
     return kept.derived(_all_together)
 
 

@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from operator import attrgetter
-from typing import Generic, TypeVar, cast
+from typing import Generic, Protocol, TypeVar, cast
 from weakref import WeakKeyDictionary, ref
 
 from waza_engine.steps import Steps
@@ -56,8 +56,7 @@ class KeptItems(Generic[Value]):
     def __init__(self, marks: Callable[[Value], bool] = lambda _: False) -> None:
         """Let ``marks`` say which values count, of which there should be few."""
         self._marks = marks
-        self._known: WeakKeyDictionary[Green, ItemValues[Value]] = WeakKeyDictionary()
-        self._last: deque[ref[Green]] = deque(maxlen=_LISTS_COMPARED)
+        self._known: _Lists[ItemValues[Value]] = _Lists()
 
     def of(
         self, items: Node, make: Callable[[Node], Steps[Value]], doubtful: Collection[int] = ()
@@ -70,20 +69,18 @@ class KeptItems(Generic[Value]):
         known = self._known.get(items.green)
         if known is not None and not known.uncertain and not doubtful:
             return known
-        greens = _greens_of(items.green)
-        before = known or self._like(greens)
-        head, tail = _common_ends(before.greens, greens)
-        stop, old_stop = len(greens) - tail, len(before.greens) - tail
+        listed = yield from _listed_in_steps(items.green)
+        before = known or self._known.newest_like(listed.greens) or ItemValues((), ())
+        uncertain = tuple(sorted({*listed.aliased, *doubtful}))
+        head, tail = _common_ends(before.greens, listed.greens)
+        stop, old_stop = len(listed.greens) - tail, len(before.greens) - tail
         moved = stop - old_stop
-        again = {*_taken_over(before.uncertain, head, old_stop, moved), *doubtful}
+        again = {*_taken_over(before.uncertain, head, old_stop, moved), *uncertain}
         fresh: dict[int, Value] = {}
-        uncertain = set(doubtful)
         for index in sorted({*range(head, stop), *again}):
             item = items.get(index)
             if item is not None:
                 fresh[index] = yield from make(item)
-                if refers_elsewhere(item.green):
-                    uncertain.add(index)
             yield
         values = [*before.values[:head]]
         values += map(fresh.__getitem__, range(head, stop))
@@ -94,27 +91,23 @@ class KeptItems(Generic[Value]):
         marked.update(index for index, value in fresh.items() if self._marks(value))
         same = not moved and all(before.values[index] == value for index, value in fresh.items())
         found = ItemValues(
-            greens,
+            listed.greens,
             before.values if same else tuple(values),
             tuple(sorted(marked)),
-            tuple(sorted(uncertain)),
+            uncertain,
             before.made if same else {},
         )
-        self._known[items.green] = found
-        if known is None:
-            self._last.appendleft(ref(items.green))
+        self._known.add(items.green, found)
         return found
 
-    def _like(self, greens: tuple[Green, ...]) -> ItemValues[Value]:
-        """Return the values of the list that was read last of those that begin or end like this one."""
-        for one in self._last:
-            green = one()
-            known = self._known.get(green) if green is not None else None
-            if known is None or not known.greens or not greens:
-                continue
-            if known.greens[0] is greens[0] or known.greens[-1] is greens[-1]:
-                return known
-        return ItemValues((), ())
+    def asked(self, items: Node, ask: Callable[[Node], Value]) -> Steps[ItemValues[Value]]:
+        """Do the same with what a function says of an item at once."""
+
+        def make(item: Node) -> Steps[Value]:
+            yield from ()
+            return ask(item)
+
+        return (yield from self.of(items, make))
 
 
 def _taken_over(places: tuple[int, ...], head: int, tail: int, moved: int) -> Iterable[int]:
@@ -124,14 +117,68 @@ def _taken_over(places: tuple[int, ...], head: int, tail: int, moved: int) -> It
         yield place + moved
 
 
-def _greens_of(items: Green) -> tuple[Green, ...]:
-    known = _greens.get(items)
-    if known is None:
-        known = _greens[items] = tuple(map(_green, items.children))
-    return known
+class _HasGreens(Protocol):
+    @property
+    def greens(self) -> tuple[Green, ...]: ...
 
 
-_greens: WeakKeyDictionary[Green, tuple[Green, ...]] = WeakKeyDictionary()
+Known = TypeVar("Known", bound=_HasGreens)
+
+
+class _Lists(Generic[Known]):
+    """What is known of lists that are alive."""
+
+    def __init__(self) -> None:
+        self._known: WeakKeyDictionary[Green, Known] = WeakKeyDictionary()
+        self._last: deque[ref[Green]] = deque(maxlen=_LISTS_COMPARED)
+
+    def get(self, items: Green) -> Known | None:
+        return self._known.get(items)
+
+    def add(self, items: Green, known: Known) -> None:
+        if items not in self._known:
+            self._last.appendleft(ref(items))
+        self._known[items] = known
+
+    def newest_like(self, greens: tuple[Green, ...]) -> Known | None:
+        """Return what is known of the list that was read last of those that begin or end like this one."""
+        for one in self._last:
+            green = one()
+            known = self._known.get(green) if green is not None else None
+            if known is None or not known.greens or not greens:
+                continue
+            if known.greens[0] is greens[0] or known.greens[-1] is greens[-1]:
+                return known
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Listed:
+    """The items of a list, and the places of those with an alias: they depend on text elsewhere."""
+
+    greens: tuple[Green, ...]
+    aliased: tuple[int, ...]
+
+
+_lists: _Lists[_Listed] = _Lists()
+
+
+def _listed_in_steps(items: Green) -> Steps[_Listed]:
+    known = _lists.get(items)
+    if known is not None:
+        return known
+    greens = tuple(map(_green, items.children))
+    before = _lists.newest_like(greens) or _Listed((), ())
+    head, tail = _common_ends(before.greens, greens)
+    stop, old_stop = len(greens) - tail, len(before.greens) - tail
+    aliased = [*_taken_over(before.aliased, head, old_stop, stop - old_stop)]
+    for index in range(head, stop):
+        if refers_elsewhere(greens[index]):
+            aliased.append(index)
+        yield
+    listed = _Listed(greens, tuple(sorted(aliased)))
+    _lists.add(items, listed)
+    return listed
 
 
 def _common_ends(old: tuple[Green, ...], new: tuple[Green, ...]) -> tuple[int, int]:

@@ -50,8 +50,7 @@ def merged(value: Json, depth: int) -> Json:
     return result
 
 
-def _is_other(item: Node) -> Steps[bool]:
-    yield from ()
+def _is_other(item: Node) -> bool:
     return item.kind != "mapping"
 
 
@@ -72,7 +71,7 @@ def _without_graders(node: Node, shape: Shape, depth: int) -> Steps[Json]:
                 result[entry.key.value] = yield from _without_graders(entry.value, below, depth - 1)
         return result
     if node.kind == "sequence" and depth > 0 and (items := shape.branch("sequence").items) is not None:
-        if items.kind == "grader" and not (yield from _others.of(node, _is_other)).marked:
+        if items.kind == "grader" and not (yield from _others.asked(node, _is_other)).marked:
             # Thousands of graders are the one thing that makes a document long: no node is made for them.
             empty: list[Json] = [{}]
             return empty * len(node.green.children)

@@ -22,9 +22,7 @@ def nobody_to_judge(view: SuiteView) -> Found:
     asking = {
         name for name in types if name and (shape := catalog.grader(name)) is not None and shape.asks_model
     }
-    if not asking:
-        return
-    judged = (grader for grader in view.graders if grader_type(grader) in asking)
+    judged = yield from view.graders.of_types(asking)
     names = tuple(dict.fromkeys(word(grader.get("name")) or grader_type(grader) for grader in judged))
     if names:
         message = (

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from waza_language_server.syntax.nodes import Node
 
 CODE = "missing-file"
+_OF_FILES = ("script", "inline", "program")
+"""The types of graders that consist of a file."""
 _MOST_WITH_FIXES = 20
 """For how many files of one text similar ones are looked for on the disk."""
 
@@ -47,7 +49,7 @@ def missing_files(view: SuiteView) -> Found:
     for task in tasks:
         yield None
         yield from files.of_task(task, path)
-    for grader in (yield from view.graders.where(_names_a_file)):
+    for grader in (yield from view.graders.of_types(_OF_FILES)):
         yield None
         yield from files.of_grader(grader)
 
@@ -152,10 +154,6 @@ def _listed_file(item: Node) -> Node | None:
         return item
     path, content = item.get("path"), item.get("content")
     return None if path is None or (content is not None and word(content)) else path.target
-
-
-def _names_a_file(grader: Node) -> bool:
-    return _program_file(grader) is not None
 
 
 def _program_file(grader: Node) -> Node | None:

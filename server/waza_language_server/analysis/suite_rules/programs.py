@@ -12,7 +12,8 @@ from waza_language_server.analysis.suite_rules.named_files import hooks_may_make
 from waza_language_server.project.suite_file import word
 from waza_language_server.project.uris import path_of
 from waza_language_server.schema.locate import grader_type
-from waza_language_server.syntax.nodes import Node
+
+_WITH_PROGRAMS = ("program", "inline")
 
 
 def missing_programs(view: SuiteView) -> Found:
@@ -28,7 +29,7 @@ def missing_programs(view: SuiteView) -> Found:
             known[program] = shutil.which(program) is not None
         return known[program]
 
-    for grader in (yield from view.graders.where(_starts_a_program)):
+    for grader in (yield from view.graders.of_types(_WITH_PROGRAMS)):
         yield None
         kind = grader_type(grader)
         if kind == "program":
@@ -43,7 +44,3 @@ def missing_programs(view: SuiteView) -> Found:
             if node is not None and is_module and not any(map(is_there, MODULE_RUNTIMES)):
                 message = "A module needs bun or Node.js, and neither is on PATH, so this grader fails."
                 yield Problem("missing-program", node.target.span, message, "warning")
-
-
-def _starts_a_program(grader: Node) -> bool:
-    return grader_type(grader) in {"program", "inline"}
