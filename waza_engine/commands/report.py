@@ -164,7 +164,7 @@ class TextReport:
             seen.add(said)
             score = "" if verdict.status == "pending" else f"{verdict.score:.2f}"
             self._printer.line(
-                "    ", _mark(verdict), f" {verdict.name}  {score}", feedback_part(verdict.feedback)
+                "    ", _mark(verdict), f" {where}{verdict.name}  {score}", feedback_part(verdict.feedback)
             )
 
 

@@ -95,7 +95,10 @@ def run_command(
             if directory is not None:
                 check_writable(directory / "any")
     except (SuiteFileError, SuiteError, ResultsError) as error:
-        complain(_about_a_task(settings.path) or str(error))
+        wrong_file = _about_a_task(settings.path)
+        sentences = error.sentences if isinstance(error, SuiteError) else (str(error),)
+        for sentence in (wrong_file,) if wrong_file else sentences:
+            complain(sentence)
         return NOT_RUN
     cancellation = RunCancellation()
     printed = StandardOutput(cancellation.request)

@@ -169,6 +169,15 @@ def test_a_file_of_a_task_that_is_missing_ends_a_run_that_costs(
     prepare(RunSettings(path, tasks=("a",)))
 
 
+def test_each_thing_that_ends_a_run_is_a_line(tmp_path: Path) -> None:
+    path = paid_suite(tmp_path)
+    for name in ("a", "b"):
+        (tmp_path / "tasks" / f"{name}.yaml").write_text(task(name) + f"instruction_files: [{name}.md]\n")
+    lines = engine("run", path).stderr.splitlines()
+    assert [name for line in lines for name in ("a.md", "b.md") if name in line] == ["a.md", "b.md"]
+    assert sum("; add the file or correct its path." in line for line in lines) == 2
+
+
 @pytest.mark.parametrize(
     ("grader", "said"),
     [(NO_PROGRAM, "there is no such program"), (NO_SCRIPT, "`python3` cannot run `gone/check.py`")],

@@ -26,7 +26,11 @@ from waza_engine.spec.task_file import TaskFile
 
 
 class SuiteError(Exception):
-    """The suite has nothing to run as it is asked for; the text is for its author."""
+    """The suite has nothing to run as it is asked for; the sentences are for its author, a line each."""
+
+    def __init__(self, *sentences: str) -> None:
+        super().__init__("\n".join(sentences))
+        self.sentences = sentences
 
 
 @dataclass(frozen=True, slots=True)

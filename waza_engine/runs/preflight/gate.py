@@ -27,7 +27,7 @@ def pass_preflight(
     costs = agent.costs or judges.costs
     stopping = [finding for finding in found if costs and _stops(finding, kept=kept)]
     if stopping:
-        raise SuiteError(_in_words(stopping))
+        raise SuiteError(*_in_words(stopping))
     return [f"{finding.message}; {finding.remediation}" for finding in found if finding.told]
 
 
@@ -47,8 +47,8 @@ def _stops(finding: Finding, *, kept: bool) -> bool:
     return finding.state == "invalid"
 
 
-def _in_words(findings: Sequence[Finding]) -> str:
+def _in_words(findings: Sequence[Finding]) -> list[str]:
     shown = [f"{finding.sentence}." for finding in findings[:_SHOWN]]
     if len(findings) > _SHOWN:
         shown.append(f"{len(findings) - _SHOWN} more; `waza-engine preflight` lists them all.")
-    return "\n".join(shown)
+    return shown
