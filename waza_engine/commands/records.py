@@ -6,6 +6,7 @@ from pathlib import Path
 
 from waza_engine.results.reading.newest_scores import newest_result_file
 from waza_engine.results.reading.recordings import RecordingError
+from waza_engine.spec.reading.file_names import EVAL_NAMES
 
 _EVAL_SUFFIXES = (".yaml", ".yml")
 
@@ -19,7 +20,9 @@ def record_of(path: Path) -> Path:
     """
     if path.is_dir():
         found = newest_result_file(path)
-        if found is None and (files := [file for file in path.glob("*.json") if file.is_file()]):
+        is_suite = any((path / name).is_file() for name in EVAL_NAMES)
+        files = [] if found or is_suite else [file for file in path.glob("*.json") if file.is_file()]
+        if files:
             return max(files, key=lambda file: (file.stat().st_mtime, file.name))
     elif path.suffix in _EVAL_SUFFIXES and path.is_file():
         found = newest_result_file(path.parent, eval_file=path.name)

@@ -48,6 +48,14 @@ def test_exit_code_2_when_there_is_nothing_to_report(
     assert said in found.stderr
 
 
+def test_another_json_file_beside_a_suite_is_not_taken_for_its_results(tmp_path: Path) -> None:
+    suite = write_suite(tmp_path, {"a": task("a")}).parent
+    (suite / "adapter.json").write_text("{}")
+    found = engine("report", suite)
+    assert found.returncode == 2
+    assert "has no results yet" in found.stderr
+
+
 def test_without_a_format_people_read_it(record: Path) -> None:
     found = engine("report", record)
     assert (found.returncode, found.stderr) == (0, "")
