@@ -12,7 +12,7 @@ const { values: options } = parseArgs({ options: { python: { type: "string" }, v
 const workspace = path.join(path.resolve(options.artifacts), "suite");
 fs.mkdirSync(path.join(workspace, "tasks"), { recursive: true });
 write("eval.yaml", "name: typed\nskill: typed\ntasks:\n  - tasks/*.yaml\ngraders:\n");
-write("tasks/one.yaml", "id: one\nname: One\ninputs:\n  prompt: Say hello\n");
+write("tasks/one.yaml", "id: one\nname: One\ninputs:\n  prompt: Say hello\ngraders:\n");
 write("trigger_tests.yaml", "skill: typed\nshould_trigger_prompts:\n");
 write("other.yaml", "services:\n");
 
@@ -37,7 +37,7 @@ async function scenario(page) {
 
   await step("in the graders of a task", async () => {
     await editor.openFile(page, "one.yaml", "Say hello");
-    await typeLines(page, ["graders:", "- type: text", "name: b"]);
+    await typeLines(page, ["  - type: text", "name: b"]);
     await saved(page, "tasks/one.yaml", "graders:\n  - type: text\n    name: b");
   });
 
