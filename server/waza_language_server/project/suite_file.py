@@ -17,6 +17,7 @@ from weakref import WeakKeyDictionary
 
 from waza_engine.files import shown
 from waza_engine.spec.reading.scalars import MAX_ALIASED_NODES, Json
+from waza_engine.vocabulary import checkpoint_grader
 from waza_language_server.syntax.nodes import Green, Node, aliased_nodes, refers_elsewhere
 from waza_language_server.syntax.tree import Tree
 from waza_language_server.text.frozen import frozen
@@ -60,6 +61,16 @@ class GraderEntry:
         One without a name has no key; what is said at a checkpoint is no part of the trial's score.
         """
         return bool(self.name) and self.place != "checkpoint"
+
+    @property
+    def recorded_as(self) -> str:
+        """The name by which records tell it from all others, "" when it has none."""
+        if self.place != "checkpoint" or not self.name:
+            return self.name
+        graders = self.item.parent
+        holder = graders.parent if graders is not None else None
+        turn = word(_value(holder, "after_turn"))
+        return checkpoint_grader(self.name, int(turn)) if turn is not None and turn.isdecimal() else ""
 
 
 class SuiteFile:
