@@ -122,7 +122,7 @@ async def test_the_suite_has_its_verdict_when_it_was_run_in_the_editor(tmp_path:
 
 
 async def test_a_task_file_shows_the_suites_graders_and_its_checkpoints(suite: Path) -> None:
-    talk = TASK + "  follow_up_prompts: [And goodbye]\ncheckpoints:\n  - after_turn: 1\n    graders:\n"
+    talk = TASK + "  follow_up_prompts: [Say hello again]\ncheckpoints:\n  - after_turn: 1\n    graders:\n"
     talk += "      - {type: text, name: asks, config: {contains: [never said]}}\n"
     task = suite.parent / "tasks/one.yaml"
     task.write_text(talk, "utf-8")

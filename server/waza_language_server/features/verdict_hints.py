@@ -36,7 +36,8 @@ if TYPE_CHECKING:
     from waza_engine.spec.reading.scalars import Json
     from waza_language_server.project.changed_inputs import ChangedInput
     from waza_language_server.project.document import Document
-    from waza_language_server.project.scores import DocumentScores, Score, Values
+    from waza_language_server.project.document_scores import DocumentScores, Score
+    from waza_language_server.project.recorded_values import Values
     from waza_language_server.syntax.nodes import Node
     from waza_language_server.text.span import Span
 
