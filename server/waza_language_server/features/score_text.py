@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from waza_engine.markdown import code, fenced
-from waza_language_server.project.scores import Outcome, Score
+from waza_language_server.project.document_scores import Outcome, Score
 
 if TYPE_CHECKING:
     from waza_engine.results.reading.scores import GraderResult, RunOrigin

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from waza_engine.spec.reading.scalars import Json
     from waza_language_server.project.changed_inputs import ChangedInput
     from waza_language_server.project.document import Document
-    from waza_language_server.project.scores import DocumentScores, Values
+    from waza_language_server.project.document_scores import DocumentScores
+    from waza_language_server.project.recorded_values import Values
     from waza_language_server.syntax.nodes import Node
     from waza_language_server.text.span import Span
 

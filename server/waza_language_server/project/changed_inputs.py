@@ -1,7 +1,7 @@
 """What has changed since a run among the files that decided it, by the digests in its record.
 
 An open text wins over the disk. Suite files are left out: which of their parts changed is known exactly
-(``project/scores.py``). Each file is read once for each version of it.
+(``project/document_scores.py``). Each file is read once for each version of it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import difflib
 import hashlib
 import os
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,7 +23,8 @@ from waza_language_server.project.disk import MAX_BYTES, stamp_of
 if TYPE_CHECKING:
     from waza_engine.results.inputs import InputFile, RunInputs
     from waza_engine.results.reading.scores import RunOrigin
-    from waza_language_server.project.index import Project
+    from waza_language_server.project.disk import Disk
+    from waza_language_server.project.document import Document
 
 MAX_FILES = 2_000
 MAX_RECORDS = 8
@@ -58,6 +59,14 @@ class ChangedInput:
         return f"{name} changed" if self.added is None else f"{name} +{self.added} −{self.removed}"
 
 
+@dataclass(frozen=True, slots=True)
+class FilesToday:
+    """What files say now: the text of those that are opened, the disk for the others."""
+
+    disk: Disk
+    documents: Mapping[Path, Document]
+
+
 class InputTexts:
     """Texts and digests of then and now, remembered."""
 
@@ -83,7 +92,7 @@ class InputTexts:
         return self.recorded(origin).texts.get(recorded)
 
     def changed_in_steps(
-        self, origin: RunOrigin, suite: Path, project: Project, is_suite_file: Callable[[Path], bool]
+        self, origin: RunOrigin, suite: Path, today: FilesToday, is_suite_file: Callable[[Path], bool]
     ) -> Steps[tuple[ChangedInput, ...]]:
         """Return what has changed since a run, what decides all tasks first."""
         found: list[ChangedInput] = []
@@ -92,20 +101,20 @@ class InputTexts:
                 yield
             path = place_of(suite, file.path)
             if not is_suite_file(path):
-                changed = self._changed(origin, file, path, project)
+                changed = self._changed(origin, file, path, today)
                 found += [] if changed is None else [changed]
         return tuple(found)
 
     def _changed(
-        self, origin: RunOrigin, file: InputFile, path: Path, project: Project
+        self, origin: RunOrigin, file: InputFile, path: Path, today: FilesToday
     ) -> ChangedInput | None:
-        digest = self._digest(file, path, project)
+        digest = self._digest(file, path, today)
         if digest is None or digest == file.sha256:
             return None
         tasks = frozenset(map(str, file.tasks))
         if not digest:
             return ChangedInput(path, origin.results, file.path, None, None, gone=True, tasks=tasks)
-        then, now = self.text_then(origin, file.path), _text_now(path, project)
+        then, now = self.text_then(origin, file.path), _text_now(path, today)
         added = removed = None
         if then is not None and now is not None:
             if (file.sha256, digest) not in self._counts:
@@ -113,9 +122,9 @@ class InputTexts:
             added, removed = self._counts[file.sha256, digest]
         return ChangedInput(path, origin.results, file.path, added, removed, gone=False, tasks=tasks)
 
-    def _digest(self, file: InputFile, path: Path, project: Project) -> str | None:
+    def _digest(self, file: InputFile, path: Path, today: FilesToday) -> str | None:
         """Return the digest of a file now, "" when there is none, None when nobody knows."""
-        opened = project.documents.get(path)
+        opened = today.documents.get(path)
         if opened is not None:
             return hashlib.sha256(opened.text.encode("utf-8", "surrogatepass")).hexdigest()
         stamp = stamp_of(path)
@@ -125,7 +134,7 @@ class InputTexts:
             return None
         known = self._digests.get(path)
         if known is None or known[0] != stamp:
-            known = self._digests[path] = stamp, _digest_on_disk(file, path, project)
+            known = self._digests[path] = stamp, _digest_on_disk(file, path, today)
         return known[1]
 
 
@@ -134,20 +143,20 @@ def place_of(suite: Path, recorded: str) -> Path:
     return Path(os.path.normpath(suite.parent / recorded))
 
 
-def _digest_on_disk(file: InputFile, path: Path, project: Project) -> str | None:
+def _digest_on_disk(file: InputFile, path: Path, today: FilesToday) -> str | None:
     try:
-        content = read_bytes(path, MAX_BYTES, within=project.disk.reach.around(path.parent))
+        content = read_bytes(path, MAX_BYTES, within=today.disk.reach.around(path.parent))
     except FileError as error:
         # Of what is too large to read the size tells.
         return "other size" if error.kind == "too large" and file.size <= MAX_BYTES else None
     return hashlib.sha256(content).hexdigest()
 
 
-def _text_now(path: Path, project: Project) -> str | None:
-    opened = project.documents.get(path)
+def _text_now(path: Path, today: FilesToday) -> str | None:
+    opened = today.documents.get(path)
     if opened is not None:
         return opened.text
-    fact = project.disk.text(path)
+    fact = today.disk.text(path)
     return fact.value if fact.state == "known" else None
 
 
