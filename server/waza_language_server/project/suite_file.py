@@ -17,7 +17,6 @@ from weakref import WeakKeyDictionary
 
 from waza_engine.files import shown
 from waza_engine.spec.reading.scalars import MAX_ALIASED_NODES, Json
-from waza_engine.vocabulary import checkpoint_grader
 from waza_language_server.syntax.nodes import Green, Node, aliased_nodes, refers_elsewhere
 from waza_language_server.syntax.tree import Tree
 from waza_language_server.text.frozen import frozen
@@ -67,6 +66,9 @@ class GraderEntry:
         """The name by which records tell it from all others, "" when it has none."""
         if self.place != "checkpoint" or not self.name:
             return self.name
+        # Few suites have checkpoints.
+        from waza_engine.vocabulary import checkpoint_grader
+
         graders = self.item.parent
         holder = graders.parent if graders is not None else None
         turn = word(_value(holder, "after_turn"))
