@@ -21,7 +21,7 @@ from waza_engine.steps import Steps, finished, within
 from waza_language_server.embedded.language import NOWHERE
 from waza_language_server.embedded.languages import LANGUAGES
 from waza_language_server.features.embedded_value import EmbeddedValue
-from waza_language_server.features.score_text import score_story
+from waza_language_server.features.score_text import score_story, strength_story
 from waza_language_server.features.shape_text import notes, signature, type_words, value_text
 from waza_language_server.project.document_scores import read_scores_in_steps
 from waza_language_server.project.outline import pattern_nodes, pattern_of
@@ -197,7 +197,10 @@ def _of_grader(
     if read is None:
         return Hover(entry.value.span, STILL_READING)
     score = read[0].of_grader(grader)
-    return Hover(entry.value.span, score_story(score, now)) if score is not None else None
+    strength = read[0].strength_of(grader)
+    told = [] if score is None else [score_story(score, now)]
+    told += [] if strength is None else [strength_story(strength)]
+    return Hover(entry.value.span, "\n\n".join(told)) if told else None
 
 
 def _is_task_glob(document: Document, node: Node) -> bool:

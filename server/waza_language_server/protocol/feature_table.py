@@ -142,6 +142,7 @@ FEATURES = (
 COMMANDS = (
     "waza.run",
     "waza.regrade",
+    "waza.strength",
     "waza.cancel",
     "waza.restartEngine",
     "waza.newSuite",

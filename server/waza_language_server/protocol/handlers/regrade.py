@@ -43,8 +43,8 @@ async def regrade(ls: WazaServer, target: RunnableId) -> dict[str, Any]:
         raise refused("There is no recorded answer to grade again; run it first.", FAILED)
     await confirm_place(ls, target.suite)
     # First of all what is open is looked at: the entries are read from it.
-    overlays = _open_texts(ls)
-    entries = _entries(ls, target.suite)
+    overlays = open_texts(ls)
+    entries = entries_of(ls, target.suite)
     graded = 0
     for record, tasks in records.items():
         request: dict[str, Any] = {"record": str(record), "suite": str(target.suite), "overlays": overlays}
@@ -77,7 +77,7 @@ def _records(run: RunResult, target: RunnableId) -> dict[Path, dict[str, TaskRes
     return found
 
 
-def _entries(ls: WazaServer, suite: Path) -> dict[tuple[str, str], Json]:
+def entries_of(ls: WazaServer, suite: Path) -> dict[tuple[str, str], Json]:
     """Return the grader entries of a suite as they are written now, by their task and name."""
     project = ls.session.project
     found = dict(finished(values_in_steps(project.tree(suite))))
@@ -89,7 +89,7 @@ def _entries(ls: WazaServer, suite: Path) -> dict[tuple[str, str], Json]:
     return found
 
 
-def _open_texts(ls: WazaServer) -> dict[str, str]:
+def open_texts(ls: WazaServer) -> dict[str, str]:
     """Return the texts that are open, by their paths."""
     texts: dict[str, str] = {}
     for document in ls.session.documents:
