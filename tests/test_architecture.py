@@ -29,6 +29,7 @@ ENGINE_MODULES_FOR_THE_SERVER = {
     "waza_engine.masking",
     "waza_engine.steps",
     "waza_engine.terminal",
+    "waza_engine.vocabulary",
     "waza_engine.spec.reading.file_names",
     "waza_engine.spec.reading.grader_packages",
     "waza_engine.spec.executors",
