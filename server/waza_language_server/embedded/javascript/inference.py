@@ -95,14 +95,16 @@ def _parameter(pieces: Sequence[Piece], at: int, depth: int) -> str | None:
         start = index - 1
         if pieces[start].text == ")":
             opening = opening_of(pieces, start)
-            names = pieces[opening + 1 : start] if opening is not None else ()
-            start = opening if opening is not None else start
+            if opening is None:
+                continue
+            names = pieces[opening + 1 : start]
+            start = opening
         else:
             names = pieces[start : start + 1]
         if name not in {piece.text for piece in names}:
             continue
         called = start >= 3 and pieces[start - 1].text == "(" and pieces[start - 2].text in _CALLBACKS
-        if not called or names[0].text != name or pieces[start - 3].text not in _DOTS:
+        if not called or not names or names[0].text != name or pieces[start - 3].text not in _DOTS:
             return ""
         return item_of(type_before(pieces, start - 3, depth + 1))
     return None
