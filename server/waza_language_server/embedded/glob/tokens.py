@@ -8,8 +8,7 @@ from collections.abc import Iterator
 
 from waza_language_server.embedded.language import Token
 
-_ESCAPE = r"|(?P<escape>\\.)" if os.sep == "/" else ""
-_PART = re.compile(rf"(?P<wild>\*+|\?)|(?P<set>\[\^?(?:\\.|[^\]\\])+\]){_ESCAPE}", re.DOTALL)
+_PART = re.compile(r"(?P<wild>\*+|\?)|(?P<set>\[\^?(?:\\.|[^\]\\])+\])|(?P<escape>\\.)", re.DOTALL)
 
 
 def glob_tokens(value: str) -> Iterator[Token]:
@@ -18,6 +17,8 @@ def glob_tokens(value: str) -> Iterator[Token]:
         if found.lastgroup == "set":
             yield Token(*found.span(), "regexp", "class")
         elif found.lastgroup == "escape":
-            yield Token(*found.span(), "regexp", "escape")
+            # Elsewhere a backslash separates folders.
+            if os.sep == "/":
+                yield Token(*found.span(), "regexp", "escape")
         else:
             yield Token(*found.span(), "operator")
