@@ -90,6 +90,22 @@ async def test_odd_questions_for_what_can_be_run_are_refused(suite: Path, params
         assert refusal.value.code == -32602
 
 
+async def test_other_ways_to_write_a_value_are_offered_as_refactorings(suite: Path) -> None:
+    async with editing(suite.parent) as editor:
+        uri = editor.open(suite, "skill: 😀 it\n")
+        start = types.Position(0, 8)
+        context = types.CodeActionContext([], only=[types.CodeActionKind.RefactorRewrite])
+        params = types.CodeActionParams(types.TextDocumentIdentifier(uri), types.Range(start, start), context)
+        found = await editor.text_document_code_action_async(params)
+        assert [action.title for action in found or ()] == [
+            "Write in double quotes",
+            "Write in single quotes",
+        ]
+        assert {action.kind for action in found or () if isinstance(action, types.CodeAction)} == {
+            types.CodeActionKind.RefactorRewrite
+        }
+
+
 @pytest.mark.parametrize("only", [["refactor"], ["source.organizeImports"], []])
 async def test_other_kinds_of_actions_are_not_answered_with_fixes(suite: Path, only: list[str]) -> None:
     async with editing(suite.parent) as editor:
