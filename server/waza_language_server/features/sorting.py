@@ -62,7 +62,7 @@ def _keys(document: Document, workspace: Workspace, node: Node, selected: Span) 
     if not any(entry.key.span.contains(selected.start) for entry in entries) or len(entries) < 2:
         return []
     shape = grader_shape(node, workspace.catalog)
-    order = {name: number for number, name in enumerate(shape.properties)} if shape is not None else {}
+    order = {name: number for number, name in enumerate(shape.properties)}
     first = {"type": -2, "ref": -2, "name": -1}
     ranks = [
         (first.get(entry.key.value, order.get(entry.key.value, len(order))), "", number)
@@ -146,6 +146,7 @@ def _blocks(
 
 def _any_order(value: Json) -> object:
     """Return a value in which the tasks come in the order of their ids."""
-    if isinstance(value, dict) and isinstance(value.get("tasks"), list):
-        return {**value, "tasks": sorted(map(repr, value["tasks"]))} if value["tasks"] else value
+    tasks = value.get("tasks") if isinstance(value, dict) else None
+    if isinstance(value, dict) and isinstance(tasks, list):
+        return {**value, "tasks": sorted(repr(task) for task in tasks)}
     return value
