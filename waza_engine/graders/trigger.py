@@ -78,6 +78,7 @@ class TriggerGrader(Grader[TriggerConfig]):
     type = "trigger"
     title = "Trigger"
     config_model = TriggerConfig
+    evidence = frozenset({"prompt"})
     example = """\
 - type: trigger
   name: leads_to_deploy

@@ -11,10 +11,12 @@ Architecture invariant: no agent is started here, no judge unasked, and nothing 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from contextvars import copy_context
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import Context, copy_context
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TypeVar
 
 from waza_engine.assertions.evaluator import AssertionEvaluator
 from waza_engine.executors.base import Cancellation, Executor, ExecutorError, ExecutorSettings
@@ -51,6 +53,7 @@ from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.reading.file_names import EVAL_NAMES
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
 
+ResultT = TypeVar("ResultT")
 _LEVELS = 6
 _NO_WORKSPACE = "the workspace of the run was not kept; name a directory with `--workspace`"
 
@@ -93,6 +96,15 @@ class RegradedTask:
 
 
 @dataclass(frozen=True, slots=True)
+class GradableTask:
+    """A recorded task, the suite's task of its id, and its trials with an answer, as graders see them."""
+
+    recorded: RecordedTask
+    task: TrialTask
+    trials: Sequence[tuple[RecordedTrial, GradingContext]]
+
+
+@dataclass(frozen=True, slots=True)
 class Regrading:
     """A recorded run, the suite that grades it again, and what joins them.
 
@@ -119,6 +131,21 @@ class Regrading:
 
     def grade(self, cancellation: Cancellation) -> Iterator[RegradedTask]:
         """Yield each task with its new verdicts. Raises ``CancelledRunError``."""
+        with self._work(cancellation) as (scope, assertions):
+            for recorded, selected in self._pairs:
+                yield scope.run(self._task, recorded, selected, assertions, cancellation)
+
+    def with_trials(
+        self, cancellation: Cancellation, work: Callable[[Sequence[GradableTask]], ResultT]
+    ) -> ResultT:
+        """Return what ``work`` makes of all trials that can be graded, with what grades them at hand."""
+        with self._work(cancellation) as (scope, assertions):
+            tasks = [self._gradable(*pair, assertions, cancellation) for pair in self._pairs]
+            return scope.run(work, [task for task in tasks if task is not None])
+
+    @contextmanager
+    def _work(self, cancellation: Cancellation) -> Generator[tuple[Context, AssertionEvaluator]]:
+        """Lend what grades; it ends with the ``with``, or when it is cancelled."""
         processes, scope = ProcessScope(), copy_context()
         scope.run(current_scope.set, processes)
         closers = [processes.close] if self._judges is None else [processes.close, self._judges.close]
@@ -126,13 +153,30 @@ class Regrading:
             scope.run(current_workers.set, workers.patterns)
             withdrawals = [cancellation.on_request(close) for close in closers]
             try:
-                for recorded, selected in self._pairs:
-                    yield scope.run(self._task, recorded, selected, workers.assertions, cancellation)
+                yield scope, workers.assertions
             finally:
                 for close in closers:
                     close()
                 for withdraw in withdrawals:
                     withdraw()
+
+    def _gradable(
+        self,
+        recorded: RecordedTask,
+        selected: SelectedTask,
+        assertions: AssertionEvaluator,
+        cancellation: Cancellation,
+    ) -> GradableTask | None:
+        """Return a task with its trials as graders see them; None for one that cannot grade."""
+        task = selected.trial
+        if task is None:
+            return None
+        try:
+            base = self._context(selected.source.name, task, assertions, cancellation)
+        except WorkspaceError:
+            return None
+        trials = [(trial, self._of_trial(trial, task, base)) for trial in recorded.trials if trial.gradable]
+        return GradableTask(recorded, task, trials)
 
     def _task(
         self,
@@ -145,10 +189,20 @@ class Regrading:
         if task is None:
             return RegradedTask(recorded, source.name, (), source.error)
         try:
-            prompt = prompt_of(task.spec, task.path, self._files)
+            base = self._context(source.name, task, assertions, cancellation)
         except WorkspaceError as error:
             return RegradedTask(recorded, source.name, (), str(error))
-        base = GradingContext(
+        trials = [
+            RegradedTrial(trial, self._verdicts(trial, task, base, cancellation)) for trial in recorded.trials
+        ]
+        return RegradedTask(recorded, source.name, trials)
+
+    def _context(
+        self, name: str, task: TrialTask, assertions: AssertionEvaluator, cancellation: Cancellation
+    ) -> GradingContext:
+        """Return what all trials of a task have in common. Raises ``WorkspaceError``."""
+        prompt = prompt_of(task.spec, task.path, self._files)
+        return GradingContext(
             prompt=prompt,
             suite_directory=self.suite.directory,
             fixtures_directory=fixture_directory(task.spec, self.suite.directory),
@@ -159,24 +213,16 @@ class Regrading:
             reference=task.spec.reference,
             metadata=task.spec.metadata,
             task_id=task.id,
-            task_name=source.name,
+            task_name=name,
             task_description=task.spec.description,
             judge=self._judge(cancellation),
             files=self._files,
         )
-        trials = [
-            RegradedTrial(trial, self._verdicts(trial, task, base, cancellation)) for trial in recorded.trials
-        ]
-        return RegradedTask(recorded, source.name, trials)
 
-    def _verdicts(
-        self, trial: RecordedTrial, task: TrialTask, base: GradingContext, cancellation: Cancellation
-    ) -> dict[str, Validation] | None:
-        if not trial.gradable:
-            return None
+    def _of_trial(self, trial: RecordedTrial, task: TrialTask, base: GradingContext) -> GradingContext:
+        """Return what one trial left behind, as graders see it."""
         found = trial.outcome
-        workspace = self.request.workspace or _kept_workspace(found)
-        context = replace(
+        return replace(
             base,
             output=found.output,
             transcript=tuple(found.events),
@@ -184,9 +230,17 @@ class Regrading:
             skill_invocations=tuple(found.skill_invocations),
             usage=found.usage,
             duration_ms=found.duration_ms,
-            workspace=workspace,
+            workspace=self.request.workspace or _kept_workspace(found),
             baseline_output=recorded_baseline(self.recording, task.id, found.number),
         )
+
+    def _verdicts(
+        self, trial: RecordedTrial, task: TrialTask, base: GradingContext, cancellation: Cancellation
+    ) -> dict[str, Validation] | None:
+        if not trial.gradable:
+            return None
+        context = self._of_trial(trial, task, base)
+        workspace = context.workspace
         kept = {
             built.name: recorded_verdict(built, trial)
             for built in task.graders
