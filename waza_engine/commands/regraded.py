@@ -85,7 +85,7 @@ def answer(regrading: Regrading, reports: Sequence[TaskReport]) -> Answer:
 
 def answer_in_parts(regrading: Regrading, reports: Sequence[TaskReport]) -> Iterator[str]:
     """Yield ``answer`` as indented JSON, task by task: no memory holds all of it."""
-    head = {**_head(regrading, reports), "tasks": {}}
+    head: Answer = {**_head(regrading, reports), "tasks": {}}
     beginning, _, end = json_text(plain(head), indent=2).rpartition("{}")
     yield f"{beginning}{{"
     separator = ""
