@@ -78,6 +78,7 @@ class CodeGrader(Grader[CodeConfig]):
     type = "code"
     title = "Assertions"
     config_model = CodeConfig
+    evaluates = True
     entry_keys = ("assertions",)
     example = """\
 - type: code
