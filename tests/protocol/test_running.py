@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import sys
 import time
 from collections.abc import Iterator
@@ -145,6 +146,22 @@ async def test_the_id_of_a_lens_runs_and_its_own_results_are_shown_beside_newer_
         assert (await hint_labels(editor, uri))[10].startswith("✗")
         await editor.command(command.command, *(command.arguments or ()))
         assert (await hint_labels(editor, uri))[10].startswith("✓")
+
+
+async def test_a_client_that_asks_for_options_has_a_lens_for_it_and_runs_with_them(suite: Path) -> None:
+    async with editing(suite.parent, options={"runWithCommand": "editor.runWith"}) as editor:
+        uri = editor.open(suite)
+        first, other = (found.command for found in await editor.lenses(uri) if found.range.start.line == 0)
+        assert first is not None
+        assert other is not None
+        assert (other.title, other.command, other.arguments) == ("…", "editor.runWith", first.arguments)
+        options = {"trials": 2, "cache": False, "keepWorkspaces": True, "model": "another"}
+        written = results_of(await editor.command("waza.run", {"id": str(suite), "options": options}))
+        assert written["config"]["model_id"] == "another"
+        for task in written["tasks"]:
+            folders = {run["workspace_dir"] for run in task["runs"]}
+            assert len(folders) == 2
+            assert all(map(os.path.isdir, folders))
 
 
 async def test_scores_and_lenses_are_drawn_again_when_a_run_ends(suite: Path) -> None:

@@ -87,6 +87,25 @@ export async function hover(page, lineText, token, expected) {
   return text;
 }
 
+/** Rests the mouse on the element that `mark` finds until `shown` is on the screen: a popup is lost when the line is drawn anew. */
+export async function hoverUntilShown(page, mark, shown) {
+  const rest = async () => {
+    await page.mouse.move(5, 5);
+    await mark.hover();
+  };
+  await repeatUntil(page, "a popup", rest, () => shown.isVisible());
+}
+
+/** Carries out the command `title` of the palette. */
+export async function command(page, title) {
+  await page.keyboard.press("F1");
+  const input = page.locator(".quick-input-widget input");
+  await input.waitFor();
+  await input.fill(`>${title}`);
+  await page.locator(".quick-input-list .monaco-list-row", { hasText: title }).first().waitFor();
+  await page.keyboard.press("Enter");
+}
+
 /** Puts the cursor on `token`, opens the quick fixes and applies the one that says `title`. */
 export async function applyQuickFix(page, lineText, token, title) {
   const box = await boxOf(page, lineText, token);
@@ -106,7 +125,7 @@ export async function applyQuickFix(page, lineText, token, title) {
 export async function clickLens(page, title, what, happened) {
   const lens = page.locator(".codelens-decoration a", { hasText: title }).first();
   await lens.waitFor();
-  await repeatUntil(page, what, () => lens.click(), happened);
+  await repeatUntil(page, what, () => lens.click({ timeout: 10_000 }), happened);
 }
 
 /** From now on keeps the text of every notification, also of those that vanish quickly; read it with `notificationsSeen`. */
@@ -138,7 +157,7 @@ export async function hintsOn(page, lineText) {
 }
 
 /** Waits until `condition` resolves to true; the error says what was waited for. */
-export async function waitUntil(page, what, condition, milliseconds = 30_000) {
+export async function waitUntil(page, what, condition, milliseconds = 60_000) {
   const deadline = Date.now() + milliseconds;
   while (!(await condition())) {
     if (Date.now() > deadline) throw new Error(`Waited ${milliseconds / 1000} s in vain for ${what}.`);
@@ -146,14 +165,18 @@ export async function waitUntil(page, what, condition, milliseconds = 30_000) {
   }
 }
 
-/** Does `action` again and again, leaving 5 seconds for its effect, until `happened` resolves to true. */
-async function repeatUntil(page, what, action, happened) {
+/**
+ * Does `action` again and again, leaving 5 seconds for its effect, until `happened` resolves to true: on a busy machine a gesture is
+ * lost when what it is meant for is drawn anew.
+ */
+export async function repeatUntil(page, what, action, happened) {
   for (let attempt = 1; ; attempt++) {
-    await action();
     try {
+      await action();
       return await waitUntil(page, what, happened, 5_000);
     } catch (error) {
-      if (attempt === 4) throw error;
+      if (attempt === 8) throw error;
+      if (await happened()) return;
     }
   }
 }

@@ -76,8 +76,11 @@ async function scenario(page) {
   await step("what failed is told with a way to it, until the message is closed", async () => {
     const told = page.locator(".notification-toast", { hasText: "failed" }).first();
     await told.locator("a.monaco-button", { hasText: "Show Failures" }).waitFor();
-    await told.hover();
-    await told.locator(".codicon-notifications-clear").click();
+    const close = async () => {
+      await told.hover({ timeout: 5_000 });
+      await told.locator(".codicon-notifications-clear").click({ timeout: 5_000 });
+    };
+    await editor.repeatUntil(page, "the message to go", close, async () => !(await told.isVisible()));
   });
 
   await step("one page shows the other mistake, the lenses and the score", async () => {
@@ -105,7 +108,7 @@ async function scenario(page) {
     const pid = fs.readFileSync(marker, "utf8");
     const toast = page.locator(".notification-toast", { hasText: `Waza: ${path.basename(workspace)}` }).first();
     await toast.locator("a.monaco-button", { hasText: "Cancel" }).click();
-    await editor.waitUntil(page, "the script to end", () => !fs.existsSync(`/proc/${pid}`), 5_000);
-    await toast.waitFor({ state: "detached", timeout: 5_000 });
+    await editor.waitUntil(page, "the script to end", () => !fs.existsSync(`/proc/${pid}`), 15_000);
+    await toast.waitFor({ state: "detached", timeout: 15_000 });
   });
 }

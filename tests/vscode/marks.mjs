@@ -23,12 +23,12 @@ await play(scenario, { ...options, workspace });
 
 async function scenario(page) {
   const glyphs = () => page.locator(".editor-instance .glyph-margin-widgets .cgmr, .editor-instance .margin-view-overlays .cgmr");
-  const hintOn = async (line, pattern) =>
-    editor.waitUntil(page, `${pattern} at "${line}"`, async () => (await editor.hintsOn(page, line)).some((hint) => pattern.test(hint)), 60_000);
+  const hasHint = async (line, pattern) => (await editor.hintsOn(page, line)).some((hint) => pattern.test(hint));
+  const hintOn = async (line, pattern) => editor.waitUntil(page, `${pattern} at "${line}"`, () => hasHint(line, pattern));
 
   await step("the suite runs", async () => {
     await editor.openFile(page, "eval.yaml", "graders:");
-    await page.locator(".codelens-decoration a", { hasText: "Run suite" }).first().click();
+    await editor.clickLens(page, "Run suite", "a run", () => page.locator(".notification-toast", { hasText: "greeter" }).first().isVisible());
     await hintOn("name: greeter", /✗.1\/2.tasks/u);
   });
 
@@ -49,8 +49,9 @@ async function scenario(page) {
   await step("the lens of a grader grades the record again, without the agent", async () => {
     const before = fs.readdirSync(path.join(workspace, ".waza", "results")).length;
     await editor.openFile(page, "eval.yaml", "graders:");
-    await page.locator(".codelens-decoration a", { hasText: "Re-grade" }).last().click();
-    await hintOn("name: speaks", /↻/u);
+    const lens = page.locator(".codelens-decoration a", { hasText: "Re-grade" }).last();
+    await lens.waitFor();
+    await editor.repeatUntil(page, "a verdict that was judged again", () => lens.click(), () => hasHint("name: speaks", /↻/u));
     if (fs.readdirSync(path.join(workspace, ".waza", "results")).length !== before) throw new Error("the agent ran again");
   });
 
@@ -62,9 +63,13 @@ async function scenario(page) {
 
   await step("the mark opens what changed", async () => {
     const mark = page.locator('.view-line span[class*="dyn-rule"]', { hasText: /stale:.SKILL/u }).first();
-    await mark.hover();
-    await page.locator(".monaco-hover a", { hasText: /SKILL\.md/u }).first().click();
-    await page.locator(".diff-editor, .monaco-diff-editor").first().waitFor();
+    const link = page.locator(".monaco-hover a", { hasText: /SKILL\.md/u }).first();
+    const diff = page.locator(".diff-editor, .monaco-diff-editor").first();
+    const follow = async () => {
+      await editor.hoverUntilShown(page, mark, link);
+      await link.click();
+    };
+    await editor.repeatUntil(page, "the diff of the skill", follow, () => diff.isVisible());
     await page.locator(".monaco-diff-editor .original .view-line", { hasText: /Greet.them\./u }).first().waitFor();
     await page.locator(".monaco-diff-editor .modified .view-line", { hasText: /warmly/u }).first().waitFor();
     await page.screenshot({ path: path.join(path.resolve(options.artifacts), "diff.png") });

@@ -36,15 +36,14 @@ async function scenario(page) {
   });
 
   await step("one click on the lens makes it", async () => {
-    await page.locator(".codelens-decoration a", { hasText: "New suite for skill pdf-filler" }).first().click();
-    await editor.waitForLine(page, "skill: pdf-filler");
+    await editor.clickLens(page, "New suite for skill pdf-filler", "a suite", () =>
+      page.locator(".editor-instance .view-line", { hasText: /skill:.pdf-filler/u }).first().isVisible());
     assert.notEqual(fs.readdirSync(path.join(suite, "tasks")).length, 0);
   });
 
   await step("the next click runs it, and a score appears", async () => {
     await page.keyboard.press("Control+Home");
-    await page.locator(".codelens-decoration a", { hasText: "Run suite" }).first().click();
-    await editor.waitUntil(page, "a result", async () => {
+    await editor.clickLens(page, "Run suite", "a result", async () => {
       const results = path.join(suite, ".waza", "results");
       return fs.existsSync(results) && fs.readdirSync(results).some((name) => name.endsWith(".json"));
     });

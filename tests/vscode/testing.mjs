@@ -33,15 +33,18 @@ async function scenario(page) {
   });
 
   await step("the tree has the suite, its tasks and its trigger prompts", async () => {
-    await command(page, "Testing: Focus on Test Explorer View");
-    await row("greeter").click();
-    await page.keyboard.press("ArrowRight");
+    await editor.command(page, "Testing: Focus on Test Explorer View");
+    const expand = async () => {
+      await row("greeter").click();
+      await page.keyboard.press("ArrowRight");
+    };
+    await editor.repeatUntil(page, "the tasks of the suite", expand, () => row("Greets once").isVisible());
     for (const text of ["Greets once", "Greets twice", "Greet me"]) await row(text).waitFor();
   });
 
   await step("running the suite from the tree tells each task's verdict", async () => {
     await editor.recordNotifications(page);
-    await command(page, "Test: Run All Tests");
+    await editor.command(page, "Test: Run All Tests");
     await state("Greets once", "failed");
     await state("Greets twice", "passed");
     await state("Greet me", "passed");
@@ -73,8 +76,9 @@ async function scenario(page) {
   });
 
   await step("the result of a task is a page to read", async () => {
-    await row("Greets once").click({ button: "right" });
-    await page.locator(".context-view .action-label, .monaco-menu .action-label", { hasText: "Open Result" }).first().click();
+    const entry = page.locator(".context-view .action-label, .monaco-menu .action-label", { hasText: "Open Result" }).first();
+    await editor.repeatUntil(page, "the menu of a task", () => row("Greets once").click({ button: "right" }), () => entry.isVisible());
+    await entry.click();
     const frame = page.frameLocator("iframe.webview.ready").last().frameLocator("iframe#active-frame");
     await frame.locator("h2", { hasText: "Greets once" }).waitFor();
     await frame.locator("td", { hasText: "missing text" }).first().waitFor();
@@ -98,14 +102,6 @@ function results() {
   const folder = path.join(workspace, ".waza", "results");
   const names = fs.existsSync(folder) ? fs.readdirSync(folder).filter((name) => name.endsWith(".json")) : [];
   return names.map((name) => path.join(folder, name)).sort((one, other) => fs.statSync(one).mtimeMs - fs.statSync(other).mtimeMs);
-}
-
-async function command(page, title) {
-  await page.keyboard.press("F1");
-  await page.locator(".quick-input-widget input").waitFor();
-  await page.locator(".quick-input-widget input").fill(`>${title}`);
-  await page.locator(".quick-input-list .monaco-list-row", { hasText: title }).first().waitFor();
-  await page.keyboard.press("Enter");
 }
 
 function write(name, text) {

@@ -72,7 +72,7 @@ export async function openWorkbench({ tools, run, workspace, vsix, machineSettin
     const { chromium } = createRequire(import.meta.url)(tools.playwright);
     browser = await chromium.launch({ executablePath: tools.browser, headless: true, args: BROWSER_ARGUMENTS });
     const page = await browser.newPage({ viewport: { width, height } });
-    page.setDefaultTimeout(30_000);
+    page.setDefaultTimeout(60_000); // a busy machine draws late
     page.on("console", (message) => messages.push(`${message.type()}: ${message.text()}`));
     await page.goto(`${address}/?folder=${encodeURIComponent(workspace)}`);
     await page.locator(".monaco-workbench .part.statusbar").waitFor({ timeout: 60_000 });

@@ -183,6 +183,7 @@ export class ServerConnection implements vscode.Disposable {
                 suggestCommand: "editor.action.triggerSuggest",
                 showsChanges: true,
                 drawsMarks: true,
+                runWithCommand: "waza.runWith",
                 severity: vscode.workspace.getConfiguration("waza").get("diagnostics.severity", {}),
                 runEvents: true,
             },

@@ -17,10 +17,10 @@ import { OpenRuns } from "./openRuns";
 import { PrivateEnvironment } from "./privateEnvironment";
 import { ProviderKeys } from "./providerKeys";
 import { onDidSelectEnvironment } from "./pythonExtension";
-import { chosenIn, runnablesIn } from "./runnables";
+import { chosenIn, runnablesIn, titleOf } from "./runnables";
 import { chosenItem, ResultDocuments, tellNothing } from "./resultDocuments";
 import { RunLog } from "./runLog";
-import { chooseExecutor, logIn } from "./runChoices";
+import { chooseExecutor, chooseRunOptions, logIn } from "./runChoices";
 import { runEnvironment, runOptions } from "./runSettings";
 import { Runs } from "./runs";
 import { RunStatusBar } from "./runStatus";
@@ -77,7 +77,7 @@ export function activate(context: vscode.ExtensionContext): void {
         });
     });
     const results = new ResultDocuments(() => server.running);
-    const tests = new TestExplorer(() => server.running, runs);
+    const tests = new TestExplorer(() => server.running, runs, (title) => chooseRunOptions(context, title));
 
     const command = (id: string, action: (...given: never[]) => unknown) => vscode.commands.registerCommand(`waza.${id}`, action);
     context.subscriptions.push(
@@ -108,6 +108,9 @@ export function activate(context: vscode.ExtensionContext): void {
         }),
         command("runSuite", () => run(server, runs, "suite")),
         command("runAtCursor", () => run(server, runs, "cursor")),
+        command("runWith", async (given: unknown) => {
+            await runWith(server, runs, context, chosenItem(given));
+        }),
         command("createSuite", () => createSuite(connect)),
         command("createTask", () => createTask(connect)),
         command("createGrader", () => createGrader(connect)),
@@ -209,16 +212,30 @@ async function chosenInEditor(server: ServerConnection, what: "suite" | "cursor"
 
 /** Runs the suite of the active file, or what stands at the cursor. */
 async function run(server: ServerConnection, runs: Runs, what: "suite" | "cursor"): Promise<void> {
-    const editor = vscode.window.activeTextEditor;
-    const client = server.running;
-    if (editor === undefined || client === undefined) {
-        void vscode.window.showWarningMessage("Open a suite file first; the Waza language server is not running.");
-        return;
+    const [client, id] = [server.running, await toRun(server, what)];
+    if (client !== undefined && id !== undefined) {
+        await runs.run(client, { id });
     }
-    const id = chosenIn(await runnablesIn(client, editor.document), what, editor.selection.active.line);
+}
+
+/** Asks what a run is to be like, and starts it: of what a lens names, or of what stands at the cursor. */
+async function runWith(server: ServerConnection, runs: Runs, context: vscode.ExtensionContext, given: string | undefined): Promise<void> {
+    const [client, id] = [server.running, given ?? (await toRun(server, "cursor"))];
+    const options = client === undefined || id === undefined ? undefined : await chooseRunOptions(context, titleOf(id));
+    if (client !== undefined && id !== undefined && options !== undefined) {
+        await runs.run(client, { id, options });
+    }
+}
+
+/** The id of what is to be run in the active file; without one it is said why there is none. */
+async function toRun(server: ServerConnection, what: "suite" | "cursor"): Promise<string | undefined> {
+    if (vscode.window.activeTextEditor === undefined || server.running === undefined) {
+        void vscode.window.showWarningMessage("Open a suite file first; the Waza language server is not running.");
+        return undefined;
+    }
+    const id = await chosenInEditor(server, what);
     if (id === undefined) {
         void vscode.window.showInformationMessage("There is nothing to run in this file.");
-        return;
     }
-    await runs.run(client, { id });
+    return id;
 }

@@ -8,6 +8,8 @@ export interface RunOptions {
     readonly trials?: number;
     readonly workers?: number;
     readonly maxCost?: number;
+    readonly cache?: boolean;
+    readonly keepWorkspaces?: boolean;
 }
 
 const TEXTS = ["executor", "model", "judgeExecutor", "judgeModel"] as const;
@@ -15,7 +17,7 @@ const NUMBERS = ["trials", "workers", "maxCost"] as const;
 
 /** @param read the value of a setting below `waza.run` */
 export function runOptions(read: (name: string) => unknown): RunOptions {
-    const found: Record<string, string | number> = {};
+    const found: Record<string, string | number | boolean> = {};
     for (const name of TEXTS) {
         const value = read(name);
         if (typeof value === "string" && value.trim() !== "") {
@@ -27,6 +29,9 @@ export function runOptions(read: (name: string) => unknown): RunOptions {
         if (typeof value === "number" && value > 0) {
             found[name] = value;
         }
+    }
+    if (read("keepWorkspaces") === true) {
+        found["keepWorkspaces"] = true;
     }
     return found;
 }

@@ -9,8 +9,8 @@ void test("what the settings leave empty is as the suite says", () => {
 });
 
 void test("what they say is handed on", () => {
-    const said: Record<string, unknown> = { executor: "openai", judgeModel: "gpt-5", trials: 3, maxCost: 0.5 };
-    assert.deepEqual(runOptions((name) => said[name]), { executor: "openai", judgeModel: "gpt-5", trials: 3, maxCost: 0.5 });
+    const said: Record<string, unknown> = { executor: "openai", judgeModel: "gpt-5", trials: 3, maxCost: 0.5, keepWorkspaces: true };
+    assert.deepEqual(runOptions((name) => said[name]), { executor: "openai", judgeModel: "gpt-5", trials: 3, maxCost: 0.5, keepWorkspaces: true });
 });
 
 void test("only texts under names of variables come into the environment", () => {

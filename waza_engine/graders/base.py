@@ -26,7 +26,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
 
 from waza_engine.graders.config import GraderConfig
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
@@ -41,6 +41,13 @@ if TYPE_CHECKING:
 
     from waza_engine.assertions.evaluator import AssertionEvaluator
     from waza_engine.graders.judging.judge import Judge
+    from waza_engine.graders.matching.samples import Samples
+
+
+Evidence = Literal[
+    "answer", "json", "tool calls", "transcript", "skills", "files", "usage", "duration", "prompt"
+]
+"""What of a trial a verdict can depend on; ``json`` is the shape of an answer that is JSON."""
 
 
 class GraderError(Exception):
@@ -126,6 +133,8 @@ class Grader(ABC, Generic[ConfigT]):
     * ``evaluates``: it evaluates expressions of the suite in a worker.
     * ``reviewed``: a person gives the verdict, anew for each answer, so it is never taken from a cache.
     * ``judges_tool_choice``: a pass says that the agent chose its tools well; comparisons count how many do.
+    * ``evidence``: what of a trial decides its verdict, and nothing else does; None when that is not known,
+      and then its strength is not measured.
     """
 
     type: ClassVar[str]
@@ -142,6 +151,7 @@ class Grader(ABC, Generic[ConfigT]):
     evaluates: ClassVar[bool] = False
     reviewed: ClassVar[bool] = False
     judges_tool_choice: ClassVar[bool] = False
+    evidence: ClassVar[frozenset[Evidence] | None] = None
 
     def __init__(self, name: str, config: ConfigT) -> None:
         self.name = name
@@ -175,6 +185,18 @@ class Grader(ABC, Generic[ConfigT]):
         """
         del suite_directory, files
         return ()
+
+    def reads(self) -> frozenset[Evidence] | None:
+        """Return what of a trial decides the verdict of this grader, with its configuration."""
+        return self.evidence
+
+    def samples(self, context: GradingContext) -> Samples | None:
+        """Return texts that this grader may want or forbid, to find out whether it notices them.
+
+        None stands for the texts of the configuration, and what those match that are patterns.
+        """
+        del context
+        return None
 
     @abstractmethod
     def grade(self, context: GradingContext) -> Verdict:

@@ -105,6 +105,7 @@ class DiffGrader(Grader[DiffConfig]):
     type = "diff"
     title = "Diff"
     config_model = DiffConfig
+    evidence = frozenset({"files"})
     needs_workspace = True
     reads_fixtures = True
     example = """\

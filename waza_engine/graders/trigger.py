@@ -79,6 +79,7 @@ class TriggerGrader(Grader[TriggerConfig]):
     title = "Trigger"
     config_model = TriggerConfig
     reads_disk = True
+    evidence = frozenset({"prompt"})
     example = """\
 - type: trigger
   name: leads_to_deploy

@@ -11,10 +11,12 @@ Architecture invariant: no agent is started here, no judge unasked, and nothing 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from contextvars import copy_context
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import Context, copy_context
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TypeVar
 
 from waza_engine.assertions.evaluator import AssertionEvaluator
 from waza_engine.executors.base import Cancellation, Executor, ExecutorError, ExecutorSettings
@@ -57,6 +59,7 @@ from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.reading.file_names import EVAL_NAMES
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
 
+ResultT = TypeVar("ResultT")
 _LEVELS = 6
 
 
@@ -98,6 +101,15 @@ class RegradedTask:
 
 
 @dataclass(frozen=True, slots=True)
+class GradableTask:
+    """A recorded task, the suite's task of its id, and its trials with an answer, as graders see them."""
+
+    recorded: RecordedTask
+    task: TrialTask
+    trials: Sequence[tuple[RecordedTrial, GradingContext]]
+
+
+@dataclass(frozen=True, slots=True)
 class Regrading:
     """A recorded run, the suite that grades it again, and what joins them.
 
@@ -125,6 +137,21 @@ class Regrading:
 
     def grade(self, cancellation: Cancellation) -> Iterator[RegradedTask]:
         """Yield each task with its new verdicts. Raises ``CancelledRunError``."""
+        with self._work(cancellation) as (scope, assertions):
+            for recorded, selected in self.pairs:
+                yield scope.run(self._task, recorded, selected, assertions, cancellation)
+
+    def with_trials(
+        self, cancellation: Cancellation, work: Callable[[Sequence[GradableTask]], ResultT]
+    ) -> ResultT:
+        """Return what ``work`` makes of all trials that can be graded, with what grades them at hand."""
+        with self._work(cancellation) as (scope, assertions):
+            tasks = [self._gradable(*pair, assertions, cancellation) for pair in self.pairs]
+            return scope.run(work, [task for task in tasks if task is not None])
+
+    @contextmanager
+    def _work(self, cancellation: Cancellation) -> Generator[tuple[Context, AssertionEvaluator]]:
+        """Lend what grades; it ends with the ``with``, or when it is cancelled."""
         processes, scope = ProcessScope(), copy_context()
         scope.run(current_scope.set, processes)
         closers = [processes.close] if self._judges is None else [processes.close, self._judges.close]
@@ -132,13 +159,30 @@ class Regrading:
             scope.run(current_workers.set, workers.patterns)
             withdrawals = [cancellation.on_request(close) for close in closers]
             try:
-                for recorded, selected in self.pairs:
-                    yield scope.run(self._task, recorded, selected, workers.assertions, cancellation)
+                yield scope, workers.assertions
             finally:
                 for close in closers:
                     close()
                 for withdraw in withdrawals:
                     withdraw()
+
+    def _gradable(
+        self,
+        recorded: RecordedTask,
+        selected: SelectedTask,
+        assertions: AssertionEvaluator,
+        cancellation: Cancellation,
+    ) -> GradableTask | None:
+        """Return a task with its trials as graders see them; None for one that cannot grade."""
+        task = selected.trial
+        if task is None:
+            return None
+        try:
+            base = self.base_context(selected, task, assertions, self._judge(cancellation))
+        except WorkspaceError:
+            return None
+        trials = [(trial, self.trial_context(base, trial)) for trial in recorded.trials if trial.gradable]
+        return GradableTask(recorded, task, trials)
 
     def _task(
         self,

@@ -1,6 +1,7 @@
 """Code lenses: ``▶ Run suite``, ``▶ Run task`` and ``▶ Run grader`` above what they run.
 
-Beside them ``↻ Re-grade``, once an answer is recorded: it costs nothing, and is the first of a grader.
+Beside them ``↻ Re-grade``, once an answer is recorded: it costs nothing, and is the first of a grader; and
+``…``, for clients that ask what this run is to be like.
 While something runs its own lens reads ``✗ Cancel``; the lines with lenses never change, so that none jumps
 under the pointer.
 """
@@ -39,14 +40,23 @@ class CodeLens:
 
 
 def code_lenses(
-    document: Document, workspace: Workspace, running: Collection[RunnableId] = ()
+    document: Document,
+    workspace: Workspace,
+    running: Collection[RunnableId] = (),
+    run_with: str | None = None,
 ) -> tuple[CodeLens, ...]:
-    """Return the lenses of a document; ``running`` is what the runs that go on run."""
-    return finished(code_lenses_in_steps(document, workspace, running))
+    """Return the lenses of a document; ``running`` is what the runs that go on run.
+
+    ``run_with`` is a command of the client that asks for the options of a run; without it there is no ``…``.
+    """
+    return finished(code_lenses_in_steps(document, workspace, running, run_with))
 
 
 def code_lenses_in_steps(
-    document: Document, workspace: Workspace, running: Collection[RunnableId] = ()
+    document: Document,
+    workspace: Workspace,
+    running: Collection[RunnableId] = (),
+    run_with: str | None = None,
 ) -> Steps[tuple[CodeLens, ...]]:
     """Do the same with many pauses."""
     found = yield from runnables_in_steps(document, workspace)
@@ -62,6 +72,8 @@ def code_lenses_in_steps(
         # What costs nothing comes first where it answers the question: what does this grader say?
         both = (again, run) if runnable.id.kind == "grader" else (run, again)
         lenses += [lens for lens in both if lens is not None]
+        if run_with is not None and run.command == RUN:
+            lenses.append(CodeLens(runnable.span, "…", run_with, run.argument))
     return tuple(lenses)
 
 

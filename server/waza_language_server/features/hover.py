@@ -23,6 +23,7 @@ from waza_language_server.embedded.languages import LANGUAGES
 from waza_language_server.features.embedded_value import EmbeddedValue
 from waza_language_server.features.score_text import score_story
 from waza_language_server.features.shape_text import notes, signature, type_words, value_text
+from waza_language_server.project.document_scores import read_scores_in_steps
 from waza_language_server.project.outline import pattern_nodes, pattern_of
 from waza_language_server.project.suite_file import GraderEntry, SuiteFile
 from waza_language_server.project.uris import path_of
@@ -192,7 +193,7 @@ def _of_grader(
     named = grader.node.get("name") if isinstance(grader, GraderEntry) else None
     if not isinstance(grader, GraderEntry) or named is None or named.span != entry.value.span:
         return None
-    read = yield from within(project.scores.read_for_in_steps(document, project), patience)
+    read = yield from within(read_scores_in_steps(document, project), patience)
     if read is None:
         return Hover(entry.value.span, STILL_READING)
     score = read[0].of_grader(grader)

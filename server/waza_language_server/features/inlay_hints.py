@@ -19,13 +19,14 @@ from waza_engine.markdown import fenced
 from waza_engine.steps import Steps, finished
 from waza_language_server.features.score_text import STALE, check_label, score_label, score_story
 from waza_language_server.features.verdict_hints import Verdict, verdicts_in_steps
+from waza_language_server.project.document_scores import read_scores_in_steps
 from waza_language_server.project.suite_file import SuiteFile, rule_at
 
 if TYPE_CHECKING:
     from waza_engine.results.reading.newest_scores import CheckResult
     from waza_language_server.project.changed_inputs import ChangedInput
     from waza_language_server.project.document import Document
-    from waza_language_server.project.scores import Outcome, Score
+    from waza_language_server.project.document_scores import Outcome, Score
     from waza_language_server.project.suite_file import GraderEntry
     from waza_language_server.project.workspace import Workspace
     from waza_language_server.syntax.nodes import Node
@@ -67,7 +68,7 @@ def inlay_hints_in_steps(
     if document.kind not in {"eval", "task", "trigger_tests"}:
         return ()
     found: list[InlayHint] = []
-    scores = yield from workspace.project.scores.read_for_in_steps(document, workspace.project)
+    scores = yield from read_scores_in_steps(document, workspace.project)
     for grader in SuiteFile(document.tree).graders(span):
         yield
         score = scores.of_grader(grader)
@@ -100,7 +101,8 @@ def _hints_of(
 
 
 def _hints_of_verdicts(document: Document, verdicts: Sequence[Verdict]) -> Iterator[InlayHint]:
-    lines = Counter(document.lines.line_of(each.node.span.start) for each in verdicts)
+    nodes = {each.node.span for each in verdicts}
+    lines = Counter(document.lines.line_of(span.start) for span in nodes)
     for each in verdicts:
         crowded = lines[document.lines.line_of(each.node.span.start)] > 1
         offset = each.node.span.end if crowded else _end_of_line(document, each.node)

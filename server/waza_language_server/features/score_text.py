@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from waza_engine.markdown import code, fenced
-from waza_language_server.project.scores import Outcome, Score
+from waza_language_server.project.document_scores import Outcome, Score
 
 if TYPE_CHECKING:
     from waza_engine.results.reading.scores import GraderResult, RunOrigin
@@ -39,6 +39,18 @@ def stale_label(stale: str, changes: Sequence[ChangedInput]) -> str:
         return STALE
     more = f" and {len(changes) - 1} more" if len(changes) > 1 else ""
     return f"{STALE}: {changes[0].words}{more}"
+
+
+def suite_graders_label(scores: Sequence[Score]) -> str:
+    """Return in few characters what the graders of a suite said of one task, the worst by its name."""
+    again = REGRADED if any(outcome.regraded for score in scores for outcome in score.outcomes) else ""
+    glyphs = [(_label(score.outcomes)[:1], score.name) for score in scores]
+    for worst in "✗◐!⧖":
+        names = [name for glyph, name in glyphs if glyph == worst]
+        if names:
+            more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+            return f"{again}{worst} {names[0]}{more} (suite)"
+    return f"{again}✓ {len(scores)} of the suite"
 
 
 def score_story(score: Score, now: datetime | None = None) -> str:

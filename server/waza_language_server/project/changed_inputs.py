@@ -1,7 +1,7 @@
 """What has changed since a run among the files that decided it, by the digests in its record.
 
 An open text wins over the disk. Suite files are left out: which of their parts changed is known exactly
-(``project/scores.py``). Each file is read once for each version of it.
+(``project/document_scores.py``). Each file is read once for each version of it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import difflib
 import hashlib
 import os
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,7 +23,8 @@ from waza_language_server.project.disk import MAX_BYTES, stamp_of
 if TYPE_CHECKING:
     from waza_engine.results.inputs import InputFile, RunInputs
     from waza_engine.results.reading.scores import RunOrigin
-    from waza_language_server.project.index import Project
+    from waza_language_server.project.disk import Disk
+    from waza_language_server.project.document import Document
 
 MAX_FILES = 2_000
 MAX_RECORDS = 8
@@ -31,11 +32,15 @@ MAX_RECORDS = 8
 MAX_COMPARED_LINES = 2_000
 """Of longer differences the lines are counted without their order."""
 _FILES_PER_PAUSE = 20
+EVERY = ""
+"""Stands for all tasks: no task has it as its id."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChangedInput:
     """A file that is not as it was at a run. ``recorded`` is its path in the record of ``results``.
+
+    A file that is ``new`` lies in a folder of which all files decide, and was not there.
 
     ``added`` and ``removed`` count lines; both are None when the text of then is not known. ``tasks`` are
     those that it decides, all of them when empty.
@@ -48,6 +53,7 @@ class ChangedInput:
     removed: int | None
     gone: bool
     tasks: frozenset[str]
+    new: bool = False
 
     @property
     def words(self) -> str:
@@ -55,7 +61,17 @@ class ChangedInput:
         name = self.recorded.rsplit("/", 1)[-1][:60]
         if self.gone:
             return f"{name} deleted"
+        if self.new:
+            return f"{name} added"
         return f"{name} changed" if self.added is None else f"{name} +{self.added} −{self.removed}"
+
+
+@dataclass(frozen=True, slots=True)
+class FilesToday:
+    """What files say now: the text of those that are opened, the disk for the others."""
+
+    disk: Disk
+    documents: Mapping[Path, Document]
 
 
 class InputTexts:
@@ -83,7 +99,7 @@ class InputTexts:
         return self.recorded(origin).texts.get(recorded)
 
     def changed_in_steps(
-        self, origin: RunOrigin, suite: Path, project: Project, is_suite_file: Callable[[Path], bool]
+        self, origin: RunOrigin, suite: Path, today: FilesToday, is_suite_file: Callable[[Path], bool]
     ) -> Steps[tuple[ChangedInput, ...]]:
         """Return what has changed since a run, what decides all tasks first."""
         found: list[ChangedInput] = []
@@ -92,20 +108,48 @@ class InputTexts:
                 yield
             path = place_of(suite, file.path)
             if not is_suite_file(path):
-                changed = self._changed(origin, file, path, project)
+                changed = self._changed(origin, file, path, today)
                 found += [] if changed is None else [changed]
+        found += yield from self._added_in_steps(origin, suite, today, is_suite_file)
         return tuple(found)
 
+    def _added_in_steps(
+        self, origin: RunOrigin, suite: Path, today: FilesToday, is_suite_file: Callable[[Path], bool]
+    ) -> Steps[list[ChangedInput]]:
+        """Return the files that lie in the folders of a run and did not then, each once."""
+        recorded = self.recorded(origin)
+        if not recorded.folders:
+            return []
+        known = {place_of(suite, file.path) for file in recorded.files}
+        new: dict[Path, set[str]] = {}
+        for folder in recorded.folders:
+            for file in (yield from _files_below_in_steps(place_of(suite, folder.path), suite, today)):
+                if file not in known and not is_suite_file(file):
+                    new.setdefault(file, set()).update(folder.tasks or {EVERY})
+        return [
+            ChangedInput(
+                path,
+                origin.results,
+                Path(os.path.relpath(path, suite.parent)).as_posix(),
+                added=None,
+                removed=None,
+                gone=False,
+                tasks=frozenset() if EVERY in tasks else frozenset(tasks),
+                new=True,
+            )
+            for path, tasks in new.items()
+        ]
+
     def _changed(
-        self, origin: RunOrigin, file: InputFile, path: Path, project: Project
+        self, origin: RunOrigin, file: InputFile, path: Path, today: FilesToday
     ) -> ChangedInput | None:
-        digest = self._digest(file, path, project)
+        digest = self._digest(file, path, today)
         if digest is None or digest == file.sha256:
             return None
         tasks = frozenset(map(str, file.tasks))
         if not digest:
             return ChangedInput(path, origin.results, file.path, None, None, gone=True, tasks=tasks)
-        then, now = self.text_then(origin, file.path), _text_now(path, project)
+        then, now = self.text_then(origin, file.path), _text_now(path, today)
         added = removed = None
         if then is not None and now is not None:
             if (file.sha256, digest) not in self._counts:
@@ -113,9 +157,9 @@ class InputTexts:
             added, removed = self._counts[file.sha256, digest]
         return ChangedInput(path, origin.results, file.path, added, removed, gone=False, tasks=tasks)
 
-    def _digest(self, file: InputFile, path: Path, project: Project) -> str | None:
+    def _digest(self, file: InputFile, path: Path, today: FilesToday) -> str | None:
         """Return the digest of a file now, "" when there is none, None when nobody knows."""
-        opened = project.documents.get(path)
+        opened = today.documents.get(path)
         if opened is not None:
             return hashlib.sha256(opened.text.encode("utf-8", "surrogatepass")).hexdigest()
         stamp = stamp_of(path)
@@ -125,8 +169,26 @@ class InputTexts:
             return None
         known = self._digests.get(path)
         if known is None or known[0] != stamp:
-            known = self._digests[path] = stamp, _digest_on_disk(file, path, project)
+            known = self._digests[path] = stamp, _digest_on_disk(file, path, today)
         return known[1]
+
+
+def _files_below_in_steps(place: Path, suite: Path, today: FilesToday) -> Steps[list[Path]]:
+    """Return the files of a folder as a run reads it, no more than it records."""
+    from waza_engine.results.inputs import UNREAD_FOLDERS
+
+    found: list[Path] = []
+    waiting = [place]
+    while waiting and len(found) < MAX_FILES:
+        yield
+        folder = waiting.pop()
+        for name, is_folder in today.disk.names(folder).value:
+            path = folder / name
+            if not is_folder:
+                found.append(path)
+            elif name not in UNREAD_FOLDERS and path != suite.parent and not path.is_symlink():
+                waiting.append(path)
+    return found
 
 
 def place_of(suite: Path, recorded: str) -> Path:
@@ -134,20 +196,20 @@ def place_of(suite: Path, recorded: str) -> Path:
     return Path(os.path.normpath(suite.parent / recorded))
 
 
-def _digest_on_disk(file: InputFile, path: Path, project: Project) -> str | None:
+def _digest_on_disk(file: InputFile, path: Path, today: FilesToday) -> str | None:
     try:
-        content = read_bytes(path, MAX_BYTES, within=project.disk.reach.around(path.parent))
+        content = read_bytes(path, MAX_BYTES, within=today.disk.reach.around(path.parent))
     except FileError as error:
         # Of what is too large to read the size tells.
         return "other size" if error.kind == "too large" and file.size <= MAX_BYTES else None
     return hashlib.sha256(content).hexdigest()
 
 
-def _text_now(path: Path, project: Project) -> str | None:
-    opened = project.documents.get(path)
+def _text_now(path: Path, today: FilesToday) -> str | None:
+    opened = today.documents.get(path)
     if opened is not None:
         return opened.text
-    fact = project.disk.text(path)
+    fact = today.disk.text(path)
     return fact.value if fact.state == "known" else None
 
 

@@ -1,8 +1,4 @@
-"""The last scores of the graders in a document, and whether they still tell about what is written there.
-
-A score is stale when the grader or the task was changed since it was recorded. When the file's time stamp
-shows that it was not touched since, what the grader said at that moment is remembered; from then on a
-change is known exactly, and taking it back makes the score fresh again.
+"""What is remembered of the results of suites, and of what suite files said when they were recorded.
 
 Architecture invariant: answered from memory. The disk is looked at again when told (``forget``), or after
 ``RECHECK_SECONDS``; no run is started here.
@@ -10,82 +6,32 @@ Architecture invariant: answered from memory. The disk is looked at again when t
 
 from __future__ import annotations
 
-import hashlib
 import time
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from waza_engine.files import FileError, read_bytes, read_text, text_of
-from waza_engine.markdown import code
-from waza_engine.spec.reading.scalars import Json
+from waza_engine.files import FileError, read_text
 from waza_engine.steps import Steps, finished
-from waza_language_server.project.changed_inputs import ChangedInput, InputTexts, place_of
+from waza_language_server.project.changed_inputs import InputTexts
 from waza_language_server.project.disk import MAX_BYTES, stamp_of
 from waza_language_server.project.ended_runs import EndedRuns
-from waza_language_server.project.regraded import Regraded, Regradings
-from waza_language_server.project.suite_file import GraderEntry, SuiteFile, task_id
-from waza_language_server.project.uris import path_of
+from waza_language_server.project.recorded_values import Values, values_in_steps
+from waza_language_server.project.regraded import Regradings
 from waza_language_server.syntax.tree import parse
 
 if TYPE_CHECKING:
-    from waza_engine.results.reading.scores import GraderResult, RunOrigin, RunResult, TaskResult
-    from waza_language_server.project.document import Document
-    from waza_language_server.project.index import Project
+    from datetime import datetime
+
+    from waza_engine.results.reading.scores import RunResult
     from waza_language_server.project.runnable_id import RunnableId
-    from waza_language_server.project.suites import Suite
     from waza_language_server.syntax.tree import Tree
 
 RECHECK_SECONDS = 2.0
-PATIENCE_SECONDS = 0.1
-"""How long results are read before a request is answered without them."""
 CLOCK_SLACK_SECONDS = 1.0
 """Result files of other programs carry whole seconds."""
 
 MAX_RESULT_BYTES = 32_000_000
 """Longer result files are not read here: the editor waits while one is read, about 50 ms for this."""
-
-MAX_LISTED = 10
-_INPUTS = "//inputs"
-Values = Mapping[tuple[str, str], Json]
-"""By task (`""` for the file itself) and by the name of a grader, or `//inputs` and the like."""
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """One grader of one task. ``stale`` says in Markdown why the score may no longer hold, "" when it does.
-
-    ``graded`` is the grader entry as it was graded, None when that is not known; ``changes`` are the files
-    that are not as they were, ``regraded`` is when the recorded answer was graded again.
-    """
-
-    task: TaskResult
-    result: GraderResult
-    stale: str = ""
-    graded: Json = None
-    changes: tuple[ChangedInput, ...] = ()
-    regraded: datetime | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Score:
-    """The last outcomes of one grader entry: one for a grader of a task, one a task for one of the suite."""
-
-    name: str
-    run: RunResult
-    outcomes: tuple[Outcome, ...]
-
-    @property
-    def stale(self) -> str:
-        """Why the score may no longer hold; "" when all of it does."""
-        return next((outcome.stale for outcome in self.outcomes if outcome.stale), "")
-
-    @property
-    def changes(self) -> tuple[ChangedInput, ...]:
-        """The files that are not as they were when it was recorded."""
-        return tuple(dict.fromkeys(change for outcome in self.outcomes for change in outcome.changes))
 
 
 class Scores:
@@ -148,27 +94,6 @@ class Scores:
         self._results.clear()
         self._readings.clear()
 
-    def of_document_in_steps(self, document: Document, project: Project) -> Steps[DocumentScores]:
-        """Return the scores of a document's graders, to be asked for one by one.
-
-        With a pause after each file that must be read.
-        """
-        path = path_of(document.uri)
-        suites = project.suites_of(path) if path is not None else ()
-        task = task_id(document.tree.root, path) if path and document.kind == "task" else None
-        runs: list[tuple[Suite, RunResult]] = []
-        for suite in suites:
-            run = yield from self.results_in_steps(suite.path)
-            if run is not None:
-                runs.append((suite, run))
-        return DocumentScores(self, project, path, task, runs)
-
-    def read_for_in_steps(self, document: Document, project: Project) -> Steps[DocumentScores]:
-        """Do the same and read what else its scores depend on: nothing is left to be read when it returns."""
-        scores = yield from self.of_document_in_steps(document, project)
-        yield from scores.read_in_steps()
-        return scores
-
     def values_then(self, path: Path, moment: datetime, recorded: str | None = None) -> Values | None:
         """Return what the file said at a moment; None when it was written later and nobody looked before.
 
@@ -189,215 +114,8 @@ class Scores:
         return known
 
 
-class DocumentScores:
-    """The scores of one version of one document: what its graders share is looked up once."""
-
-    def __init__(
-        self,
-        scores: Scores,
-        project: Project,
-        path: Path | None,
-        task: str | None,
-        runs: Sequence[tuple[Suite, RunResult]],
-    ) -> None:
-        self._scores = scores
-        self._project = project
-        self._path = path
-        self._task = task
-        self._runs = runs
-        self._own: dict[Path, dict[str, set[str]]] = {}
-        self._changes: dict[tuple[Path, Path], tuple[ChangedInput, ...]] = {}
-        self._origins: dict[datetime, tuple[Suite, RunOrigin]] = {}
-        for suite, run in runs:
-            graders = (grader for task in run.tasks.values() for grader in task.graders.values())
-            for one in (run, *([run.whole] if run.whole else []), *run.tasks.values(), *graders):
-                if one.origin is not None:
-                    self._origins.setdefault(one.timestamp, (suite, one.origin))
-
-    @property
-    def runs(self) -> Sequence[RunResult]:
-        """The last known results of each suite that the document belongs to."""
-        return [run for _, run in self._runs]
-
-    @property
-    def task(self) -> str | None:
-        """The id of the task that a task file is, None for other files."""
-        return self._task
-
-    def today_in_steps(self, tree: Tree) -> Steps[Values]:
-        """Return what the document says now, the same as long as it is not edited."""
-        if self._scores.today is None or self._scores.today[0] is not tree:
-            self._scores.today = tree, (yield from values_in_steps(tree))
-        return self._scores.today[1]
-
-    def then(self, moment: datetime) -> Values | None:
-        """Return what the document said at a moment; None when nobody knows."""
-        return self._values_then(self._path, moment) if self._path is not None else None
-
-    def origin(self, moment: datetime) -> RunOrigin | None:
-        """Return the run that was recorded at a moment."""
-        found = self._origins.get(moment)
-        return None if found is None else found[1]
-
-    def changes(self, moment: datetime, tasks: Collection[str]) -> tuple[ChangedInput, ...]:
-        """Return the files that are not as they were at a run, of those that decide the tasks."""
-        found = self._origins.get(moment)
-        known = () if found is None else self._changes.get((found[0].path, found[1].results), ())
-        return tuple(change for change in known if not change.tasks or not change.tasks.isdisjoint(tasks))
-
-    def other_agent(self, moment: datetime) -> str:
-        """Return who answered at a run, in Markdown, when somebody else would answer today; else ""."""
-        found = self._origins.get(moment)
-        if found is None:
-            return ""
-        (suite, origin), words = found, list[str]()
-        today = suite.outline
-        if today.executor and origin.executor and origin.executor != today.executor:
-            words.append(f"the executor {code(origin.executor)}")
-        if today.model and origin.model and origin.model != today.model:
-            words.append(f"the model {code(origin.model)}")
-        return f"it was recorded with {' and '.join(words)}" if words else ""
-
-    def _values_then(self, path: Path, moment: datetime) -> Values | None:
-        found = self._origins.get(moment)
-        recorded = None if found is None else self._recorded(path, *found)
-        return self._scores.values_then(path, moment, recorded)
-
-    def _recorded(self, path: Path, suite: Suite, origin: RunOrigin) -> str | None:
-        """Return the text of a suite file as it was at a run, None when it was not kept."""
-        for file in self._scores.inputs.recorded(origin).files:
-            if place_of(suite.path, file.path) == path:
-                # What is as it was has not lost its credentials.
-                try:
-                    content = read_bytes(path, MAX_BYTES)
-                    if hashlib.sha256(content).hexdigest() == file.sha256:
-                        return text_of(content)
-                except FileError:
-                    pass
-                return self._scores.inputs.text_then(origin, file.path)
-        return None
-
-    def read_in_steps(self) -> Steps[None]:
-        """Read the task files that the scores of a suite's graders depend on, with a pause after each."""
-        for suite, _ in self._runs if self._task is None else ():
-            yield from self._read_overriding(suite)
-        for suite, origin in tuple(self._origins.values()):
-            key = suite.path, origin.results
-            if key not in self._changes and origin.inputs:
-                own = {suite.path, *self._project.task_paths(suite).value}
-                self._changes[key] = yield from self._scores.inputs.changed_in_steps(
-                    origin, suite.path, self._project, own.__contains__
-                )
-
-    def of_grader(self, grader: GraderEntry) -> Score | None:
-        """Return the score of a grader entry, None when it was never graded."""
-        if self._path is None or not self._runs or not grader.has_results:
-            return None
-        found = [
-            score
-            for suite, run in self._runs
-            if (score := self._of_suite(self._path, suite, run, grader)) is not None
-        ]
-        return max(found, key=lambda score: score.outcomes[0].result.timestamp, default=None)
-
-    def _of_suite(self, path: Path, suite: Suite, run: RunResult, grader: GraderEntry) -> Score | None:
-        name, place = grader.name, grader.task.id if grader.task is not None else ""
-        graded_task = self._task or place
-        if graded_task:
-            task = run.tasks.get(graded_task)
-            tasks = [task] if task is not None else []
-        else:
-            tasks = [task for task in run.tasks.values() if task.id not in self._overriding(suite, name)]
-        now = _Written(path, place, grader.node.to_python(), _inputs(grader))
-        outcomes = tuple(
-            outcome for task in tasks if (outcome := self._newest(suite, task, now, name)) is not None
-        )
-        return Score(name, run, outcomes) if outcomes else None
-
-    def _overriding(self, suite: Suite, name: str) -> set[str]:
-        """Return the tasks with an own grader of this name: its result has replaced the suite's."""
-        if suite.path not in self._own:
-            finished(self._read_overriding(suite))
-        return self._own[suite.path].get(name, set())
-
-    def _read_overriding(self, suite: Suite) -> Steps[None]:
-        known: dict[str, set[str]] = {}
-        for grader in suite.outline.graders:
-            if grader.task is not None and grader.has_results:
-                known.setdefault(grader.name, set()).add(grader.task)
-        for task in self._project.tasks_of(suite).value:
-            for grader in task.outline.graders:
-                if grader.has_results:
-                    known.setdefault(grader.name, set()).add(task.id)
-            yield
-        self._own[suite.path] = known
-
-    def _newest(self, suite: Suite, task: TaskResult, now: _Written, name: str) -> Outcome | None:
-        regraded = self._scores.regraded.of(suite.path, task, name)
-        recorded = task.graders.get(name)
-        if regraded is not None:
-            return self._outcome(task, regraded.result, now, regraded)
-        return None if recorded is None else self._outcome(task, recorded, now)
-
-    def _outcome(
-        self, task: TaskResult, result: GraderResult, now: _Written, regraded: Regraded | None = None
-    ) -> Outcome:
-        then = self._values_then(now.path, result.timestamp)
-        changes = self.changes(result.timestamp, (task.id,))
-        if then is None:
-            return Outcome(task, result, "the file was changed after the run", changes=changes)
-        graded = then.get((now.place, result.name)) if regraded is None else regraded.entry
-        stale = ""
-        if graded != now.grader:
-            stale = f"the grader was changed after {'the run' if regraded is None else 'it graded'}"
-        elif then.get((now.place, _INPUTS)) != now.inputs:
-            stale = "the task was changed after the run"
-        elif changes:
-            stale = f"{', '.join(code(change.words) for change in changes[:MAX_LISTED])} since the run"
-        else:
-            stale = self.other_agent(result.timestamp)
-        return Outcome(task, result, stale, graded, changes, regraded.at if regraded is not None else None)
-
-
-@dataclass(frozen=True, slots=True)
-class _Written:
-    """What is written now: a grader, the inputs of its task."""
-
-    path: Path
-    place: str
-    grader: Json
-    inputs: Json
-
-
 def _found_in_steps(suite: Path) -> Steps[RunResult | None]:
     # With the first hint: nothing of it is needed to look at a document.
     from waza_engine.results.reading.newest_scores import latest_results_in_steps
 
     return latest_results_in_steps(suite.parent, eval_file=suite.name, longest_bytes=MAX_RESULT_BYTES)
-
-
-def values_in_steps(tree: Tree) -> Steps[Values]:
-    """Return what decides the scores of a file: graders, inputs, expectations and metrics, by their place."""
-    found: dict[tuple[str, str], Json] = {}
-    suite = SuiteFile(tree)
-    for grader in suite.graders():
-        place = grader.task.id if grader.task is not None else ""
-        if grader.has_results:
-            found[place, grader.name] = grader.node.to_python()
-        found.setdefault((place, _INPUTS), _inputs(grader))
-        yield
-    places = [(task.id, task.node) for task in suite.tasks()]
-    if tree.root is not None:
-        places.append(("", tree.root))
-    for place, node in places:
-        for key in ("inputs", "expected", "metrics"):
-            value = node.get(key)
-            found[place, f"//{key}"] = value.to_python() if value is not None else None
-        yield
-    return found
-
-
-def _inputs(grader: GraderEntry) -> Json:
-    """Return the ``inputs`` of the task around a grader entry."""
-    node = (grader.task.node if grader.task is not None else grader.node.root).get("inputs")
-    return node.to_python() if node is not None else None

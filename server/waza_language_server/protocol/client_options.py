@@ -11,7 +11,8 @@ class ClientOptions:
     """``interpreter`` is the Python that runs suites, None for the server's own.
 
     ``trusted`` tells whether code of this workspace may run; a client that knows no trust does not say, and
-    it may. ``suggest_command`` is a command of the client that opens the list of suggestions.
+    it may. ``suggest_command`` is a command of the client that opens the list of suggestions,
+    ``run_with_command`` one that asks for the options of a run and starts it.
     ``severity`` are severities by code, as they were given. ``run_events`` tells whether the client wants to
     hear all that runs tell.
     ``shows_changes`` tells that it has the command ``waza.showChange``,
@@ -25,6 +26,7 @@ class ClientOptions:
     run_events: bool = False
     shows_changes: bool = False
     draws_marks: bool = False
+    run_with_command: str | None = None
 
 
 def client_options(given: object) -> ClientOptions:
@@ -40,6 +42,7 @@ def client_options(given: object) -> ClientOptions:
         options.get("runEvents") is True,
         options.get("showsChanges") is True,
         options.get("drawsMarks") is True,
+        _word(options.get("runWithCommand")),
     )
 
 

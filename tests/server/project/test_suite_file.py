@@ -13,6 +13,7 @@ from waza_language_server.features.code_lens import code_lenses
 from waza_language_server.features.hover import hover
 from waza_language_server.features.inlay_hints import inlay_hints
 from waza_language_server.features.runnables import runnables_in_steps
+from waza_language_server.project.document_scores import scores_in_steps
 from waza_language_server.project.outline import outline
 from waza_language_server.project.suite_file import GraderEntry, SuiteFile, TaskEntry
 from waza_language_server.project.workspace import Workspace
@@ -109,7 +110,7 @@ def test_scores_stand_at_the_same_graders(suite: Path) -> None:
     write_results(suite, {task: [[grade(name, 1.0) for name in set(names[task])]] for task in TASKS})
     document = opened(suite, "eval")
     workspace = workspace_with(document)
-    scores = finished(workspace.project.scores.of_document_in_steps(document, workspace.project))
+    scores = finished(scores_in_steps(document, workspace.project))
     scored: Named = {
         (grader.task and grader.task.id, grader.name)
         for grader in SuiteFile(document.tree).graders()

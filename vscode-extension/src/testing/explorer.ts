@@ -5,6 +5,7 @@
 import * as vscode from "vscode";
 import type { LanguageClient } from "vscode-languageclient/node";
 import { kindOf } from "../runnables";
+import type { RunOptions } from "../runSettings";
 import type { RunView } from "../runViews";
 import type { RunRequest, Runs } from "../runs";
 import { plannedRuns } from "./plan";
@@ -21,10 +22,14 @@ export class TestExplorer implements vscode.Disposable {
     private readonly chosen = new Map<string, vscode.TestRun>();
     private refreshing: NodeJS.Timeout | undefined;
 
-    /** @param client the language client of the window, while its server is up */
+    /**
+     * @param client the language client of the window, while its server is up
+     * @param ask asks what a run is to be like; undefined when the person has thought better of it
+     */
     constructor(
         private readonly client: () => LanguageClient | undefined,
         private readonly runs: Runs,
+        private readonly ask: (title: string) => Promise<RunOptions | undefined>,
     ) {
         this.tree = new TestTree(this.controller, client);
         this.controller.resolveHandler = (item) => this.tree.resolve(item);
@@ -34,6 +39,18 @@ export class TestExplorer implements vscode.Disposable {
             vscode.TestRunProfileKind.Run,
             (request, token) => this.run(request, token),
             true,
+            RUNNABLE,
+        );
+        this.controller.createRunProfile(
+            "Run With…",
+            vscode.TestRunProfileKind.Run,
+            async (request, token) => {
+                const options = await this.ask("Run With…");
+                if (options !== undefined) {
+                    await this.run(request, token, options);
+                }
+            },
+            false,
             RUNNABLE,
         );
         const watcher = vscode.workspace.createFileSystemWatcher("**/*.{yaml,yml}");
@@ -78,7 +95,7 @@ export class TestExplorer implements vscode.Disposable {
         }, REFRESH_AFTER_MILLISECONDS);
     }
 
-    private async run(request: vscode.TestRunRequest, token: vscode.CancellationToken): Promise<void> {
+    private async run(request: vscode.TestRunRequest, token: vscode.CancellationToken, options: RunOptions = {}): Promise<void> {
         const client = this.client();
         const chosen = request.include?.map(({ id }) => id) ?? this.tree.suites();
         const test = this.controller.createTestRun(request);
@@ -89,7 +106,7 @@ export class TestExplorer implements vscode.Disposable {
                     break;
                 }
                 this.chosen.set(each.id, test);
-                await this.runs.run(client, each, token);
+                await this.runs.run(client, { ...each, options }, token);
                 this.chosen.delete(each.id);
             }
         } finally {

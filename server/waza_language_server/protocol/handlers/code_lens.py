@@ -33,7 +33,9 @@ def code_lens(ls: WazaServer, params: types.CodeLensParams) -> Answer[list[types
             return [
                 convert.code_lens(CodeLens(top, offer.title, NEW_SUITE, offer.argument)) for offer in offers
             ]
-        lenses = yield from code_lenses_in_steps(document, ls.session.workspace, running)
+        lenses = yield from code_lenses_in_steps(
+            document, ls.session.workspace, running, ls.options.run_with_command
+        )
         return (yield from in_steps(map(convert.code_lens, lenses)))
 
     return ls.diagnostics.answer(params.text_document.uri, find)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from waza_language_server.documentation import documentation_folder
 from waza_language_server.features import hover as feature
-from waza_language_server.project.scores import PATIENCE_SECONDS
+from waza_language_server.project.document_scores import PATIENCE_SECONDS
 from waza_language_server.protocol.convert import Converter
 from waza_language_server.protocol.handlers.inlay_hint import prepare
 

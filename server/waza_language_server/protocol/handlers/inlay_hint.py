@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from waza_engine.steps import in_steps, within
 from waza_language_server.features.inlay_hints import inlay_hints_in_steps
-from waza_language_server.project.scores import PATIENCE_SECONDS
+from waza_language_server.project.document_scores import PATIENCE_SECONDS, read_scores_in_steps
 from waza_language_server.protocol.convert import Converter
 from waza_language_server.text.span import Span
 
@@ -41,7 +41,7 @@ def prepare(ls: WazaServer, uri: str) -> Steps[None]:
     """Read the results of the suites of an open document, so that its scores are known when asked for."""
     document = yield from ls.session.read_in_steps(uri)
     if document is not None:
-        yield from ls.session.project.scores.read_for_in_steps(document, ls.session.project)
+        yield from read_scores_in_steps(document, ls.session.project)
 
 
 def _read_soon(ls: WazaServer, document: Document) -> Steps[bool]:
@@ -53,7 +53,7 @@ def _read_soon(ls: WazaServer, document: Document) -> Steps[bool]:
         return True
     if uri in ls.hints_to_come:
         return False
-    reading = ls.session.project.scores.read_for_in_steps(document, ls.session.project)
+    reading = read_scores_in_steps(document, ls.session.project)
     if (yield from within(reading, PATIENCE_SECONDS)):
         return True
     ls.hints_to_come[uri] = "reading"

@@ -15,8 +15,8 @@ from waza_engine.spec.reading.scalars import Json
 from waza_engine.steps import finished
 from waza_language_server.engine.process import EngineError
 from waza_language_server.engine.runs import literal_glob
+from waza_language_server.project.recorded_values import values_in_steps
 from waza_language_server.project.regraded import regraded_tasks
-from waza_language_server.project.scores import values_in_steps
 from waza_language_server.project.uris import path_of
 from waza_language_server.protocol.handlers.run_requests import FAILED, confirm_place, refused
 from waza_language_server.protocol.handlers.watched_files import refresh_scores

@@ -35,6 +35,7 @@ _OPTIONS: Mapping[str, tuple[str, type[Any] | tuple[type[Any], ...]]] = {
     "maxCost": ("max_cost", (int, float)),
     "maxTokens": ("max_tokens", int),
     "cache": ("cache", bool),
+    "keepWorkspaces": ("keep_workspace", bool),
 }
 """What a run may be told: the name and type of each here, and its name in ``eval.run``."""
 _WANTED = "{id}, or {suite, task, grader}"
