@@ -129,6 +129,8 @@ class Grader(ABC, Generic[ConfigT]):
       a record again keeps its verdict.
     * ``reads_fixtures``: it reads the task's fixture folder; a cached verdict holds while that is the same.
     * ``runs_program``: it starts a program, which may miss the agent's files when these are gone.
+    * ``reads_disk``: it reads files other than through ``files``, so its verdict holds no longer than these.
+    * ``evaluates``: it evaluates expressions of the suite in a worker.
     * ``reviewed``: a person gives the verdict, anew for each answer, so it is never taken from a cache.
     * ``judges_tool_choice``: a pass says that the agent chose its tools well; comparisons count how many do.
     * ``evidence``: what of a trial decides its verdict, and nothing else does; None when that is not known,
@@ -145,6 +147,8 @@ class Grader(ABC, Generic[ConfigT]):
     needs_workspace: ClassVar[bool] = False
     reads_fixtures: ClassVar[bool] = False
     runs_program: ClassVar[bool] = False
+    reads_disk: ClassVar[bool] = False
+    evaluates: ClassVar[bool] = False
     reviewed: ClassVar[bool] = False
     judges_tool_choice: ClassVar[bool] = False
     evidence: ClassVar[frozenset[Evidence] | None] = None
@@ -167,6 +171,11 @@ class Grader(ABC, Generic[ConfigT]):
     @property
     def continues_session(self) -> bool:
         """Whether its judge continues the agent's session, which is over once the run is."""
+        return False
+
+    @property
+    def writes_files(self) -> bool:
+        """Whether it writes files, as snapshots, so that it grades only when somebody asks for it."""
         return False
 
     def notices(self, suite_directory: Path, files: SuiteFiles = DISK) -> tuple[str, ...]:

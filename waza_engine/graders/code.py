@@ -96,6 +96,7 @@ class CodeGrader(Grader[CodeConfig]):
     type = "code"
     title = "Assertions"
     config_model = CodeConfig
+    evaluates = True
     evidence = frozenset({"answer", "transcript", "tool calls", "duration"})
     entry_keys = ("assertions",)
     example = """\

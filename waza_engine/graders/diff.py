@@ -119,6 +119,11 @@ class DiffGrader(Grader[DiffConfig]):
           - -def old_function()
 """
 
+    @property
+    def writes_files(self) -> bool:
+        """With ``update_snapshots`` it does."""
+        return self.config.update_snapshots
+
     def grade(self, context: GradingContext) -> Verdict:
         """Compare every file. Raises ``GraderError`` for a path outside the workspace."""
         workspace = context.workspace

@@ -78,6 +78,7 @@ class TriggerGrader(Grader[TriggerConfig]):
     type = "trigger"
     title = "Trigger"
     config_model = TriggerConfig
+    reads_disk = True
     evidence = frozenset({"prompt"})
     example = """\
 - type: trigger
