@@ -80,11 +80,11 @@ async def test_before_a_run_passes_its_limit_the_user_is_asked(
     async with editing(suite.parent) as editor:
         questions: list[types.ShowMessageRequestParams] = []
 
-        @editor.feature(types.WINDOW_SHOW_MESSAGE_REQUEST)
-        def _(question: types.ShowMessageRequestParams) -> types.MessageActionItem:
+        def answered(question: types.ShowMessageRequestParams) -> types.MessageActionItem:
             questions.append(question)
             return types.MessageActionItem(answer)
 
+        editor.feature(types.WINDOW_SHOW_MESSAGE_REQUEST)(answered)
         before = len(model.requests)
         found: Any = await editor.command("waza.run", {"id": str(suite), "options": {"maxCost": 1}})
         assert found["status"] == status

@@ -89,7 +89,7 @@ def _suite_estimates(answer: object) -> SuiteEstimates | None:
     if suite is None:
         return None
     tasks = cast("Mapping[str, object]", answer).get("tasks")
-    found = cast("Mapping[str, object]", tasks) if isinstance(tasks, Mapping) else {}
+    found = cast("Mapping[str, object]", tasks if isinstance(tasks, Mapping) else {})
     known = {name: _estimate(one) for name, one in found.items()}
     return SuiteEstimates(suite, {name: one for name, one in known.items() if one is not None})
 
