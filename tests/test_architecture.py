@@ -29,6 +29,7 @@ ENGINE_MODULES_FOR_THE_SERVER = {
     "waza_engine.masking",
     "waza_engine.steps",
     "waza_engine.terminal",
+    "waza_engine.vocabulary",
     "waza_engine.spec.reading.file_names",
     "waza_engine.spec.reading.grader_packages",
     "waza_engine.spec.executors",
@@ -184,8 +185,19 @@ ROOMS_OF_THE_ENGINE = {
     "results": {"spec", "graders", "scoring"},
     "executors": {"processes", "spec", "graders", "mcp", "results"},
     "runs": {"processes", "spec", "assertions", "graders", "scoring", "mcp", "results", "executors"},
+    "strength": {"graders", "results", "runs", "executors"},
     "scaffold": {"spec", "graders", "results", "runs"},
-    "commands": {"spec", "graders", "schemas", "scoring", "results", "executors", "runs", "scaffold"},
+    "commands": {
+        "spec",
+        "graders",
+        "schemas",
+        "scoring",
+        "results",
+        "executors",
+        "runs",
+        "strength",
+        "scaffold",
+    },
 }
 """What each room uses, the lowest first: whoever comes later may use those before it, and no other."""
 ROOMS_WITHIN = {

@@ -100,3 +100,8 @@ class Check:
     path: tuple[str | int, ...]
     passed: bool
     message: str = ""
+
+
+def checkpoint_grader(grader: str, turn: int) -> str:
+    """Return the name by which a grader of a checkpoint is told from one of the task."""
+    return f"{grader} after turn {turn}"

@@ -119,3 +119,14 @@ async def test_the_suite_has_its_verdict_when_it_was_run_in_the_editor(tmp_path:
         uri = editor.open(path)
         await editor.command("waza.run", {"id": str(path)})
         assert await labels(editor, uri) == ["✓ 1/1 tasks", "✓ 1.00", "✓"]
+
+
+async def test_a_task_file_shows_the_suites_graders_and_its_checkpoints(suite: Path) -> None:
+    talk = TASK + "  follow_up_prompts: [Say hello again]\ncheckpoints:\n  - after_turn: 1\n    graders:\n"
+    talk += "      - {type: text, name: asks, config: {contains: [never said]}}\n"
+    task = suite.parent / "tasks/one.yaml"
+    task.write_text(talk, "utf-8")
+    run(suite)
+    async with editing(suite.parent) as editor:
+        uri = editor.open(task)
+        assert await labels(editor, uri) == ["✗ 1.00", "✓ 1 of the suite", "✗", "✗ 0.00"]

@@ -141,13 +141,16 @@ def _task(report: TaskReport) -> Answer:
         **({"error": now.error} if now.error else {}),
         "grader_averages": {name: grader.score for name, grader in now.graders.items()},
         "graders": {
-            name: _grader(grader, report.recorded.graders.get(name), "recorded" if name in kept else "live")
+            name: grader_answer(
+                grader, report.recorded.graders.get(name), "recorded" if name in kept else "live"
+            )
             for name, grader in now.graders.items()
         },
     }
 
 
-def _grader(now: GraderResult, recorded: GraderResult | None, origin: str) -> Answer:
+def grader_answer(now: GraderResult, recorded: GraderResult | None, origin: str) -> Answer:
+    """Return what a grader says of a task beside what it said in the run; ``origin`` as for ``answer``."""
     return {
         "type": now.type,
         "origin": origin,

@@ -15,6 +15,8 @@ from waza_engine.files import read_text
 from waza_engine.results.json_values import Block, Json, block_of, given, object_in, text_of, texts_of, whole
 
 LONGEST_BYTES = 16 * 2**20
+UNREAD_FOLDERS = frozenset({".git", ".waza", ".venv", "node_modules", "__pycache__", ".waza-cache"})
+"""Nothing in folders of these names is taken for what decides a run."""
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
@@ -33,10 +35,22 @@ class InputFile:
 
 
 @dataclass(frozen=True, slots=True)
+class InputFolder:
+    """A folder that decides verdicts with all its files: each of them, and of folders below it, is recorded.
+
+    ``path`` and ``tasks`` are as those of a file.
+    """
+
+    path: str
+    tasks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class RunInputs:
     """What decided a run. ``texts`` are those of its files that were kept, by path, credentials masked."""
 
     files: tuple[InputFile, ...] = ()
+    folders: tuple[InputFolder, ...] = ()
     texts: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
@@ -56,7 +70,8 @@ def inputs_document(inputs: RunInputs) -> Json:
         file.path: {"sha256": file.sha256, "size": file.size, **given(tasks=list(file.tasks))}
         for file in inputs.files
     }
-    return {"files": files, "texts": dict(inputs.texts)}
+    folders = {folder.path: given(tasks=list(folder.tasks)) for folder in inputs.folders}
+    return {"files": files, **given(folders=folders), "texts": dict(inputs.texts)}
 
 
 def inputs_of(results: Path, digest: str) -> RunInputs:
@@ -73,7 +88,7 @@ def inputs_of(results: Path, digest: str) -> RunInputs:
 
 
 def _inputs_in(document: Block) -> RunInputs:
-    files, texts = block_of(document, "files"), block_of(document, "texts")
+    files, folders, texts = (block_of(document, key) for key in ("files", "folders", "texts"))
     return RunInputs(
         tuple(
             InputFile(
@@ -84,5 +99,6 @@ def _inputs_in(document: Block) -> RunInputs:
             )
             for path in files
         ),
+        tuple(InputFolder(path, tuple(texts_of(block_of(folders, path).get("tasks")))) for path in folders),
         {path: text for path, text in texts.items() if isinstance(text, str)},
     )

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from waza_engine.results.record import TaskOutcome, TrialOutcome, Validation
 from waza_engine.scoring.tasks import task_status
+from waza_engine.vocabulary import checkpoint_grader
 
 TaskVerdict = Literal["passed", "failed", "errored", "skipped", "lost", "not run"]
 """``errored``: something else than the answer broke. ``skipped``: nothing was graded, or people are to do it.
@@ -183,7 +184,7 @@ def _graders(ended: Sequence[TrialOutcome]) -> Iterator[GraderConclusion]:
             found.setdefault(name, []).append(verdict)
         for checkpoint in trial.checkpoints:
             for name, verdict in checkpoint.validations.items():
-                found.setdefault(f"{name} after turn {checkpoint.after_turn}", []).append(verdict)
+                found.setdefault(checkpoint_grader(name, checkpoint.after_turn), []).append(verdict)
     for name, verdicts in found.items():
         yield _grader(name, verdicts)
 

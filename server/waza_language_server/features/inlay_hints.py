@@ -101,7 +101,8 @@ def _hints_of(
 
 
 def _hints_of_verdicts(document: Document, verdicts: Sequence[Verdict]) -> Iterator[InlayHint]:
-    lines = Counter(document.lines.line_of(each.node.span.start) for each in verdicts)
+    nodes = {each.node.span for each in verdicts}
+    lines = Counter(document.lines.line_of(span.start) for span in nodes)
     for each in verdicts:
         crowded = lines[document.lines.line_of(each.node.span.start)] > 1
         offset = each.node.span.end if crowded else _end_of_line(document, each.node)

@@ -41,6 +41,18 @@ def stale_label(stale: str, changes: Sequence[ChangedInput]) -> str:
     return f"{STALE}: {changes[0].words}{more}"
 
 
+def suite_graders_label(scores: Sequence[Score]) -> str:
+    """Return in few characters what the graders of a suite said of one task, the worst by its name."""
+    again = REGRADED if any(outcome.regraded for score in scores for outcome in score.outcomes) else ""
+    glyphs = [(_label(score.outcomes)[:1], score.name) for score in scores]
+    for worst in "✗◐!⧖":
+        names = [name for glyph, name in glyphs if glyph == worst]
+        if names:
+            more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+            return f"{again}{worst} {names[0]}{more} (suite)"
+    return f"{again}✓ {len(scores)} of the suite"
+
+
 def score_story(score: Score, now: datetime | None = None) -> str:
     """Return the score of a grader in Markdown: verdict, feedback, trials, tasks, age and origin."""
     said = _label(score.outcomes)

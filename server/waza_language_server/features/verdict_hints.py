@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from waza_engine.markdown import code, fenced
@@ -19,16 +20,23 @@ from waza_language_server.features.score_text import (
     grader_line,
     number,
     stale_label,
+    suite_graders_label,
     told_by,
 )
 from waza_language_server.project.suite_file import SuiteFile, rule_at
 
 if TYPE_CHECKING:
-    from waza_engine.results.reading.scores import MetricResult, PromptResult, RunResult, TaskResult
+    from waza_engine.results.reading.scores import (
+        GraderResult,
+        MetricResult,
+        PromptResult,
+        RunResult,
+        TaskResult,
+    )
     from waza_engine.spec.reading.scalars import Json
     from waza_language_server.project.changed_inputs import ChangedInput
     from waza_language_server.project.document import Document
-    from waza_language_server.project.document_scores import DocumentScores
+    from waza_language_server.project.document_scores import DocumentScores, Score
     from waza_language_server.project.recorded_values import Values
     from waza_language_server.syntax.nodes import Node
     from waza_language_server.text.span import Span
@@ -71,6 +79,7 @@ def verdicts_in_steps(
             found += view.of_prompts(root)
         case "task":
             found += view.of_task(root, scores.task or "", "")
+            found += view.of_suite_graders(root, (yield from scores.of_suite_graders_in_steps()))
         case "eval":
             found += view.of_suite(root)
             for task in SuiteFile(document.tree).tasks(span):
@@ -133,10 +142,26 @@ class _View:
         lines = [f"**{code(task.id)}** {'!' if task.status == 'error' else label}"]
         if task.error:
             lines += ["", fenced(task.error)]
-        shown = sorted(task.graders.values(), key=lambda grader: grader.passed)[:MAX_LISTED]
+        judged = chain(task.graders.values(), task.checkpoints.values())
+        shown = sorted(judged, key=lambda grader: grader.passed)[:MAX_LISTED]
         lines += ["", *map(grader_line, shown), "", self._origin(task, stale)]
         yield Verdict(head, label + stale_label(stale, changes), "\n".join(lines), changes)
         yield from self._of_expectations(node, task, then, place)
+
+    def of_suite_graders(self, root: Node, graders: Sequence[Score]) -> Iterator[Verdict]:
+        """Yield what the graders that stand in the eval file came to in the task of a task file."""
+        head = root.get("id") or root.get("name")
+        if head is None or not graders:
+            return
+        changes = tuple(dict.fromkeys(change for score in graders for change in score.changes))
+        stale = next((score.stale for score in graders if score.stale), "")
+        results = [outcome.result for score in graders for outcome in score.outcomes]
+        shown = sorted(results, key=lambda result: result.passed)[:MAX_LISTED]
+        lines = ["**Graders of the suite**", "", *map(grader_line, shown)]
+        lines += [] if len(shown) == len(results) else [f"- … and {len(results) - len(shown)} more"]
+        lines += ["", self._origin(results[0], stale)]
+        label = suite_graders_label(graders) + stale_label(stale, changes)
+        yield Verdict(head, label, "\n".join(lines), changes)
 
     def _of_expectations(
         self, node: Node, task: TaskResult, then: Values | None, place: str
@@ -186,7 +211,7 @@ class _View:
             self._by_place[moment] = None if values is None else _by_place(values)
         return self._by_place[moment]
 
-    def _origin(self, recorded: RunResult | TaskResult, stale: str) -> str:
+    def _origin(self, recorded: RunResult | TaskResult | GraderResult, stale: str) -> str:
         by = told_by(recorded.origin)
         words = f"Recorded {age(recorded.timestamp, self._now)}{f' ({by})' if by else ''}"
         return f"{words}; stale: {stale}." if stale else f"{words}."

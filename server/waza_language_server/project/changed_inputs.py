@@ -32,11 +32,15 @@ MAX_RECORDS = 8
 MAX_COMPARED_LINES = 2_000
 """Of longer differences the lines are counted without their order."""
 _FILES_PER_PAUSE = 20
+EVERY = ""
+"""Stands for all tasks: no task has it as its id."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChangedInput:
     """A file that is not as it was at a run. ``recorded`` is its path in the record of ``results``.
+
+    A file that is ``new`` lies in a folder of which all files decide, and was not there.
 
     ``added`` and ``removed`` count lines; both are None when the text of then is not known. ``tasks`` are
     those that it decides, all of them when empty.
@@ -49,6 +53,7 @@ class ChangedInput:
     removed: int | None
     gone: bool
     tasks: frozenset[str]
+    new: bool = False
 
     @property
     def words(self) -> str:
@@ -56,6 +61,8 @@ class ChangedInput:
         name = self.recorded.rsplit("/", 1)[-1][:60]
         if self.gone:
             return f"{name} deleted"
+        if self.new:
+            return f"{name} added"
         return f"{name} changed" if self.added is None else f"{name} +{self.added} −{self.removed}"
 
 
@@ -103,7 +110,35 @@ class InputTexts:
             if not is_suite_file(path):
                 changed = self._changed(origin, file, path, today)
                 found += [] if changed is None else [changed]
+        found += yield from self._added_in_steps(origin, suite, today, is_suite_file)
         return tuple(found)
+
+    def _added_in_steps(
+        self, origin: RunOrigin, suite: Path, today: FilesToday, is_suite_file: Callable[[Path], bool]
+    ) -> Steps[list[ChangedInput]]:
+        """Return the files that lie in the folders of a run and did not then, each once."""
+        recorded = self.recorded(origin)
+        if not recorded.folders:
+            return []
+        known = {place_of(suite, file.path) for file in recorded.files}
+        new: dict[Path, set[str]] = {}
+        for folder in recorded.folders:
+            for file in (yield from _files_below_in_steps(place_of(suite, folder.path), suite, today)):
+                if file not in known and not is_suite_file(file):
+                    new.setdefault(file, set()).update(folder.tasks or {EVERY})
+        return [
+            ChangedInput(
+                path,
+                origin.results,
+                Path(os.path.relpath(path, suite.parent)).as_posix(),
+                added=None,
+                removed=None,
+                gone=False,
+                tasks=frozenset() if EVERY in tasks else frozenset(tasks),
+                new=True,
+            )
+            for path, tasks in new.items()
+        ]
 
     def _changed(
         self, origin: RunOrigin, file: InputFile, path: Path, today: FilesToday
@@ -136,6 +171,24 @@ class InputTexts:
         if known is None or known[0] != stamp:
             known = self._digests[path] = stamp, _digest_on_disk(file, path, today)
         return known[1]
+
+
+def _files_below_in_steps(place: Path, suite: Path, today: FilesToday) -> Steps[list[Path]]:
+    """Return the files of a folder as a run reads it, no more than it records."""
+    from waza_engine.results.inputs import UNREAD_FOLDERS
+
+    found: list[Path] = []
+    waiting = [place]
+    while waiting and len(found) < MAX_FILES:
+        yield
+        folder = waiting.pop()
+        for name, is_folder in today.disk.names(folder).value:
+            path = folder / name
+            if not is_folder:
+                found.append(path)
+            elif name not in UNREAD_FOLDERS and path != suite.parent and not path.is_symlink():
+                waiting.append(path)
+    return found
 
 
 def place_of(suite: Path, recorded: str) -> Path:

@@ -124,6 +124,16 @@ class Disk:
         """Return the tree of a file, parsed once for each version of it; empty when it cannot be read."""
         return self._believed(self._trees, path, path, lambda text: parse(text.value), MAX_TREES)
 
+    def read_tree_in_steps(self, path: Path) -> Steps[None]:
+        """Find out with pauses what ``tree`` is going to be asked for."""
+        known = self._trees.get(path)
+        stamp = stamp_of(path) if known is not None or not self._led_outside(path, path.parent) else None
+        if stamp is None or isinstance(stamp, str) or (known is not None and known.stamp == stamp):
+            return
+        tree = yield from parse_in_steps(self.text(path).value)
+        self._trim(self._trees, MAX_TREES)
+        self._trees[path] = _Remembered(stamp, tree)
+
     def parsed_in_steps(self, text: str) -> Steps[Tree]:
         """Return the tree of the text of a file; the last one is remembered, for whoever asks next."""
         if self._last_tree is None or self._last_tree.text != text:

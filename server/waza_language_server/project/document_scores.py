@@ -21,7 +21,7 @@ from waza_engine.steps import Steps, finished
 from waza_language_server.project.changed_inputs import ChangedInput, FilesToday, place_of
 from waza_language_server.project.disk import MAX_BYTES
 from waza_language_server.project.recorded_values import INPUTS, Values, inputs_around, values_in_steps
-from waza_language_server.project.suite_file import GraderEntry, task_id
+from waza_language_server.project.suite_file import GraderEntry, SuiteFile, task_id
 from waza_language_server.project.uris import path_of
 
 if TYPE_CHECKING:
@@ -198,7 +198,7 @@ class DocumentScores:
 
     def of_grader(self, grader: GraderEntry) -> Score | None:
         """Return the score of a grader entry, None when it was never graded."""
-        if self._path is None or not self._runs or not grader.has_results:
+        if self._path is None or not self._runs or not grader.recorded_as:
             return None
         found = [
             score
@@ -207,19 +207,37 @@ class DocumentScores:
         ]
         return max(found, key=lambda score: score.outcomes[0].result.timestamp, default=None)
 
+    def of_suite_graders_in_steps(self) -> Steps[tuple[Score, ...]]:
+        """Return what the graders of the suite said of the task of a task file, with many pauses."""
+        if self._task is None or not self._runs:
+            return ()
+        suite, run = max(self._runs, key=lambda known: known[1].timestamp)
+        task = run.tasks.get(self._task)
+        if task is None:
+            return ()
+        yield from self._project.read_tree_in_steps(suite.path)
+        found: list[Score] = []
+        for grader in SuiteFile(self._project.tree(suite.path)).own_graders():
+            yield
+            name = grader.name
+            if name not in task.graders or self._task in self._overriding(suite, name):
+                continue
+            now = _Written(suite.path, "", name, grader.node.to_python(), inputs_around(grader))
+            outcome = self._newest(suite, task, now)
+            found += [Score(name, run, (outcome,))] if outcome is not None else []
+        return tuple(found)
+
     def _of_suite(self, path: Path, suite: Suite, run: RunResult, grader: GraderEntry) -> Score | None:
-        name, place = grader.name, grader.task.id if grader.task is not None else ""
+        name, place = grader.recorded_as, grader.task.id if grader.task is not None else ""
         graded_task = self._task or place
         if graded_task:
             task = run.tasks.get(graded_task)
             tasks = [task] if task is not None else []
         else:
             tasks = [task for task in run.tasks.values() if task.id not in self._overriding(suite, name)]
-        now = _Written(path, place, grader.node.to_python(), inputs_around(grader))
-        outcomes = tuple(
-            outcome for task in tasks if (outcome := self._newest(suite, task, now, name)) is not None
-        )
-        return Score(name, run, outcomes) if outcomes else None
+        now = _Written(path, place, name, grader.node.to_python(), inputs_around(grader))
+        outcomes = tuple(outcome for task in tasks if (outcome := self._newest(suite, task, now)) is not None)
+        return Score(grader.name, run, outcomes) if outcomes else None
 
     def _overriding(self, suite: Suite, name: str) -> set[str]:
         """Return the tasks with an own grader of this name: its result has replaced the suite's."""
@@ -239,9 +257,10 @@ class DocumentScores:
             yield
         self._own[suite.path] = known
 
-    def _newest(self, suite: Suite, task: TaskResult, now: _Written, name: str) -> Outcome | None:
+    def _newest(self, suite: Suite, task: TaskResult, now: _Written) -> Outcome | None:
+        name = now.name
         regraded = self._scores.regraded.of(suite.path, task, name)
-        recorded = task.graders.get(name)
+        recorded = task.graders.get(name) or task.checkpoints.get(name)
         if regraded is not None:
             return self._outcome(task, regraded.result, now, regraded)
         return None if recorded is None else self._outcome(task, recorded, now)
@@ -253,7 +272,7 @@ class DocumentScores:
         changes = self.changes(result.timestamp, (task.id,))
         if then is None:
             return Outcome(task, result, "the file was changed after the run", changes=changes)
-        graded = then.get((now.place, result.name)) if regraded is None else regraded.entry
+        graded = then.get((now.place, now.name)) if regraded is None else regraded.entry
         stale = ""
         if graded != now.grader:
             stale = f"the grader was changed after {'the run' if regraded is None else 'it graded'}"
@@ -272,5 +291,6 @@ class _Written:
 
     path: Path
     place: str
+    name: str
     grader: Json
     inputs: Json

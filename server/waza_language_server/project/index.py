@@ -142,6 +142,11 @@ class Project:
         document = self.documents.get(path)
         return document.tree if document is not None else self.disk.tree(path)
 
+    def read_tree_in_steps(self, path: Path) -> Steps[None]:
+        """Read with pauses what ``tree`` is going to be asked for."""
+        if path not in self.documents:
+            yield from self.disk.read_tree_in_steps(path)
+
     def outline(self, path: Path) -> Outline:
         """Return what an eval or task file says; ``EMPTY`` when it cannot be read."""
         document = self.documents.get(path)

@@ -23,8 +23,8 @@ def values_in_steps(tree: Tree) -> Steps[Values]:
     suite = SuiteFile(tree)
     for grader in suite.graders():
         place = grader.task.id if grader.task is not None else ""
-        if grader.has_results:
-            found[place, grader.name] = grader.node.to_python()
+        if recorded_as := grader.recorded_as:
+            found[place, recorded_as] = grader.node.to_python()
         found.setdefault((place, INPUTS), inputs_around(grader))
         yield
     places = [(task.id, task.node) for task in suite.tasks()]

@@ -61,6 +61,19 @@ class GraderEntry:
         """
         return bool(self.name) and self.place != "checkpoint"
 
+    @property
+    def recorded_as(self) -> str:
+        """The name by which records tell it from all others, "" when it has none."""
+        if self.place != "checkpoint" or not self.name:
+            return self.name
+        # Few suites have checkpoints.
+        from waza_engine.vocabulary import checkpoint_grader
+
+        graders = self.item.parent
+        holder = graders.parent if graders is not None else None
+        turn = word(_value(holder, "after_turn"))
+        return checkpoint_grader(self.name, int(turn)) if turn is not None and turn.isdecimal() else ""
+
 
 class SuiteFile:
     """The tasks and graders of an eval file, or of a task file, which is a task as a whole."""

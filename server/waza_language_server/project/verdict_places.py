@@ -118,7 +118,7 @@ class VerdictPlaces:
         for entry in SuiteFile(self._project.tree(path)).graders():
             # A task file is a task as a whole: its graders stand in no other one.
             inside = entry.task.id if entry.task is not None else (task if path != self._suite else None)
-            if entry.name == name and inside == task:
+            if entry.recorded_as == name and inside == task:
                 return path, entry.node
         return None
 

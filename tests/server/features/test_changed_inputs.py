@@ -69,6 +69,20 @@ def test_a_fixture_makes_only_the_tasks_stale_that_read_it(suite: Path) -> None:
     assert labels(suite.parent / "tasks/a.yaml", "task")[0] == "✓ 1.00 · stale: notes.txt deleted"
 
 
+def test_a_file_that_is_added_to_a_folder_that_decides_makes_scores_stale(suite: Path) -> None:
+    copied = "id: b\nname: b\ninputs: {prompt: hello, context: {fixture: fixtures/app}}\n"
+    put(suite.parent, "tasks/b.yaml", copied)
+    put(suite.parent, "fixtures/app/main.py", "print(1)\n")
+    run(suite)
+    assert labels(suite.parent / "tasks/b.yaml", "task")[0] == "✓ 1.00"
+    new = put(suite.parent, "fixtures/app/lib/more.py", "print(2)\n")
+    assert labels(suite.parent / "tasks/b.yaml", "task")[0] == "✓ 1.00 · stale: more.py added"
+    assert labels(suite.parent / "tasks/a.yaml", "task")[0] == "✓ 1.00"
+    assert labels(suite)[0] == "✓ 2/2 tasks · stale: more.py added"
+    new.unlink()
+    assert labels(suite)[0] == "✓ 2/2 tasks"
+
+
 def test_scores_are_fresh_again_when_the_change_is_taken_back(suite: Path) -> None:
     put(suite.parents[1], "SKILL.md", "other\n")
     put(suite.parents[1], "SKILL.md", SKILL)

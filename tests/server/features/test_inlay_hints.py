@@ -69,8 +69,9 @@ class Editor:
 
     def label(self, path: Path, kind: DocumentKind, text: str | None = None) -> str:
         hints = self.hints(path, kind, text)
-        # The first line of a task has the verdict of the task.
-        return hints[kind == "task"].label
+        # The first line of a task has its verdict, and that of the suite's graders.
+        own = [hint for hint in hints if "suite" not in hint.label]
+        return own[kind == "task"].label
 
 
 def passing(name: str = "mentions") -> dict[str, Any]:

@@ -107,7 +107,7 @@ def test_a_task_tells_its_verdict_and_each_expectation(suite: Path) -> None:
     assert (
         Editor().drawn(path, "task")
         == """\
-id: first  ‹✗ 0.25›
+id: first  ‹✗ 0.25›  ‹✗ mentions (suite)›
 ⋯
     - hello  ‹✓›
     - goodbye  ‹✗›
@@ -116,6 +116,32 @@ id: first  ‹✗ 0.25›
     told = Editor().hints(path, "task")[0].tooltip
     assert "✗ `mentions` 0.00: `not deployed`" in told
     assert "✗ `_output_contains` 0.50" in told
+
+
+def test_a_task_file_tells_what_the_graders_of_its_suite_said_of_it(suite: Path) -> None:
+    path = suite.parent / "tasks/second.yaml"
+    write_results(suite, {"second": [[grade("mentions", 0.0, "not deployed"), grade("own", 1.0)]]})
+    editor = Editor()
+    _, mark = editor.hints(path, "task")
+    assert mark.label == "✗ mentions (suite)"
+    assert "✗ `mentions` 0.00: `not deployed`" in mark.tooltip
+    assert "own" not in mark.tooltip
+    put(suite.parent, "eval.yaml", EVAL.replace("deployed", "released"))
+    assert editor.hints(path, "task")[1].label == "✗ mentions (suite) · stale"
+
+
+def test_a_grader_of_the_task_that_replaces_one_of_the_suite_is_not_told_twice(suite: Path) -> None:
+    own = "id: second\ninputs: {prompt: Do it}\ngraders:\n  - {type: text, name: mentions}\n"
+    put(suite.parent, "tasks/second.yaml", own)
+    write_results(suite, {"second": [[grade("mentions", 1.0)]]})
+    assert (
+        Editor().drawn(suite.parent / "tasks/second.yaml", "task")
+        == """\
+id: second  ‹✓ 1.00›
+⋯
+  - {type: text, name: mentions}  ‹✓ 1.00›
+"""
+    )
 
 
 def test_an_expectation_that_was_rewritten_loses_its_mark(suite: Path) -> None:
@@ -153,7 +179,8 @@ def test_a_verdict_is_stale_when_one_of_its_graders_was_run_again_by_itself(suit
     chosen["metadata"]["engine"]["graders"] = ["mentions"]
     later = RUN_AT + timedelta(minutes=1)
     write_results(suite, {"second": [[grade("mentions", 1.0)]]}, at=later, more=chosen)
-    (mark,) = Editor().hints(suite.parent / "tasks/second.yaml", "task")
+    mark, of_suite = Editor().hints(suite.parent / "tasks/second.yaml", "task")
+    assert of_suite.label == "✓ 1 of the suite"
     assert mark.label == "✗ 0.50 · stale"
     assert "a grader of it was run again since" in mark.tooltip
 

@@ -25,10 +25,9 @@ def verdict_blocks(trial: Block) -> dict[str, Block]:
 
 def verdict_count(task: Block) -> int:
     """Return how many verdicts an element of ``tasks`` of any era has; none of them is looked at."""
-    trials = chain(blocks_of(task.get("runs")), blocks_of(task.get("trials")))
-    return sum(
-        len(block_of(trial, "validations")) + len(block_of(trial, "grader_results")) for trial in trials
-    )
+    trials = [*blocks_of(task.get("runs")), *blocks_of(task.get("trials"))]
+    said = chain(trials, *(blocks_of(trial.get("checkpoints")) for trial in trials))
+    return sum(len(block_of(each, "validations")) + len(block_of(each, "grader_results")) for each in said)
 
 
 def verdicts_of(trial: Block) -> dict[str, Validation]:

@@ -54,7 +54,9 @@ class _Validation(TypedDict, total=False):
 
 
 class _Checkpoint(TypedDict, total=False):
+    after_turn: _Scalar
     status: _Scalar
+    validations: dict[str, _Validation] | None
 
 
 class _Digest(TypedDict, total=False):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
@@ -68,7 +68,8 @@ class TaskResult:
     """One task of the newest run that had it.
 
     ``status`` is ``passed``, ``failed``, ``error`` or ``skipped``; ``""`` while no run has judged it with all
-    of its graders. Verdicts of single graders may be newer than that.
+    of its graders. Verdicts of single graders may be newer than that. ``checkpoints`` are those
+    in the middle of the conversation, by the names of ``vocabulary.checkpoint_grader``.
     """
 
     id: str
@@ -81,6 +82,7 @@ class TaskResult:
     timestamp: datetime
     error: str = ""
     origin: RunOrigin | None = None
+    checkpoints: Mapping[str, GraderResult] = field(default_factory=dict[str, GraderResult])
 
     @property
     def passed(self) -> bool:
@@ -95,7 +97,8 @@ class TaskResult:
     @property
     def size(self) -> int:
         """How many values are kept of it: itself, its verdicts and their checks."""
-        return 1 + sum(1 + len(grader.checks) for grader in self.graders.values())
+        said = (*self.graders.values(), *self.checkpoints.values())
+        return 1 + sum(1 + len(grader.checks) for grader in said)
 
 
 @dataclass(frozen=True, slots=True)

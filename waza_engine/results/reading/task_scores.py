@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 
 from waza_engine.results.codec.verdicts import verdict_blocks, verdict_of
-from waza_engine.results.json_values import Block, block_of, blocks_of, number, text_of
+from waza_engine.results.json_values import Block, block_of, blocks_of, number, text_of, whole
 from waza_engine.results.reading.scores import CheckResult, GraderResult, RunOrigin, TaskResult
 from waza_engine.results.record import Validation
 from waza_engine.steps import Steps, finished
-from waza_engine.vocabulary import Check
+from waza_engine.vocabulary import Check, checkpoint_grader
 
 _VALUES_PER_PAUSE = 1_000
 
@@ -25,24 +25,9 @@ def task_result_in_steps(
 ) -> Steps[TaskResult]:
     """Do the same with pauses, where a task has many trials or verdicts."""
     runs = blocks_of(task.get("runs"))
-    by_grader: dict[str, list[Validation]] = {}
-    done = 0
-    for run in runs:
-        done += 1
-        for name, block in verdict_blocks(run).items():
-            verdict = verdict_of(name, block)
-            by_grader.setdefault(name, []).append(verdict)
-            done += 1 + len(verdict.checks)
-            if done > _VALUES_PER_PAUSE:
-                done = 0
-                yield
-    graders: dict[str, GraderResult] = {}
-    for name, verdicts in by_grader.items():
-        graders[name] = _grader(name, verdicts, timestamp, origin)
-        done += sum(1 + len(verdict.checks) for verdict in verdicts)
-        if done > _VALUES_PER_PAUSE:
-            done = 0
-            yield
+    trials = (verdict_blocks(run) for run in runs)
+    graders = yield from _graders_in_steps(trials, timestamp, origin)
+    checkpoints = yield from _graders_in_steps(map(_at_checkpoints, runs), timestamp, origin)
     errors = (text_of(run.get("error_msg")) for run in runs)
     return TaskResult(
         id=text_of(task.get("test_id")),
@@ -55,12 +40,47 @@ def task_result_in_steps(
         timestamp=timestamp,
         origin=origin,
         error=text_of(task.get("error_msg")) or next((error for error in errors if error), ""),
+        checkpoints=checkpoints,
     )
 
 
-def _grader(
-    name: str, verdicts: Sequence[Validation], timestamp: datetime, origin: RunOrigin | None
+def _at_checkpoints(run: Block) -> dict[str, Block]:
+    return {
+        checkpoint_grader(name, whole(checkpoint.get("after_turn"))): block
+        for checkpoint in blocks_of(run.get("checkpoints"))
+        for name, block in verdict_blocks(checkpoint).items()
+    }
+
+
+def _graders_in_steps(
+    trials: Iterable[Mapping[str, Block]], timestamp: datetime, origin: RunOrigin | None
+) -> Steps[dict[str, GraderResult]]:
+    """Return what each grader said, over all trials in which it did."""
+    by_grader: dict[str, list[Validation]] = {}
+    done = 0
+    for trial in trials:
+        done += 1
+        for name, block in trial.items():
+            verdict = verdict_of(name, block)
+            by_grader.setdefault(name, []).append(verdict)
+            done += 1 + len(verdict.checks)
+            if done > _VALUES_PER_PAUSE:
+                done = 0
+                yield
+    graders: dict[str, GraderResult] = {}
+    for name, verdicts in by_grader.items():
+        graders[name] = grader_result(name, verdicts, timestamp, origin)
+        done += sum(1 + len(verdict.checks) for verdict in verdicts)
+        if done > _VALUES_PER_PAUSE:
+            done = 0
+            yield
+    return graders
+
+
+def grader_result(
+    name: str, verdicts: Sequence[Validation], timestamp: datetime, origin: RunOrigin | None = None
 ) -> GraderResult:
+    """Return what a grader says of the trials of a task, of which there is at least one."""
     statuses = [verdict.status for verdict in verdicts]
     scores = [verdict.score for verdict in verdicts]
     passes = [verdict.passed for verdict in verdicts]

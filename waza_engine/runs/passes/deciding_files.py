@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, cast
 
 import waza_engine
 from waza_engine.files import read_bytes
+from waza_engine.results.inputs import UNREAD_FOLDERS
 from waza_engine.runs.agent.workspace import fixture_directory
 
 if TYPE_CHECKING:
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 MOST_BYTES = 200 * 2**20
 _LONGEST_REFERENCE = 400
 _SOURCES = {".py", ".js", ".mjs", ".cjs", ".ts", ".mts", ".sh", ".rb", ".ps1"}
-_SKIPPED_FOLDERS = {".git", ".waza", ".venv", "node_modules", "__pycache__", ".waza-cache"}
 
 
 class DecidingFiles:
@@ -80,7 +80,7 @@ def files_at(place: Path, suite_directory: Path) -> Iterator[tuple[Path, str]]:
             folders[:] = sorted(
                 name
                 for name in folders
-                if name not in _SKIPPED_FOLDERS and Path(folder, name) != suite_directory
+                if name not in UNREAD_FOLDERS and Path(folder, name) != suite_directory
             )
             for name in sorted(names):
                 file = Path(folder, name)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from waza_engine.files import read_bytes
 from waza_engine.masking import masked
-from waza_engine.results.inputs import InputFile, RunInputs, inputs_document
+from waza_engine.results.inputs import InputFile, InputFolder, RunInputs, inputs_document
 from waza_engine.runs.agent.setup import AgentSetup
 from waza_engine.runs.agent.skills import suite_skills
 from waza_engine.runs.loading.suite import Suite
@@ -30,8 +30,8 @@ def read_inputs(suite: Suite, tasks: Sequence[SelectedTask]) -> bytes:
 
     Files that cannot be read, and those behind the limits, are left out.
     """
-    files, texts = _Reader(suite).read(tasks, AgentSetup(suite, "", suite_skills(suite)))
-    return json_text(inputs_document(RunInputs(files, texts))).encode()
+    found = _Reader(suite).read(tasks, AgentSetup(suite, "", suite_skills(suite)))
+    return json_text(inputs_document(found)).encode()
 
 
 class _Reader:
@@ -44,13 +44,15 @@ class _Reader:
         self._left = MOST_BYTES
         self._text_left = MOST_TEXT
 
-    def read(
-        self, tasks: Sequence[SelectedTask], agent: AgentSetup
-    ) -> tuple[tuple[InputFile, ...], dict[str, str]]:
-        """Return the files and the texts of those that are text and not too long."""
+    def read(self, tasks: Sequence[SelectedTask], agent: AgentSetup) -> RunInputs:
+        """Return the files, and the texts of those that are text and not too long.
+
+        A folder is told when each of its files is: one that comes later is new then.
+        """
         reads = DecidingFiles(self._suite, agent)
         listed: dict[Path, list[Path]] = {}
         used: dict[Path, set[str]] = {self._suite.path: {task.source.id for task in tasks}}
+        folders: dict[Path, set[str]] = {}
         for task in tasks:
             places = {task.source.path} - {self._suite.path}
             if task.trial is not None:
@@ -58,10 +60,13 @@ class _Reader:
             for place in sorted(places):
                 if place not in listed:
                     listed[place] = self._files_at(place)
+                if place.is_dir():
+                    folders.setdefault(place, set()).add(task.source.id)
                 for file in listed[place]:
                     used.setdefault(file, set()).add(task.source.id)
         every = len(tasks)
         files: list[InputFile] = []
+        told: set[Path] = set()
         # The suite, its skills and fixtures first: what decides most is what is kept.
         for file in sorted(used, key=lambda file: (-len(used[file]), file)):
             if len(files) == MOST_FILES:
@@ -71,7 +76,13 @@ class _Reader:
             if content is not None:
                 of = () if len(used[file]) == every else tuple(sorted(used[file]))
                 files.append(InputFile(name, *content, of))
-        return tuple(files), self._texts
+                told.add(file)
+        whole = (
+            InputFolder(self._name(place), () if len(of) == every else tuple(sorted(of)))
+            for place, of in sorted(folders.items())
+            if len(listed[place]) < MOST_FILES and told.issuperset(listed[place])
+        )
+        return RunInputs(tuple(files), tuple(whole), self._texts)
 
     def _files_at(self, place: Path) -> list[Path]:
         found: list[Path] = []
