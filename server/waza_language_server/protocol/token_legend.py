@@ -6,12 +6,23 @@ of the protocol are parts of patterns: who does not know them colours a pattern 
 
 from __future__ import annotations
 
-from typing import get_args
-
 from lsprotocol import types
 
-from waza_language_server.embedded.language import TokenKind, TokenPart
-
-KINDS = get_args(TokenKind)
-PARTS = tuple(part for part in get_args(TokenPart) if part)
+KINDS = (
+    "comment",
+    "enumMember",
+    "function",
+    "keyword",
+    "method",
+    "namespace",
+    "number",
+    "operator",
+    "parameter",
+    "property",
+    "regexp",
+    "string",
+    "type",
+    "variable",
+)
+PARTS = ("declaration", "defaultLibrary", "group", "class", "quantifier", "anchor", "alternation", "escape")
 LEGEND = types.SemanticTokensLegend(list(KINDS), list(PARTS))
