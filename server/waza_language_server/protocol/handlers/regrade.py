@@ -67,7 +67,7 @@ async def regrade(ls: WazaServer, target: RunnableId) -> dict[str, Any]:
             ls.session.project.scores.regraded.add(target.suite, task, found)
             graded += 1
         for event in _events(answer, tasks):
-            tell_event(ls, target, event)
+            tell_event(ls, target, {**event, "regraded": True})
     refresh_scores(ls)
     return {"status": "completed", "tasks": graded, "message": None}
 
