@@ -185,8 +185,19 @@ ROOMS_OF_THE_ENGINE = {
     "results": {"spec", "graders", "scoring"},
     "executors": {"processes", "spec", "graders", "mcp", "results"},
     "runs": {"processes", "spec", "assertions", "graders", "scoring", "mcp", "results", "executors"},
+    "strength": {"graders", "results", "runs", "executors"},
     "scaffold": {"spec", "graders", "results", "runs"},
-    "commands": {"spec", "graders", "schemas", "scoring", "results", "executors", "runs", "scaffold"},
+    "commands": {
+        "spec",
+        "graders",
+        "schemas",
+        "scoring",
+        "results",
+        "executors",
+        "runs",
+        "strength",
+        "scaffold",
+    },
 }
 """What each room uses, the lowest first: whoever comes later may use those before it, and no other."""
 ROOMS_WITHIN = {

@@ -1,8 +1,8 @@
 """The engine behind an editor: JSON-RPC 2.0 on standard input and output, one JSON object a line.
 
-Requests have upstream's names; a run tells its events as ``run.event``
-notifications. When the input ends, every run is cancelled and the process leaves within two seconds, with
-everything it started.
+Requests have upstream's names; a run tells its events as ``run.event`` notifications, a live session its
+verdicts as ``live.verdicts``. When the input ends, every run is cancelled and the process leaves within two
+seconds, with everything it started.
 
 Architecture invariant: nothing but the protocol is written to the original standard output. Descriptor 1 is
 duplicated for it and then points to standard error, so that no ``print`` of a grader can break a message.
@@ -19,6 +19,7 @@ import sys
 import threading
 import time
 from collections.abc import Mapping
+from functools import partial
 from types import FrameType
 from typing import IO, Any, NoReturn, cast
 
@@ -66,7 +67,7 @@ class Server:
     def __init__(self, wire: IO[bytes]) -> None:
         self._wire = wire
         self._lock = threading.Lock()
-        self._methods = Methods(lambda event: self._endpoint.notify("run.event", event))
+        self._methods = Methods(partial(self._notify, "run.event"), partial(self._notify, "live.verdicts"))
         self._endpoint = Endpoint(self._methods.table, self._send)
 
     def read(self, source: IO[bytes]) -> None:
@@ -90,6 +91,9 @@ class Server:
         while self._methods.running and time.monotonic() < deadline:
             time.sleep(0.01)
         self._methods.close()
+
+    def _notify(self, method: str, document: dict[str, Any]) -> None:
+        self._endpoint.notify(method, document)
 
     def _handle(self, line: bytes) -> None:
         try:

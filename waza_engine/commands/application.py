@@ -179,6 +179,33 @@ def grade(
     raise typer.Exit(grade_command(request, output, output_format.value))
 
 
+@application.command(short_help="Measure which changes of recorded answers the graders notice.")
+def strength(
+    record: Annotated[Path, recorded("EVAL")] = Path(),
+    suite: Annotated[
+        Path | None,
+        typer.Option(metavar="EVAL", help="The eval.yaml, when it is not found from the record."),
+    ] = None,
+    task: Tasks = None,
+    grader: Graders = None,
+    seed: Annotated[int, typer.Option(metavar="NUMBER", help="Another number makes other changes.")] = 0,
+    output_format: Annotated[
+        ReportFormat, typer.Option("-f", "--format", help="A table, or one object with every grader.")
+    ] = ReportFormat.TEXT,
+) -> None:
+    """Change the recorded answers in many ways, and measure which changes each grader notices.
+
+    A grader that passes on everything is weak. No agent, judge or program is started.
+
+    Exit code 0: measured, and no grader is weak. 1: one is. 2: the record cannot be graded. 130: interrupted.
+    """
+    from waza_engine.commands.strength import strength_command
+    from waza_engine.runs.regrading import RegradeRequest
+
+    request = RegradeRequest(record, suite, tuple(task or ()), tuple(grader or ()))
+    raise typer.Exit(strength_command(request, output_format.value, seed))
+
+
 @application.command(short_help="Show results, or write them for a CI system or a pull request.")
 def report(
     results: Annotated[Path, recorded("RESULTS")] = Path(),

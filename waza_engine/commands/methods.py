@@ -13,6 +13,7 @@ from pylsp_jsonrpc.exceptions import JsonRpcException
 
 from waza_engine.commands import making
 from waza_engine.commands.described import described_suite, described_task
+from waza_engine.commands.live import LiveSessions
 from waza_engine.commands.parameters import (
     EVAL_NOT_FOUND,
     INTERNAL_ERROR,
@@ -69,10 +70,16 @@ class _Run:
 
 
 class Methods:
-    """The methods and the runs of one connection; ``on_event`` gets the document of every run event."""
+    """The methods and the runs of one connection.
 
-    def __init__(self, on_event: Callable[[Answer], None]) -> None:
+    ``on_event`` gets the document of every run event, ``on_verdicts`` that of what live sessions judge.
+    """
+
+    def __init__(
+        self, on_event: Callable[[Answer], None], on_verdicts: Callable[[Answer], None] = lambda _: None
+    ) -> None:
         self._on_event = on_event
+        self._live = LiveSessions(on_verdicts)
         self._lock = threading.Lock()
         self._runs: dict[str, _Run] = {}
         self._waiting: set[str] = set()
@@ -88,6 +95,9 @@ class Methods:
             "task.list": _guarded(_list_tasks),
             "task.get": _guarded(_get_task),
             "grader.grade": _guarded(self._grade),
+            "live.open": _guarded(self._open_live),
+            "live.update": _guarded(self._live.update),
+            "live.close": _guarded(self._live.close),
             "grader.types": _guarded(_grader_types),
             "result.page": _guarded(_result_page),
             "eval.new": _guarded(making.make_suite),
@@ -113,6 +123,7 @@ class Methods:
     def close(self) -> None:
         """End what was kept for the next request."""
         self._suites.close()
+        self._live.close_all()
 
     def answered(self, message: Mapping[str, Any]) -> None:
         """Start the run whose id was just sent: no event may come before the answer to ``eval.run``."""
@@ -210,6 +221,10 @@ class Methods:
         finally:
             with self._lock:
                 self._regradings.discard(cancellation)
+
+    def _open_live(self, params: Params) -> Answer:
+        record = _loaded(lambda: record_of(given_path(params, "record")))
+        return _loaded(lambda: self._live.open(params, record, _eval_path(params, "suite")))
 
     def _known(self, run_id: str) -> _Run:
         with self._lock:

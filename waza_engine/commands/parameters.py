@@ -104,6 +104,16 @@ def given_one(params: Params, key: str) -> tuple[str, ...]:
     return () if value is None else (value,)
 
 
+def given_choice(params: Params, key: str) -> bool | None:
+    """Return a switch, None when it is not given."""
+    return _switch(params, key)
+
+
+def given_count(params: Params, key: str) -> int | None:
+    """Return a whole number from 1, None when it is not given."""
+    return _number(params, key, 1)
+
+
 def _texts(params: Params, key: str) -> tuple[str, ...]:
     value: object = params.get(key)
     if value is None:

@@ -144,7 +144,9 @@ def _task(report: TaskReport) -> Answer:
         "grader_averages": {name: grader.score for name, grader in now.graders.items()},
         "graders": {
             name: {
-                **_grader(grader, report.recorded.graders.get(name), "recorded" if name in kept else "live"),
+                **grader_answer(
+                    grader, report.recorded.graders.get(name), "recorded" if name in kept else "live"
+                ),
                 **given(failures=_failures(report, name)),
             }
             for name, grader in now.graders.items()
@@ -159,7 +161,8 @@ def _failures(report: TaskReport, grader: str) -> list[dict[str, Any]]:
     return next((found for found in failures if found), [])
 
 
-def _grader(now: GraderResult, recorded: GraderResult | None, origin: str) -> Answer:
+def grader_answer(now: GraderResult, recorded: GraderResult | None, origin: str) -> Answer:
+    """Return what a grader says of a task beside what it said in the run; ``origin`` as for ``answer``."""
     return {
         "type": now.type,
         "origin": origin,

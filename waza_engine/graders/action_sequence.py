@@ -66,6 +66,7 @@ class ActionSequenceGrader(Grader[ActionSequenceConfig]):
     type = "action_sequence"
     title = "Action sequence"
     config_model = ActionSequenceConfig
+    evidence = frozenset({"tool calls"})
     example = """\
 - type: action_sequence
   name: edit_then_test

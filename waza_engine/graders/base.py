@@ -26,7 +26,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
 
 from waza_engine.graders.config import GraderConfig
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
@@ -41,6 +41,13 @@ if TYPE_CHECKING:
 
     from waza_engine.assertions.evaluator import AssertionEvaluator
     from waza_engine.graders.judging.judge import Judge
+    from waza_engine.graders.matching.samples import Samples
+
+
+Evidence = Literal[
+    "answer", "json", "tool calls", "transcript", "skills", "files", "usage", "duration", "prompt"
+]
+"""What of a trial a verdict can depend on; ``json`` is the shape of an answer that is JSON."""
 
 
 class GraderError(Exception):
@@ -122,8 +129,12 @@ class Grader(ABC, Generic[ConfigT]):
       a record again keeps its verdict.
     * ``reads_fixtures``: it reads the task's fixture folder; a cached verdict holds while that is the same.
     * ``runs_program``: it starts a program, which may miss the agent's files when these are gone.
+    * ``reads_disk``: it reads files other than through ``files``, so its verdict holds no longer than these.
+    * ``evaluates``: it evaluates expressions of the suite in a worker.
     * ``reviewed``: a person gives the verdict, anew for each answer, so it is never taken from a cache.
     * ``judges_tool_choice``: a pass says that the agent chose its tools well; comparisons count how many do.
+    * ``evidence``: what of a trial decides its verdict, and nothing else does; None when that is not known,
+      and then its strength is not measured.
     """
 
     type: ClassVar[str]
@@ -136,8 +147,11 @@ class Grader(ABC, Generic[ConfigT]):
     needs_workspace: ClassVar[bool] = False
     reads_fixtures: ClassVar[bool] = False
     runs_program: ClassVar[bool] = False
+    reads_disk: ClassVar[bool] = False
+    evaluates: ClassVar[bool] = False
     reviewed: ClassVar[bool] = False
     judges_tool_choice: ClassVar[bool] = False
+    evidence: ClassVar[frozenset[Evidence] | None] = None
 
     def __init__(self, name: str, config: ConfigT) -> None:
         self.name = name
@@ -159,6 +173,11 @@ class Grader(ABC, Generic[ConfigT]):
         """Whether its judge continues the agent's session, which is over once the run is."""
         return False
 
+    @property
+    def writes_files(self) -> bool:
+        """Whether it writes files, as snapshots, so that it grades only when somebody asks for it."""
+        return False
+
     def notices(self, suite_directory: Path, files: SuiteFiles = DISK) -> tuple[str, ...]:
         """Say what would keep this grader from grading, one sentence each, before an agent is paid.
 
@@ -166,6 +185,18 @@ class Grader(ABC, Generic[ConfigT]):
         """
         del suite_directory, files
         return ()
+
+    def reads(self) -> frozenset[Evidence] | None:
+        """Return what of a trial decides the verdict of this grader, with its configuration."""
+        return self.evidence
+
+    def samples(self, context: GradingContext) -> Samples | None:
+        """Return texts that this grader may want or forbid, to find out whether it notices them.
+
+        None stands for the texts of the configuration, and what those match that are patterns.
+        """
+        del context
+        return None
 
     @abstractmethod
     def grade(self, context: GradingContext) -> Verdict:

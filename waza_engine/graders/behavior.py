@@ -83,6 +83,7 @@ class BehaviorGrader(Grader[BehaviorConfig]):
     type = "behavior"
     title = "Behavior"
     config_model = BehaviorConfig
+    evidence = frozenset({"tool calls", "usage", "duration"})
     example = """\
 - type: behavior
   name: efficient

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
@@ -9,14 +10,31 @@ from pydantic import Field
 
 from waza_engine.assertions.evaluator import AssertionEvaluator, AssertionOutcome
 from waza_engine.assertions.workers import MissingInterpreterError
-from waza_engine.graders.base import Grader, GraderError, GradingContext, Verdict, verdict_of_checks
+from waza_engine.graders.base import (
+    Evidence,
+    Grader,
+    GraderError,
+    GradingContext,
+    Verdict,
+    verdict_of_checks,
+)
 from waza_engine.graders.config import GraderConfig
+from waza_engine.graders.matching.samples import Samples, samples_of_texts
 from waza_engine.graders.programs.assertion_context import assertion_context
 from waza_engine.graders.registry import register
 from waza_engine.spec.fields import AssertionList
 from waza_engine.vocabulary import Check
 
 _QUOTED_CHARACTERS = 300
+_WORD = re.compile(r"[A-Za-z_]\w*")
+_TEXT = re.compile(r"""(['"`])(?P<text>(?:\\.|(?!\1).)+)\1""", re.DOTALL)
+_READS: Mapping[str, Evidence] = {
+    "output": "answer",
+    "transcript": "transcript",
+    "errors": "transcript",
+    "tool_calls": "tool calls",
+    "duration_ms": "duration",
+}
 
 
 class CodeConfig(GraderConfig):
@@ -78,6 +96,8 @@ class CodeGrader(Grader[CodeConfig]):
     type = "code"
     title = "Assertions"
     config_model = CodeConfig
+    evaluates = True
+    evidence = frozenset({"answer", "transcript", "tool calls", "duration"})
     entry_keys = ("assertions",)
     example = """\
 - type: code
@@ -87,6 +107,18 @@ class CodeGrader(Grader[CodeConfig]):
       - len(output) > 100
       - "'function' in output.lower()"
 """
+
+    def reads(self) -> frozenset[Evidence] | None:
+        """Return what the assertions name; one that names nothing might as well read everything."""
+        words = set(_WORD.findall("\n".join(self.config.assertions)))
+        return frozenset(_READS[word] for word in words & _READS.keys()) or self.evidence
+
+    def samples(self, context: GradingContext) -> Samples:
+        """Return the texts in the assertions, and what those match that are patterns."""
+        del context
+        return samples_of_texts(
+            found.group("text") for text in self.config.assertions for found in _TEXT.finditer(text)
+        )
 
     def grade(self, context: GradingContext) -> Verdict:
         """Evaluate every assertion in one shared context."""

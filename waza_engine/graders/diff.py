@@ -105,6 +105,7 @@ class DiffGrader(Grader[DiffConfig]):
     type = "diff"
     title = "Diff"
     config_model = DiffConfig
+    evidence = frozenset({"files"})
     needs_workspace = True
     reads_fixtures = True
     example = """\
@@ -117,6 +118,11 @@ class DiffGrader(Grader[DiffConfig]):
           - +def new_function()
           - -def old_function()
 """
+
+    @property
+    def writes_files(self) -> bool:
+        """With ``update_snapshots`` it does."""
+        return self.config.update_snapshots
 
     def grade(self, context: GradingContext) -> Verdict:
         """Compare every file. Raises ``GraderError`` for a path outside the workspace."""

@@ -115,6 +115,7 @@ class FileGrader(Grader[FileConfig]):
     type = "file"
     title = "Files"
     config_model = FileConfig
+    evidence = frozenset({"files"})
     needs_workspace = True
     example = """\
 - type: file

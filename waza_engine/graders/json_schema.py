@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 import math
 import re
-from typing import Any, ClassVar, NoReturn
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, ClassVar, NoReturn, cast
 
 from pydantic import ConfigDict, Field
 
 from waza_engine.graders.base import Grader, GraderError, GradingContext, Verdict
 from waza_engine.graders.config import GraderConfig
 from waza_engine.graders.matching.json_schemas import CompiledSchema, SchemaError, compile_schema, read_schema
+from waza_engine.graders.matching.samples import Samples
 from waza_engine.graders.paths import beside_suite
 from waza_engine.graders.registry import register
 from waza_engine.spec.block import Given
@@ -19,6 +22,7 @@ from waza_engine.spec.fields import PlainText, Switch
 from waza_engine.vocabulary import Check
 
 _SHOWN = 40
+_OF_EACH_TYPE: tuple[Any, ...] = ("x", 7, True, None, [], {"x": 1})
 
 
 class JsonSchemaConfig(GraderConfig):
@@ -75,6 +79,7 @@ class JsonSchemaGrader(Grader[JsonSchemaConfig]):
     type = "json_schema"
     title = "JSON Schema"
     config_model = JsonSchemaConfig
+    evidence = frozenset({"json"})
     example = """\
 - type: json_schema
   name: answer_shape
@@ -87,6 +92,20 @@ class JsonSchemaGrader(Grader[JsonSchemaConfig]):
           type: string
           enum: [success, error]
 """
+
+    def samples(self, context: GradingContext) -> Samples:
+        """Return JSON of the schema's shape with values of each type, and none at all."""
+        try:
+            inline = self.config.inline
+            schema: Any = inline if inline is not None else read_schema(self._place(context), context.files)
+        except (SchemaError, GraderError):
+            return Samples(complete=False)
+        values: list[Any] = [{}, *(_shaped(schema, value) for value in _OF_EACH_TYPE)]
+        texts = dict.fromkeys(json.dumps(value, ensure_ascii=False) for value in values)
+        return Samples(tuple(texts), complete='"$ref"' not in json.dumps(schema, default=str))
+
+    def _place(self, context: GradingContext) -> Path:
+        return beside_suite(context.suite_directory, self.config.schema_file or "")
 
     def grade(self, context: GradingContext) -> Verdict:
         """Parse first: an answer that is no JSON fails whatever the schema is."""
@@ -111,8 +130,20 @@ class JsonSchemaGrader(Grader[JsonSchemaConfig]):
             return compile_schema(
                 self.config.inline, base=context.suite_directory / "schema.json", files=context.files
             )
-        path = beside_suite(context.suite_directory, self.config.schema_file or "")
+        path = self._place(context)
         return compile_schema(read_schema(path, context.files), base=path, files=context.files)
+
+
+def _shaped(schema: Any, value: Any) -> Any:
+    """Return what has the properties of a schema, and a value where it asks for none further."""
+    if not isinstance(schema, Mapping):
+        return value
+    block = cast("Mapping[str, Any]", schema)
+    properties, items = block.get("properties"), block.get("items")
+    if isinstance(properties, Mapping) and properties:
+        known = cast("Mapping[str, Any]", properties)
+        return {str(name): _shaped(of, value) for name, of in known.items()}
+    return [_shaped(items, value)] if isinstance(items, Mapping) else value
 
 
 def _parse(text: str) -> Any:

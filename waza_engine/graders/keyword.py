@@ -57,6 +57,7 @@ class KeywordGrader(Grader[KeywordConfig]):
     type = "keyword"
     title = "Keywords (older form)"
     config_model = KeywordConfig
+    evidence = frozenset({"answer"})
     replaced_by = "text"
     example = """\
 - type: keyword

@@ -58,6 +58,7 @@ class RegexGrader(Grader[RegexConfig]):
     type = "regex"
     title = "Pattern (older form)"
     config_model = RegexConfig
+    evidence = frozenset({"answer"})
     replaced_by = "text"
     example = """\
 - type: regex

@@ -79,6 +79,7 @@ class SkillInvocationGrader(Grader[SkillInvocationConfig]):
     type = "skill_invocation"
     title = "Skill invocation"
     config_model = SkillInvocationConfig
+    evidence = frozenset({"skills"})
     example = """\
 - type: skill_invocation
   name: prepares_then_deploys

@@ -109,6 +109,7 @@ class TextGrader(Grader[TextConfig]):
     type = "text"
     title = "Text"
     config_model = TextConfig
+    evidence = frozenset({"answer"})
     example = """\
 - type: text
   name: reports_deployment

@@ -165,6 +165,7 @@ class ToolCallsGrader(Grader[ToolCallsConfig]):
     title = "Tool calls"
     judges_tool_choice = True
     config_model = ToolCallsConfig
+    evidence = frozenset({"tool calls"})
     example = """\
 - type: tool_calls
   name: runs_the_tests

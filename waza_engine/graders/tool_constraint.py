@@ -151,6 +151,7 @@ class ToolConstraintGrader(Grader[ToolConstraintConfig]):
     type = "tool_constraint"
     title = "Tool constraint"
     config_model = ToolConstraintConfig
+    evidence = frozenset({"tool calls", "usage"})
     example = """\
 - type: tool_constraint
   name: guardrails

@@ -78,6 +78,8 @@ class TriggerGrader(Grader[TriggerConfig]):
     type = "trigger"
     title = "Trigger"
     config_model = TriggerConfig
+    reads_disk = True
+    evidence = frozenset({"prompt"})
     example = """\
 - type: trigger
   name: leads_to_deploy

@@ -11,10 +11,12 @@ Architecture invariant: no agent is started here, no judge unasked, and nothing 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from contextvars import copy_context
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import Context, copy_context
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TypeVar
 
 from waza_engine.assertions.evaluator import AssertionEvaluator
 from waza_engine.executors.base import Cancellation, Executor, ExecutorError, ExecutorSettings
@@ -26,9 +28,8 @@ from waza_engine.masking import read_environment
 from waza_engine.processes.scope import ProcessScope, current_scope
 from waza_engine.results.places import results_directory
 from waza_engine.results.reading.recordings import RecordedTask, RecordedTrial, Recording
-from waza_engine.results.record import TrialOutcome, Validation
-from waza_engine.results.reviews.review import recorded_review, review_changes
-from waza_engine.runs.agent.workspace import WorkspaceError, fixture_directory, prompt_of
+from waza_engine.results.record import Validation
+from waza_engine.runs.agent.workspace import WorkspaceError
 from waza_engine.runs.grading.graders import BuiltGrader, grade, grade_expected
 from waza_engine.runs.grading.judging import ExecutorJudge
 from waza_engine.runs.grading.recorded_verdicts import (
@@ -36,12 +37,19 @@ from waza_engine.runs.grading.recorded_verdicts import (
     continues_session,
     has_verdict,
     needs_workspace,
-    recorded_baseline,
     recorded_verdict,
 )
 from waza_engine.runs.grading.workers import GradingWorkers
 from waza_engine.runs.limits.budget import Meter, MeteredExecutor
 from waza_engine.runs.loading.suite import Suite, SuiteError
+from waza_engine.runs.recorded_trials import (
+    NO_WORKSPACE,
+    kept_workspace,
+    recorded_context,
+    task_context,
+    with_review,
+    without_workspace,
+)
 from waza_engine.runs.resident import ResidentSuites
 from waza_engine.runs.settings.table import Budget
 from waza_engine.runs.trials.selection import SelectedTask
@@ -51,8 +59,8 @@ from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.reading.file_names import EVAL_NAMES
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
 
+ResultT = TypeVar("ResultT")
 _LEVELS = 6
-_NO_WORKSPACE = "the workspace of the run was not kept; name a directory with `--workspace`"
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,10 +101,20 @@ class RegradedTask:
 
 
 @dataclass(frozen=True, slots=True)
+class GradableTask:
+    """A recorded task, the suite's task of its id, and its trials with an answer, as graders see them."""
+
+    recorded: RecordedTask
+    task: TrialTask
+    trials: Sequence[tuple[RecordedTrial, GradingContext]]
+
+
+@dataclass(frozen=True, slots=True)
 class Regrading:
     """A recorded run, the suite that grades it again, and what joins them.
 
-    ``warnings`` name what has no effect and what does not fit. ``grade`` yields the tasks in the order of the
+    ``warnings`` name what has no effect and what does not fit, ``pairs`` are the tasks of the record beside
+    those of the suite, whose texts are read through ``files``. ``grade`` yields the tasks in the order of the
     record.
     """
 
@@ -104,10 +122,10 @@ class Regrading:
     recording: Recording
     suite: Suite
     warnings: Sequence[str]
-    _pairs: Sequence[tuple[RecordedTask, SelectedTask]]
+    pairs: Sequence[tuple[RecordedTask, SelectedTask]]
     _program_timeout_seconds: float
     meter: Meter
-    _files: SuiteFiles
+    files: SuiteFiles
     _workers: GradingWorkers
     _judges: Executor | None = None
     _judge_model: str = ""
@@ -115,10 +133,25 @@ class Regrading:
     @property
     def task_count(self) -> int:
         """How many tasks are graded again."""
-        return len(self._pairs)
+        return len(self.pairs)
 
     def grade(self, cancellation: Cancellation) -> Iterator[RegradedTask]:
         """Yield each task with its new verdicts. Raises ``CancelledRunError``."""
+        with self._work(cancellation) as (scope, assertions):
+            for recorded, selected in self.pairs:
+                yield scope.run(self._task, recorded, selected, assertions, cancellation)
+
+    def with_trials(
+        self, cancellation: Cancellation, work: Callable[[Sequence[GradableTask]], ResultT]
+    ) -> ResultT:
+        """Return what ``work`` makes of all trials that can be graded, with what grades them at hand."""
+        with self._work(cancellation) as (scope, assertions):
+            tasks = [self._gradable(*pair, assertions, cancellation) for pair in self.pairs]
+            return scope.run(work, [task for task in tasks if task is not None])
+
+    @contextmanager
+    def _work(self, cancellation: Cancellation) -> Generator[tuple[Context, AssertionEvaluator]]:
+        """Lend what grades; it ends with the ``with``, or when it is cancelled."""
         processes, scope = ProcessScope(), copy_context()
         scope.run(current_scope.set, processes)
         closers = [processes.close] if self._judges is None else [processes.close, self._judges.close]
@@ -126,13 +159,30 @@ class Regrading:
             scope.run(current_workers.set, workers.patterns)
             withdrawals = [cancellation.on_request(close) for close in closers]
             try:
-                for recorded, selected in self._pairs:
-                    yield scope.run(self._task, recorded, selected, workers.assertions, cancellation)
+                yield scope, workers.assertions
             finally:
                 for close in closers:
                     close()
                 for withdraw in withdrawals:
                     withdraw()
+
+    def _gradable(
+        self,
+        recorded: RecordedTask,
+        selected: SelectedTask,
+        assertions: AssertionEvaluator,
+        cancellation: Cancellation,
+    ) -> GradableTask | None:
+        """Return a task with its trials as graders see them; None for one that cannot grade."""
+        task = selected.trial
+        if task is None:
+            return None
+        try:
+            base = self.base_context(selected, task, assertions, self._judge(cancellation))
+        except WorkspaceError:
+            return None
+        trials = [(trial, self.trial_context(base, trial)) for trial in recorded.trials if trial.gradable]
+        return GradableTask(recorded, task, trials)
 
     def _task(
         self,
@@ -145,25 +195,9 @@ class Regrading:
         if task is None:
             return RegradedTask(recorded, source.name, (), source.error)
         try:
-            prompt = prompt_of(task.spec, task.path, self._files)
+            base = self.base_context(selected, task, assertions, self._judge(cancellation))
         except WorkspaceError as error:
             return RegradedTask(recorded, source.name, (), str(error))
-        base = GradingContext(
-            prompt=prompt,
-            suite_directory=self.suite.directory,
-            fixtures_directory=fixture_directory(task.spec, self.suite.directory),
-            assertions=assertions,
-            program_timeout_seconds=self._program_timeout_seconds,
-            turns=(prompt, *task.spec.inputs.follow_up_prompts),
-            hint=task.spec.hint,
-            reference=task.spec.reference,
-            metadata=task.spec.metadata,
-            task_id=task.id,
-            task_name=source.name,
-            task_description=task.spec.description,
-            judge=self._judge(cancellation),
-            files=self._files,
-        )
         trials = [
             RegradedTrial(trial, self._verdicts(trial, task, base, cancellation)) for trial in recorded.trials
         ]
@@ -174,33 +208,21 @@ class Regrading:
     ) -> dict[str, Validation] | None:
         if not trial.gradable:
             return None
-        found = trial.outcome
-        workspace = self.request.workspace or _kept_workspace(found)
-        context = replace(
-            base,
-            output=found.output,
-            transcript=tuple(found.events),
-            tool_calls=None if found.tool_calls is None else tuple(found.tool_calls),
-            skill_invocations=tuple(found.skill_invocations),
-            usage=found.usage,
-            duration_ms=found.duration_ms,
-            workspace=workspace,
-            baseline_output=recorded_baseline(self.recording, task.id, found.number),
-        )
+        context = self.trial_context(base, trial)
         kept = {
             built.name: recorded_verdict(built, trial)
             for built in task.graders
-            if self._keeps(built) or (workspace is None and self._lacks_workspace(built, trial))
+            if self._keeps(built) or (context.workspace is None and self._lacks_workspace(built, trial))
         }
         asked = [built for built in task.graders if built.name not in kept]
-        if workspace is None:
-            asked = [_without_workspace(built) for built in asked]
+        if context.workspace is None:
+            asked = [without_workspace(built) for built in asked]
         graded = {verdict.name: verdict for verdict in grade(asked, context, cancellation)}
         found = {built.name: (kept | graded)[built.name] for built in task.graders}
         if task.grade_expected:
             expected = grade_expected(task.spec.expected, context, task.expected_names)
             found |= {verdict.name: verdict for verdict in expected}
-        return {name: _with_review(verdict, trial) for name, verdict in found.items()}
+        return {name: with_review(verdict, trial) for name, verdict in found.items()}
 
     def _keeps(self, built: BuiltGrader) -> bool:
         """Tell whether the recorded verdict stays: no judge is asked, or not in a session that is over."""
@@ -209,6 +231,28 @@ class Regrading:
     def _lacks_workspace(self, built: BuiltGrader, trial: RecordedTrial) -> bool:
         """Tell whether the recorded verdict stays for want of the agent's files; not when it is asked for."""
         return needs_workspace(built) and built.name not in self.request.graders and has_verdict(built, trial)
+
+    def base_context(
+        self,
+        selected: SelectedTask,
+        task: TrialTask,
+        assertions: AssertionEvaluator | None,
+        judge: Judge | None = None,
+    ) -> GradingContext:
+        """Return what the graders of a task see of it, whatever was answered. Raises ``WorkspaceError``."""
+        return task_context(
+            self.suite,
+            selected,
+            task,
+            assertions=assertions,
+            judge=judge,
+            files=self.files,
+            program_timeout_seconds=self._program_timeout_seconds,
+        )
+
+    def trial_context(self, base: GradingContext, trial: RecordedTrial) -> GradingContext:
+        """Return what the graders of a task see of one recorded trial of it."""
+        return recorded_context(base, self.recording, trial, self.request.workspace)
 
     def _judge(self, cancellation: Cancellation) -> Judge | None:
         if self._judges is None:
@@ -265,10 +309,10 @@ def prepare_regrading(request: RegradeRequest, suites: ResidentSuites) -> Regrad
         recording=recording,
         suite=suite,
         warnings=tuple(dict.fromkeys(warnings)),
-        _pairs=pairs,
+        pairs=pairs,
         _program_timeout_seconds=seconds,
         meter=meter,
-        _files=files,
+        files=files,
         _workers=resident.workers,
         _judges=judges,
         _judge_model=model,
@@ -332,36 +376,10 @@ def _joined(
     return pairs, unpaired
 
 
-def _with_review(verdict: Validation, trial: RecordedTrial) -> Validation:
-    """Return what a person said of this very answer, when the grader asks for it again."""
-    if verdict.status != "pending":
-        return verdict
-    said = (trial.outcome.validations or {}).get(verdict.name)
-    review = said and recorded_review(said.score, said.details, passed=said.passed)
-    return verdict if review is None else replace(verdict, **review_changes(verdict.details, review))
-
-
-def _kept_workspace(trial: TrialOutcome) -> Path | None:
-    if not trial.workspace or "\0" in trial.workspace:
-        return None
-    place = Path(trial.workspace)
-    try:
-        return place if place.is_absolute() and place.is_dir() else None
-    except OSError:
-        return None
-
-
-def _without_workspace(built: BuiltGrader) -> BuiltGrader:
-    """Return a grader that says what it lacks: a missing directory is no failure of the agent."""
-    if not needs_workspace(built):
-        return built
-    return replace(built, grader=None, error=_NO_WORKSPACE)
-
-
 def _programs_without_workspace(pairs: Sequence[tuple[RecordedTask, SelectedTask]]) -> Iterator[str]:
     for recorded, selected in pairs:
-        if selected.trial is None or any(_kept_workspace(trial.outcome) for trial in recorded.trials):
+        if selected.trial is None or any(kept_workspace(trial.outcome) for trial in recorded.trials):
             continue
         for built in selected.trial.graders:
             if built.grader is not None and built.grader.runs_program:
-                yield f"grader `{built.name}` runs a program without the agent's files: {_NO_WORKSPACE}"
+                yield f"grader `{built.name}` runs a program without the agent's files: {NO_WORKSPACE}"

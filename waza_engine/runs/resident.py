@@ -10,16 +10,18 @@ from __future__ import annotations
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from waza_engine.graders.registry import AnyGrader, create
 from waza_engine.results.reading.recordings import Recording, read_recording
 from waza_engine.results.reviews.review_file import reviews_stamp
 from waza_engine.runs.grading.grader_cache import GraderCache
 from waza_engine.runs.grading.workers import GradingWorkers
 from waza_engine.runs.loading.suite import Suite, load_suite
 from waza_engine.runs.trials.selection import SelectedTask, select
+from waza_engine.spec.grader_entry import GraderEntry
 from waza_engine.spec.loading import load_eval_file
 from waza_engine.spec.reading.file_cache import FileCache
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles, Version
@@ -34,9 +36,9 @@ class ResidentSuite:
     ``files`` and ``graders`` count how often a file was loaded and a grader was built.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, build: Callable[[GraderEntry], AnyGrader] = create) -> None:
         self.files = FileCache()
-        self.graders = GraderCache()
+        self.graders = GraderCache(build)
         self.workers = GradingWorkers()
         self._lock = threading.Lock()
 
@@ -68,10 +70,22 @@ class _KeptRecording:
 
 
 class ResidentSuites:
-    """The suites and records that were asked for last. Thread-safe; leaving ``with`` ends their workers."""
+    """The suites and records that were asked for last. Thread-safe; leaving ``with`` ends their workers.
 
-    def __init__(self, most: int = MOST_SUITES) -> None:
+    ``create`` builds the graders of their entries. With ``settled`` a record that was written just now is
+    taken for what it is: results are replaced as a whole, never written on.
+    """
+
+    def __init__(
+        self,
+        most: int = MOST_SUITES,
+        create: Callable[[GraderEntry], AnyGrader] = create,
+        *,
+        settled: bool = False,
+    ) -> None:
+        self._settled = settled
         self._most = most
+        self._create = create
         self._lock = threading.Lock()
         self._suites: OrderedDict[Path, ResidentSuite] = OrderedDict()
         self._recordings: OrderedDict[Path, _KeptRecording] = OrderedDict()
@@ -88,7 +102,7 @@ class ResidentSuites:
         """Return the suite of an eval file; of many the one goes that was asked for longest ago."""
         path, gone = path.absolute(), []
         with self._lock:
-            found = self._suites.setdefault(path, ResidentSuite())
+            found = self._suites.setdefault(path, ResidentSuite(self._create))
             self._suites.move_to_end(path)
             if self._closed:
                 gone = list(self._suites.values())
@@ -110,7 +124,7 @@ class ResidentSuites:
         recording = read_recording(path)
         with self._lock:
             self._recordings.pop(place, None)
-            if all(version.is_settled(now) for version in versions):
+            if self._settled or all(version.is_settled(now) for version in versions):
                 self._recordings[place] = _KeptRecording(versions, recording)
             if len(self._recordings) > MOST_RECORDINGS:
                 self._recordings.popitem(last=False)

@@ -69,7 +69,7 @@ def _graders_in_steps(
                 yield
     graders: dict[str, GraderResult] = {}
     for name, verdicts in by_grader.items():
-        graders[name] = _grader(name, verdicts, timestamp, origin)
+        graders[name] = grader_result(name, verdicts, timestamp, origin)
         done += sum(1 + len(verdict.checks) for verdict in verdicts)
         if done > _VALUES_PER_PAUSE:
             done = 0
@@ -77,9 +77,10 @@ def _graders_in_steps(
     return graders
 
 
-def _grader(
-    name: str, verdicts: Sequence[Validation], timestamp: datetime, origin: RunOrigin | None
+def grader_result(
+    name: str, verdicts: Sequence[Validation], timestamp: datetime, origin: RunOrigin | None = None
 ) -> GraderResult:
+    """Return what a grader says of the trials of a task, of which there is at least one."""
     statuses = [verdict.status for verdict in verdicts]
     scores = [verdict.score for verdict in verdicts]
     passes = [verdict.passed for verdict in verdicts]

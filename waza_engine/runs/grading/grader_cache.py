@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
@@ -38,11 +38,12 @@ class _Known:
 class GraderCache:
     """Graders that were built, and what is wrong with those that cannot be. Thread-safe.
 
-    ``builds`` counts how often one was built.
+    ``builds`` counts how often one was built; ``build`` builds it.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, build: Callable[[GraderEntry], AnyGrader] = create) -> None:
         self.builds = 0
+        self._build = build
         self._lock = threading.Lock()
         self._by_text: dict[Hashable, _Kept] = {}
         # An entry that is asked for again, as one of the suite is for each task, is not looked at again.
@@ -74,7 +75,7 @@ class GraderCache:
         if kept is None:
             self.builds += 1
             try:
-                kept = _Kept(create(entry), self._round)
+                kept = _Kept(self._build(entry), self._round)
             except GraderError as error:
                 kept = _Kept(str(error), self._round)
         with self._lock:

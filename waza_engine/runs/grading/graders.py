@@ -74,7 +74,20 @@ def grade(
 ) -> Iterator[Validation]:
     """Yield the verdict of each grader in order. Raises ``CancelledRunError``."""
     for built in graders:
-        yield _grade_one(built, context, cancellation)
+        seconds = built.deadline_seconds
+
+        def bounded(grader: Grader[Any], seconds: float = seconds) -> Verdict:
+            return call_bounded(lambda: grader.grade(context), seconds, cancellation)
+
+        yield _grade_one(built, bounded)
+
+
+def grade_here(built: BuiltGrader, context: GradingContext) -> Validation:
+    """Return the verdict of a grader without a thread and a deadline of its own.
+
+    For graders that only compute: what could hang in them, assertions and patterns, has deadlines anyway.
+    """
+    return _grade_one(built, lambda grader: grader.grade(context))
 
 
 def grade_expected(
@@ -86,13 +99,13 @@ def grade_expected(
             yield validation
 
 
-def _grade_one(built: BuiltGrader, context: GradingContext, cancellation: Cancellation) -> Validation:
+def _grade_one(built: BuiltGrader, ask: Callable[[Grader[Any]], Verdict]) -> Validation:
     started = time.monotonic()
     grader = built.grader
     if grader is None:
         return _validation(built, _broken(built.error), "error", started)
     try:
-        verdict = call_bounded(lambda: grader.grade(context), built.deadline_seconds, cancellation)
+        verdict = ask(grader)
     except CancelledRunError:
         raise
     except TooSlowError:

@@ -1,0 +1,144 @@
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.command_line import engine
+from tests.engine.strength.recorded import record, strengths, trial
+from tests.engine.suites import run, task, write_suite
+from waza_engine.graders.matching.samples import pattern_samples
+
+EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
+ANSWER = "Deployed to 3 regions. The service is healthy. See https://a.example."
+PROGRAM = "- {type: program, name: checked, config: {command: touch, args: ['%s']}}\n"
+
+
+def only(directory: Path, grader: str, *answers: str) -> object:
+    trials = [trial(answer, "bash", "view") for answer in answers or (ANSWER,)]
+    (found,) = strengths(record(directory, {"a": trials}, f"- {{name: it, {grader}}}\n")).values()
+    return found
+
+
+def test_a_grader_of_the_whole_sentence_notices_more_than_one_of_a_word(tmp_path: Path) -> None:
+    whole = only(tmp_path / "a", f"type: text, config: {{contains: ['{ANSWER}']}}")
+    word = only(tmp_path / "b", "type: text, config: {contains: [service]}")
+    assert (whole.strength, whole.finding) == (1.0, "")  # type: ignore[attr-defined]
+    assert 0 < word.strength < 0.7  # type: ignore[attr-defined]
+
+
+def test_what_a_grader_does_not_read_does_not_count_against_it(tmp_path: Path) -> None:
+    found = only(tmp_path, "type: text, config: {contains: [service]}")
+    assert "tool calls dropped" not in found.kinds  # type: ignore[attr-defined]
+    assert "the transcript shuffled" not in found.kinds  # type: ignore[attr-defined]
+
+
+def test_an_order_of_tools_notices_calls_that_are_dropped_or_reordered(tmp_path: Path) -> None:
+    order = "type: action_sequence, config: {expected_actions: [bash, view], matching_mode: in_order_match}"
+    found = only(tmp_path, order)
+    assert found.strength == 1.0  # type: ignore[attr-defined]
+    assert found.kinds["tool calls reordered"] == (1, 1)  # type: ignore[attr-defined]
+
+
+def test_a_check_that_decides_nothing_is_found_beside_one_that_does(tmp_path: Path) -> None:
+    found = only(tmp_path, "type: text, config: {regex_match: ['.*', service]}")
+    assert found.finding == ""  # type: ignore[attr-defined]
+    assert [check.path for check in found.weak_checks] == [("regex_match", 0)]  # type: ignore[attr-defined]
+
+
+def test_that_an_answer_is_no_answer_proves_nothing(tmp_path: Path) -> None:
+    """The mock's answer is its prompt: that graders fail on it says nothing of them."""
+    suite = write_suite(
+        tmp_path,
+        {"a": task("a"), "b": task("b")},
+        graders="- {type: text, name: it, config: {contains: [healthy], not_contains: [healthy]}}\n",
+    )
+    run(suite, trials=3)
+    found = strengths(suite)["it"]
+    assert (found.passed, found.finding, found.strength) == (0, "", None)
+
+
+@pytest.mark.parametrize(("others", "finding"), [(True, "never passes"), (False, "")])
+def test_a_grader_that_fails_on_everything_is_weak_where_the_others_passed(
+    tmp_path: Path, others: bool, finding: str
+) -> None:
+    contradictory = "- {type: text, name: it, config: {contains: [healthy], not_contains: [healthy]}}\n"
+    trials = [trial(ANSWER, passed={"other": others, "it": False}) for _ in range(2)]
+    found = strengths(record(tmp_path, {"a": trials}, contradictory))["it"]
+    assert found.finding == finding
+
+
+def test_programs_judges_people_and_files_are_not_asked(tmp_path: Path) -> None:
+    touched = tmp_path / "touched"
+    graders = (
+        PROGRAM % touched
+        + "- {type: prompt, name: judged, config: {prompt: Is it good?}}\n"
+        + "- {type: human, name: reviewed, config: {criteria: [Is it good?]}}\n"
+        + "- {type: file, name: files, config: {must_exist: [a.txt]}}\n"
+    )
+    found = strengths(record(tmp_path, {"a": [trial(ANSWER)]}, graders))
+    assert {name: each.not_measured for name, each in found.items()} == {
+        "checked": "a program judges",
+        "judged": "a model judges",
+        "reviewed": "a person judges",
+        "files": "it looks at files",
+    }
+    assert not touched.exists()
+
+
+def test_the_same_seed_measures_the_same(tmp_path: Path) -> None:
+    suite = record(
+        tmp_path,
+        {"a": [trial(ANSWER)], "b": [trial("No.")]},
+        "- {type: text, name: it, config: {contains: ['3 regions']}}\n",
+    )
+    assert strengths(suite) == strengths(suite)
+
+
+def test_the_command_says_what_is_weak_and_what_it_passed_on(tmp_path: Path) -> None:
+    graders = "- {type: text, name: any, config: {regex_match: ['.*']}}\n"
+    suite = record(tmp_path, {"a": [trial(ANSWER)], "b": [trial("No.")]}, graders)
+    done = engine("strength", suite)
+    assert done.returncode == 1
+    assert "`any` passes on everything: on 2 recorded trials and on all" in done.stdout
+    assert "nothing at all" in done.stdout
+
+
+def test_the_command_as_json_has_every_grader(tmp_path: Path) -> None:
+    graders = "- {type: text, name: it, config: {contains: [healthy]}}\n"
+    suite = record(tmp_path, {"a": [trial(ANSWER)]}, graders)
+    done = engine("strength", suite, "--format", "json")
+    (grader,) = json.loads(done.stdout)["graders"]
+    assert (done.returncode, grader["name"], grader["finding"]) == (0, "it", None)
+    assert grader["strength"] == grader["caught"] / grader["tried"]
+    assert grader["kinds"]["nothing at all"] == {"caught": 1, "tried": 1}
+
+
+def test_a_suite_without_a_record_says_what_to_do(tmp_path: Path) -> None:
+    done = engine("strength", write_suite(tmp_path, {"a": task("a")}))
+    assert done.returncode == 2
+    assert "has no results yet" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    ["deployed", r"(?i)fatal error|crash", r"^\s*\d{3}-\w+$", r"[^a-z]+\.md", r"(a)(b)\1", r"https?://\S+"],
+)
+def test_a_text_is_written_that_a_pattern_matches(pattern: str) -> None:
+    assert pattern_samples(pattern)
+
+
+def test_no_text_is_written_for_a_pattern_that_matches_none() -> None:
+    assert pattern_samples(r"a\bb") == []
+
+
+@pytest.mark.parametrize("name", ["code-explainer", "inline-graders", "custom-grader/suite", "prompts-file"])
+def test_no_grader_of_the_examples_is_weak(name: str, tmp_path: Path) -> None:
+    shutil.copytree(EXAMPLES / name, tmp_path / name, ignore=shutil.ignore_patterns(".waza"))
+    suite = tmp_path / name / "eval.yaml"
+    run(suite)
+    found = strengths(suite)
+    assert found
+    assert [each for each in found.values() if each.finding or each.weak_checks] == []

@@ -1,0 +1,1 @@
+"""Recorded answers judged again as a suite is edited."""

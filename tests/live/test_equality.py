@@ -1,0 +1,13 @@
+"""What is told live is what ``waza-engine grade`` says of the same texts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.live.equality import compare
+
+
+def test_a_hundred_random_edits_are_judged_as_the_command_judges_them(tmp_path: Path) -> None:
+    found = compare(tmp_path / "one", seed=1, edits=50) + compare(tmp_path / "two", seed=2, edits=50)
+    assert found.readable > 80
+    assert found.verdicts > 500

@@ -1,0 +1,160 @@
+"""``live.open``, ``live.update``, ``live.close``: recorded answers judged again as a suite is edited.
+
+The verdicts come as ``live.verdicts`` notifications, a grader each, before the answer to ``live.update``.
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, cast
+
+from waza_engine.commands.parameters import (
+    INVALID_PARAMS,
+    Params,
+    given_choice,
+    given_count,
+    given_text,
+    only_known,
+    refused,
+)
+from waza_engine.commands.regraded import grader_answer
+from waza_engine.results.reading.recordings import RecordingError
+from waza_engine.results.reading.task_scores import grader_result
+from waza_engine.runs.grading.recorded_verdicts import is_recorded
+from waza_engine.runs.live import LiveRequest, LiveSession, LiveTask, LiveVerdicts
+
+MOST_SESSIONS = 8
+
+Answer = dict[str, Any]
+
+
+class LiveSessions:
+    """The live sessions of one connection; ``on_verdicts`` gets what they judge. Thread-safe."""
+
+    def __init__(self, on_verdicts: Callable[[Answer], None]) -> None:
+        self._tell = on_verdicts
+        self._lock = threading.Lock()
+        self._numbers = itertools.count(1)
+        self._sessions: dict[str, LiveSession] = {}
+
+    def open(self, params: Params, record: Path, suite: Path) -> Answer:
+        """Open a session over a record; nothing is judged before its first update.
+
+        ``assertions`` false keeps assertions from being evaluated; ``trial`` is the one of each task that
+        counts, from 1. Raises ``RecordingError``.
+        """
+        only_known(params, ("record", "suite", "assertions", "trial"))
+        assertions = given_choice(params, "assertions") is not False
+        session = LiveSession(
+            LiveRequest(record, suite, assertions=assertions, trial=given_count(params, "trial"))
+        )
+        recording = session.recording()
+        with self._lock:
+            name = str(next(self._numbers))
+            self._sessions[name] = session
+            oldest = [self._sessions.pop(next(iter(self._sessions)))] if self._is_full() else []
+        for left in oldest:
+            left.close()
+        header = recording.header
+        return {
+            "session": name,
+            "record": str(recording.path),
+            "started": header.started.isoformat(),
+            "executor": header.executor,
+            "model": header.model,
+            "tasks": len(recording.tasks),
+            "trials": max(len(task.trials) for task in recording.tasks),
+        }
+
+    def update(self, params: Params) -> Answer:
+        """Judge what some open texts change, by path; null for a file that was closed.
+
+        ``status`` is ``judged``, ``superseded`` by a newer update, or ``unreadable``: nothing is said then.
+        """
+        only_known(params, ("session", "overlays"))
+        name, changes = given_text(params, "session"), _changes(params)
+        session = self._known(name)
+
+        def tell(verdicts: LiveVerdicts) -> None:
+            self._tell({"session": name, **verdicts_document(verdicts)})
+
+        try:
+            update = session.update(changes, tell)
+        except RecordingError as error:
+            raise refused(str(error), INVALID_PARAMS) from None
+        return {
+            "status": update.status,
+            "judged": update.judged,
+            **({"message": update.message} if update.message else {}),
+            **({"silent": dict(update.silent)} if update.silent else {}),
+        }
+
+    def close(self, params: Params) -> Answer:
+        """End a session with its workers."""
+        only_known(params, ("session",))
+        name = given_text(params, "session")
+        with self._lock:
+            session = self._sessions.pop(name, None)
+        if session is not None:
+            session.close()
+        return {"closed": session is not None}
+
+    def close_all(self) -> None:
+        """End all of them."""
+        with self._lock:
+            sessions = list(self._sessions.values())
+            self._sessions.clear()
+        for session in sessions:
+            session.close()
+
+    def _is_full(self) -> bool:
+        return len(self._sessions) > MOST_SESSIONS
+
+    def _known(self, name: str) -> LiveSession:
+        with self._lock:
+            session = self._sessions.get(name)
+        if session is None:
+            raise refused(f"There is no live session {name:.100}.", INVALID_PARAMS)
+        return session
+
+
+def _changes(params: Params) -> dict[Path, str | None]:
+    block: object = params.get("overlays")
+    if block is None:
+        return {}
+    if not isinstance(block, Mapping):
+        raise refused("`overlays` must be an object of texts by path.", INVALID_PARAMS)
+    found: dict[Path, str | None] = {}
+    for path, text in cast("Mapping[str, object]", block).items():
+        if not path or "\0" in path or not (text is None or isinstance(text, str)):
+            raise refused("`overlays` must have a text, or null, for each path.", INVALID_PARAMS)
+        found[Path(path).expanduser().absolute()] = text
+    return found
+
+
+def verdicts_document(verdicts: LiveVerdicts) -> Answer:
+    """Return what a grader says now as ``live.verdicts`` tells it, without the session."""
+    tasks = {key: _task(verdicts.grader, task) for key, task in verdicts.tasks.items()}
+    return {"update": verdicts.update, "grader": verdicts.grader, "tasks": tasks}
+
+
+def _task(grader: str, task: LiveTask) -> Answer:
+    now = grader_result(grader, [verdict for _, verdict in task.trials], task.recorded.started)
+    kept = any(is_recorded(verdict) for _, verdict in task.trials)
+    recorded = task.recorded.scores.graders.get(grader)
+    return {
+        **grader_answer(now, recorded, "recorded" if kept else "live"),
+        "trials": [
+            {
+                "trial": trial.position,
+                "passed": verdict.passed,
+                "score": verdict.score,
+                "feedback": verdict.feedback,
+                "failed": [list(check.path) for check in verdict.checks if not check.passed],
+            }
+            for trial, verdict in task.trials
+        ],
+    }

@@ -1,0 +1,98 @@
+"""``waza-engine strength``: how many changes of the recorded answers each grader notices."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from rich import box
+from rich.table import Table
+
+from waza_engine.commands.grade import with_files
+from waza_engine.commands.printer import Part, Printer
+from waza_engine.commands.run import INTERRUPTED, NOT_RUN
+from waza_engine.executors.base import Cancellation
+from waza_engine.results.json_values import plain
+from waza_engine.results.reading.recordings import RecordingError
+from waza_engine.runs.limits.bounded import CancelledRunError
+from waza_engine.runs.limits.cancellation import RunCancellation
+from waza_engine.runs.loading.suite import SuiteError
+from waza_engine.runs.regrading import RegradeRequest, Regrading, prepare_regrading
+from waza_engine.runs.resident import ResidentSuites
+from waza_engine.spec.problems import SuiteFileError
+from waza_engine.strength.document import finding_sentence, strength_document
+from waza_engine.strength.measuring import GraderStrength, measure
+from waza_engine.terminal import complain, say_json
+
+MEASURED, WEAK = 0, 1
+
+
+def strength_command(request: RegradeRequest, output_format: str, seed: int) -> int:
+    """Measure the graders of a record and return the exit code. ``output_format`` is ``text`` or ``json``."""
+    cancellation = RunCancellation()
+    try:
+        with ResidentSuites() as suites:
+            regrading = prepare_regrading(with_files(request), suites)
+            found = measured(regrading, cancellation, seed)
+    except (RecordingError, SuiteFileError, SuiteError) as error:
+        complain(str(error))
+        return NOT_RUN
+    except (KeyboardInterrupt, CancelledRunError):
+        cancellation.request()
+        return INTERRUPTED
+    if output_format == "json":
+        say_json(plain(answer(regrading, found)))
+    else:
+        _tell(regrading, found)
+    return WEAK if any(each.finding for each in found) else MEASURED
+
+
+def measured(regrading: Regrading, cancellation: Cancellation, seed: int = 0) -> list[GraderStrength]:
+    """Return the strength of each grader of a record. Raises ``CancelledRunError``."""
+    return regrading.with_trials(cancellation, lambda tasks: list(measure(tasks, cancellation, seed)))
+
+
+def answer(regrading: Regrading, found: Sequence[GraderStrength]) -> Mapping[str, Any]:
+    """Return the object that programs get."""
+    return {
+        "record": str(regrading.recording.path),
+        "suite": str(regrading.suite.path),
+        "graders": strength_document(found),
+    }
+
+
+def _tell(regrading: Regrading, found: Sequence[GraderStrength]) -> None:
+    printer = Printer()
+    recording = regrading.recording
+    name = recording.header.eval_name or regrading.suite.path.name
+    printer.line((name, "bold"), f": graders measured with {recording.path.name}")
+    table = Table(box=box.SIMPLE, pad_edge=False)
+    for column in ("grader", "tasks", "strength", "does not notice"):
+        table.add_column(column, justify="right" if column == "strength" else "left")
+    printer.table(table, _rows(found))
+    for each in found:
+        if each.finding:
+            printer.line(("⚠", "yellow"), f" {finding_sentence(each)}")
+    for each in found:
+        for check in each.weak_checks:
+            place = ".".join(str(part) for part in check.path)
+            said = f"passes on all {check.tried} changes, so it decides nothing here"
+            printer.line(("⚠", "yellow"), f" `{each.name}`: `{place}` {said}.")
+
+
+def _rows(found: Sequence[GraderStrength]) -> Iterator[Sequence[Part]]:
+    for each in found:
+        tasks = each.tasks[0] if len(each.tasks) == 1 else f"{len(each.tasks)} tasks"
+        if each.not_measured:
+            yield each.name, tasks, ("–", "dim"), (f"not measured: {each.not_measured}", "dim")
+        elif each.strength is None:
+            yield each.name, tasks, ("–", "dim"), (_without_figures(each), "dim")
+        else:
+            missed = [kind for kind, (caught, tried) in each.kinds.items() if caught < tried]
+            yield each.name, tasks, f"{each.strength:.0%}", ", ".join(missed)
+
+
+def _without_figures(found: GraderStrength) -> str:
+    if not found.passed:
+        return "it passes on no recorded trial, so no change can make it fail"
+    return "no change of these trials could matter to it"

@@ -1,0 +1,183 @@
+"""What a grader may want or forbid: the texts that its configuration names, and texts of its patterns."""
+
+from __future__ import annotations
+
+import importlib
+import re
+import string
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from waza_engine.graders.matching.patterns import PatternError, found
+
+MOST_SAMPLES = 40
+_LONGEST = 2_000
+_MOST_REPEATS = 200
+_SYNTAX = frozenset("\\^$.|?*+()[]{}")
+# RE2's words for what Python writes otherwise.
+_RE2_WORDS = {
+    r"\z": r"\Z",
+    "[[:alpha:]]": "[a-zA-Z]",
+    "[[:digit:]]": "[0-9]",
+    "[[:alnum:]]": "[a-zA-Z0-9]",
+    "[[:space:]]": r"\s",
+    "[[:word:]]": r"\w",
+    r"\pL": "[a-zA-Z]",
+    r"\p{L}": "[a-zA-Z]",
+    r"\pN": "[0-9]",
+    r"\p{N}": "[0-9]",
+}
+_FLAGS = re.compile(r"^\(\?([a-zA-Z]+)\)")
+_PARSER = cast("Any", importlib.import_module("re._parser"))
+_CONSTANTS = cast("Any", importlib.import_module("re._constants"))
+_REPEATS = (_CONSTANTS.MAX_REPEAT, _CONSTANTS.MIN_REPEAT, _CONSTANTS.POSSESSIVE_REPEAT)
+_CATEGORIES = {
+    _CONSTANTS.CATEGORY_DIGIT: string.digits,
+    _CONSTANTS.CATEGORY_SPACE: " \n\t",
+    _CONSTANTS.CATEGORY_WORD: string.ascii_letters + string.digits + "_",
+    _CONSTANTS.CATEGORY_NOT_DIGIT: string.ascii_letters,
+    _CONSTANTS.CATEGORY_NOT_SPACE: string.ascii_letters,
+    _CONSTANTS.CATEGORY_NOT_WORD: " .-",
+}
+_ANY = string.ascii_letters + string.digits + " .-_/\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Samples:
+    """Texts for a grader to notice; ``complete`` is false when there may be some that are not known."""
+
+    texts: tuple[str, ...] = ()
+    complete: bool = True
+
+
+def samples_of(value: object) -> Samples:
+    """Return the texts that a configuration names, keys included, and texts that its patterns match."""
+    return samples_of_texts(_texts_in(value))
+
+
+def samples_of_texts(texts: Iterable[str]) -> Samples:
+    """Return these texts and, for those that read as patterns, texts that they match."""
+    known: dict[str, None] = {}
+    complete = True
+    for text in texts:
+        if _SYNTAX.isdisjoint(text):
+            known[text] = None
+            continue
+        matched = pattern_samples(text)
+        complete = complete and bool(matched)
+        known |= dict.fromkeys([*matched, text])
+    return Samples(tuple(known)[:MOST_SAMPLES], complete and len(known) <= MOST_SAMPLES)
+
+
+def pattern_samples(pattern: str) -> Sequence[str]:
+    """Return short texts that the pattern matches, by search; nothing when none is found."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            parsed = _PARSER.parse(_for_python(pattern))
+        tries = [_Writer(choice).text(parsed) for choice in range(4)]
+    except (re.error, RecursionError, OverflowError, ValueError):
+        return ()
+    return [text for text in dict.fromkeys(tries) if len(text) <= _LONGEST and _matches(pattern, text)]
+
+
+def _for_python(pattern: str) -> str:
+    for word, same in _RE2_WORDS.items():
+        pattern = pattern.replace(word, same)
+    # What else RE2 has for flags does not change what a text must hold.
+    return _FLAGS.sub(lambda found: f"(?{kept})" if (kept := _known_flags(found.group(1))) else "", pattern)
+
+
+def _known_flags(flags: str) -> str:
+    return "".join(flag for flag in flags if flag in "ims")
+
+
+def _matches(pattern: str, text: str) -> bool:
+    try:
+        return found(pattern, text)
+    except PatternError:
+        return False
+
+
+def _texts_in(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for key, item in cast("Mapping[Any, Any]", value).items():
+            yield from _texts_in(item)
+            if isinstance(item, Mapping):
+                yield from (str(name) for name in cast("Mapping[Any, Any]", item))
+            del key
+    elif isinstance(value, list | tuple):
+        for item in cast("Sequence[Any]", value):
+            yield from _texts_in(item)
+
+
+class _Writer:
+    """Writes one text of a parsed pattern; ``choice`` says which way is taken where there are several."""
+
+    def __init__(self, choice: int) -> None:
+        self._choice = choice
+        self._groups: dict[int, str] = {}
+
+    def text(self, parsed: Any) -> str:
+        return "".join(self._part(operation, argument) for operation, argument in parsed)
+
+    def _part(self, operation: Any, argument: Any) -> str:
+        if operation is _CONSTANTS.LITERAL:
+            return chr(argument)
+        if operation is _CONSTANTS.NOT_LITERAL:
+            return _other_than({chr(argument)})
+        if operation is _CONSTANTS.ANY:
+            return "x"
+        if operation is _CONSTANTS.IN:
+            return self._one_of(argument)
+        if operation is _CONSTANTS.BRANCH:
+            ways = argument[1]
+            return self.text(ways[self._choice % len(ways)])
+        if operation in _REPEATS:
+            least, most, repeated = argument
+            # An even choice takes what may be left out, too.
+            times = max(least, 1 - self._choice % 2)
+            return "".join(self.text(repeated) for _ in range(min(times, int(most), _MOST_REPEATS)))
+        if operation is _CONSTANTS.SUBPATTERN:
+            written = self.text(argument[-1])
+            if argument[0] is not None:
+                self._groups[argument[0]] = written
+            return written
+        if operation is _CONSTANTS.GROUPREF:
+            return self._groups.get(argument, "")
+        if operation is _CONSTANTS.ATOMIC_GROUP:
+            return self.text(argument)
+        return ""
+
+    def _one_of(self, items: Sequence[Any]) -> str:
+        chosen: list[str] = []
+        for operation, argument in items:
+            if operation is _CONSTANTS.LITERAL:
+                chosen.append(chr(argument))
+            elif operation is _CONSTANTS.RANGE:
+                chosen += [chr(argument[0]), chr(argument[1])]
+            elif operation is _CONSTANTS.CATEGORY:
+                chosen.append(_CATEGORIES.get(argument, "x")[0])
+        if items and items[0][0] is _CONSTANTS.NEGATE:
+            return _other_than(_members(items[1:]))
+        return chosen[self._choice % len(chosen)] if chosen else ""
+
+
+def _members(items: Sequence[Any]) -> set[str]:
+    members: set[str] = set()
+    for operation, argument in items:
+        if operation is _CONSTANTS.LITERAL:
+            members.add(chr(argument))
+        elif operation is _CONSTANTS.RANGE:
+            members |= {each for each in _ANY if argument[0] <= ord(each) <= argument[1]}
+        elif operation is _CONSTANTS.CATEGORY:
+            members |= set(_CATEGORIES.get(argument, ""))
+    return members
+
+
+def _other_than(members: set[str]) -> str:
+    return next((each for each in _ANY if each not in members), "~")

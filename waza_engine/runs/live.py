@@ -1,0 +1,402 @@
+"""Judging recorded answers again while a suite is edited: what an edit touches, at once, and nothing else.
+
+A session holds the record, the loaded suite, its graders and warm workers. Each update brings open texts;
+what they change is judged again and told, the touched grader first. The newest update wins.
+
+Architecture invariant: an edit executes nothing. No agent, judge or program is started and no plug-in loaded;
+assertions are evaluated by the worker of every run, within its deadline. A grader that would need more keeps
+the verdict that was recorded, and one that was never asked says nothing.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextvars import copy_context
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from waza_engine.assertions.evaluator import AssertionEvaluator
+from waza_engine.graders.base import GraderError, GradingContext
+from waza_engine.graders.matching.patterns import current_workers
+from waza_engine.graders.registry import BUILT_IN_TYPES, AnyGrader, create
+from waza_engine.results.reading.recordings import RecordedTask, RecordedTrial, Recording
+from waza_engine.results.record import Validation
+from waza_engine.runs.agent.workspace import WorkspaceError
+from waza_engine.runs.grading.graders import BuiltGrader, grade_expected, grade_here
+from waza_engine.runs.grading.recorded_verdicts import ORIGIN, RECORDED, has_verdict, needs_workspace
+from waza_engine.runs.grading.workers import GradingWorkers
+from waza_engine.runs.limits.cancellation import RunCancellation
+from waza_engine.runs.loading.suite import SuiteError
+from waza_engine.runs.recorded_trials import with_review, without_workspace
+from waza_engine.runs.regrading import RegradeRequest, Regrading, prepare_regrading
+from waza_engine.runs.resident import ResidentSuites
+from waza_engine.runs.trials.trial import TrialTask
+from waza_engine.spec.grader_entry import GraderEntry
+from waza_engine.spec.problems import SuiteFileError
+from waza_engine.spec.reading.suite_files import SuiteFiles
+from waza_engine.spec.reading.watched_files import WatchedFiles
+
+IDLE_SECONDS = 600.0
+"""How long workers stay warm between two edits."""
+PATIENCE_SECONDS = 0.3
+"""How long a newer edit waits for an assertion of an older one before its worker is ended."""
+Place = tuple[int, int, str]
+"""Of a verdict: the position of its task and of its trial, and its name."""
+_ELSEWHERE = "graders of other packages are not loaded by an edit"
+
+
+@dataclass(frozen=True, slots=True)
+class LiveRequest:
+    """What a session judges: the trials of a record, or one of each task (from 1).
+
+    Without ``assertions`` the graders that evaluate some keep their recorded verdicts.
+    """
+
+    record: Path
+    suite: Path
+    assertions: bool = True
+    trial: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LiveTask:
+    """What a grader says of the trials of one recorded task, in their order."""
+
+    recorded: RecordedTask
+    trials: Sequence[tuple[RecordedTrial, Validation]]
+
+
+@dataclass(frozen=True, slots=True)
+class LiveVerdicts:
+    """What a grader says by the texts of an update, of every task whose verdicts were made anew, by its key.
+
+    Updates count from 1 in a session.
+    The key is the id of the task; of several with one id the later ones get a number.
+    """
+
+    update: int
+    grader: str
+    tasks: Mapping[str, LiveTask]
+
+
+@dataclass(frozen=True, slots=True)
+class LiveUpdate:
+    """How an update ended. ``message`` says what cannot be read; ``judged`` counts verdicts made anew.
+
+    ``silent`` are the tasks that say nothing for now, with the reason.
+    """
+
+    status: Literal["judged", "superseded", "unreadable"]
+    judged: int = 0
+    message: str = ""
+    silent: Mapping[str, str] | None = None
+
+
+@dataclass(eq=False)
+class _Work:
+    """An update under way."""
+
+    number: int
+    newer: threading.Event
+    ended: RunCancellation
+
+    def supersede(self) -> None:
+        """Stop it after the verdict that it is at, or in the midst of it when that takes long."""
+        self.newer.set()
+        patience = threading.Timer(PATIENCE_SECONDS, self.ended.request)
+        patience.daemon = True
+        patience.start()
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """A verdict and all that decided it: as long as this is the same, it holds."""
+
+    by: object
+    key: object
+    files: WatchedFiles
+    verdict: Validation | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """One grader of one task: what it is, and what decides its verdicts beside the recorded trial.
+
+    ``built`` is None for a list of ``expected``.
+    """
+
+    name: str
+    position: int
+    recorded: RecordedTask
+    task: TrialTask
+    base: GradingContext
+    key: object
+    built: BuiltGrader | None
+
+    @property
+    def by(self) -> object:
+        """What judges: the same object, or an equal one, for as long as the same is written."""
+        if self.built is None:
+            return self.task.spec.expected
+        return self.built.grader if self.built.grader is not None else (self.built.error, self.built.entry)
+
+
+class LiveSession:
+    """A record that is judged again as its suite is edited. Thread-safe; ``close`` ends its workers."""
+
+    def __init__(self, request: LiveRequest) -> None:
+        self.request = request
+        self.workers = GradingWorkers(IDLE_SECONDS)
+        self._suites = ResidentSuites(create=_built_in, settled=True)
+        self._lock, self._turn = threading.Lock(), threading.Lock()
+        self._texts: dict[Path, str] = {}
+        self._number = 0
+        self._closed = False
+        self._work: _Work | None = None
+        self._recording: Recording | None = None
+        self._made: dict[Place, _Made] = {}
+        self._known: set[int] = set()
+        self._contexts: dict[tuple[int, int], tuple[object, GradingContext]] = {}
+
+    def recording(self) -> Recording:
+        """Return the record. Raises ``RecordingError``."""
+        return self._suites.recording(self.request.record)
+
+    def update(self, changes: Mapping[Path, str | None], tell: Callable[[LiveVerdicts], None]) -> LiveUpdate:
+        """Take open texts by absolute path, None for one that was closed; judge again what they touch.
+
+        ``tell`` gets the verdicts grader by grader, those that were edited first. Raises ``RecordingError``.
+        """
+        with self._lock:
+            for path, text in changes.items():
+                if text is None:
+                    self._texts.pop(path, None)
+                else:
+                    self._texts[path] = text
+            self._number += 1
+            number = self._number
+            if self._work is not None:
+                self._work.supersede()
+        with self._turn:
+            with self._lock:
+                if number != self._number or self._closed:
+                    return LiveUpdate("superseded")
+                work = self._work = _Work(number, threading.Event(), RunCancellation())
+                texts = dict(self._texts)
+            try:
+                return copy_context().run(self._judge, texts, work, tell)
+            except (SuiteFileError, SuiteError) as error:
+                return LiveUpdate("unreadable", message=str(error))
+            finally:
+                with self._lock:
+                    self._work = None
+
+    def close(self) -> None:
+        """End what is under way and the workers; can be called twice."""
+        with self._lock:
+            self._closed = True
+            if self._work is not None:
+                self._work.newer.set()
+                self._work.ended.request()
+        self.workers.close()
+        self._suites.close()
+
+    def _judge(
+        self, texts: Mapping[Path, str], work: _Work, tell: Callable[[LiveVerdicts], None]
+    ) -> LiveUpdate:
+        request = RegradeRequest(self.request.record, self.request.suite, overlays=texts)
+        regrading = prepare_regrading(request, self._suites)
+        if regrading.recording is not self._recording:
+            self._recording = regrading.recording
+            self._made, self._contexts = {}, {}
+        names = _Keys(regrading.recording)
+        groups, silent = self._questions(regrading, names)
+        # Whoever was not there at the last update is the one that was edited.
+        order = sorted(groups, key=lambda name: all(id(each.by) in self._known for each in groups[name]))
+        self._made = {place: made for place, made in self._made.items() if place[2] in groups}
+        self._known = {id(each.by) for group in groups.values() for each in group}
+        judged = 0
+        with self.workers.lent(work.ended) as workers:
+            current_workers.set(workers.patterns)
+            for name in order:
+                found, made = self._verdicts(regrading, groups[name], workers.assertions, work)
+                if work.newer.is_set():
+                    return LiveUpdate("superseded", judged)
+                self._made |= made
+                judged += len(made)
+                if found:
+                    tell(LiveVerdicts(work.number, name, {names.of(task.recorded): task for task in found}))
+        return LiveUpdate("judged", judged, silent=silent)
+
+    def _questions(
+        self, regrading: Regrading, names: _Keys
+    ) -> tuple[dict[str, list[_Question]], dict[str, str]]:
+        groups: dict[str, list[_Question]] = {}
+        silent: dict[str, str] = {}
+        for position, (recorded, selected) in enumerate(regrading.pairs):
+            task = selected.trial
+            if task is None:
+                silent[names.of(recorded)] = selected.source.error
+                continue
+            try:
+                base = regrading.base_context(selected, task, None)
+            except WorkspaceError as error:
+                silent[names.of(recorded)] = str(error)
+                continue
+            key = _key(base)
+            asked: list[tuple[str, BuiltGrader | None]] = [(built.name, built) for built in task.graders]
+            asked += [(name, None) for name in (task.expected_names if task.grade_expected else ())]
+            for name, built in asked:
+                question = _Question(name, position, recorded, task, base, key, built)
+                groups.setdefault(name, []).append(question)
+        return groups, silent
+
+    def _verdicts(
+        self,
+        regrading: Regrading,
+        group: Sequence[_Question],
+        assertions: AssertionEvaluator,
+        work: _Work,
+    ) -> tuple[list[LiveTask], dict[Place, _Made]]:
+        """Return the tasks whose verdicts of a grader are made anew, and these; nothing when it is late."""
+        found: list[LiveTask] = []
+        made: dict[Place, _Made] = {}
+        # What one grader reads is kept for its other trials, and so is the note of it.
+        watched: dict[int, WatchedFiles] = {}
+        unchanged: dict[int, bool] = {}
+        for question in group:
+            anew = False
+            trials: list[tuple[RecordedTrial, Validation]] = []
+            for trial in question.recorded.trials:
+                if work.newer.is_set():
+                    return [], {}
+                if self.request.trial not in (None, trial.position) or not trial.gradable:
+                    continue
+                place = (question.position, trial.position, question.name)
+                known = self._made.get(place)
+                if known is None or not self._holds(known, question, regrading.files, unchanged):
+                    files = watched.setdefault(id(question.by), WatchedFiles.over(regrading.files))
+                    context = self._context(regrading, question, trial)
+                    context = replace(context, assertions=assertions, files=files)
+                    verdict = self._verdict(question, trial, context)
+                    known = made[place] = _Made(question.by, question.key, files, verdict)
+                    anew = True
+                if known.verdict is not None:
+                    trials.append((trial, known.verdict))
+            if anew and trials:
+                found.append(LiveTask(question.recorded, trials))
+        return found, made
+
+    def _holds(
+        self, known: _Made, question: _Question, files: SuiteFiles, unchanged: dict[int, bool]
+    ) -> bool:
+        """Tell whether a verdict would come out the same, as far as anything could have changed it."""
+        built = question.built
+        if built is not None and built.grader is not None:
+            if known.by is not built.grader or known.key != question.key:
+                return False
+            if not self._stays(built) and (built.grader.needs_workspace or built.grader.reads_disk):
+                return False
+        elif known.by != question.by or known.key != question.key:
+            return False
+        watched = known.files
+        if id(watched) not in unchanged:
+            unchanged[id(watched)] = watched.are_as_read(files)
+        return unchanged[id(watched)]
+
+    def _verdict(
+        self, question: _Question, trial: RecordedTrial, context: GradingContext
+    ) -> Validation | None:
+        built = question.built
+        if built is None:
+            expected = question.task.spec.expected
+            return next(iter(grade_expected(expected, context, (question.name,))), None)
+        if self._stays(built):
+            return _recorded(built, trial)
+        if context.workspace is None:
+            if needs_workspace(built) and has_verdict(built, trial):
+                return _recorded(built, trial)
+            built = without_workspace(built)
+        return with_review(grade_here(built, context), trial)
+
+    def _context(self, regrading: Regrading, question: _Question, trial: RecordedTrial) -> GradingContext:
+        place = (question.position, trial.position)
+        known = self._contexts.get(place)
+        if known is None or known[0] != question.key:
+            known = self._contexts[place] = question.key, regrading.trial_context(question.base, trial)
+        return known[1]
+
+    def _stays(self, built: BuiltGrader) -> bool:
+        """Tell whether a grader keeps its recorded verdict: what it would take is not for an edit."""
+        grader = built.grader
+        if grader is None:
+            return bool(built.entry.type) and built.entry.type not in BUILT_IN_TYPES
+        if grader.judged or grader.runs_program or grader.reviewed or grader.writes_files:
+            return True
+        return grader.evaluates and not self.request.assertions
+
+
+class _Keys:
+    """The names of the tasks of a record: their ids, with a number for those that occur again."""
+
+    def __init__(self, recording: Recording) -> None:
+        self._names: dict[int, str] = {}
+        seen: dict[str, int] = {}
+        for task in recording.tasks:
+            seen[task.id] = seen.get(task.id, 0) + 1
+            self._names[id(task)] = task.id if seen[task.id] == 1 else f"{task.id}-{seen[task.id]}"
+
+    def of(self, task: RecordedTask) -> str:
+        return self._names[id(task)]
+
+
+def never_judged(session: LiveSession) -> Iterator[str]:
+    """Yield in words what a session does not judge."""
+    yield "judges, programs, scripts, people and graders of other packages keep what they said in the run"
+    if not session.request.assertions:
+        yield "assertions are not evaluated, as the settings want it"
+
+
+def _built_in(entry: GraderEntry) -> AnyGrader:
+    """Return the grader of an entry as ``create`` does, but load no plug-in. Raises ``GraderError``."""
+    if entry.type and entry.type not in BUILT_IN_TYPES:
+        raise GraderError(_ELSEWHERE)
+    return create(entry)
+
+
+def _key(base: GradingContext) -> tuple[Any, ...]:
+    """Return what graders see of a task."""
+    return (
+        base.prompt,
+        base.turns,
+        base.hint,
+        base.reference,
+        base.metadata,
+        base.task_id,
+        base.task_name,
+        base.task_description,
+        base.fixtures_directory,
+        base.suite_directory,
+    )
+
+
+def _recorded(built: BuiltGrader, trial: RecordedTrial) -> Validation | None:
+    """Return what a grader of this name and type said in the run, None when it was not asked."""
+    found = (trial.outcome.validations or {}).get(built.name)
+    if found is None:
+        return None
+    if not {found.type, built.entry.type} <= set(BUILT_IN_TYPES):
+        # To ask what else is known would load it.
+        if found.type != built.entry.type:
+            return None
+    elif not has_verdict(built, trial):
+        return None
+    return replace(
+        found,
+        type=built.entry.type,
+        score=min(1.0, max(0.0, found.score)),
+        weight=built.entry.weight,
+        details={**found.details, ORIGIN: RECORDED},
+    )

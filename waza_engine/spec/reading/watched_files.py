@@ -1,0 +1,64 @@
+"""The files of a suite, with a note of what was read: whoever read them is right while they are the same."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Self
+
+from waza_engine import files
+from waza_engine.spec.reading.suite_files import SuiteFiles, Version
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WatchedFiles(SuiteFiles):
+    """Files as others, that remember which of them were looked at and as what."""
+
+    _seen: dict[Path, Version | None] = field(default_factory=dict[Path, Version | None])
+    _unsure: set[Path] = field(default_factory=set[Path])
+
+    @classmethod
+    def over(cls, found: SuiteFiles) -> Self:
+        """Return the same files, watched from now on."""
+        return cls(found._texts, found._identities)
+
+    def are_as_read(self, now: SuiteFiles) -> bool:
+        """Tell whether everything that was looked at is read as the same now; unsure is no."""
+        if self._unsure:
+            return False
+        return all(now.version(path) == version for path, version in self._seen.items())
+
+    def bytes_of(self, path: Path, limit: int, *, within: files.Boundary | None = None) -> bytes:
+        """Return the content of a file as ``SuiteFiles`` does. Raises ``FileError``."""
+        self._look_at(path)
+        return SuiteFiles.bytes_of(self, path, limit, within=within)
+
+    def is_named(self, path: Path) -> bool:
+        """Whether anything but a directory has this name."""
+        self._look_at(path)
+        return SuiteFiles.is_named(self, path)
+
+    def is_there(self, path: Path) -> bool:
+        """Whether something can be seen at a place, be it a directory."""
+        self._look_at(path)
+        return SuiteFiles.is_there(self, path)
+
+    def has_entry(self, path: Path) -> bool:
+        """Whether a directory has this entry, be it a link that leads nowhere."""
+        self._look_at(path)
+        return SuiteFiles.has_entry(self, path)
+
+    def listing(self, directory: Path) -> Iterable[tuple[str, bool]] | None:
+        """Return the names in a directory with whether each is one; None when there is no such directory."""
+        self._unsure.add(directory)
+        return SuiteFiles.listing(self, directory)
+
+    def _look_at(self, path: Path) -> None:
+        now, version = time.time_ns(), self.version(path)
+        if path in self._seen and self._seen[path] != version:
+            self._unsure.add(path)
+        self._seen.setdefault(path, version)
+        if version is not None and not version.is_settled(now):
+            self._unsure.add(path)

@@ -1,0 +1,55 @@
+"""What was found out about the strength of graders, as programs read it and as people do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from waza_engine.strength.measuring import GraderStrength
+
+Document = dict[str, Any]
+
+
+def strength_document(found: Sequence[GraderStrength]) -> list[Document]:
+    """Return an object for each grader.
+
+    ``strength`` is 0..1, null where there is nothing to tell; ``finding`` is null, ``never fails`` or ``never
+    passes``; ``not_measured`` is there instead of figures, and says why.
+    """
+    return [_grader(each) for each in found]
+
+
+def finding_sentence(found: GraderStrength) -> str:
+    """Return in one sentence what is wrong with a weak grader and how that is known, "" for all others."""
+    trials = f"{found.trials} recorded {'trial' if found.trials == 1 else 'trials'}"
+    if found.finding == "never fails":
+        return (
+            f"`{found.name}` passes on everything: on {trials} and on all {found.asked} changes of them "
+            f"({', '.join(found.asked_kinds)})."
+        )
+    if found.finding == "never passes":
+        return (
+            f"`{found.name}` fails on everything: on {trials}, where other graders passed, and on all "
+            f"{found.asked} changes of them, what it names included."
+        )
+    return ""
+
+
+def _grader(found: GraderStrength) -> Document:
+    named: Document = {"name": found.name, "type": found.type, "tasks": list(found.tasks)}
+    if found.not_measured:
+        return {**named, "strength": None, "finding": None, "not_measured": found.not_measured}
+    return {
+        **named,
+        "strength": found.strength,
+        "trials": found.trials,
+        "passed": found.passed,
+        "caught": found.caught,
+        "tried": found.tried,
+        "kinds": {kind: {"caught": caught, "tried": tried} for kind, (caught, tried) in found.kinds.items()},
+        "finding": found.finding or None,
+        **({"message": finding_sentence(found)} if found.finding else {}),
+        "passed_on": list(found.asked_kinds) if found.finding == "never fails" else [],
+        "asked": found.asked,
+        "weak_checks": [{"path": list(check.path), "tried": check.tried} for check in found.weak_checks],
+    }
