@@ -174,9 +174,12 @@ def _task(report: TaskReport) -> Answer:
 
 def _failures(report: TaskReport, grader: str) -> list[dict[str, Any]]:
     """Return what does not hold in the first trial in which this grader found that."""
-    verdicts = ((trial.validations or {}).get(grader) for trial in report.task.trials)
-    failures = (failures_of(verdict) for verdict in verdicts if verdict is not None)
-    return next((found for found in failures if found), [])
+    for trial in report.task.trials:
+        verdict = (trial.validations or {}).get(grader)
+        failures = [] if verdict is None else failures_of(verdict)
+        if failures:
+            return failures
+    return []
 
 
 def grader_answer(now: GraderResult, recorded: GraderResult | None, origin: str) -> Answer:

@@ -104,7 +104,7 @@ def hover_in_steps(
         return _of_type(pointed.node, catalog, page)
     if kind not in LANGUAGES and document.kind == "eval" and _is_task_glob(document, pointed.node):
         kind = TASK_GLOB
-    if kind in NAMING_KINDS and kind is not None:
+    if kind in NAMING_KINDS:
         text = named_thing(document, workspace, pointed.node, kind)
         return Hover(pointed.node.span, text) if text is not None else None
     if kind in LANGUAGES:
