@@ -34,6 +34,7 @@ def did_save(ls: WazaServer, params: types.DidSaveTextDocumentParams) -> None:
     if was_written and ls.abilities.pulls_diagnostics and ls.abilities.refreshes_diagnostics:
         ls.workspace_diagnostic_refresh(None)
     ls.diagnostics.edited(params.text_document.uri)
+    ls.forget_estimates()
 
 
 def did_close(ls: WazaServer, params: types.DidCloseTextDocumentParams) -> None:
