@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -36,7 +37,7 @@ def suite(tmp_path: Path) -> Path:
     return write_record(path, {"one": [trial("The service is healthy. It has 3 replicas.", "bash")]})
 
 
-def weak(found: list[types.Diagnostic]) -> list[tuple[int, str]]:
+def weak(found: Sequence[types.Diagnostic]) -> list[tuple[int, str]]:
     return [(each.range.start.line, str(each.code)) for each in found if each.code == "weak-grader"]
 
 
