@@ -162,9 +162,10 @@ PULLED_DIAGNOSTICS = Feature(
     types.TEXT_DOCUMENT_DIAGNOSTIC,
     "diagnostics.pull",
     "in slices",
-    types.DiagnosticOptions(inter_file_dependencies=True, workspace_diagnostics=False, identifier="waza"),
+    types.DiagnosticOptions(inter_file_dependencies=True, workspace_diagnostics=True, identifier="waza"),
 )
-"""Only for clients that ask for diagnostics themselves, which then get none pushed."""
+PULLED_WORKSPACE_DIAGNOSTICS = Feature(types.WORKSPACE_DIAGNOSTIC, "diagnostics.pull_workspace", "in slices")
+"""Both only for clients that ask for diagnostics themselves, which then get none pushed."""
 
 
 def _load(place: str) -> Callable[..., Any]:
