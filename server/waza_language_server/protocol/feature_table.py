@@ -120,6 +120,13 @@ FEATURES = (
     Feature(types.TEXT_DOCUMENT_DEFINITION, "navigation.definition", options=types.DefinitionOptions()),
     Feature(types.TEXT_DOCUMENT_REFERENCES, "navigation.references", options=types.ReferenceOptions()),
     Feature(
+        types.TEXT_DOCUMENT_PREPARE_CALL_HIERARCHY,
+        "call_hierarchy.prepare",
+        options=types.CallHierarchyOptions(),
+    ),
+    Feature(types.CALL_HIERARCHY_INCOMING_CALLS, "call_hierarchy.incoming", "in slices"),
+    Feature(types.CALL_HIERARCHY_OUTGOING_CALLS, "call_hierarchy.outgoing", "in slices"),
+    Feature(
         types.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT,
         "navigation.highlights",
         options=types.DocumentHighlightOptions(),
