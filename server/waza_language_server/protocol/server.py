@@ -111,7 +111,7 @@ class WazaServer(LanguageServer):
         return Diagnostics(self.session, publish, self._meet_unknown_type, self.idle.disturb)
 
     @cached_property
-    def workspace_problems(self) -> WorkspaceProblems:
+    def workspace_problems(self) -> WorkspaceProblems[types.Diagnostic]:
         """The problems of the suite files that are not open."""
         from waza_language_server.protocol.handlers.diagnostics import converted
         from waza_language_server.protocol.services.workspace_problems import WorkspaceProblems

@@ -48,8 +48,10 @@ async def pull_workspace(
 ) -> types.WorkspaceDiagnosticReport:
     """Answer with what is new of the problems of files that are not open."""
     previous = {known.uri: known.value for known in params.previous_result_ids}
+    found = await ls.diagnostics.worked_out(ls.workspace_problems.reports(previous))
+    full = types.WorkspaceFullDocumentDiagnosticReport
     return types.WorkspaceDiagnosticReport(
-        await ls.diagnostics.worked_out(ls.workspace_problems.reports(previous))
+        [full(uri=each.uri, items=each.items, result_id=each.result_id) for each in found]
     )
 
 

@@ -1,7 +1,8 @@
 """The problems of the suite files that are not open: judged once, and again when something near them changed.
 
 What is open is asked for by itself and left out. Files count as near a change when they lie below the folder
-around it; a ``SKILL.md`` or ``.waza.yaml`` concerns all.
+around it; a ``SKILL.md`` or ``.waza.yaml`` concerns all. What an edit changes elsewhere is told when it is
+saved.
 """
 
 from __future__ import annotations
@@ -9,14 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-from lsprotocol import types
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from waza_language_server.analysis.diagnose import diagnose_in_steps
 from waza_language_server.project.claim import CONFIG_NAMES
 from waza_language_server.project.document import Document
 from waza_language_server.project.suite_files import SKILL_NAME, files_of_workspace
+
+Shown = TypeVar("Shown")
+"""What the client is shown of a problem."""
 
 if TYPE_CHECKING:
     from waza_engine.steps import Steps
@@ -24,8 +26,7 @@ if TYPE_CHECKING:
     from waza_language_server.project.suite_files import SuiteSource
     from waza_language_server.protocol.services.session import Session
 
-    Convert = Callable[[Document, tuple[Problem, ...]], Steps[list[types.Diagnostic]]]
-    Report = types.WorkspaceDocumentDiagnosticReport
+    Convert = Callable[[Document, tuple[Problem, ...]], Steps[list[Shown]]]
 
 MOST_PROBLEMS = 10_000
 """Problems of all closed files together; nobody reads more, and each costs the client."""
@@ -34,24 +35,33 @@ _CONCERN_ALL = frozenset({SKILL_NAME, *CONFIG_NAMES})
 
 
 @dataclass(frozen=True, slots=True)
-class _Judged:
+class Report(Generic[Shown]):
+    """What a client is to show of a file from now on; the result is named when it is asked again."""
+
+    uri: str
+    items: Sequence[Shown]
+    result_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged(Generic[Shown]):
     """What was said of a file, and how many changes had been told by then."""
 
     uri: str
     text: str
     changes: int
-    items: Sequence[types.Diagnostic]
+    items: Sequence[Shown]
     result_id: str
 
 
-class WorkspaceProblems:
+class WorkspaceProblems(Generic[Shown]):
     """Answers ``workspace/diagnostic``; one for each session."""
 
-    def __init__(self, session: Session, convert: Convert) -> None:
+    def __init__(self, session: Session, convert: Convert[Shown]) -> None:
         """``convert`` makes what the client is shown of the problems of a document."""
         self._session = session
         self._convert = convert
-        self._judged: dict[Path, _Judged] = {}
+        self._judged: dict[Path, _Judged[Shown]] = {}
         self._changes: list[Path | None] = [None]
         self._forgotten = 0
         self._complete_at = -1
@@ -66,12 +76,12 @@ class WorkspaceProblems:
             self._forgotten += len(self._changes) - 1
             self._changes = [None]
 
-    def reports(self, previous: Mapping[str, str]) -> Steps[list[Report]]:
+    def reports(self, previous: Mapping[str, str]) -> Steps[list[Report[Shown]]]:
         """Return what is new since the results that a client has, by URI: problems, or none."""
         yield from self._judge()
         opened = {document.uri for document in self._session.documents}
         known = {each.uri: each for each in self._judged.values() if each.uri not in opened}
-        found: list[Report] = []
+        found: list[Report[Shown]] = []
         shown = 0
         for uri, judged in known.items():
             shown += len(judged.items)
@@ -79,9 +89,11 @@ class WorkspaceProblems:
                 break
             if previous.get(uri, _CLEAN) == judged.result_id:
                 continue
-            found.append(_report(uri, judged.items, judged.result_id))
-        gone = (uri for uri in previous if uri not in known and uri not in opened and previous[uri] != _CLEAN)
-        found += (_report(uri, (), _CLEAN) for uri in gone)
+            found.append(Report(uri, judged.items, judged.result_id))
+        nothing: tuple[Shown, ...] = ()
+        for uri, result in previous.items():
+            if uri not in known and uri not in opened and result != _CLEAN:
+                found.append(Report(uri, nothing, _CLEAN))
         return found
 
     def _judge(self) -> Steps[None]:
@@ -109,7 +121,7 @@ class WorkspaceProblems:
         if known is not None and text.known and known.text == text.value and not self._concerns(path, known):
             return
         kind = workspace.project.claim(path, text.value) if text.known else None
-        items: list[types.Diagnostic] = []
+        items: list[Shown] = []
         if kind is not None:
             document = Document(file.uri, 0, text.value, kind)
             yield from document.read_in_steps()
@@ -120,14 +132,10 @@ class WorkspaceProblems:
         result_id = f"{hash(repr(items)):x}" if items else _CLEAN
         self._judged[path] = _Judged(file.uri, text.value if text.known else "", now, items, result_id)
 
-    def _concerns(self, path: Path, known: _Judged) -> bool:
+    def _concerns(self, path: Path, known: _Judged[Shown]) -> bool:
         """Whether a change that was told since concerns a file."""
         since = max(known.changes - self._forgotten, 0)
         return any(folder is None or path.is_relative_to(folder) for folder in self._changes[since:])
-
-
-def _report(uri: str, items: Sequence[types.Diagnostic], result_id: str) -> Report:
-    return types.WorkspaceFullDocumentDiagnosticReport(uri=uri, items=items, result_id=result_id)
 
 
 _CLEAN = "clean"
