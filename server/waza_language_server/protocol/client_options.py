@@ -15,6 +15,7 @@ class ClientOptions:
     ``run_with_command`` one that asks for the options of a run and starts it.
     ``severity`` are severities by code, as they were given. ``run_events`` tells whether the client wants to
     hear all that runs tell.
+    ``run`` is what its settings say of runs, as it was given.
     ``shows_changes`` tells that it has the command ``waza.showChange``,
     ``draws_marks`` that it asks for ``waza/marks`` when it is told that they have changed.
     """
@@ -27,6 +28,7 @@ class ClientOptions:
     shows_changes: bool = False
     draws_marks: bool = False
     run_with_command: str | None = None
+    run: object = None
 
 
 def client_options(given: object) -> ClientOptions:
@@ -43,6 +45,7 @@ def client_options(given: object) -> ClientOptions:
         options.get("showsChanges") is True,
         options.get("drawsMarks") is True,
         _word(options.get("runWithCommand")),
+        options.get("run"),
     )
 
 

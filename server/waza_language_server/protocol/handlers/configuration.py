@@ -25,11 +25,22 @@ def did_change(ls: WazaServer, params: types.DidChangeConfigurationParams) -> No
     if not isinstance(section, dict):
         return
     _take_severities(ls, cast("dict[str, Any]", section).get("diagnostics"))
+    _take_run_options(ls, cast("dict[str, Any]", section).get("run"))
     interpreter: Any = cast("dict[str, Any]", section).get("interpreter")
     if isinstance(interpreter, str) and interpreter and ls.trusted:
         ls.options = replace(ls.options, interpreter=interpreter)
         ls.runs.use_interpreter(interpreter)
         forget_types(ls)
+
+
+def _take_run_options(ls: WazaServer, section: object) -> None:
+    if not isinstance(section, dict):
+        return
+    ls.options = replace(ls.options, run=cast("dict[str, object]", section))
+    ls.__dict__.pop("run_options", None)
+    ls.forget_estimates()
+    if ls.abilities.refreshes_code_lenses:
+        ls.workspace_code_lens_refresh(None)
 
 
 def _take_severities(ls: WazaServer, section: object) -> None:

@@ -38,6 +38,7 @@ def did_save(ls: WazaServer, params: types.DidSaveTextDocumentParams) -> None:
         ls.workspace_diagnostic_refresh(None)
     ls.diagnostics.edited(params.text_document.uri)
     ls.files_changed(_paths(params.text_document.uri))
+    ls.forget_estimates()
 
 
 def did_close(ls: WazaServer, params: types.DidCloseTextDocumentParams) -> None:

@@ -64,6 +64,7 @@ def read_workspace(ls: WazaServer) -> Steps[None]:
 def refresh_scores(ls: WazaServer) -> None:
     """Read the results again and ask the client for inlay hints and lenses again: there are new scores."""
     ls.session.project.scores.forget()
+    ls.forget_estimates()
     _tell_marks_changed(ls)
     if ls.abilities.refreshes_inlay_hints:
         ls.workspace_inlay_hint_refresh(None)
@@ -73,6 +74,7 @@ def refresh_scores(ls: WazaServer) -> None:
 
 def _look_again(ls: WazaServer) -> None:
     ls.session.files_changed()
+    ls.forget_estimates()
     ls.idle.add("workspace", lambda: read_workspace(ls))
     ls.diagnostics.all_again()
     if ls.abilities.pulls_diagnostics and ls.abilities.refreshes_diagnostics:
