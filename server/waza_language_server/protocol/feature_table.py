@@ -15,6 +15,7 @@ from lsprotocol import types
 from waza_language_server.protocol.own_requests import (
     FILE_MARKS,
     MARKS,
+    RECORDED_RUNS,
     RECORDED_TEXT,
     RESULT_DOCUMENT,
     RUNNABLES,
@@ -103,6 +104,7 @@ FEATURES = (
     Feature(FILE_MARKS, "marks.file_marks", "in slices"),
     Feature(TESTS, "suite_tree.tests", "in slices"),
     Feature(RESULT_DOCUMENT, "result_document.result_document", "in slices"),
+    Feature(RECORDED_RUNS, "result_document.recorded_runs", "in slices"),
     Feature(
         types.TEXT_DOCUMENT_CODE_ACTION,
         "code_action.code_action",
