@@ -186,6 +186,7 @@ export class ServerConnection implements vscode.Disposable {
                 runWithCommand: "waza.runWith",
                 severity: vscode.workspace.getConfiguration("waza").get("diagnostics.severity", {}),
                 runEvents: true,
+                live: vscode.workspace.getConfiguration("waza").get("live.enable", "on"),
             },
             markdown: { isTrusted: { enabledCommands: [SHOW_CHANGE] } },
             outputChannel: this.log,

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import cast
 
+LIVE_WORDS = ("on", "off", "no assertions")
+
 
 @dataclass(frozen=True, slots=True)
 class ClientOptions:
@@ -16,6 +18,8 @@ class ClientOptions:
     ``severity`` are severities by code, as they were given. ``run_events`` tells whether the client wants to
     hear all that runs tell.
     ``shows_changes`` tells that it has the command ``waza.showChange``,
+    ``live`` says whether recorded answers are judged again as a suite is edited: ``on``, ``off`` or
+    ``no assertions``; a client that does not say does not want it.
     ``draws_marks`` that it asks for ``waza/marks`` when it is told that they have changed.
     """
 
@@ -27,6 +31,7 @@ class ClientOptions:
     shows_changes: bool = False
     draws_marks: bool = False
     run_with_command: str | None = None
+    live: str = "off"
 
 
 def client_options(given: object) -> ClientOptions:
@@ -43,7 +48,13 @@ def client_options(given: object) -> ClientOptions:
         options.get("showsChanges") is True,
         options.get("drawsMarks") is True,
         _word(options.get("runWithCommand")),
+        live=known_live(options.get("live")) or "off",
     )
+
+
+def known_live(given: object) -> str | None:
+    """Return a value of the setting ``waza.live.enable``, None for what is none."""
+    return given if isinstance(given, str) and given in LIVE_WORDS else None
 
 
 def _word(given: object) -> str | None:

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
     from waza_language_server.engine.runs import Run, Runs
     from waza_language_server.project.runnable_id import RunnableId
+    from waza_language_server.protocol.services.live import LiveSessions
     from waza_language_server.protocol.services.schedule import Diagnostics
     from waza_language_server.protocol.services.sent_tokens import SentTokens
     from waza_language_server.protocol.services.session import Session
@@ -125,6 +126,13 @@ class WazaServer(LanguageServer):
             on_event=lambda run, event: tell_event(self, run.target, event),
         )
 
+    @cached_property
+    def live(self) -> LiveSessions:
+        """Recorded answers, judged again as their suites are edited."""
+        from waza_language_server.protocol.services.live import LiveSessions
+
+        return LiveSessions(self)
+
     def _meet_unknown_type(self) -> None:
         # Asked once: what the engine of this client does not know is a mistake of the author.
         if self.trusted and not self.asked_for_types and not self.is_closing:
@@ -139,6 +147,11 @@ class WazaServer(LanguageServer):
         # The loop alone would not keep it alive.
         self._background.add(task)
         task.add_done_callback(self._background.discard)
+
+    @property
+    def judges_live(self) -> bool:
+        """Whether edits are judged on what was recorded: only where code of the workspace may run."""
+        return self.trusted and self.options.live != "off" and not self.is_closing
 
     @property
     def active_runs(self) -> tuple[Run, ...]:
