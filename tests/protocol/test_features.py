@@ -90,6 +90,22 @@ async def test_odd_questions_for_what_can_be_run_are_refused(suite: Path, params
         assert refusal.value.code == -32602
 
 
+async def test_other_ways_to_write_a_value_are_offered_as_refactorings(suite: Path) -> None:
+    async with editing(suite.parent) as editor:
+        uri = editor.open(suite, "skill: 😀 it\n")
+        start = types.Position(0, 8)
+        context = types.CodeActionContext([], only=[types.CodeActionKind.RefactorRewrite])
+        params = types.CodeActionParams(types.TextDocumentIdentifier(uri), types.Range(start, start), context)
+        found = await editor.text_document_code_action_async(params)
+        assert [action.title for action in found or ()] == [
+            "Write in double quotes",
+            "Write in single quotes",
+        ]
+        assert {action.kind for action in found or () if isinstance(action, types.CodeAction)} == {
+            types.CodeActionKind.RefactorRewrite
+        }
+
+
 @pytest.mark.parametrize("only", [["refactor"], ["source.organizeImports"], []])
 async def test_other_kinds_of_actions_are_not_answered_with_fixes(suite: Path, only: list[str]) -> None:
     async with editing(suite.parent) as editor:
@@ -171,6 +187,20 @@ async def test_enter_behind_the_first_key_of_an_item_begins_below_the_key(suite:
         (edit,) = list(await editor.text_document_on_type_formatting_async(params) or ())
         written = applied("skill: 😀\ngraders:\n  - type: code\n  ", [edit])
         assert written == "skill: 😀\ngraders:\n  - type: code\n    "
+
+
+async def test_a_file_and_a_range_of_it_are_laid_out(suite: Path) -> None:
+    async with editing(suite.parent) as editor:
+        text = "skill:   😀  # who\ngraders:\n  -   type: code\n      name: c\n"
+        uri = editor.open(suite, text)
+        options = types.FormattingOptions(tab_size=8, insert_spaces=True)
+        document = types.TextDocumentIdentifier(uri)
+        found = await editor.text_document_formatting_async(types.DocumentFormattingParams(document, options))
+        assert applied(text, list(found or ())) == "skill: 😀  # who\ngraders:\n  - type: code\n    name: c\n"
+        lines = types.Range(types.Position(0, 0), types.Position(0, 3))
+        params = types.DocumentRangeFormattingParams(document, lines, options)
+        found = await editor.text_document_range_formatting_async(params)
+        assert applied(text, list(found or ())) == text.replace("skill:   ", "skill: ")
 
 
 async def test_hover_explains_and_says_what_it_explains(suite: Path) -> None:

@@ -3,7 +3,7 @@
 /** Opens a file of the workspace by name and waits until its text is drawn. */
 export async function openFile(page, name, expectedText) {
   await page.keyboard.press("Control+P");
-  const input = page.locator(".quick-input-widget input");
+  const input = page.locator(".quick-input-widget input:not([type=checkbox])");
   await input.waitFor();
   await input.fill(name);
   await page.locator(".quick-input-list .monaco-list-row", { hasText: name.split("/").at(-1) }).first().waitFor();
@@ -99,7 +99,7 @@ export async function hoverUntilShown(page, mark, shown) {
 /** Carries out the command `title` of the palette. */
 export async function command(page, title) {
   await page.keyboard.press("F1");
-  const input = page.locator(".quick-input-widget input");
+  const input = page.locator(".quick-input-widget input:not([type=checkbox])");
   await input.waitFor();
   await input.fill(`>${title}`);
   await page.locator(".quick-input-list .monaco-list-row", { hasText: title }).first().waitFor();

@@ -13,11 +13,13 @@ import os from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 
-const HERE = path.dirname(fileURLToPath(import.meta.url));
+// WAZA_VSCODE_UNDER_TEST=oldest takes the oldest that the extension supports, not the newest.
+const OLDEST = process.env.WAZA_VSCODE_UNDER_TEST === "oldest";
+const HERE = path.join(path.dirname(fileURLToPath(import.meta.url)), OLDEST ? "oldest" : "");
 const MANIFESTS = ["package.json", "package-lock.json", ".npmrc"];
 
 // The browser wants a font to draw with.
-const DEBIAN_PACKAGES = ["chromium", "fonts-dejavu-core"];
+const DEBIAN_PACKAGES = ["chromium", "fonts-dejavu-core", ...(OLDEST ? ["ripgrep"] : [])];
 const BROWSERS = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 
 /** Installs what is missing; returns `{node, codeServer, playwright, browser}`, absolute paths. */
@@ -64,10 +66,19 @@ function fill(folder, log) {
 
   // Without scripts: most of them compile, for minutes, what VS Code does without here (terminals, sign-in).
   const options = ["--ignore-scripts", "--no-audit", "--no-fund"];
+  if (OLDEST) options.push("--legacy-peer-deps"); // its extensions name peers that no longer agree
   run("npm", ["ci", ...options], work);
   const code = path.join(work, "node_modules", "code-server", "lib", "vscode");
   for (const place of [code, path.join(code, "extensions")]) {
     run("npm", ["install", "--omit=dev", ...options], place);
+  }
+  if (OLDEST) {
+    // It starts no extensions without these two, which a C++ compiler makes.
+    run("npm", ["rebuild", "native-watchdog", "@vscode/spdlog"], code);
+    // It searches for files with a program that a script of its package would download.
+    const ripgrep = path.join(code, "node_modules", "@vscode", "ripgrep", "bin");
+    fs.mkdirSync(ripgrep, { recursive: true });
+    fs.symlinkSync(find("rg") ?? fail("ripgrep is not on PATH."), path.join(ripgrep, "rg"));
   }
 
   fs.writeFileSync(path.join(work, "complete"), new Date().toISOString());
@@ -77,7 +88,7 @@ function fill(folder, log) {
 }
 
 function installSystemPackages(log) {
-  if (findBrowser({ optional: true })) return;
+  if (findBrowser({ optional: true }) && (!OLDEST || find("rg"))) return;
   if (!find("dpkg-query")) {
     findBrowser();
     return; // it has said what is missing

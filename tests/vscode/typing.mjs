@@ -57,7 +57,11 @@ async function scenario(page) {
     await page.keyboard.press("Delete");
     await typeLines(page, ["skill: typed", ""]);
     await page.keyboard.type("grader", { delay: 40 });
-    await page.locator(".suggest-widget .monaco-list-row", { hasText: "graders" }).first().waitFor();
+    const graders = page.locator(".suggest-widget .monaco-list-row", { hasText: "graders" }).first();
+    const asked = async () => {
+      if (!(await graders.isVisible())) await page.keyboard.press("Control+Space");
+    };
+    await editor.repeatUntil(page, "`graders` in the list", asked, () => graders.isVisible());
     await page.keyboard.press("Enter");
     await editor.waitForLine(page, "- type:");
     await page.locator(".suggest-widget.visible .monaco-list-row", { hasText: "code" }).first().waitFor();

@@ -24,6 +24,7 @@ const USER_SETTINGS = {
   "editor.fontFamily": "DejaVu Sans Mono",
   "editor.fontSize": 13,
   "breadcrumbs.enabled": false,
+  "testing.automaticallyOpenPeekView": "never", // older ones open the file that failed
 };
 
 const BROWSER_ARGUMENTS = [

@@ -9,10 +9,9 @@ from pathlib import Path
 from waza_engine.commands.conclusion_text import MARKS, feedback_part
 from waza_engine.commands.printer import Part, Printer
 from waza_engine.commands.records import record_of
-from waza_engine.commands.regraded import TaskReport, answer, conclusion_of, document, graded
+from waza_engine.commands.regraded import TaskReport, answer_in_parts, conclusion_of, document, graded
 from waza_engine.commands.run import INTERRUPTED, NOT_RUN
 from waza_engine.executors.base import Cancellation
-from waza_engine.results.json_values import plain
 from waza_engine.results.reading.recordings import RecordingError
 from waza_engine.results.reading.scores import GraderResult
 from waza_engine.results.reports.words import VERDICT_WORDS, counts_words
@@ -28,7 +27,7 @@ from waza_engine.runs.regrading import RegradeRequest, Regrading, prepare_regrad
 from waza_engine.runs.resident import ResidentSuites
 from waza_engine.scoring.statistics import mean
 from waza_engine.spec.problems import SuiteFileError
-from waza_engine.terminal import complain, say_json
+from waza_engine.terminal import complain, say_document
 
 
 def grade_command(request: RegradeRequest, output: Path | None, output_format: str) -> int:
@@ -47,7 +46,8 @@ def _graded(request: RegradeRequest, output: Path | None, output_format: str, su
             reports = _told(regrading, cancellation)
         else:
             reports = graded(regrading, cancellation)
-            say_json(plain(answer(regrading, reports)))
+            for part in answer_in_parts(regrading, reports):
+                say_document(part.encode())
     except (RecordingError, SuiteFileError, SuiteError) as error:
         complain(str(error))
         return NOT_RUN

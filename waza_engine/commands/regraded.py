@@ -10,7 +10,7 @@ from typing import Any
 from waza_engine.executors.base import Cancellation
 from waza_engine.results.codec.tasks import task_of
 from waza_engine.results.conclusion import Conclusion, conclude
-from waza_engine.results.json_values import Block, block_of, number
+from waza_engine.results.json_values import Block, block_of, number, plain
 from waza_engine.results.reading.scores import GraderResult, TaskResult
 from waza_engine.results.reading.task_scores import task_result
 from waza_engine.results.record import RunOutcome, TaskOutcome
@@ -20,6 +20,7 @@ from waza_engine.runs.grading.recorded_verdicts import is_recorded
 from waza_engine.runs.regrading import RegradedTask, Regrading
 from waza_engine.scoring.statistics import mean
 from waza_engine.scoring.tasks import TaskScore, suite_summary
+from waza_engine.terminal import json_text
 
 Answer = dict[str, Any]
 
@@ -78,16 +79,21 @@ def answer(regrading: Regrading, reports: Sequence[TaskReport]) -> Answer:
     ``origin`` is ``live``, or ``recorded`` for what was not graded again: a judge, files that are gone.
     ``judging`` says what judges spent, when some were asked.
     """
-    return {
-        "record": str(regrading.recording.path),
-        "suite": str(regrading.suite.path),
-        "overall_score": mean([report.score for report in reports]),
-        "passed": all(report.passed for report in reports),
-        "conclusion": conclusion_of(regrading, reports).document(),
-        "warnings": list(regrading.warnings),
-        **_spent(regrading),
-        "tasks": {key: _task(report) for key, report in zip(_keys(reports), reports, strict=True)},
-    }
+    tasks = {key: _task(report) for key, report in zip(_keys(reports), reports, strict=True)}
+    return {**_head(regrading, reports), "tasks": tasks}
+
+
+def answer_in_parts(regrading: Regrading, reports: Sequence[TaskReport]) -> Iterator[str]:
+    """Yield ``answer`` as indented JSON, task by task: no memory holds all of it."""
+    head: Answer = {**_head(regrading, reports), "tasks": {}}
+    beginning, _, end = json_text(plain(head), indent=2).rpartition("{}")
+    yield f"{beginning}{{"
+    separator = ""
+    for key, report in zip(_keys(reports), reports, strict=True):
+        written = json_text(plain(_task(report)), indent=2).replace("\n", "\n    ")
+        yield f"{separator}\n    {json_text(key)}: {written}"
+        separator = ","
+    yield f"\n  }}{end}\n" if reports else f"}}{end}\n"
 
 
 def document(regrading: Regrading, reports: Sequence[TaskReport]) -> Answer:
@@ -104,6 +110,18 @@ def document(regrading: Regrading, reports: Sequence[TaskReport]) -> Answer:
     }
     tasks = [new.get(id(task), dict(task.document)) for task in regrading.recording.tasks]
     return regraded_document(regrading.recording, tasks, task_patterns=request.tasks, graders=request.graders)
+
+
+def _head(regrading: Regrading, reports: Sequence[TaskReport]) -> Answer:
+    return {
+        "record": str(regrading.recording.path),
+        "suite": str(regrading.suite.path),
+        "overall_score": mean([report.score for report in reports]),
+        "passed": all(report.passed for report in reports),
+        "conclusion": conclusion_of(regrading, reports).document(),
+        "warnings": list(regrading.warnings),
+        **_spent(regrading),
+    }
 
 
 def _spent(regrading: Regrading) -> Answer:

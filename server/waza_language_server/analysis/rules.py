@@ -88,8 +88,8 @@ GRADER_RULES: tuple[Rule[GraderView], ...] = (
         assertions,
         _codes(
             "assertion-attribute assertion-case assertion-constant assertion-internal assertion-javascript "
-            "assertion-key assertion-statement assertion-syntax assertion-uncalled assertion-unknown-name "
-            "assertion-vanishing-name"
+            "assertion-key assertion-python assertion-statement assertion-syntax assertion-uncalled "
+            "assertion-unknown-name assertion-vanishing-name"
         ),
     ),
     Rule("JavaScript", javascript_meant, _codes("javascript-grader")),

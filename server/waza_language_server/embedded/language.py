@@ -6,7 +6,7 @@ document with a ``ScalarMap``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -73,11 +73,12 @@ class Checked:
 class Word:
     """Something that can be written in place of the last ``typed`` characters before the cursor.
 
-    ``documentation`` is Markdown. The rest of a name behind the cursor goes with what was typed.
+    ``documentation`` is Markdown. The rest of a name behind the cursor goes with what was typed; a file takes
+    the place of the whole value.
     """
 
     text: str
-    kind: Literal["variable", "function", "field"]
+    kind: Literal["variable", "function", "field", "file"]
     detail: str
     documentation: str
     typed: int
@@ -117,9 +118,9 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """Files that a glob matches: the first of them as (path, address), and how many there are."""
+    """Files that a glob matches: the paths of the first of them, and how many there are."""
 
-    first: tuple[tuple[str, str], ...]
+    first: tuple[str, ...]
     count: int
 
 
@@ -127,17 +128,21 @@ def _unknown() -> None:
     return None
 
 
+def _nowhere() -> Iterable[tuple[str, str]]:
+    return ()
+
+
 @dataclass(frozen=True, slots=True)
 class Surroundings:
     """What a value can refer to. What costs something is asked for when it is needed, None means unknown.
 
     ``names`` are those that earlier values of the same list have bound, ``files`` those that the value
-    matches as a glob, ``variables`` those that a template is filled with, each with what it stands for.
+    matches as a glob, ``paths`` those that can be written as one, the best first, each with what it is.
     """
 
     names: frozenset[str] = frozenset()
     files: Callable[[], Files | None] = _unknown
-    variables: Callable[[], Mapping[str, str] | None] = _unknown
+    paths: Callable[[], Iterable[tuple[str, str]]] = _nowhere
 
 
 NOWHERE = Surroundings()

@@ -41,10 +41,13 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True, slots=True)
 class CodeAction:
-    """A change that repairs ``problems``. ``preferred`` marks the one that an editor may apply unasked."""
+    """A change that repairs ``problems``; a refactoring repairs none.
+
+    ``preferred`` marks the one that an editor may apply unasked.
+    """
 
     title: str
-    kind: Literal["quickfix", "source.fixAll", "refactor.extract"]
+    kind: Literal["quickfix", "source.fixAll", "refactor.extract", "refactor.rewrite"]
     change: WorkspaceEdit
     problems: tuple[Problem, ...]
     preferred: bool = False

@@ -4,19 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from waza_language_server.embedded.language import Language, Surroundings, Word
+from waza_engine.files import shown
+from waza_language_server.embedded.language import Language, Word
 from waza_language_server.embedded.languages import LONGEST_VALUE
 from waza_language_server.features.completion_item import Completion, Place
+from waza_language_server.features.surroundings import surroundings
 from waza_language_server.text.edit import Edit
 from waza_language_server.text.scalar_map import ScalarMap
 from waza_language_server.text.span import Span
 
 
-def embedded_items(place: Place, language: Language) -> Iterator[Completion]:
-    """Yield what can be written at the cursor in the language of the value."""
+def embedded_items(place: Place, language: Language, kind: str | None) -> Iterator[Completion]:
+    """Yield what can be written at the cursor in the language of a value of a kind."""
     written = _written(place)
-    if written is not None:
-        for position, word in enumerate(language.complete(*written, Surroundings())):
+    if written is None:
+        return
+    around = surroundings(place.document, place.workspace, kind, place.cursor.node)
+    for position, word in enumerate(language.complete(*written, around)):
+        if word.kind == "file":
+            # A name that is no UTF-8 cannot be written in a suite.
+            if shown(word.text) == word.text:
+                yield _path(place, word, position)
+        else:
             yield _item(place, word, position)
 
 
@@ -32,6 +41,12 @@ def _written(place: Place) -> tuple[str, int] | None:
     written = place.text[span.start : place.offset]
     before = written.replace('\\"', '"') if place.quote == '"' else written.replace("''", "'")
     return before, len(before)
+
+
+def _path(place: Place, word: Word, position: int) -> Completion:
+    edit = place.value(word.text)
+    rank = f"1{position:03}{word.text}"
+    return Completion(word.text, "file", word.detail, "", rank, edit, filter_text=word.text)
 
 
 def _item(place: Place, word: Word, position: int) -> Completion:

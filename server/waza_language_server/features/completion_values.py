@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from waza_engine.files import shown
@@ -11,8 +10,6 @@ from waza_language_server.embedded.languages import LANGUAGES
 from waza_language_server.features.completion_embedded import embedded_items
 from waza_language_server.features.completion_item import Completion, CompletionKind, Place
 from waza_language_server.features.shape_text import value_text
-from waza_language_server.project.claim import CONFIG_NAMES, TRIGGER_NAMES
-from waza_language_server.project.disk import identity_of
 from waza_language_server.project.uris import path_of
 from waza_language_server.schema.value_language import language_kind
 
@@ -27,7 +24,7 @@ def value_items(place: Place, shape: Shape, key: str) -> Iterator[Completion]:
     if shape.kind in LANGUAGES:
         language = LANGUAGES.get(language_kind(shape.kind, place.around("language")) or "")
         if language is not None:
-            yield from embedded_items(place, language)
+            yield from embedded_items(place, language, shape.kind)
     provide = _PROVIDERS.get(shape.kind or "")
     if shape.kind == "grader.name" and key == "graders":
         yield from _suite_grader_names(place)
@@ -77,27 +74,6 @@ def _suite_grader_names(place: Place) -> Iterator[Completion]:
         yield _known(place, name, "reference", "grader of the suite")
 
 
-def _task_globs(place: Place) -> Iterator[Completion]:
-    path = path_of(place.document.uri)
-    if path is None:
-        return
-    folders: dict[str, set[str]] = {}
-    others = {*place.workspace.project.eval_names(path), *TRIGGER_NAMES, *CONFIG_NAMES}
-    files = (file for file in _yaml_files(place, path.parent, 3) if file.name not in others)
-    tasks = [file for file in files if _looks_like_task(place, file)]
-    for file in tasks:
-        relative = _relative(file, path.parent)
-        parent = str(PurePosixPath(relative).parent)
-        folders.setdefault("" if parent == "." else f"{parent}/", set()).add(file.suffix)
-    for folder, suffixes in sorted(folders.items()):
-        for suffix in sorted(suffixes):
-            count = len(place.workspace.project.matching_tasks(place.document, f"{folder}*{suffix}").value)
-            yield _known(place, f"{folder}*{suffix}", "file", _files(count), rank="1")
-    for file in tasks:
-        task = place.workspace.project.outline(file)
-        yield _known(place, _relative(file, path.parent), "file", task.name or task.id or "", rank="2")
-
-
 def _fixtures(place: Place) -> Iterator[Completion]:
     for name in place.nearby.fixtures().value[:MAX_FILES]:
         yield _known(place, name, "file", "fixture")
@@ -141,42 +117,9 @@ def _known(place: Place, value: str, kind: CompletionKind, detail: str, rank: st
     return Completion(value, kind, detail, "", f"{rank}{value}", place.value(value), filter_text=value)
 
 
-def _yaml_files(place: Place, folder: Path, depth: int) -> Iterator[Path]:
-    found = 0
-    level: list[Path] = [folder]
-    entered: set[tuple[int, int] | None] = {None}
-    for _ in range(depth):
-        below: list[Path] = []
-        for here in level:
-            if (identity := identity_of(here)) in entered:
-                continue
-            entered.add(identity)
-            for name, is_folder in place.nearby.entries(here).value:
-                if is_folder and not name.startswith(".") and name not in {"node_modules", "fixtures"}:
-                    below.append(here / name)
-                elif not is_folder and name.endswith((".yaml", ".yml")) and found < MAX_FILES:
-                    found += 1
-                    yield here / name
-        level = below
-
-
-def _looks_like_task(place: Place, file: Path) -> bool:
-    said = place.workspace.project.outline(file)
-    return bool(said.id or said.name) and not said.patterns and said.skill is None
-
-
-def _files(count: int) -> str:
-    return "1 file" if count == 1 else f"{count} files"
-
-
-def _relative(file: Path, folder: Path) -> str:
-    return PurePosixPath(*file.relative_to(folder).parts).as_posix()
-
-
 Provider = Callable[[Place], Iterable[Completion]]
 _PROVIDERS: dict[str, Provider] = {
     "grader.name": _grader_names,
-    "task.glob": _task_globs,
     "path.fixture": _fixtures,
     "path.suite": _suite_files,
     "rubric": _suite_files,

@@ -9,24 +9,21 @@ Architecture invariant: only the item under the cursor is read, and results wher
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from waza_engine.files import shown
-from waza_engine.markdown import code, fenced
+from waza_engine.markdown import fenced
 from waza_engine.steps import Steps, finished, within
-from waza_language_server.embedded.language import NOWHERE
 from waza_language_server.embedded.languages import LANGUAGES
 from waza_language_server.features.embedded_value import EmbeddedValue
 from waza_language_server.features.score_text import score_story
 from waza_language_server.features.shape_text import notes, signature, type_words, value_text
+from waza_language_server.features.surroundings import TASK_GLOB, surroundings
 from waza_language_server.project.document_scores import read_scores_in_steps
-from waza_language_server.project.outline import pattern_nodes, pattern_of
+from waza_language_server.project.outline import pattern_nodes
 from waza_language_server.project.suite_file import GraderEntry, SuiteFile
-from waza_language_server.project.uris import path_of
 from waza_language_server.schema.locate import grader_type, shape_at
 from waza_language_server.text.scalar_writing import plain_or_quoted
 from waza_language_server.text.span import Span
@@ -40,7 +37,6 @@ if TYPE_CHECKING:
     from waza_language_server.syntax.nodes import Entry, Node
 
 
-MAX_LISTED = 20
 STILL_READING = "The scores of the last runs are still being read."
 
 
@@ -101,12 +97,15 @@ def hover_in_steps(
     kind = shape.kind
     if kind == "grader.type":
         return _of_type(pointed.node, catalog, page)
+    if kind not in LANGUAGES and document.kind == "eval" and _is_task_glob(document, pointed.node):
+        kind = TASK_GLOB
     if kind in LANGUAGES:
-        return _of_embedded(document.text, pointed.node, offset, kind)
+        around = surroundings(document, workspace, kind, pointed.node)
+        value = EmbeddedValue.of(document.text, pointed.node, kind)
+        found = value.explained(offset, around) if value is not None else None
+        return Hover(*found) if found is not None else None
     if kind == "grader.name" and entry is not None and entry.key.value == "name":
         return (yield from _of_grader(document, workspace.project, entry, now, patience))
-    if document.kind == "eval" and pointed.node.kind == "scalar" and _is_task_glob(document, pointed.node):
-        return _of_task_glob(document, workspace.project, pointed.node)
     if entry is not None and (shape.enum or ("boolean" in shape.types and "string" not in shape.types)):
         found = _of_key(document, entry, catalog, page)
         return Hover(pointed.node.span, found.text) if found else None
@@ -203,26 +202,6 @@ def _of_grader(
 def _is_task_glob(document: Document, node: Node) -> bool:
     root = document.tree.root
     return root is not None and any(each.span == node.span for each in pattern_nodes(root))
-
-
-def _of_task_glob(document: Document, project: Project, node: Node) -> Hover | None:
-    """Tell which files a glob picks up."""
-    path, files = path_of(document.uri), project.matching_tasks(document, pattern_of(node))
-    if path is None or not files.known:
-        return None
-    count = len(files.value)
-    lines = [f"**{count} {'file' if count == 1 else 'files'}**", ""]
-    lines += [f"- {code(shown(os.path.relpath(each, path.parent)))}" for each in files.value[:MAX_LISTED]]
-    if count > MAX_LISTED:
-        lines.append(f"- … and {count - MAX_LISTED} more")
-    return Hover(node.span, "\n".join(lines))
-
-
-def _of_embedded(source: str, node: Node, offset: int, kind: str | None) -> Hover | None:
-    """Explain what stands at an offset inside a value."""
-    value = EmbeddedValue.of(source, node, kind)
-    found = value.explained(offset, NOWHERE) if value is not None else None
-    return Hover(*found) if found is not None else None
 
 
 def _surrounding_grader(node: Node | None) -> str | None:

@@ -123,8 +123,9 @@ class Project:
 
     def _config_of(self, path: Path) -> Path | None:
         for folder in folders_above(path):
+            present = self.names(folder)
             for name in CONFIG_NAMES:
-                if name in self.names(folder):
+                if name in present:
                     return folder / name
         return None
 

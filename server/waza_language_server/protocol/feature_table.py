@@ -80,6 +80,12 @@ FEATURES = (
         "new_line.indent",
         options=types.DocumentOnTypeFormattingOptions("\n"),
     ),
+    Feature(types.TEXT_DOCUMENT_FORMATTING, "formatting.whole", options=types.DocumentFormattingOptions()),
+    Feature(
+        types.TEXT_DOCUMENT_RANGE_FORMATTING,
+        "formatting.in_range",
+        options=types.DocumentRangeFormattingOptions(),
+    ),
     Feature(types.TEXT_DOCUMENT_HOVER, "hover.hover"),
     Feature(
         types.TEXT_DOCUMENT_SIGNATURE_HELP,
@@ -105,6 +111,7 @@ FEATURES = (
             code_action_kinds=[
                 types.CodeActionKind.QuickFix,
                 types.CodeActionKind.RefactorExtract,
+                types.CodeActionKind.RefactorRewrite,
                 types.CodeActionKind.SourceFixAll,
             ],
             resolve_provider=False,

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
 from waza_engine.results.codec.runs import run_of
+from waza_engine.results.reading.task_scores import task_result
+from waza_engine.results.task_conclusion import conclude_task
 from waza_engine.vocabulary import CommandInvocation, ToolDenial
 
 TRIAL = {
@@ -41,3 +44,15 @@ def test_a_result_file_of_a_newer_version_is_read(version: str) -> None:
         (ToolDenial("bash", "shell", "not in the list"),),
     )
     assert trial.command_invocations == (CommandInvocation("az", ("status",), 3, 1),)
+
+
+def test_a_task_without_figures_is_worth_what_its_graders_gave() -> None:
+    verdicts = {
+        name: {"type": "text", "passed": True, "score": score} for name, score in (("a", 1), ("b", 0.5))
+    }
+    waiting = {"w": {"type": "human", "passed": False, "score": 0, "status": "pending"}}
+    runs = [{"run_number": 1, "status": "passed", "validations": {**verdicts, **waiting}}]
+    task = {"test_id": "t", "status": "passed", "runs": runs}
+    (read,) = run_of({"schemaVersion": "1.4", "tasks": [task]}).tasks
+    assert conclude_task(read).score == 0.75
+    assert task_result(task, datetime.now(UTC)).score == 0.75

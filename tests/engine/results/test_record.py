@@ -209,15 +209,15 @@ impacts = st.builds(
 
 @st.composite
 def tasks(draw: st.DrawFn) -> TaskOutcome:
-    """A task whose figures are those of its trials."""
+    """A task whose figures are those of its trials; where one was judged, there are some."""
     ran = tuple(draw(trials(number)) for number in range(1, draw(st.integers(0, 3)) + 1))
-    graded = draw(st.booleans())
+    counted = draw(st.booleans()) or any(trial.validations and not trial.stopped for trial in ran)
     return TaskOutcome(
         id=draw(texts),
         name=draw(texts),
         status=draw(statuses),
         trials=ran,
-        statistics=task_statistics([trial.score for trial in ran if not trial.stopped]) if graded else None,
+        statistics=task_statistics([trial.score for trial in ran if not trial.stopped]) if counted else None,
         golden=draw(st.booleans()),
         file=draw(texts),
         error=draw(texts),

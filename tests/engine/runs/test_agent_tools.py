@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.engine.runs.agents import Agent, tried
-from tests.engine.suites import CONFIG, task, write_suite
+from tests.engine.suites import CONFIG, run, task, write_suite
 from waza_engine.runs.loading.suite import load_suite
 from waza_engine.runs.passes.planning import baseline_pass
 from waza_engine.runs.trials.selection import select
@@ -96,3 +96,24 @@ def test_the_baseline_has_no_agent_that_restricts_it(tmp_path: Path) -> None:
 def test_the_record_says_what_was_allowed(tmp_path: Path) -> None:
     agent_file(tmp_path, "tools: [view]\n")
     assert tried(suite(tmp_path), Agent()).tool_policy == "allow_list"
+
+
+@pytest.mark.parametrize("content", ["---\nname: [unterminated\nBody.\n", "---\nname: [a\n---\nBody.\n"])
+def test_an_agent_file_that_cannot_be_understood_is_an_error_and_restricts_nothing_silently(
+    tmp_path: Path, content: str
+) -> None:
+    path = suite(tmp_path / "suite", "skill_directories: [../agents]")
+    agents = tmp_path / "agents"
+    agents.mkdir()
+    (agents / "broken.agent.md").write_text(content, "utf-8")
+    report, _ = run(path)
+    (found,) = report.outcome.tasks
+    assert found.status == "error"
+    assert "broken.agent.md" in found.error
+    assert found.trials == ()
+
+
+def test_another_agent_file_that_cannot_be_understood_costs_nothing(tmp_path: Path) -> None:
+    agent_file(tmp_path / "agents", "tools: [bash]\n")
+    (tmp_path / "agents" / "aaa.agent.md").write_text("---\nname: [unterminated\n", "utf-8")
+    assert added(suite(tmp_path, "skill_directories: [agents]")) == {"allow_only": [{"tool": "bash"}]}

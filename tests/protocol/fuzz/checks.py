@@ -17,6 +17,8 @@ ON_ONE_TEXT = frozenset(
     for name in (
         "completion",
         "onTypeFormatting",
+        "formatting",
+        "rangeFormatting",
         "hover",
         "codeAction",
         "codeLens",
@@ -185,6 +187,8 @@ _RANGES: Mapping[str, Callable[[Any, str], list[Any]]] = {
     "textDocument/references": _locations,
     "textDocument/documentHighlight": lambda result, _: [highlight["range"] for highlight in result],
     "textDocument/onTypeFormatting": lambda result, _: [edit["range"] for edit in result],
+    "textDocument/formatting": lambda result, _: [edit["range"] for edit in result],
+    "textDocument/rangeFormatting": lambda result, _: [edit["range"] for edit in result],
     "textDocument/rename": lambda result, uri: [edit["range"] for edit in edits_of({"edit": result}, uri)],
 }
 

@@ -141,6 +141,8 @@ def feature_request(
             "completion",
             "completion",
             "onTypeFormatting",
+            "formatting",
+            "rangeFormatting",
             "hover",
             "hover",
             "codeAction",
@@ -168,6 +170,13 @@ def feature_request(
             document |= {"ch": "\n", "options": {"tabSize": 2, "insertSpaces": True}}
     elif name == "semanticTokens/full/delta":
         document["previousResultId"] = chance.choice(["1", "2", "5", "20", ""])
+    elif name == "formatting":
+        document["options"] = {"tabSize": 2, "insertSpaces": True}
+    elif name == "rangeFormatting":
+        document |= {
+            "range": random_range(chance, text),
+            "options": {"tabSize": 4, "insertSpaces": True},
+        }
     elif name in {"inlayHint", "semanticTokens/range"}:
         document["range"] = everything if chance.random() < 0.5 else random_range(chance, text)
     elif name == "codeAction":
@@ -245,6 +254,8 @@ def odd_message(
 _METHODS = (
     "textDocument/completion",
     "textDocument/onTypeFormatting",
+    "textDocument/formatting",
+    "textDocument/rangeFormatting",
     "textDocument/hover",
     "textDocument/codeAction",
     "textDocument/codeLens",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import cast
 
@@ -10,7 +10,7 @@ from waza_engine.results.codec.figures import statistics_document
 from waza_engine.results.codec.trials import trial_document, trial_of
 from waza_engine.results.codec.usage import cost_document
 from waza_engine.results.json_values import Block, Json, blocks_of, figures_of, given, number, plain, text_of
-from waza_engine.results.record import TaskOutcome
+from waza_engine.results.record import TaskOutcome, TrialOutcome
 from waza_engine.scoring.composite import TrialStatus
 from waza_engine.scoring.cost import total_cost
 from waza_engine.scoring.impact import PairwiseImpact, SkillImpact
@@ -41,8 +41,9 @@ def task_document(task: TaskOutcome) -> Json:
 
 
 def task_of(document: Block, *, resampled: bool = True) -> TaskOutcome:
-    """Return an element of ``tasks``. Its figures, where it has any, are counted again from its trials.
+    """Return an element of ``tasks``. Its figures are counted again from its trials.
 
+    Files of upstream may leave them out; where they are null, or nothing was judged, there are none.
     Without ``resampled`` the interval of the score is left out: it costs more than all else.
     """
     trials = tuple(trial_of(run, position) for position, run in enumerate(blocks_of(document.get("runs")), 1))
@@ -52,9 +53,7 @@ def task_of(document: Block, *, resampled: bool = True) -> TaskOutcome:
         name=text_of(document.get("display_name")),
         status=_STATUSES.get(text_of(document.get("status")), "error"),
         trials=trials,
-        statistics=task_statistics(scores, resampled=resampled)
-        if isinstance(document.get("stats"), Mapping)
-        else None,
+        statistics=task_statistics(scores, resampled=resampled) if _has_figures(document, trials) else None,
         golden=document.get("golden") is True,
         file=text_of(document.get("file")),
         error=text_of(document.get("error_msg")),
@@ -62,6 +61,12 @@ def task_of(document: Block, *, resampled: bool = True) -> TaskOutcome:
         cached=document.get("cached") is True,
         impact=_impact_of(document.get("skill_impact")),
     )
+
+
+def _has_figures(document: Block, trials: Sequence[TrialOutcome]) -> bool:
+    if "stats" in document:
+        return isinstance(document["stats"], Mapping)
+    return any(trial.validations and not trial.stopped for trial in trials)
 
 
 def _impact(impact: SkillImpact) -> Json:

@@ -1,7 +1,8 @@
 """The tools that an agent file allows: ``tools`` in the frontmatter of the ``.agent.md`` that is tested.
 
 A suite that tests an agent need not write them down again: a grader is added that allows these and no
-others, unless the suite has a ``tool_constraint`` of its own.
+others, unless the suite has a ``tool_constraint`` of its own. An agent file that cannot be understood may be
+the tested one, and what it forbids is not known: that is an error, never an agent without limits.
 """
 
 from __future__ import annotations
@@ -36,7 +37,10 @@ class AgentTools:
         self._known: dict[tuple[Path, ...], SkillFile | None] = {}
 
     def policy(self, task: TaskFile) -> str:
-        """Return upstream's word for what is allowed, "" when no agent file is tested."""
+        """Return upstream's word for what is allowed, "" when no agent file is tested.
+
+        Raises ``SuiteFileError`` for an agent file that cannot be understood, as ``grader`` does.
+        """
         agent = self._agent(task)
         if agent is None:
             return ""
@@ -60,14 +64,22 @@ class AgentTools:
 
 
 def _agent_in(places: Sequence[Path], name: str) -> SkillFile | None:
-    """Return the agent of a name; a skill of the same name comes first, and has no list of tools."""
+    """Return the agent of a name; a skill of the same name comes first, and has no list of tools.
+
+    Raises ``SuiteFileError`` when no file has the name, and one that may have it cannot be understood.
+    """
+    broken: SuiteFileError | None = None
     for path in _definitions(places):
         try:
             file = load_skill_file(path)
-        except SuiteFileError:
+        except SuiteFileError as error:
+            if path.name != SKILL_FILE:
+                broken = broken or error
             continue
         if (file.name.strip() or name_without_frontmatter(path)).casefold() == name.casefold():
             return None if path.name == SKILL_FILE else file
+    if broken is not None:
+        raise broken
     return None
 
 

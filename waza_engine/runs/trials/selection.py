@@ -16,6 +16,7 @@ from waza_engine.runs.loading.suite import Suite, SuiteError, SuiteTask, select_
 from waza_engine.runs.trials.trial import TrialTask
 from waza_engine.spec.expected import Expected
 from waza_engine.spec.grader_entry import GraderEntry
+from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
 
 
@@ -51,7 +52,11 @@ def select(
                 selected.append(SelectedTask(source, None))
             continue
         entries, unknown = _entries(suite, source.task.expected, source.task.graders)
-        implicit = agents.grader(source.task, entries)
+        try:
+            implicit, policy = agents.grader(source.task, entries), agents.policy(source.task)
+        except SuiteFileError as error:
+            selected.append(SelectedTask(replace(source, task=None, error=str(error)), None))
+            continue
         graders, found = build_graders(entries if implicit is None else [*entries, implicit], build)
         expected = _expected_names(source.task.expected)
         graders = tuple(replace(built, notices=notices.of(built, grader_names)) for built in graders)
@@ -72,7 +77,7 @@ def select(
             bool(expected),
             expected,
             id=source.id,
-            tool_policy=agents.policy(source.task),
+            tool_policy=policy,
         )
         selected.append(SelectedTask(source, trial))
     if not selected:

@@ -15,9 +15,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from waza_engine.files import shown
-from waza_engine.spec.reading.task_globs import GlobError, is_literal, segment_matcher, split_pattern
+from waza_engine.spec.reading.task_globs import is_literal, split_pattern
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import SuiteView
+from waza_language_server.embedded.language import Finding
+from waza_language_server.embedded.languages import LANGUAGES
 from waza_language_server.project.nearby import Nearby
 from waza_language_server.project.outline import pattern_nodes, pattern_of
 from waza_language_server.project.uris import path_of
@@ -36,7 +38,6 @@ MAX_RELATED = 20
 MAX_GLOBS_WITH_FIXES = 20
 """For how many globs that find nothing others are looked for on the disk."""
 CODE = "no-matching-tasks"
-BAD_GLOB = "bad-task-glob"
 UNREADABLE = "unreadable-task"
 _MOST_LOOKED_AT = 200
 """Files of one glob that are asked whether they can be read."""
@@ -47,7 +48,7 @@ _TASK_FOLDERS = ("tasks", "evals", "cases", "scenarios", "tests", ".")
 class _Glob:
     node: Node
     files: Fact[tuple[Path, ...]]
-    fault: str = ""
+    faults: tuple[Finding, ...] = ()
 
 
 def task_globs(view: SuiteView) -> Iterator[Problem]:
@@ -58,11 +59,10 @@ def task_globs(view: SuiteView) -> Iterator[Problem]:
         return
     globs = [_resolve(document, project, node) for node in pattern_nodes(root)]
     for glob in globs:
-        if glob.fault:
-            message = f'"{glob.node.value}" is not a glob: {glob.fault}; the run stops here.'
-            yield Problem(BAD_GLOB, glob.node.span, message)
+        for fault in glob.faults:
+            yield Problem(fault.code, glob.node.span, fault.message)
     yield from _unreadable(project, path, globs)
-    if any(glob.fault or document.tree.broken(glob.node) for glob in globs):
+    if any(glob.faults or document.tree.broken(glob.node) for glob in globs):
         return
     empty = [glob for glob in globs if glob.files.absent]
     if not empty:
@@ -85,12 +85,8 @@ def task_globs(view: SuiteView) -> Iterator[Problem]:
 
 
 def _resolve(document: Document, project: Project, node: Node) -> _Glob:
-    try:
-        for segment in split_pattern(pattern_of(node)):
-            segment_matcher(segment)
-    except GlobError as error:
-        return _Glob(node, project.matching_tasks(document, ""), str(error))
-    return _Glob(node, project.matching_tasks(document, pattern_of(node)))
+    faults = LANGUAGES["task.glob"].check(pattern_of(node)).findings
+    return _Glob(node, project.matching_tasks(document, "" if faults else pattern_of(node)), faults)
 
 
 def _unreadable(project: Project, path: Path, globs: list[_Glob]) -> Iterator[Problem]:

@@ -9,11 +9,9 @@ from types import MappingProxyType
 from waza_language_server.analysis.problem import Problem, Severity
 from waza_language_server.analysis.rule import Found, GraderView
 from waza_language_server.analysis.value_rules.inside_values import problem_inside
-from waza_language_server.embedded.languages import LONGEST_VALUE
-from waza_language_server.embedded.python.findings import (
-    KNOWN_NAMES,
-    assertion_findings,
-)
+from waza_language_server.embedded.language import Surroundings
+from waza_language_server.embedded.languages import LANGUAGES, LONGEST_VALUE
+from waza_language_server.embedded.python.findings import assertion_findings
 from waza_language_server.embedded.python.python_source import PythonSource, parse_python
 from waza_language_server.schema.value_language import language_kind_of
 from waza_language_server.syntax.edits import insert_entry, replace_scalar
@@ -21,6 +19,7 @@ from waza_language_server.syntax.nodes import Node
 from waza_language_server.text.edit import Fix
 from waza_language_server.text.scalar_map import ScalarMap
 
+_ASSERTION = "python.assertion"
 _SEVERITIES: Mapping[str, Severity] = MappingProxyType(
     {
         "assertion-constant": "warning",
@@ -33,17 +32,21 @@ _SEVERITIES: Mapping[str, Severity] = MappingProxyType(
 
 
 def assertions(view: GraderView) -> Found:
-    """Yield the problems of the assertions of a grader; later ones know a name bound with ``:=``."""
+    """Yield the problems of the assertions of a grader; later ones know the names that earlier ones bind."""
     text = view.file.tree.text
-    known = KNOWN_NAMES
-    for node in _in_python(view):
-        if node.kind != "scalar" or len(node.value) > LONGEST_VALUE:
+    known: frozenset[str] = frozenset()
+    for node, shape in view.located:
+        if shape.kind != _ASSERTION or node.kind != "scalar" or len(node.value) > LONGEST_VALUE:
+            continue
+        language = LANGUAGES.get(language_kind_of(node, shape.kind) or "")
+        if language is None:
             continue
         yield None
-        findings, known = assertion_findings(node.value, known)
-        if findings:
+        checked = language.check(node.value, Surroundings(names=known))
+        known |= checked.names
+        if checked.findings:
             scalar = ScalarMap.of(text, node)
-            for finding in findings:
+            for finding in checked.findings:
                 yield problem_inside(text, node, scalar, finding, _SEVERITIES.get(finding.code, "error"))
 
 
@@ -73,7 +76,7 @@ def javascript_meant(view: GraderView) -> Iterator[Problem]:
 
 def _in_python(view: GraderView) -> list[Node]:
     """Return the assertions of a grader, none when they are in another language."""
-    kind = "python.assertion"
+    kind = _ASSERTION
     return [
         node
         for node, shape in view.located

@@ -20,12 +20,12 @@ def problem_inside(
 ) -> Problem:
     """Return the problem of a finding in the value of ``node``, with a fix for each rewrite that has room."""
     span = scalar.source_span(finding.start, finding.end) if finding.end > finding.start else node.span
-    edits = ((rewrite, _edits(text, node, scalar, rewrite)) for rewrite in finding.rewrites)
+    edits = ((rewrite, edits_of_rewrite(text, node, scalar, rewrite)) for rewrite in finding.rewrites)
     fixes = tuple(Fix(rewrite.title, made, rewrite.preferred) for rewrite, made in edits if made)
     return Problem(finding.code, span, finding.message, severity, fixes)
 
 
-def _edits(text: str, node: Node, scalar: ScalarMap, rewrite: Rewrite) -> tuple[Edit, ...]:
+def edits_of_rewrite(text: str, node: Node, scalar: ScalarMap, rewrite: Rewrite) -> tuple[Edit, ...]:
     """Return the edits of a rewrite; empty when the list is written in a way that leaves no room for it."""
     end = "\n" if scalar.value.endswith("\n") else ""
     written = [scalar.write(expression.strip() + end) for expression in rewrite.expressions]

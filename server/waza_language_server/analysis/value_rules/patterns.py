@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from waza_language_server.analysis.problem import Problem, Severity
 from waza_language_server.analysis.rule import FileView, Found, GraderView
 from waza_language_server.analysis.value_rules.inside_values import problem_inside
-from waza_language_server.embedded.regex.findings import pattern_findings
+from waza_language_server.embedded.languages import LANGUAGES
 from waza_language_server.schema.locate import outside_graders
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.text.scalar_map import ScalarMap
@@ -34,7 +34,8 @@ def patterns_of_grader(view: GraderView) -> Found:
 
 
 def _problems(text: str, node: Node, severity: Severity) -> Iterator[Problem]:
-    findings = pattern_findings(node.value) if node.kind == "scalar" else ()
-    for finding in findings:
+    if node.kind != "scalar":
+        return
+    for finding in LANGUAGES["regex"].check(node.value).findings:
         grave = severity if finding.code == "invalid-pattern" else "hint"
         yield problem_inside(text, node, ScalarMap.of(text, node), finding, grave)

@@ -14,7 +14,7 @@ import re
 import tokenize
 import warnings
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import islice
 from typing import Literal
 
@@ -100,6 +100,7 @@ def first_tokens(text: str, end: int | None = None) -> tuple[Token, ...]:
     return tokens_of(text[lead:end], lead, MOST_TOKENS)
 
 
+@lru_cache(maxsize=64)
 def parse_python(text: str, mode: Literal["eval", "exec"] = "eval") -> PythonSource | PythonFault:
     """Parse and compile an expression (or statements) without running it.
 

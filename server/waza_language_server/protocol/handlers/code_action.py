@@ -15,7 +15,10 @@ from waza_language_server.text.span import Span
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from waza_engine.steps import Steps
     from waza_language_server.features.code_actions import CodeAction
+    from waza_language_server.project.document import Document
+    from waza_language_server.project.workspace import Workspace
     from waza_language_server.protocol.server import WazaServer
 
 
@@ -33,7 +36,8 @@ async def code_action(ls: WazaServer, params: types.CodeActionParams) -> list[ty
     everything = _wants(types.CodeActionKind.SourceFixAll, asked)
     extract = params.context.only is None or _wants(types.CodeActionKind.RefactorExtract, asked)
     extract = extract and ls.abilities.creates_files
-    if not quick and not everything and not extract:
+    rewrite = params.context.only is None or _wants(types.CodeActionKind.RefactorRewrite, asked)
+    if not (quick or everything or extract or rewrite):
         return []
     convert = Converter(document, ls.session.encoding, ls.abilities)
     span = Span(convert.offset(params.range.start), convert.offset(params.range.end))
@@ -50,6 +54,8 @@ async def code_action(ls: WazaServer, params: types.CodeActionParams) -> list[ty
         moved = extract_task(document, workspace, span)
         action = await ls.diagnostics.in_slices(document, moved)
         found += [action] if action is not None else []
+    if rewrite:
+        found += await ls.diagnostics.in_slices(document, _rewritings(document, workspace, span)) or ()
     if not ls.session.is_current(document):
         return None
     files = FileConverter(ls.session, ls.abilities)
@@ -57,6 +63,15 @@ async def code_action(ls: WazaServer, params: types.CodeActionParams) -> list[ty
         convert.code_action(action, files.workspace_edit(action.change), workspace.project)
         for action in found
     ]
+
+
+def _rewritings(document: Document, workspace: Workspace, span: Span) -> Steps[list[CodeAction]]:
+    from waza_language_server.features.rewriting_values import rewritten_values
+    from waza_language_server.features.sorting import sorted_parts
+
+    found = list(rewritten_values(document, workspace, span))
+    yield
+    return [*found, *(yield from sorted_parts(document, workspace, span))]
 
 
 def _asked(kinds: Sequence[types.CodeActionKind | str] | None) -> list[str]:

@@ -1,0 +1,1 @@
+"""Globs of task files."""

@@ -1,0 +1,61 @@
+"""Globs of task files as an editor knows them: what is wrong, which files there are, which of them match."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from waza_engine.markdown import code
+from waza_engine.spec.reading.task_globs import GlobError, is_literal, segment_matcher, split_pattern
+from waza_language_server.embedded.glob.tokens import glob_tokens
+from waza_language_server.embedded.language import (
+    NOWHERE,
+    Checked,
+    Explanation,
+    Finding,
+    Signature,
+    Surroundings,
+    Token,
+    Word,
+)
+
+_DEEP = "`**` is no more than `*` here: it stays within one folder."
+
+
+class Globs:
+    """Patterns of paths, which a run reads with the rules of Go's ``filepath.Glob``."""
+
+    def check(self, value: str, around: Surroundings = NOWHERE) -> Checked:
+        """Return what keeps a glob from being read."""
+        try:
+            for segment in split_pattern(value):
+                segment_matcher(segment)
+        except GlobError as error:
+            message = f'"{value}" is not a glob: {error}; the run stops here.'
+            return Checked((Finding("bad-task-glob", 0, 0, message),))
+        return Checked()
+
+    def complete(self, value: str, offset: int, around: Surroundings = NOWHERE) -> Iterator[Word]:
+        """Yield globs that match and files that can be named; each takes the place of the whole value."""
+        for path, about in around.paths():
+            yield Word(path, "file", about, "", offset)
+
+    def hover(self, value: str, offset: int, around: Surroundings = NOWHERE) -> Explanation | None:
+        """Tell which files the glob picks up, whichever part of it is pointed at."""
+        files = around.files()
+        if files is None:
+            return None
+        lines = [f"**{files.count} {'file' if files.count == 1 else 'files'}**", ""]
+        lines += [f"- {code(path)}" for path in files.first]
+        if files.count > len(files.first):
+            lines.append(f"- … and {files.count - len(files.first)} more")
+        if any("**" in segment and not is_literal(segment) for segment in split_pattern(value)):
+            lines += ["", _DEEP]
+        return Explanation(0, len(value), "\n".join(lines))
+
+    def signature(self, value: str, offset: int) -> Signature | None:
+        """Return None: nothing is called."""
+        return None
+
+    def tokens(self, value: str) -> Iterator[Token]:
+        """Yield what is to be coloured."""
+        return glob_tokens(value)

@@ -1,0 +1,1 @@
+"""Assertions in JavaScript."""

@@ -1,0 +1,46 @@
+"""The words of a JavaScript assertion as an editor colours them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from waza_language_server.embedded.javascript.members import CONTEXT, globals_
+from waza_language_server.embedded.javascript.source import KEYWORDS, Piece, read
+from waza_language_server.embedded.language import Token, TokenKind
+
+_KINDS: dict[str, TokenKind] = {
+    "comment": "comment",
+    "number": "number",
+    "text": "string",
+    "template": "string",
+    "pattern": "regexp",
+}
+_SILENT = frozenset("()[]{},.;:")
+
+
+def assertion_tokens(value: str) -> Iterator[Token]:
+    """Yield the tokens up to a text that is not closed."""
+    pieces = read(value).pieces
+    for index, piece in enumerate(pieces):
+        if piece.kind in _KINDS:
+            yield Token(piece.start, piece.end, _KINDS[piece.kind])
+        elif piece.kind == "name":
+            yield _of_name(pieces, index)
+        elif piece.text not in _SILENT:
+            yield Token(piece.start, piece.end, "operator")
+
+
+def _of_name(pieces: Sequence[Piece], index: int) -> Token:
+    piece = pieces[index]
+    before = pieces[index - 1].text if index else ""
+    called = index + 1 < len(pieces) and pieces[index + 1].text == "("
+    if before in {".", "?."}:
+        return Token(piece.start, piece.end, "method" if called else "property")
+    if piece.text in KEYWORDS:
+        return Token(piece.start, piece.end, "keyword")
+    if piece.text in CONTEXT:
+        return Token(piece.start, piece.end, "variable", "defaultLibrary")
+    if piece.text in globals_():
+        kind: TokenKind = "function" if called else "namespace"
+        return Token(piece.start, piece.end, kind, "defaultLibrary")
+    return Token(piece.start, piece.end, "function" if called else "variable")

@@ -1,0 +1,268 @@
+"""Formatting: indentation and the blanks beside dashes and colons, and nothing else.
+
+How deep is asked of the file itself: the step of its first nested mapping, and where its first list stands.
+What scalars of several lines hold moves as a whole. Comments, blank lines, quotes and brackets stay.
+
+Architecture invariant: edits replace blanks alone, and only when the text that they make, read again, holds
+the same scalars in the same places; where that is in doubt nothing is changed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from waza_language_server.features.snippets import Layout
+from waza_language_server.syntax.author_style import indent_step
+from waza_language_server.syntax.tree import parse_in_steps
+from waza_language_server.syntax.tried_edits import apply
+from waza_language_server.text.edit import Edit, Edits
+from waza_language_server.text.span import Span
+
+if TYPE_CHECKING:
+    from waza_engine.steps import Steps
+    from waza_language_server.project.document import Document
+    from waza_language_server.syntax.nodes import Entry, Node
+    from waza_language_server.syntax.tree import Tree
+    from waza_language_server.text.line_index import LineIndex
+
+_GAP = re.compile(r"[ \t]*:[ \t]+")
+_BLOCKS = frozenset({"literal", "folded"})
+_NODES_PER_PAUSE = 200
+
+
+def format_in_steps(document: Document, span: Span | None = None) -> Steps[Edits]:
+    """Return the edits that lay out a file, or the lines of it that ``span`` touches; in order.
+
+    Nothing is changed in a file with errors of syntax, with anchors, or with more than one document.
+    """
+    tree = document.tree
+    if tree.root is None or tree.errors or tree.anchored:
+        return ()
+    layout = _Lines(document.text, document.lines, indent_step(tree), Layout(tree).list_indent)
+    yield from layout.lay_out(tree.root)
+    if layout.in_doubt:
+        return ()
+    whole = tuple(layout.edits())
+    if span is None:
+        return whole if (yield from _means_the_same(tree, whole)) else ()
+    lines = document.lines
+    chosen = Span(
+        lines.line_span(lines.line_of(span.start)).start, lines.line_span(lines.line_of(span.end)).end
+    )
+    part = tuple(edit for edit in whole if chosen.start <= edit.span.start and edit.span.end <= chosen.end)
+    if (yield from _means_the_same(tree, part)):
+        return part
+    # Some of the lines of a block cannot move without the others.
+    inner = tuple(edit for edit in part if not layout.is_indentation(edit))
+    return inner if (yield from _means_the_same(tree, inner)) else ()
+
+
+def _means_the_same(tree: Tree, edits: Edits) -> Steps[bool]:
+    if not edits:
+        return True
+    after = yield from parse_in_steps(apply(tree.text, edits))
+    if after.root is None or tree.root is None or after.errors:
+        return False
+    old, new = tree.root.walk(), after.root.walk()
+    for number, (one, other) in enumerate(zip(old, new, strict=False)):
+        if not number % _NODES_PER_PAUSE:
+            yield
+        if _held(one) != _held(other):
+            return False
+    return next(old, None) is None and next(new, None) is None
+
+
+def _held(node: Node) -> tuple[object, ...]:
+    return node.kind, node.style, node.value, node.green.tag, node.step, len(node.green.children)
+
+
+@dataclass
+class _Lines:
+    """The columns that lines get, by number, and the blanks in the middle of lines that change."""
+
+    text: str
+    index: LineIndex
+    step: int
+    list_indent: int
+    in_doubt: bool = False
+    columns: dict[int, int] = field(default_factory=dict[int, int])
+    gaps: dict[Span, str] = field(default_factory=dict[Span, str])
+    held: set[int] = field(default_factory=set[int])
+    """Lines that lie in a scalar, where blanks are text."""
+    seen: int = 0
+
+    def lay_out(self, root: Node) -> Steps[None]:
+        """Find the columns of all lines that hold something."""
+        if root.kind in {"mapping", "sequence"} and root.style == "block":
+            yield from self._block(root, 0)
+        else:
+            self.in_doubt = True
+
+    def edits(self) -> Iterator[Edit]:
+        """Yield the edits, in order."""
+        found = [Edit(span, text) for span, text in self.gaps.items()]
+        for number in range(self.index.line_count):
+            line = self.index.line_span(number)
+            written = self.text[line.start : line.end]
+            lead = len(written) - len(written.lstrip(" "))
+            if number in self.held:
+                continue
+            kept = written.rstrip(" \t")
+            if not kept and written:
+                found.append(Edit(line, ""))
+                continue
+            if len(kept) < len(written):
+                found.append(Edit(Span(line.start + len(kept), line.end), ""))
+            if kept[lead:].startswith("#"):
+                column = self._column_of_comment(number, lead)
+                if column != lead:
+                    found.append(Edit(Span(line.start, line.start + lead), " " * column))
+        for number, column in self.columns.items():
+            line = self.index.line_span(number)
+            written = self.text[line.start : line.end]
+            lead = len(written) - len(written.lstrip(" "))
+            if column != lead:
+                found.append(Edit(Span(line.start, line.start + lead), " " * column))
+        yield from sorted(found, key=lambda edit: edit.span)
+
+    def is_indentation(self, edit: Edit) -> bool:
+        """Whether an edit changes where a line begins."""
+        return self.index.line_span(self.index.line_of(edit.span.start)).start == edit.span.start
+
+    def _column_of_comment(self, number: int, lead: int) -> int:
+        """Return the column of what a comment stands above, or of what it stands below at the same depth."""
+        for numbers in (range(number + 1, self.index.line_count), range(number - 1, -1, -1)):
+            for other in numbers:
+                column = self.columns.get(other)
+                if column is None:
+                    if other in self.held:
+                        break
+                    continue
+                old = self._lead_of(other)
+                if old == lead:
+                    return column
+                if old < lead:
+                    break
+        return lead
+
+    def _lead_of(self, number: int) -> int:
+        line = self.index.line_span(number)
+        written = self.text[line.start : line.end]
+        return len(written) - len(written.lstrip(" "))
+
+    def _block(self, node: Node, column: int) -> Steps[None]:
+        if node.kind == "mapping":
+            for entry in node.each_entry():
+                yield from self._pause()
+                self._begins(entry.key, column)
+                yield from self._value(entry, column)
+            return
+        for item in node.each_item():
+            yield from self._pause()
+            yield from self._item(item, column)
+
+    def _pause(self) -> Steps[None]:
+        self.seen += 1
+        if not self.seen % _NODES_PER_PAUSE:
+            yield
+
+    def _begins(self, node: Node, column: int) -> None:
+        """Give the line of a key its column, unless a dash stands before it there."""
+        if node.kind != "scalar" or node.style in _BLOCKS:
+            self.in_doubt = True
+            return
+        number = self.index.line_of(node.span.start)
+        before = self.text[self.index.line_span(number).start : node.span.start]
+        if not before.strip(" "):
+            self.columns.setdefault(number, column)
+        elif before.strip(" -\t") or "\t" in before:
+            # `? key`, tags, a key behind another one.
+            self.in_doubt = True
+        if self.index.line_of(node.span.end) != number:
+            self.in_doubt = True
+
+    def _value(self, entry: Entry, column: int) -> Steps[None]:
+        value = entry.value
+        if not len(value.span):
+            return
+        between = Span(entry.key.span.end, value.span.start)
+        written = self.text[between.start : between.end]
+        same_line = self.index.line_of(between.start) == self.index.line_of(between.end)
+        if same_line and _GAP.fullmatch(written):
+            self.gaps.update({between: ": "} if written != ": " else {})
+        if value.kind in {"mapping", "sequence"} and value.style == "block":
+            if same_line:
+                self.in_doubt = True
+                return
+            yield from self._block(
+                value, column + (self.step if value.kind == "mapping" else self.list_indent)
+            )
+        else:
+            self._leaf(value, column, column + self.step, is_behind=same_line)
+
+    def _item(self, item: Node, column: int) -> Steps[None]:
+        number = self.index.line_of(item.span.start)
+        start = self.index.line_span(number).start
+        before = self.text[start : item.span.start]
+        if "\t" in before or before.strip(" -"):
+            self.in_doubt = True
+            return
+        is_block = item.kind in {"mapping", "sequence"} and item.style == "block"
+        if "-" not in before:
+            # What stands below its dash, or nothing.
+            self.in_doubt = self.in_doubt or bool(len(item.span))
+            return
+        dash = start + before.rindex("-")
+        if not before[: dash - start].strip(" "):
+            self.columns[number] = column
+        if not len(item.span):
+            return
+        gap = Span(dash + 1, item.span.start)
+        if self.text[gap.start : gap.end] != " ":
+            self.gaps[gap] = " "
+        if is_block:
+            yield from self._block(item, column + 2)
+        else:
+            self._leaf(item, column, column + 2, is_behind=True)
+
+    def _leaf(self, node: Node, column: int, inside: int, *, is_behind: bool) -> None:
+        """Move a scalar, an alias or a collection in brackets; ``inside`` is the column of what is below."""
+        first = self.index.line_of(node.span.start)
+        last = self.index.line_of(max(node.span.end - 1, node.span.start))
+        old = self._lead_of(first)
+        if not is_behind:
+            self.columns.setdefault(first, inside)
+        if node.style in _BLOCKS:
+            self._content(node, first, last, inside, column - old)
+            return
+        shift = self.columns.get(first, old) - old
+        for number in range(first + 1, last + 1):
+            lead = self._lead_of(number)
+            self.held.add(number)
+            if self._holds_text(number) and shift:
+                self.columns[number] = max(lead + shift, column + 1)
+
+    def _content(self, node: Node, first: int, last: int, inside: int, shift: int) -> None:
+        """Move what a literal or folded text holds; with a number in its header as far as its key moves."""
+        line = self.index.line_span(first)
+        header = self.text[node.span.start : line.end]
+        leads = [self._lead_of(each) for each in range(first + 1, last + 1) if self._holds_text(each)]
+        if leads and not any(character.isdigit() for character in header.split("#")[0]):
+            shift = inside - leads[0]
+        for number in range(first + 1, self._end_of_content(last) + 1):
+            self.held.add(number)
+            if self._holds_text(number) or self._lead_of(number) > (leads[0] if leads else 0):
+                self.columns[number] = self._lead_of(number) + shift
+
+    def _end_of_content(self, last: int) -> int:
+        """Return the last of the blank lines behind a text: they may belong to it."""
+        while last + 1 < self.index.line_count and not self._holds_text(last + 1):
+            last += 1
+        return last
+
+    def _holds_text(self, number: int) -> bool:
+        line = self.index.line_span(number)
+        return bool(self.text[line.start : line.end].strip(" \t"))

@@ -1,0 +1,99 @@
+"""What a value in a language of its own can refer to: the files that a glob picks up or could name."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
+
+from waza_engine.files import shown
+from waza_language_server.embedded.language import NOWHERE, Files, Surroundings
+from waza_language_server.project.claim import CONFIG_NAMES, TRIGGER_NAMES
+from waza_language_server.project.disk import identity_of
+from waza_language_server.project.nearby import Nearby
+from waza_language_server.project.outline import pattern_of
+from waza_language_server.project.uris import path_of
+
+if TYPE_CHECKING:
+    from waza_language_server.project.document import Document
+    from waza_language_server.project.workspace import Workspace
+    from waza_language_server.syntax.nodes import Node
+
+MAX_LISTED = 20
+"""Files of a glob that are told by name."""
+MAX_FILES = 500
+_LEVELS = 3
+TASK_GLOB = "task.glob"
+
+
+def surroundings(
+    document: Document, workspace: Workspace, kind: str | None, node: Node | None
+) -> Surroundings:
+    """Return what a value of a kind can refer to; ``node`` is None while it cannot be read."""
+    if kind != TASK_GLOB:
+        return NOWHERE
+    return Surroundings(
+        files=lambda: _files(document, workspace, node) if node is not None else None,
+        paths=lambda: _paths(document, workspace),
+    )
+
+
+def _files(document: Document, workspace: Workspace, node: Node) -> Files | None:
+    path, files = path_of(document.uri), workspace.project.matching_tasks(document, pattern_of(node))
+    if path is None or not files.known:
+        return None
+    first = (shown(os.path.relpath(each, path.parent)) for each in files.value[:MAX_LISTED])
+    return Files(tuple(first), len(files.value))
+
+
+def _paths(document: Document, workspace: Workspace) -> Iterator[tuple[str, str]]:
+    """Yield globs for the folders that have task files, then the files themselves."""
+    path = path_of(document.uri)
+    if path is None:
+        return
+    project, folders = workspace.project, dict[str, set[str]]()
+    others = {*project.eval_names(path), *TRIGGER_NAMES, *CONFIG_NAMES}
+    tasks = [
+        file
+        for file in _yaml_files(Nearby(project, document), path.parent)
+        if file.name not in others and _looks_like_task(workspace, file)
+    ]
+    for file in tasks:
+        parent = str(PurePosixPath(_relative(file, path.parent)).parent)
+        folders.setdefault("" if parent == "." else f"{parent}/", set()).add(file.suffix)
+    for folder, suffixes in sorted(folders.items()):
+        for suffix in sorted(suffixes):
+            count = len(project.matching_tasks(document, f"{folder}*{suffix}").value)
+            yield f"{folder}*{suffix}", "1 file" if count == 1 else f"{count} files"
+    for file in tasks:
+        task = project.outline(file)
+        yield _relative(file, path.parent), task.name or task.id or ""
+
+
+def _yaml_files(nearby: Nearby, folder: Path) -> Iterator[Path]:
+    found = 0
+    level: list[Path] = [folder]
+    entered: set[tuple[int, int] | None] = {None}
+    for _ in range(_LEVELS):
+        below: list[Path] = []
+        for here in level:
+            if (identity := identity_of(here)) in entered:
+                continue
+            entered.add(identity)
+            for name, is_folder in nearby.entries(here).value:
+                if is_folder and not name.startswith(".") and name not in {"node_modules", "fixtures"}:
+                    below.append(here / name)
+                elif not is_folder and name.endswith((".yaml", ".yml")) and found < MAX_FILES:
+                    found += 1
+                    yield here / name
+        level = below
+
+
+def _looks_like_task(workspace: Workspace, file: Path) -> bool:
+    said = workspace.project.outline(file)
+    return bool(said.id or said.name) and not said.patterns and said.skill is None
+
+
+def _relative(file: Path, folder: Path) -> str:
+    return PurePosixPath(*file.relative_to(folder).parts).as_posix()
