@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from waza_language_server.engine.runs import Run, Runs
     from waza_language_server.project.runnable_id import RunnableId
-    from waza_language_server.protocol.services.live import LiveSessions
+    from waza_language_server.protocol.handlers.live import LiveSessions
     from waza_language_server.protocol.services.schedule import Diagnostics
     from waza_language_server.protocol.services.sent_tokens import SentTokens
     from waza_language_server.protocol.services.session import Session
@@ -129,7 +129,7 @@ class WazaServer(LanguageServer):
     @cached_property
     def live(self) -> LiveSessions:
         """Recorded answers, judged again as their suites are edited."""
-        from waza_language_server.protocol.services.live import LiveSessions
+        from waza_language_server.protocol.handlers.live import LiveSessions
 
         return LiveSessions(self)
 

@@ -22,6 +22,9 @@ from waza_language_server.engine.process import EngineError
 from waza_language_server.project.regraded import live_task
 from waza_language_server.project.runnable_id import RunnableId
 from waza_language_server.project.uris import path_of
+from waza_language_server.protocol.handlers.regrade import entries_of, open_texts, records_of
+from waza_language_server.protocol.handlers.run_requests import is_at_home
+from waza_language_server.protocol.handlers.watched_files import tell_marks_changed
 
 if TYPE_CHECKING:
     from waza_engine.results.reading.scores import TaskResult
@@ -98,9 +101,6 @@ class LiveSessions:
 
     def _wanted(self) -> dict[Key, Mapping[str, TaskResult]]:
         """Return the result files that hold what was answered last, with their tasks, of what is open."""
-        from waza_language_server.protocol.handlers.regrade import records_of
-        from waza_language_server.protocol.handlers.run_requests import is_at_home
-
         project = self._server.session.project
         found: dict[Key, Mapping[str, TaskResult]] = {}
         for document in self._server.session.documents:
@@ -130,8 +130,6 @@ class LiveSessions:
             await self._close(session)
 
     def _send(self, key: Key, session: _Session, *, anyway: bool) -> None:
-        from waza_language_server.protocol.handlers.regrade import entries_of, open_texts
-
         texts = open_texts(self._server)
         changes: dict[str, str | None] = {
             path: text for path, text in texts.items() if session.sent.get(path) != text
@@ -199,8 +197,6 @@ class LiveSessions:
             self._refresh = asyncio.get_running_loop().call_later(0, self._refresh_now)
 
     def _refresh_now(self) -> None:
-        from waza_language_server.protocol.handlers.watched_files import tell_marks_changed
-
         self._refresh = None
         if self._server.abilities.refreshes_inlay_hints:
             self._server.workspace_inlay_hint_refresh(None)
