@@ -1,4 +1,5 @@
-// What a run is to be like, in a real VS Code: the lens beside the run, the choices, the run that follows them.
+// What a run is to be like, in a real VS Code: the lens beside the run, the choices, the run that follows them; what it
+// will cost, on the lens and before it passes the limit.
 //
 //   node choices.mjs --python FILE --vsix FILE --artifacts FOLDER
 
@@ -15,6 +16,24 @@ const config = "config: {trials_per_task: 1, timeout_seconds: 60, executor: mock
 const graders = "graders:\n  - type: text\n    name: speaks\n    config:\n      contains:\n        - Say hello\n";
 write("eval.yaml", `name: greeter\nskill: greeter\n${config}tasks:\n  - tasks/*.yaml\n${graders}`);
 write("tasks/one.yaml", "id: one\nname: Greets once\ninputs:\n  prompt: Say hello\n");
+
+fs.mkdirSync(path.join(workspace, ".vscode"));
+write(".vscode/settings.json", JSON.stringify({ "waza.run.maxCost": 0.1 }));
+fs.mkdirSync(path.join(workspace, "priced", ".waza", "results"), { recursive: true });
+const priced = "config: {trials_per_task: 2, timeout_seconds: 60, executor: openai, model: gpt-4o}\n";
+const inline = "tasks:\n  - id: only\n    inputs:\n      prompt: Say hello\n";
+write("priced/eval.yaml", `name: priced\nskill: priced\n${priced}${inline}${graders}`);
+const trial = { run_number: 1, status: "passed", duration_ms: 90_000, validations: {}, usage: { input_tokens: 80_000 }, cost: { usd: 0.21 } };
+const record = {
+  schemaVersion: "1.4",
+  eval_name: "priced",
+  timestamp: "2026-05-01T10:00:00Z",
+  config: { engine_type: "openai", model_id: "gpt-4o", runs_per_test: 1 },
+  metadata: { engine: { eval_file: "eval.yaml", status: "completed" } },
+  summary: { total_tests: 1, duration_ms: 90_000 },
+  tasks: [{ test_id: "only", status: "passed", runs: [trial] }],
+};
+write("priced/.waza/results/20260501T100000Z-first.json", JSON.stringify(record));
 
 await play(scenario, { ...options, workspace });
 
@@ -49,6 +68,20 @@ async function scenario(page) {
     const runs = JSON.parse(fs.readFileSync(results()[0], "utf8")).tasks[0].runs;
     if (runs.length !== 2) throw new Error(`it made ${runs.length} trials`);
     if (!runs.every((run) => fs.existsSync(run.workspace_dir))) throw new Error("no workspace was kept");
+  });
+
+  await step("the lens of a suite that an agent has run says what the next run will cost and take", async () => {
+    await editor.openFile(page, "priced/eval.yaml", "gpt-4o");
+    await page.locator(".codelens-decoration a", { hasText: "Run suite · ≈ $0.42 · 3 min · 2 trials" }).first().waitFor();
+    await page.screenshot({ path: path.join(path.resolve(options.artifacts), "estimate.png") });
+  });
+
+  await step("before the run passes the limit of the settings it asks, and Cancel runs nothing", async () => {
+    const question = page.locator(".notification-toast", { hasText: "expected to cost $0.42, and the limit is $0.10" });
+    await editor.clickLens(page, "Run suite ·", "the question", async () => (await question.count()) > 0);
+    await question.first().locator("a.monaco-button", { hasText: "Cancel" }).click();
+    await editor.waitUntil(page, "the question to go", async () => (await question.count()) === 0);
+    if (fs.readdirSync(path.join(workspace, "priced", ".waza", "results")).length !== 1) throw new Error("it ran");
   });
 }
 

@@ -8,6 +8,7 @@
 import * as vscode from "vscode";
 import {
     CodeLensRequest,
+    DidChangeConfigurationNotification,
     InlayHintRequest,
     LanguageClient,
     RevealOutputChannelOn,
@@ -17,6 +18,7 @@ import {
 import { SHOW_CHANGE } from "./changes";
 import type { FoundServer } from "./interpreters";
 import { plain } from "./messages";
+import { runOptions } from "./runSettings";
 import type { Runs } from "./runs";
 import type { Resolution } from "./serverEnvironment";
 import type { Status } from "./status";
@@ -100,6 +102,12 @@ export class ServerConnection implements vscode.Disposable {
             this.client?.getFeature(CodeLensRequest.method).getProvider(document)?.onDidChangeCodeLensEmitter.fire();
             this.client?.getFeature(InlayHintRequest.method).getProvider(document)?.onDidChangeInlayHints.fire();
         }
+    }
+
+    /** Tells the server what the settings say of runs: its lenses say what a run will cost. */
+    async tellRunSettings(): Promise<void> {
+        const run = runOptions((name) => vscode.workspace.getConfiguration("waza.run").get(name));
+        await this.running?.sendNotification(DidChangeConfigurationNotification.type, { settings: { waza: { run } } });
     }
 
     /** Ends the server for good; resolves when it is gone. */
@@ -187,6 +195,7 @@ export class ServerConnection implements vscode.Disposable {
                 severity: vscode.workspace.getConfiguration("waza").get("diagnostics.severity", {}),
                 runEvents: true,
                 live: vscode.workspace.getConfiguration("waza").get("live.enable", "on"),
+                run: runOptions((name) => vscode.workspace.getConfiguration("waza.run").get(name)),
             },
             markdown: { isTrusted: { enabledCommands: [SHOW_CHANGE] } },
             outputChannel: this.log,

@@ -143,6 +143,9 @@ export function activate(context: vscode.ExtensionContext): void {
             if (restarts.some((name) => change.affectsConfiguration(name)) && server.isWanted) {
                 void restart();
             }
+            if (change.affectsConfiguration("waza.run")) {
+                void server.tellRunSettings();
+            }
             if (change.affectsConfiguration("waza.codeLens") || change.affectsConfiguration("waza.inlayHints")) {
                 server.refreshDecorations();
             }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
@@ -87,6 +87,7 @@ class Methods:
         self._suites = ResidentSuites()
         self.table: dict[str, Callable[[Any], Callable[[], Answer]]] = {
             "eval.run": _guarded(self._run),
+            "run.estimate": _guarded(_estimate),
             "run.status": _guarded(self._status),
             "run.cancel": _guarded(self._cancel),
             "eval.list": _guarded(_list_evals),
@@ -266,6 +267,15 @@ def _guarded(method: Callable[[Params], Answer]) -> Callable[[Any], Callable[[],
         return work
 
     return handler
+
+
+def _estimate(params: Params) -> Answer:
+    """Tell what ``eval.run`` with these parameters would cost and take, in all and task by task."""
+    from waza_engine.runs.estimating import estimated
+
+    settings = run_settings(params, _eval_path)
+    found = _loaded(lambda: estimated(settings))
+    return {**asdict(found.run), "tasks": {name: asdict(one) for name, one in found.tasks.items()}}
 
 
 def _list_evals(params: Params) -> Answer:

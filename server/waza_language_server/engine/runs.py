@@ -212,7 +212,7 @@ class Runs:
         run.engine = await self._running_engine()
         if run.cancelling:
             return RunOutcome("canceled")
-        answer = await run.engine.request("eval.run", {**_request_of(run.target), **run.options})
+        answer = await run.engine.request("eval.run", {**request_of(run.target), **run.options})
         run.run_id = str(answer["run_id"])
         events = self._events[run.run_id]
         if run.cancelling:
@@ -261,7 +261,8 @@ class Runs:
                 self._events[run.run_id].put_nowait(EngineError(reason))
 
 
-def _request_of(target: RunnableId) -> dict[str, Any]:
+def request_of(target: RunnableId) -> dict[str, Any]:
+    """Return what ``eval.run`` is asked for a target."""
     request: dict[str, Any] = {"path": str(target.suite)}
     if target.task is not None:
         request["tasks"] = [literal_glob(target.task)]

@@ -1,5 +1,7 @@
 """Code lenses: ``▶ Run suite``, ``▶ Run task`` and ``▶ Run grader`` above what they run.
 
+Those of suites and tasks say what the run will cost and take, once that is known.
+
 Beside them ``↻ Re-grade``, once an answer is recorded: it costs nothing, and is the first of a grader; and
 ``…``, for clients that ask what this run is to be like.
 While something runs its own lens reads ``✗ Cancel``; the lines with lenses never change, so that none jumps
@@ -8,25 +10,33 @@ under the pointer.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from waza_engine.steps import Steps, finished
+from waza_language_server.features.estimate_text import estimate_words
 from waza_language_server.features.runnables import Runnable, runnables_in_steps
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from waza_engine.results.reading.scores import RunResult
+    from waza_language_server.features.estimate_text import SuiteEstimates
     from waza_language_server.project.document import Document
     from waza_language_server.project.runnable_id import RunnableId
     from waza_language_server.project.workspace import Workspace
     from waza_language_server.text.span import Span
 
+Expected = Callable[["Path", "RunResult | None"], "SuiteEstimates | None"]
+
 RUN = "waza.run"
 CANCEL = "waza.cancel"
 REGRADE = "waza.regrade"
+
+
+def nothing_expected(_suite: Path, _recorded: RunResult | None) -> SuiteEstimates | None:
+    """Say that nothing is known of what a run will cost."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +54,14 @@ def code_lenses(
     workspace: Workspace,
     running: Collection[RunnableId] = (),
     run_with: str | None = None,
+    expected: Expected = nothing_expected,
 ) -> tuple[CodeLens, ...]:
     """Return the lenses of a document; ``running`` is what the runs that go on run.
 
     ``run_with`` is a command of the client that asks for the options of a run; without it there is no ``…``.
+    ``expected`` is asked what a run of a suite will cost and take, with its last results.
     """
-    return finished(code_lenses_in_steps(document, workspace, running, run_with))
+    return finished(code_lenses_in_steps(document, workspace, running, run_with, expected))
 
 
 def code_lenses_in_steps(
@@ -57,17 +69,22 @@ def code_lenses_in_steps(
     workspace: Workspace,
     running: Collection[RunnableId] = (),
     run_with: str | None = None,
+    expected: Expected = nothing_expected,
 ) -> Steps[tuple[CodeLens, ...]]:
     """Do the same with many pauses."""
     found = yield from runnables_in_steps(document, workspace)
     suites = {runnable.id.suite for runnable in found}
     answered: dict[Path, frozenset[str]] = {}
+    estimates: dict[Path, SuiteEstimates | None] = {}
     for suite in suites:
-        answered[suite] = _answered((yield from workspace.project.scores.results_in_steps(suite)))
+        recorded = yield from workspace.project.scores.results_in_steps(suite)
+        answered[suite] = _answered(recorded)
+        estimates[suite] = expected(suite, recorded)
     lenses: list[CodeLens] = []
     for runnable in found:
         yield
-        run = _run_lens(runnable, running, tell_suite=len(suites) > 1)
+        words = _estimate_words(runnable.id, estimates[runnable.id.suite])
+        run = _run_lens(runnable, running, words, tell_suite=len(suites) > 1)
         again = _regrade_lens(runnable, answered[runnable.id.suite])
         # What costs nothing comes first where it answers the question: what does this grader say?
         both = (again, run) if runnable.id.kind == "grader" else (run, again)
@@ -77,12 +94,23 @@ def code_lenses_in_steps(
     return tuple(lenses)
 
 
-def _run_lens(runnable: Runnable, running: Collection[RunnableId], *, tell_suite: bool) -> CodeLens:
+def _run_lens(
+    runnable: Runnable, running: Collection[RunnableId], estimate: str, *, tell_suite: bool
+) -> CodeLens:
     argument = {"id": str(runnable.id)}
     if runnable.id in running:
         return CodeLens(runnable.span, "✗ Cancel", CANCEL, argument)
     suite = f" in {runnable.id.suite.parent.name}/{runnable.id.suite.name}" if tell_suite else ""
-    return CodeLens(runnable.span, f"▶ Run {runnable.id.kind}{suite}", RUN, argument)
+    title = " · ".join(part for part in (f"▶ Run {runnable.id.kind}{suite}", estimate) if part)
+    return CodeLens(runnable.span, title, RUN, argument)
+
+
+def _estimate_words(target: RunnableId, estimates: SuiteEstimates | None) -> str:
+    """Return what a suite or a task will cost and take; of a grader nobody counted it."""
+    if estimates is None or target.kind == "grader":
+        return ""
+    found = estimates.suite if target.task is None else estimates.tasks.get(target.task)
+    return "" if found is None else estimate_words(found)
 
 
 def _answered(recorded: RunResult | None) -> frozenset[str]:

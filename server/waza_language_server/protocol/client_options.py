@@ -17,6 +17,7 @@ class ClientOptions:
     ``run_with_command`` one that asks for the options of a run and starts it.
     ``severity`` are severities by code, as they were given. ``run_events`` tells whether the client wants to
     hear all that runs tell.
+    ``run`` is what its settings say of runs, as it was given.
     ``shows_changes`` tells that it has the command ``waza.showChange``,
     ``live`` says whether recorded answers are judged again as a suite is edited: ``on``, ``off`` or
     ``no assertions``; a client that does not say does not want it.
@@ -31,6 +32,7 @@ class ClientOptions:
     shows_changes: bool = False
     draws_marks: bool = False
     run_with_command: str | None = None
+    run: object = None
     live: str = "off"
 
 
@@ -48,6 +50,7 @@ def client_options(given: object) -> ClientOptions:
         options.get("showsChanges") is True,
         options.get("drawsMarks") is True,
         _word(options.get("runWithCommand")),
+        options.get("run"),
         live=known_live(options.get("live")) or "off",
     )
 

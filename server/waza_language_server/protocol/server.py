@@ -33,12 +33,13 @@ from waza_language_server.protocol.services.idle import IdleWork
 from waza_language_server.protocol.wire import Inbox, Outbox, Wire, take_standard_streams
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine
+    from collections.abc import Callable, Coroutine, Mapping
     from pathlib import Path
 
     from waza_language_server.engine.runs import Run, Runs
     from waza_language_server.project.runnable_id import RunnableId
     from waza_language_server.protocol.handlers.live import LiveSessions
+    from waza_language_server.protocol.services.estimates import Estimates
     from waza_language_server.protocol.services.schedule import Diagnostics
     from waza_language_server.protocol.services.sent_tokens import SentTokens
     from waza_language_server.protocol.services.session import Session
@@ -132,6 +133,25 @@ class WazaServer(LanguageServer):
         from waza_language_server.protocol.handlers.live import LiveSessions
 
         return LiveSessions(self)
+
+    @cached_property
+    def estimates(self) -> Estimates:
+        """What runs will cost and take."""
+        from waza_language_server.protocol.services.estimates import Estimates
+
+        return Estimates(self)
+
+    @cached_property
+    def run_options(self) -> Mapping[str, Any]:
+        """What the client's settings say of runs, in the words of ``eval.run``."""
+        from waza_language_server.protocol.handlers.run_requests import settled_options
+
+        return settled_options(self.options.run)
+
+    def forget_estimates(self) -> None:
+        """Find out anew what runs will cost, when somebody looks: something they depend on has changed."""
+        if "estimates" in self.__dict__:
+            self.estimates.forget()
 
     def _meet_unknown_type(self) -> None:
         # Asked once: what the engine of this client does not know is a mistake of the author.

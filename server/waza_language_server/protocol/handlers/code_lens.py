@@ -34,7 +34,7 @@ def code_lens(ls: WazaServer, params: types.CodeLensParams) -> Answer[list[types
                 convert.code_lens(CodeLens(top, offer.title, NEW_SUITE, offer.argument)) for offer in offers
             ]
         lenses = yield from code_lenses_in_steps(
-            document, ls.session.workspace, running, ls.options.run_with_command
+            document, ls.session.workspace, running, ls.options.run_with_command, ls.estimates.of
         )
         return (yield from in_steps(map(convert.code_lens, lenses)))
 

@@ -27,6 +27,7 @@ def did_change(ls: WazaServer, params: types.DidChangeConfigurationParams) -> No
         return
     _take_severities(ls, cast("dict[str, Any]", section).get("diagnostics"))
     _take_live(ls, cast("dict[str, Any]", section).get("live"))
+    _take_run_options(ls, cast("dict[str, Any]", section).get("run"))
     interpreter: Any = cast("dict[str, Any]", section).get("interpreter")
     if isinstance(interpreter, str) and interpreter and ls.trusted:
         ls.options = replace(ls.options, interpreter=interpreter)
@@ -39,6 +40,16 @@ def _take_live(ls: WazaServer, section: object) -> None:
     if live is not None and live != ls.options.live:
         ls.options = replace(ls.options, live=live)
         ls.live.start_again()
+
+
+def _take_run_options(ls: WazaServer, section: object) -> None:
+    if not isinstance(section, dict):
+        return
+    ls.options = replace(ls.options, run=cast("dict[str, object]", section))
+    ls.__dict__.pop("run_options", None)
+    ls.forget_estimates()
+    if ls.abilities.refreshes_code_lenses:
+        ls.workspace_code_lens_refresh(None)
 
 
 def _take_severities(ls: WazaServer, section: object) -> None:

@@ -38,6 +38,7 @@ def did_save(ls: WazaServer, params: types.DidSaveTextDocumentParams) -> None:
     ls.diagnostics.edited(params.text_document.uri)
     if ls.judges_live:
         ls.live.edited(anyway=True)
+    ls.forget_estimates()
 
 
 def did_close(ls: WazaServer, params: types.DidCloseTextDocumentParams) -> None:

@@ -24,7 +24,13 @@ from waza_language_server.engine.runs import RunOutcome, RunProgress
 from waza_language_server.protocol.handlers.grader_types import forget_types
 from waza_language_server.protocol.handlers.making import MAKING, make
 from waza_language_server.protocol.handlers.regrade import regrade
-from waza_language_server.protocol.handlers.run_requests import FAILED, confirm_place, refused, run_request
+from waza_language_server.protocol.handlers.run_requests import (
+    FAILED,
+    confirm_cost,
+    confirm_place,
+    refused,
+    run_request,
+)
 from waza_language_server.protocol.handlers.watched_files import refresh_scores
 from waza_language_server.protocol.messages import is_identifier
 from waza_language_server.text.labels import label, message
@@ -87,6 +93,9 @@ async def _run(ls: WazaServer, request: RunRequest, token: types.ProgressToken |
     if not target.suite.is_file():
         raise refused(f"There is no eval file {target.suite}; save it before it runs.", FAILED)
     await confirm_place(ls, target.suite)
+    confirmed = await confirm_cost(ls, request)
+    if confirmed is None:
+        return {"status": "canceled", "resultsFile": None, "message": None}
     unsaved = ls.session.unsaved(target.suite.parent)
     if unsaved:
         names = ", ".join(path.name for path in unsaved)
@@ -96,7 +105,7 @@ async def _run(ls: WazaServer, request: RunRequest, token: types.ProgressToken |
     opening = asyncio.create_task(bar.open())
     outcome = RunOutcome("canceled")
     try:
-        outcome = await ls.runs.run(target, bar.report, request.options)
+        outcome = await ls.runs.run(target, bar.report, confirmed.options)
     finally:
         opening.cancel()
         bar.close(outcome)

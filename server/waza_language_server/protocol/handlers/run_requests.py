@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -10,6 +10,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from waza_language_server.engine.runs import literal_glob
+from waza_language_server.features.estimate_text import money
 from waza_language_server.project.runnable_id import RunnableId
 from waza_language_server.project.uris import path_of
 from waza_language_server.protocol.messages import INVALID_PARAMS, is_identifier
@@ -72,6 +73,46 @@ def run_request(command: str, arguments: Sequence[object]) -> RunRequest:
         raise refused(f"The `workDoneToken` of {command} must be text or a whole number.")
     target = _target(command, given)
     return RunRequest(target, token, {**_tasks(command, target, given), **_options(command, given)})
+
+
+def settled_options(options: object) -> dict[str, Any]:
+    """Return what the settings of a client say of runs, as ``eval.run`` calls it; nothing of wrong ones."""
+    try:
+        return _options("waza.run", {"options": options})
+    except JsonRpcException:
+        return {}
+
+
+async def confirm_cost(ls: WazaServer, request: RunRequest) -> RunRequest | None:
+    """Ask the user before a run passes its limit of cost, as far as that can be told; None when it must not.
+
+    A client that cannot ask goes on: the run stops at its limit.
+    """
+    limit = request.options.get("max_cost")
+    if not limit or not ls.abilities.asks_the_user:
+        return request
+    expected = await ls.estimates.of_run(request.target, request.options)
+    if expected is None or expected.free or expected.usd is None or expected.usd <= limit:
+        return request
+    stop, on = f"Stop at {money(limit)}", "Run Without Limit"
+    question = types.ShowMessageRequestParams(
+        types.MessageType.Warning,
+        message(f"This run is expected to cost {money(expected.usd)}, and the limit is {money(limit)}."),
+        [types.MessageActionItem(title) for title in (stop, on, CANCEL)],
+    )
+    try:
+        answer = await ls.window_show_message_request_async(question)
+    except JsonRpcException:
+        answer = None
+    match answer and answer.title:
+        case title if title == stop:
+            return request
+        case title if title == on:
+            return replace(
+                request, options={key: value for key, value in request.options.items() if key != "max_cost"}
+            )
+        case _:
+            return None
 
 
 def _tasks(command: str, target: RunnableId, given: Mapping[str, object]) -> dict[str, Any]:

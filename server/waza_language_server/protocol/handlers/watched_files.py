@@ -63,6 +63,7 @@ def refresh_scores(ls: WazaServer) -> None:
     ls.session.project.scores.forget()
     if ls.judges_live:
         ls.live.edited()
+    ls.forget_estimates()
     tell_marks_changed(ls)
     if ls.abilities.refreshes_inlay_hints:
         ls.workspace_inlay_hint_refresh(None)
@@ -74,6 +75,7 @@ def _look_again(ls: WazaServer) -> None:
     ls.session.files_changed()
     if ls.judges_live:
         ls.live.edited(anyway=True)
+    ls.forget_estimates()
     ls.idle.add("workspace", lambda: read_workspace(ls))
     ls.diagnostics.all_again()
     if ls.abilities.pulls_diagnostics and ls.abilities.refreshes_diagnostics:

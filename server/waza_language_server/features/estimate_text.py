@@ -1,0 +1,54 @@
+"""What a run will cost and take, in the few words that a lens has room for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+LEAST_SECONDS = 1.0
+"""What takes less needs no warning."""
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What the engine expects of a run: trials, US dollars, seconds of wall clock; None is unknown.
+
+    ``free`` is true when nobody is paid.
+    """
+
+    trials: int
+    usd: float | None
+    seconds: float | None
+    free: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteEstimates:
+    """The estimate of a whole suite, and those of its tasks by id."""
+
+    suite: Estimate
+    tasks: Mapping[str, Estimate] = field(default_factory=dict[str, Estimate])
+
+
+def estimate_words(estimate: Estimate) -> str:
+    """Return ``≈ $0.42 · 3 min · 12 trials``, without what is not known; "" when nothing is to be said."""
+    cost = "" if estimate.free or estimate.usd is None else money(estimate.usd)
+    time = "" if estimate.seconds is None else _time(estimate.seconds)
+    if not cost and not time:
+        return ""
+    trials = f"{estimate.trials} {'trial' if estimate.trials == 1 else 'trials'}"
+    return " · ".join(part for part in (f"≈ {cost or time}", time if cost else "", trials) if part)
+
+
+def money(usd: float) -> str:
+    """Return an amount in cents; what is less than one is said to be less."""
+    return f"${usd:,.2f}" if usd >= 0.005 or usd <= 0 else "< $0.01"
+
+
+def _time(seconds: float) -> str:
+    if seconds < LEAST_SECONDS:
+        return ""
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    minutes = seconds / 60
+    return f"{minutes:.0f} min" if minutes < 90 else f"{minutes / 60:.1f} h"

@@ -1,0 +1,112 @@
+"""What the trials of recorded runs took and used: from that it is told what a run will cost.
+
+A file is read once for each version of it; of its answers and transcripts nothing is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from waza_engine.results.codec.header import header_of
+from waza_engine.results.codec.usage import cost_of, usage_of
+from waza_engine.results.json_values import Block, block_of, blocks_of, number, text_of, whole
+from waza_engine.results.places import JOURNAL_SUFFIX
+from waza_engine.results.reading.formats import read_document, todays_layout
+from waza_engine.results.reading.newest_scores import result_files
+from waza_engine.results.record import RunHeader
+from waza_engine.scoring.cost import Cost
+from waza_engine.vocabulary import Usage
+
+NEWEST_FILES = 10
+LONGEST_BYTES = 32_000_000
+_MOST_REMEMBERED = 64
+
+
+@dataclass(frozen=True, slots=True)
+class TrialExpense:
+    """One trial that came to a verdict: its wall clock in milliseconds, and the usage of agent and judges.
+
+    ``cost`` is that of all its calls as it was counted then, None when nothing was.
+    """
+
+    duration_ms: int
+    usage: Usage | None
+    judge_usage: Usage | None
+    cost: Cost | None
+
+
+@dataclass(frozen=True, slots=True)
+class RunExpenses:
+    """A recorded run: what each task took, by its id, and what the whole run did.
+
+    ``duration_ms`` is the run's wall clock; ``prompts_usd`` is what its trigger prompts cost, None when
+    nobody knows, and ``prompts`` how many were tried. ``is_whole`` says that it ran all graders of its suite.
+    """
+
+    header: RunHeader
+    tasks: Mapping[str, Sequence[TrialExpense]]
+    duration_ms: int
+    prompts: int
+    prompts_usd: float | None
+    is_whole: bool
+
+
+def expenses_of(suite_dir: Path, eval_file: str) -> Iterator[RunExpenses]:
+    """Yield what the newest recorded runs of an eval file took and used, the newest first."""
+    found: list[RunExpenses] = []
+    for path in result_files(suite_dir)[:NEWEST_FILES]:
+        try:
+            state = path.stat()
+        except OSError:
+            continue
+        if path.name.endswith(JOURNAL_SUFFIX) or state.st_size > LONGEST_BYTES:
+            continue
+        run = _read(path, state.st_mtime_ns, state.st_size)
+        if run is not None and run.header.eval_file in ("", eval_file):
+            found.append(run)
+    yield from sorted(found, key=lambda run: run.header.started, reverse=True)
+
+
+@lru_cache(_MOST_REMEMBERED)
+def _read(path: Path, modified: int, size: int) -> RunExpenses | None:
+    del modified, size
+    found = read_document(path)
+    if found is None:
+        return None
+    document = todays_layout(found)
+    header, summary = header_of(document), block_of(document, "summary")
+    trials = {text_of(task.get("test_id")): tuple(_trials(task)) for task in blocks_of(document.get("tasks"))}
+    prompts = len(blocks_of(document.get("trigger_results")))
+    spent, compared = cost_of(summary.get("cost")), isinstance(document.get("baseline_outcome"), Mapping)
+    prompts_usd = None
+    if prompts and spent is not None and spent.known and not compared:
+        # What came from the cache was paid in another run.
+        paid = [task for task in blocks_of(document.get("tasks")) if task.get("cached") is not True]
+        costs = [_cost(run) for task in paid for run in blocks_of(task.get("runs"))]
+        prompts_usd = max(0.0, spent.usd - sum(cost.usd for cost in costs if cost is not None))
+    return RunExpenses(
+        header=header,
+        tasks=trials,
+        duration_ms=whole(summary.get("duration_ms")),
+        prompts=prompts,
+        prompts_usd=prompts_usd,
+        is_whole=not (header.graders or header.settings.get("skip_graders")),
+    )
+
+
+def _trials(task: Block) -> Iterator[TrialExpense]:
+    for run in blocks_of(task.get("runs")):
+        if text_of(run.get("status")) in ("passed", "failed") and run.get("stopped") is not True:
+            yield TrialExpense(
+                duration_ms=int(number(run.get("duration_ms"))),
+                usage=usage_of(run.get("usage") or block_of(run, "session_digest").get("usage")),
+                judge_usage=usage_of(run.get("judge_usage")),
+                cost=_cost(run),
+            )
+
+
+def _cost(run: Block) -> Cost | None:
+    return cost_of(run.get("cost"))

@@ -1,0 +1,177 @@
+"""What a run will cost and take, told from what earlier runs of the suite took and used.
+
+Only files are read: nothing is started, asked or spent. What nobody knows is None: a model without a price,
+an executor that was never tried, most tasks never run. A task that was never run counts as the others.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from waza_engine.results.reading.expenses import RunExpenses, TrialExpense, expenses_of
+from waza_engine.runs.grading.grader_cache import GraderCache
+from waza_engine.runs.loading.suite import Suite, load_suite
+from waza_engine.runs.passes.caching import cache_directory
+from waza_engine.runs.passes.planning import judge_models
+from waza_engine.runs.settings.options import given_settings, with_options
+from waza_engine.runs.settings.table import RunSettings
+from waza_engine.runs.trials.selection import SelectedTask, select
+from waza_engine.runs.trials.triggers import trigger_tests_of
+from waza_engine.scoring.cost import cost_of
+from waza_engine.spec.executors import EXECUTORS
+from waza_engine.spec.loading import load_project_config
+from waza_engine.spec.problems import SuiteFileError
+from waza_engine.spec.project_config import ProjectConfig
+from waza_engine.vocabulary import Usage
+
+KNOWN_SHARE = 0.5
+"""How many of the trials must be of tasks that were run before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What will be run and, as far as it is known, US dollars and seconds of wall clock.
+
+    ``free`` is true when nobody is paid: neither for answers nor for judging them.
+    """
+
+    trials: int
+    prompts: int
+    free: bool
+    usd: float | None
+    seconds: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteEstimate:
+    """The estimate of all that a run takes, and that of each of its tasks alone, by id."""
+
+    run: Estimate
+    tasks: Mapping[str, Estimate]
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """One trial of a task, on average: US dollars or None, seconds."""
+
+    usd: float | None
+    seconds: float
+
+
+def estimated(settings: RunSettings) -> SuiteEstimate:
+    """Return what a run with these settings will cost and take.
+
+    Raises what ``load_suite`` and ``select`` raise: ``SuiteFileError``, ``SuiteError``.
+    """
+    suite = load_suite(settings.path, given_settings(settings))
+    try:
+        project, _ = load_project_config(suite.directory)
+    except SuiteFileError:
+        project = ProjectConfig()
+    suite = with_options(suite, settings, project)
+    tasks, _ = select(suite, settings.tasks, settings.graders, settings.tags, build=GraderCache().create)
+    tasks = [task for task in tasks if task.trial is not None]
+    if cache_directory(settings, suite, project) is not None:
+        # Which tasks the cache answers is known when they are due.
+        return _of_all(suite, tasks, {}, None, settings)
+    runs = [run for run in expenses_of(suite.directory, suite.path.name) if _is_alike(run, suite)]
+    model = suite.spec.config.model
+    known: dict[str, _Known] = {}
+    for task in tasks:
+        found = next((run for run in runs if run.is_whole and run.tasks.get(task.source.id)), None)
+        if found is not None:
+            known[task.source.id] = _average(found, found.tasks[task.source.id], model, suite)
+    return _of_all(suite, tasks, known, runs[0] if runs else None, settings)
+
+
+def _is_alike(run: RunExpenses, suite: Suite) -> bool:
+    """Whether the same executor answered: another one takes other times, and other tools."""
+    return run.header.executor == suite.spec.config.executor
+
+
+def _of_all(
+    suite: Suite,
+    tasks: Sequence[SelectedTask],
+    known: Mapping[str, _Known],
+    newest: RunExpenses | None,
+    settings: RunSettings,
+) -> SuiteEstimate:
+    config = suite.spec.config
+    judges = judge_models(suite, tasks) if not settings.skip_graders else ()
+    judge = settings.judge_executor or config.executor
+    free = not _costs(config.executor) and not (judges and _costs(judge))
+    workers = config.workers if config.parallel else 1
+    repeated = config.trials_per_task * (2 if suite.spec.baseline else 1)
+    each: dict[str, Estimate] = {}
+    for task in tasks:
+        found = known.get(task.source.id)
+        seconds = None if found is None else math.ceil(repeated / max(1, workers)) * found.seconds
+        usd = 0.0 if free else None if found is None or found.usd is None else repeated * found.usd
+        each[task.source.id] = Estimate(repeated, 0, free, usd, seconds)
+    prompts = 0 if settings.limited else _prompts(suite)
+    whole = Estimate(repeated * len(tasks), prompts, free, 0.0 if free else None, None)
+    if tasks and len(known) >= KNOWN_SHARE * len(tasks):
+        share = len(tasks) / len(known)
+        prices = [found.usd for found in known.values()]
+        usd = None if None in prices else share * repeated * sum(price or 0.0 for price in prices)
+        seconds = share * repeated * sum(found.seconds for found in known.values()) / max(1, workers)
+        seconds = max([seconds, *(found.seconds for found in known.values())])
+        if prompts:
+            extra, longer = _of_prompts(newest, prompts, workers)
+            usd = None if usd is None or extra is None else usd + extra
+            seconds += longer
+        whole = replace(whole, usd=0.0 if free else usd, seconds=seconds)
+    return SuiteEstimate(whole, each)
+
+
+def _average(run: RunExpenses, trials: Sequence[TrialExpense], model: str, suite: Suite) -> _Known:
+    costs = [_usd(run, trial, model, suite) for trial in trials]
+    usd = None if None in costs else sum(cost or 0.0 for cost in costs) / len(trials)
+    return _Known(usd, sum(trial.duration_ms for trial in trials) / 1000 / len(trials))
+
+
+def _usd(run: RunExpenses, trial: TrialExpense, model: str, suite: Suite) -> float | None:
+    """Return what the trial would cost with a model: as it was counted, or its tokens at that price."""
+    if run.header.model == model:
+        # An agent that reports nothing may have cost anything.
+        return trial.cost.usd if trial.cost is not None and trial.cost.known else None
+    if trial.usage is None:
+        return None
+    agent = cost_of(_tokens(trial.usage), model)
+    judges = cost_of(trial.judge_usage, suite.spec.config.judge_model or model)
+    return agent.usd + judges.usd if agent.known and judges.known else None
+
+
+def _tokens(usage: Usage) -> Usage:
+    """Return the tokens alone: another model has another price."""
+    return Usage(
+        input_tokens=usage.input_tokens,
+        output_tokens=usage.output_tokens,
+        cache_read_tokens=usage.cache_read_tokens,
+        cache_write_tokens=usage.cache_write_tokens,
+    )
+
+
+def _costs(executor: str) -> bool:
+    return executor not in EXECUTORS or EXECUTORS[executor].costs
+
+
+def _prompts(suite: Suite) -> int:
+    try:
+        tests = trigger_tests_of(suite)
+    except SuiteFileError:
+        return 0
+    return 0 if tests is None else len(tests.should_trigger_prompts) + len(tests.should_not_trigger_prompts)
+
+
+def _of_prompts(newest: RunExpenses | None, prompts: int, workers: int) -> tuple[float | None, float]:
+    """Return what the trigger prompts cost, and how many seconds they add, told from a run that had some."""
+    if newest is None or not newest.prompts:
+        return None, 0.0
+    usd = None if newest.prompts_usd is None else newest.prompts_usd * prompts / newest.prompts
+    then = newest.header.settings.get("workers")
+    of_trials = sum(trial.duration_ms for trials in newest.tasks.values() for trial in trials)
+    left = newest.duration_ms - of_trials / max(1, then if isinstance(then, int) else workers)
+    return usd, max(0.0, left) / 1000 * prompts / newest.prompts
