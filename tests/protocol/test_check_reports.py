@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from jsonschema_rs import validator_for
+
 from tests.command_line import language_server
 from tests.protocol.editor import write_suite
+from waza_language_server.analysis.codes import CODES
 from waza_language_server.check import Finding
 from waza_language_server.check_reports import github_annotations, sarif_log
 
@@ -35,6 +38,27 @@ def test_sarif_has_a_rule_and_a_region_for_each_finding(tmp_path: Path) -> None:
     assert place["artifactLocation"] == {"uri": "eval.yaml"}
     assert place["region"] == {"startLine": 6, "startColumn": 39, "endLine": 6, "endColumn": 47}
     assert (result["level"], run["columnKind"]) == ("error", "utf16CodeUnits")
+
+
+def test_sarif_is_valid_by_the_schema_of_the_standard(tmp_path: Path) -> None:
+    """The schema is that of OASIS (SARIF 2.1.0, rtm.5), as ``@microsoft/jest-sarif`` brings it."""
+    schema = json.loads((Path(__file__).parent / "sarif-2.1.0.schema.json").read_text("utf-8"))
+    for part in ("run", "toolComponent"):
+        # A pattern that no dialect reads: its last bracket closes nothing.
+        del schema["definitions"][part]["properties"]["language"]["pattern"]
+    validator = validator_for(schema)
+    levels = ("error", "warning", "information", "hint")
+    odd = [
+        Finding("a b/\u00e9.yaml", (0, 0), (1, 0), level, code, "\u202e m")
+        for level in levels
+        for code in CODES
+    ]
+    write_suite(tmp_path, SUITE, one=TASK)
+    found = json.loads(language_server("check", "--format", "sarif", "eval.yaml", cwd=tmp_path).stdout)
+    for log in (found, sarif_log(odd), sarif_log([])):
+        assert list(validator.iter_errors(log)) == []
+    found["runs"][0]["results"][0]["level"] = "information"
+    assert not validator.is_valid(found)
 
 
 def test_sarif_levels_and_paths_are_those_of_the_format() -> None:

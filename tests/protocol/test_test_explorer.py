@@ -186,3 +186,22 @@ async def test_where_two_texts_were_compared_both_are_told(suite: Path) -> None:
     (failure,) = next(event["failures"] for event in told if event.get("grader") == "same")
     assert (failure["expected"], failure["actual"]) == ("two\n", "one\n")
     assert _line(failure["location"]) == ("one.yaml", 4)
+
+
+async def test_an_earlier_run_can_be_read_beside_the_newest_one(suite: Path) -> None:
+    question = {"id": f"{suite.as_posix()}::two"}
+    async with editing(suite.parent) as editor:
+
+        async def ask(method: str, **more: str) -> Any:
+            return _plain(await editor.protocol.send_request_async(method, question | more))
+
+        await editor.command("waza.run", question)
+        (suite.parent / "tasks/two.yaml").write_text(TWO.replace("goodbye", "hello"), "utf-8")
+        await editor.command("waza.run", question)
+        await editor.command("waza.run", {"id": f"{suite.as_posix()}::one"})
+        runs = await ask("waza/recordedRuns")
+        pages = [await ask("waza/resultDocument", record=run["resultsFile"]) for run in runs]
+        with pytest.raises(JsonRpcException, match="no recorded run"):
+            await ask("waza/resultDocument", record=str(suite))
+    assert [run["verdict"] for run in runs] == ["failed", "failed"]
+    assert ["does not contain `goodbye`" in page["markdown"] for page in pages] == [False, True]

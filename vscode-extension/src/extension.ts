@@ -127,6 +127,14 @@ export function activate(context: vscode.ExtensionContext): void {
                 await results.open(id);
             }
         }),
+        command("compareResults", async (given: unknown) => {
+            const id = chosenItem(given) ?? (await chosenInEditor(server, "cursor"));
+            if (id === undefined) {
+                tellNothing();
+            } else {
+                await results.compare(id);
+            }
+        }),
         command("chooseExecutor", () => chooseExecutor(context)),
         command("logIn", () => {
             logIn();

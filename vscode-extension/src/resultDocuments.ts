@@ -9,6 +9,13 @@ import { runnableOf } from "./testing/reports";
 
 const SCHEME = "waza-result";
 
+/** One answer of the request `waza/recordedRuns`; see docs/protocol.md. */
+interface RecordedRun {
+    readonly resultsFile: string;
+    readonly timestamp: string;
+    readonly verdict: string;
+}
+
 export class ResultDocuments implements vscode.TextDocumentContentProvider, vscode.Disposable {
     private readonly changed = new vscode.EventEmitter<vscode.Uri>();
     readonly onDidChange = this.changed.event;
@@ -22,7 +29,8 @@ export class ResultDocuments implements vscode.TextDocumentContentProvider, vsco
             return "The Waza language server is not running.";
         }
         try {
-            return (await client.sendRequest<{ markdown: string }>("waza/resultDocument", { id: uri.query })).markdown;
+            const record = uri.fragment === "" ? {} : { record: uri.fragment };
+            return (await client.sendRequest<{ markdown: string }>("waza/resultDocument", { id: uri.query, ...record })).markdown;
         } catch (error) {
             return error instanceof Error ? error.message : String(error);
         }
@@ -30,15 +38,30 @@ export class ResultDocuments implements vscode.TextDocumentContentProvider, vsco
 
     /** Shows the result of what an id names; that of a trial or a grader is on the page of its task. */
     async open(item: string): Promise<void> {
-        const [suite, task] = runnableOf(item).split("#", 1)[0]?.split("::") ?? [];
-        const id = task === undefined || task === "" ? (suite ?? "") : `${suite ?? ""}::${task}`;
-        const name = titleOf(id).replaceAll(/[/\\?#]/gu, "-");
-        const uri = vscode.Uri.from({ scheme: SCHEME, path: `/${name} result.md`, query: id });
+        const uri = pageOf(resultOf(item));
         this.changed.fire(uri);
         try {
             await vscode.commands.executeCommand("markdown.showPreview", uri);
         } catch {
             await vscode.window.showTextDocument(uri, { preview: true });
+        }
+    }
+
+    /** Shows an earlier run of what an id names beside its newest one; asks which when there are several. */
+    async compare(item: string): Promise<void> {
+        const id = resultOf(item);
+        const runs = (await this.client()?.sendRequest<RecordedRun[]>("waza/recordedRuns", { id })) ?? [];
+        const [newest, ...earlier] = runs;
+        if (newest === undefined || earlier.length === 0) {
+            void vscode.window.showInformationMessage("There is nothing to compare yet: it was run less than twice.");
+            return;
+        }
+        const picks = earlier.map((run) => ({ label: when(run), description: run.verdict, run }));
+        const options = { title: "Compare the Last Run With", placeHolder: `the run of ${when(newest)}: ${newest.verdict}` };
+        const chosen = picks.length === 1 ? picks[0] : await vscode.window.showQuickPick(picks, options);
+        if (chosen !== undefined) {
+            const title = `${titleOf(id)} (${chosen.label} ↔ ${when(newest)})`;
+            await vscode.commands.executeCommand("vscode.diff", pageOf(id, chosen.run), pageOf(id, newest), title);
         }
     }
 
@@ -58,6 +81,22 @@ export class ResultDocuments implements vscode.TextDocumentContentProvider, vsco
         this.registration.dispose();
         this.changed.dispose();
     }
+}
+
+/** The id of the suite or task whose page tells of an item. */
+function resultOf(item: string): string {
+    const [suite, task] = runnableOf(item).split("#", 1)[0]?.split("::") ?? [];
+    return task === undefined || task === "" ? (suite ?? "") : `${suite ?? ""}::${task}`;
+}
+
+/** The page of an id: of its newest run, or of the one that is given. */
+function pageOf(id: string, run?: RecordedRun): vscode.Uri {
+    const name = titleOf(id).replaceAll(/[/\\?#]/gu, "-");
+    return vscode.Uri.from({ scheme: SCHEME, path: `/${name} result.md`, query: id, fragment: run?.resultsFile ?? "" });
+}
+
+function when({ timestamp }: RecordedRun): string {
+    return new Date(timestamp).toLocaleString();
 }
 
 /** The id that a command of the Test Explorer was given: of an item, or of the one that a message belongs to. */

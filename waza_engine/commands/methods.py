@@ -101,6 +101,7 @@ class Methods:
             "live.close": _guarded(self._live.close),
             "grader.types": _guarded(_grader_types),
             "result.page": _guarded(_result_page),
+            "result.runs": _guarded(_result_runs),
             "eval.new": _guarded(making.make_suite),
             "task.new": _guarded(making.make_task),
             "grader.new": _guarded(making.make_grader),
@@ -322,9 +323,18 @@ def _result_page(params: Params) -> Answer:
     """Return the newest run of a suite, or a result file, as Markdown; ``task`` limits it to one."""
     from waza_engine.commands.result_page import recorded_page
 
-    only_known(params, ("path", "task"))
+    only_known(params, ("path", "task", "suite"))
     path, task = given_path(params, "path"), optional_text(params, "task")
-    return _loaded(lambda: recorded_page(path, task))
+    suite = None if params.get("suite") is None else given_path(params, "suite")
+    return _loaded(lambda: recorded_page(path, task, suite))
+
+
+def _result_runs(params: Params) -> Answer:
+    """Return the recorded runs of a suite, of those that had ``task``, the newest first."""
+    from waza_engine.commands.result_page import recorded_runs
+
+    only_known(params, ("path", "task"))
+    return {"runs": recorded_runs(given_path(params, "path"), optional_text(params, "task"))}
 
 
 def _grader_types(params: Params) -> Answer:

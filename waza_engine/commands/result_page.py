@@ -15,22 +15,43 @@ from waza_engine.results.reports.result_page import result_page
 from waza_engine.runs.loading.suite import SuiteError, load_suite
 from waza_engine.spec.problems import SuiteFileError
 
+_MOST_LISTED = 20
 _MOST_RECORDS = 50
 """Older records in which a task is looked for."""
 
 
-def recorded_page(path: Path, task: str | None) -> dict[str, str]:
+def recorded_page(path: Path, task: str | None, suite: Path | None = None) -> dict[str, str]:
     """Return the page of a result file, or of the newest run of a suite, as ``markdown``.
 
-    With a task, it is the newest run that had it. Raises ``RecordingError`` when there is none.
+    With a task, it is the newest run that had it. ``suite`` has the prompts of a result file that has none.
+    Raises ``RecordingError`` when there is none.
     """
     recording = read_recording(record_of(path))
     if task is not None and all(found.id != task for found in recording.tasks):
         recording = _older(path, recording.eval_file, task)
     record = recording.path
     run = run_of(with_attachments(recording.document, record))
-    page = result_page(run.header, conclude(run), _prompts(path), task)
+    page = result_page(run.header, conclude(run), _prompts(suite or path), task)
     return {"record": str(record), "markdown": masked(page)}
+
+
+def recorded_runs(path: Path, task: str | None) -> list[dict[str, str]]:
+    """Return the runs of a suite, those that had the task, the newest first: file, start and verdict."""
+    found: list[dict[str, str]] = []
+    for file in result_files(path.parent)[:_MOST_LISTED]:
+        try:
+            recording = read_recording(file)
+        except RecordingError:
+            continue
+        if recording.eval_file not in ("", path.name):
+            continue
+        run = conclude(run_of(recording.document))
+        verdicts = [one.verdict for one in run.tasks if one.id == task]
+        if task is None or verdicts:
+            verdict = verdicts[0] if verdicts else run.verdict
+            started = recording.header.started.isoformat()
+            found.append({"record": str(file), "timestamp": started, "verdict": verdict})
+    return sorted(found, key=lambda run: run["timestamp"], reverse=True)
 
 
 def _older(path: Path, eval_file: str, task: str) -> Recording:

@@ -41,7 +41,7 @@ def _codes(written: str) -> frozenset[str]:
     return frozenset(written.split())
 
 
-_PATTERN_CODES = _codes("invalid-pattern pattern-not-portable")
+_PATTERN_CODES = _codes("invalid-pattern pattern-not-portable slow-pattern")
 _STRUCTURE_CODES = _codes(
     "empty-file unknown-key misplaced-key missing-key nothing-checked exactly-one-key conflicting-keys "
     "empty-value wrong-type value-not-allowed out-of-range wrong-form bounds-reversed unquoted-text "

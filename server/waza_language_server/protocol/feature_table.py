@@ -15,6 +15,7 @@ from lsprotocol import types
 from waza_language_server.protocol.own_requests import (
     FILE_MARKS,
     MARKS,
+    RECORDED_RUNS,
     RECORDED_TEXT,
     RESULT_DOCUMENT,
     RUNNABLES,
@@ -103,6 +104,7 @@ FEATURES = (
     Feature(FILE_MARKS, "marks.file_marks", "in slices"),
     Feature(TESTS, "suite_tree.tests", "in slices"),
     Feature(RESULT_DOCUMENT, "result_document.result_document", "in slices"),
+    Feature(RECORDED_RUNS, "result_document.recorded_runs", "in slices"),
     Feature(
         types.TEXT_DOCUMENT_CODE_ACTION,
         "code_action.code_action",
@@ -119,6 +121,13 @@ FEATURES = (
     ),
     Feature(types.TEXT_DOCUMENT_DEFINITION, "navigation.definition", options=types.DefinitionOptions()),
     Feature(types.TEXT_DOCUMENT_REFERENCES, "navigation.references", options=types.ReferenceOptions()),
+    Feature(
+        types.TEXT_DOCUMENT_PREPARE_CALL_HIERARCHY,
+        "call_hierarchy.prepare",
+        options=types.CallHierarchyOptions(),
+    ),
+    Feature(types.CALL_HIERARCHY_INCOMING_CALLS, "call_hierarchy.incoming", "in slices"),
+    Feature(types.CALL_HIERARCHY_OUTGOING_CALLS, "call_hierarchy.outgoing", "in slices"),
     Feature(
         types.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT,
         "navigation.highlights",
@@ -162,9 +171,10 @@ PULLED_DIAGNOSTICS = Feature(
     types.TEXT_DOCUMENT_DIAGNOSTIC,
     "diagnostics.pull",
     "in slices",
-    types.DiagnosticOptions(inter_file_dependencies=True, workspace_diagnostics=False, identifier="waza"),
+    types.DiagnosticOptions(inter_file_dependencies=True, workspace_diagnostics=True, identifier="waza"),
 )
-"""Only for clients that ask for diagnostics themselves, which then get none pushed."""
+PULLED_WORKSPACE_DIAGNOSTICS = Feature(types.WORKSPACE_DIAGNOSTIC, "diagnostics.pull_workspace", "in slices")
+"""Both only for clients that ask for diagnostics themselves, which then get none pushed."""
 
 
 def _load(place: str) -> Callable[..., Any]:

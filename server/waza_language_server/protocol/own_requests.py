@@ -48,7 +48,21 @@ RESULT_DOCUMENT = "waza/resultDocument"
 
 @define
 class ResultDocumentParams:
-    """``id`` is that of a suite, a task or a grader of one: its newest recorded run is meant."""
+    """``id`` is that of a suite, a task or a grader of one: its newest recorded run is meant.
+
+    Or the one in the result file ``record``, one of those that ``waza/recordedRuns`` tells.
+    """
+
+    id: str
+    record: str | None = None
+
+
+RECORDED_RUNS = "waza/recordedRuns"
+
+
+@define
+class RecordedRunsParams:
+    """``id`` is that of a suite, a task or a grader of one."""
 
     id: str
 
@@ -63,4 +77,5 @@ OWN_REQUESTS: Mapping[str, type[Any]] = {
     TESTS: TestsParams,
     FILE_MARKS: FileMarksParams,
     RESULT_DOCUMENT: ResultDocumentParams,
+    RECORDED_RUNS: RecordedRunsParams,
 }

@@ -26,14 +26,19 @@ from waza_engine import __version__
 from waza_language_server.protocol.capabilities import ClientAbilities
 from waza_language_server.protocol.client_options import ClientOptions
 from waza_language_server.protocol.dispatch import Dispatcher
-from waza_language_server.protocol.feature_table import COMMANDS, FEATURES, PULLED_DIAGNOSTICS
+from waza_language_server.protocol.feature_table import (
+    COMMANDS,
+    FEATURES,
+    PULLED_DIAGNOSTICS,
+    PULLED_WORKSPACE_DIAGNOSTICS,
+)
 from waza_language_server.protocol.leaving import Departure
 from waza_language_server.protocol.pygls_internals import Protocol
 from waza_language_server.protocol.services.idle import IdleWork
 from waza_language_server.protocol.wire import Inbox, Outbox, Wire, take_standard_streams
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Mapping
+    from collections.abc import Callable, Coroutine, Iterable, Mapping
     from pathlib import Path
 
     from waza_language_server.engine.runs import Run, Runs
@@ -42,6 +47,7 @@ if TYPE_CHECKING:
     from waza_language_server.protocol.services.schedule import Diagnostics
     from waza_language_server.protocol.services.sent_tokens import SentTokens
     from waza_language_server.protocol.services.session import Session
+    from waza_language_server.protocol.services.workspace_problems import WorkspaceProblems
     from waza_language_server.text.line_index import Encoding
 
 log = logging.getLogger(__name__)
@@ -104,6 +110,19 @@ class WazaServer(LanguageServer):
 
         publish = None if self.abilities.pulls_diagnostics else publisher(self)
         return Diagnostics(self.session, publish, self._meet_unknown_type, self.idle.disturb)
+
+    @cached_property
+    def workspace_problems(self) -> WorkspaceProblems[types.Diagnostic]:
+        """The problems of the suite files that are not open."""
+        from waza_language_server.protocol.handlers.diagnostics import converted
+        from waza_language_server.protocol.services.workspace_problems import WorkspaceProblems
+
+        return WorkspaceProblems(self.session, partial(converted, self))
+
+    def files_changed(self, paths: Iterable[Path] | None) -> None:
+        """Let the problems of closed files be looked for again near some paths, or everywhere."""
+        if "workspace_problems" in self.__dict__:
+            self.workspace_problems.changed(paths)
 
     @cached_property
     def sent_tokens(self) -> SentTokens:
@@ -216,7 +235,8 @@ class WazaServer(LanguageServer):
     def register_pull_diagnostics(self) -> None:
         """Offer diagnostics on request: to clients that ask for them, which then get none pushed."""
         if not self.protocol.knows(PULLED_DIAGNOSTICS.method):
-            self.feature(PULLED_DIAGNOSTICS.method, PULLED_DIAGNOSTICS.options)(PULLED_DIAGNOSTICS.function)
+            for pulled in (PULLED_DIAGNOSTICS, PULLED_WORKSPACE_DIAGNOSTICS):
+                self.feature(pulled.method, pulled.options)(pulled.function)
 
 
 def create_server() -> WazaServer:

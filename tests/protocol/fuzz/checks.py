@@ -30,6 +30,7 @@ ON_ONE_TEXT = frozenset(
         "prepareRename",
         "rename",
         "signatureHelp",
+        "prepareCallHierarchy",
         "semanticTokens/full",
         "semanticTokens/full/delta",
         "semanticTokens/range",
@@ -38,6 +39,8 @@ ON_ONE_TEXT = frozenset(
 REFUSALS = {
     "textDocument/rename": (-32803,),
     "workspace/symbol": (-32801,),
+    "callHierarchy/incomingCalls": (-32801,),
+    "callHierarchy/outgoingCalls": (-32801,),
     "workspace/willRenameFiles": (-32801,),
 }
 """What may be refused, and the codes of the errors that say so: any document may have changed meanwhile."""
@@ -185,6 +188,9 @@ def edits_of(action: Mapping[str, Any], uri: str) -> list[dict[str, Any]]:
 _RANGES: Mapping[str, Callable[[Any, str], list[Any]]] = {
     "textDocument/definition": _locations,
     "textDocument/references": _locations,
+    "textDocument/prepareCallHierarchy": lambda result, uri: [
+        item[each] for item in result if item["uri"] == uri for each in ("range", "selectionRange")
+    ],
     "textDocument/documentHighlight": lambda result, _: [highlight["range"] for highlight in result],
     "textDocument/onTypeFormatting": lambda result, _: [edit["range"] for edit in result],
     "textDocument/formatting": lambda result, _: [edit["range"] for edit in result],

@@ -45,6 +45,7 @@ _AT_A_POSITION = (
     "prepareRename",
     "rename",
     "signatureHelp",
+    "prepareCallHierarchy",
 )
 
 
@@ -155,6 +156,7 @@ def feature_request(
             "prepareRename",
             "rename",
             "signatureHelp",
+            "prepareCallHierarchy",
             "semanticTokens/full",
             "semanticTokens/full/delta",
             "semanticTokens/range",
@@ -191,6 +193,14 @@ def feature_request(
 
 def workspace_request(chance: random.Random, identifier: Any, uris: Sequence[str]) -> Step:
     """Return one request of an editor about the whole workspace."""
+    if chance.random() < 0.2:
+        known = [{"uri": uri, "value": "clean"} for uri in uris if chance.random() < 0.5]
+        return request(identifier, "workspace/diagnostic", {"previousResultIds": known})
+    if chance.random() < 0.2:
+        place = {"start": {"line": 0, "character": 0}, "end": {"line": chance.randint(0, 40), "character": 0}}
+        item = {"name": "x", "kind": 6, "uri": chance.choice(uris), "range": place, "selectionRange": place}
+        direction = chance.choice(["incomingCalls", "outgoingCalls"])
+        return request(identifier, f"callHierarchy/{direction}", {"item": item})
     if chance.random() < 0.5:
         query = chance.choice(["", "a", "greets", "Ü", "x" * 1_000])
         return request(identifier, "workspace/symbol", {"query": query})
@@ -268,6 +278,10 @@ _METHODS = (
     "textDocument/semanticTokens/full",
     "textDocument/semanticTokens/full/delta",
     "textDocument/semanticTokens/range",
+    "textDocument/prepareCallHierarchy",
+    "callHierarchy/incomingCalls",
+    "callHierarchy/outgoingCalls",
+    "workspace/diagnostic",
     "workspace/symbol",
     "workspace/willRenameFiles",
     "textDocument/didOpen",

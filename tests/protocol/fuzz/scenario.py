@@ -165,7 +165,9 @@ class _Scenario:
 
     def _ask(self) -> Generator[Step]:
         if self._chance.random() < 0.1:
-            yield messages.workspace_request(self._chance, self._next_id(), self._uris())
+            step = messages.workspace_request(self._chance, self._next_id(), self._uris())
+            if self._session.settings.pulls or not step["message"]["method"].endswith("diagnostic"):
+                yield step
         for _ in range(self._chance.randint(1, 6)):
             uri = self._chance.choice(self._uris())
             opened = self._session.documents.get(uri)

@@ -145,4 +145,15 @@ ASSERTION_CODES = (
         _TEXT + "        - 'done\\Z'\n",
         _TEXT + "        - 'done\\z'\n",
     ),
+    Code(
+        "slow-pattern",
+        "Refusing a text takes too long",
+        "warning",
+        "A pattern that RE2 refuses is searched by Python, which tries all the ways to cut a text: a repeat "
+        "of a repeat, such as `(a+)+$`, doubles them with each character, and the grader ends by its "
+        "deadline instead of a verdict. RE2 has no such patterns.",
+        _TEXT + "        - '(?<!x)(a+)+$'\n",
+        _TEXT + "        - '(?<!x)a+$'\n",
+        "Which repeat is meant is not known.",
+    ),
 )

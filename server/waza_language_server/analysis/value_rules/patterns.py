@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 
 from waza_language_server.analysis.problem import Problem, Severity
 from waza_language_server.analysis.rule import FileView, Found, GraderView
@@ -11,6 +12,10 @@ from waza_language_server.embedded.languages import LANGUAGES
 from waza_language_server.schema.locate import outside_graders
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.text.scalar_map import ScalarMap
+
+_SEVERITIES: Mapping[str, Severity] = MappingProxyType(
+    {"pattern-not-portable": "hint", "slow-pattern": "warning"}
+)
 
 
 def patterns_of_file(view: FileView) -> Found:
@@ -37,5 +42,5 @@ def _problems(text: str, node: Node, severity: Severity) -> Iterator[Problem]:
     if node.kind != "scalar":
         return
     for finding in LANGUAGES["regex"].check(node.value).findings:
-        grave = severity if finding.code == "invalid-pattern" else "hint"
+        grave = severity if finding.code == "invalid-pattern" else _SEVERITIES[finding.code]
         yield problem_inside(text, node, ScalarMap.of(text, node), finding, grave)

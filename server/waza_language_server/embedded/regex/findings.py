@@ -16,6 +16,7 @@ from typing import Literal
 
 from waza_engine.spec.pattern_syntax import PatternSyntaxError, dialect_of
 from waza_language_server.embedded.language import Finding, Rewrite
+from waza_language_server.embedded.regex.slowness import is_catastrophic
 
 _PYTHON_ONLY: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"\(\?<?[=!]"), "look-around"),
@@ -43,7 +44,7 @@ class PatternFault:
 
 
 def pattern_findings(pattern: str) -> Sequence[Finding]:
-    """Return what is wrong with a pattern: at most one thing."""
+    """Return what is wrong with a pattern: that it is invalid, or not portable and perhaps slow, too."""
     fault = pattern_fault(pattern)
     if fault is None:
         return ()
@@ -53,7 +54,19 @@ def pattern_findings(pattern: str) -> Sequence[Finding]:
         message = f"This regular expression is invalid: {fault.why}."
         return (Finding("invalid-pattern", fault.start, fault.end, message, rewrites),)
     message = f"Only this engine understands {fault.why}; upstream's RE2 refuses the pattern."
-    return (Finding("pattern-not-portable", fault.start, fault.end, message, rewrites),)
+    portable = Finding("pattern-not-portable", fault.start, fault.end, message, rewrites)
+    if not _is_slow(pattern):
+        return (portable,)
+    slow = (
+        "This pattern takes time that doubles with each character of an answer that it refuses; "
+        "repeat only once, as in `a+` for `(a+)+`."
+    )
+    return (portable, Finding("slow-pattern", 0, 0, slow))
+
+
+@lru_cache(maxsize=1024)
+def _is_slow(pattern: str) -> bool:
+    return len(pattern) <= _KEPT_CHARACTERS and is_catastrophic(pattern)
 
 
 def pattern_fault(pattern: str) -> PatternFault | None:

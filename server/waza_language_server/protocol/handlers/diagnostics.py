@@ -27,7 +27,7 @@ def publisher(ls: WazaServer) -> Publish:
 
     def publish(uri: str, document: Document | None, problems: tuple[Problem, ...]) -> Steps[None]:
         version = document.version if document is not None and ls.abilities.versions_diagnostics else None
-        diagnostics = [] if document is None else (yield from _convert(ls, document, problems))
+        diagnostics = [] if document is None else (yield from converted(ls, document, problems))
         ls.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, diagnostics, version))
 
     return publish
@@ -36,14 +36,26 @@ def publisher(ls: WazaServer) -> Publish:
 async def pull(ls: WazaServer, params: types.DocumentDiagnosticParams) -> types.DocumentDiagnosticReport:
     """Answer with the problems of a document, or that they are those of the last time."""
     newest = await ls.diagnostics.newest_problems(params.text_document.uri)
-    diagnostics = [] if newest is None else finished(_convert(ls, *newest))
+    diagnostics = [] if newest is None else finished(converted(ls, *newest))
     result_id = f"{hash(repr(diagnostics)):x}"
     if params.previous_result_id == result_id:
         return types.RelatedUnchangedDocumentDiagnosticReport(result_id)
     return types.RelatedFullDocumentDiagnosticReport(diagnostics, result_id=result_id)
 
 
-def _convert(
+async def pull_workspace(
+    ls: WazaServer, params: types.WorkspaceDiagnosticParams
+) -> types.WorkspaceDiagnosticReport:
+    """Answer with what is new of the problems of files that are not open."""
+    previous = {known.uri: known.value for known in params.previous_result_ids}
+    found = await ls.diagnostics.worked_out(ls.workspace_problems.reports(previous))
+    full = types.WorkspaceFullDocumentDiagnosticReport
+    return types.WorkspaceDiagnosticReport(
+        [full(uri=each.uri, items=each.items, result_id=each.result_id) for each in found]
+    )
+
+
+def converted(
     ls: WazaServer, document: Document, problems: tuple[Problem, ...]
 ) -> Steps[list[types.Diagnostic]]:
     """Return the problems as the client shows them, the gravest of too many; the last tells of the others."""

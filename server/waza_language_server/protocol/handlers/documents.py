@@ -6,9 +6,12 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
+from waza_language_server.project.uris import path_of
 from waza_language_server.protocol.services.session import Change
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from waza_engine.steps import Steps
     from waza_language_server.protocol.server import WazaServer
 
@@ -34,6 +37,7 @@ def did_save(ls: WazaServer, params: types.DidSaveTextDocumentParams) -> None:
     if was_written and ls.abilities.pulls_diagnostics and ls.abilities.refreshes_diagnostics:
         ls.workspace_diagnostic_refresh(None)
     ls.diagnostics.edited(params.text_document.uri)
+    ls.files_changed(_paths(params.text_document.uri))
     ls.forget_estimates()
 
 
@@ -42,6 +46,12 @@ def did_close(ls: WazaServer, params: types.DidCloseTextDocumentParams) -> None:
     ls.session.close(params.text_document.uri)
     ls.diagnostics.closed(params.text_document.uri)
     ls.sent_tokens.forget(params.text_document.uri)
+    ls.files_changed(_paths(params.text_document.uri))
+
+
+def _paths(uri: str) -> list[Path]:
+    path = path_of(uri)
+    return [path] if path is not None else []
 
 
 def _scores(ls: WazaServer, uri: str) -> Steps[None]:

@@ -56,6 +56,7 @@ def _use(ls: WazaServer, schemas: Mapping[str, Any]) -> None:
 def look_again(ls: WazaServer) -> None:
     """Tell the problems of everything again, after what they depend on has changed."""
     ls.diagnostics.all_again()
+    ls.files_changed(None)
     if ls.abilities.pulls_diagnostics and ls.abilities.refreshes_diagnostics:
         ls.workspace_diagnostic_refresh(None)
 

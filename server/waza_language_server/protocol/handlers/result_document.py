@@ -7,25 +7,52 @@ from typing import TYPE_CHECKING, Any
 from waza_language_server.engine.process import EngineError
 from waza_language_server.project.runnable_id import RunnableId
 from waza_language_server.protocol.handlers.run_requests import FAILED, refused
+from waza_language_server.protocol.own_requests import RECORDED_RUNS, RESULT_DOCUMENT
 
 if TYPE_CHECKING:
-    from waza_language_server.protocol.own_requests import ResultDocumentParams
+    from waza_language_server.protocol.own_requests import RecordedRunsParams, ResultDocumentParams
     from waza_language_server.protocol.server import WazaServer
 
 _WITHIN_SECONDS = 30.0
 
 
 async def result_document(ls: WazaServer, params: ResultDocumentParams) -> dict[str, Any]:
-    """Return the newest record of what an id names as ``markdown``."""
+    """Return the newest record of what an id names, or the one that is asked for, as ``markdown``."""
+    target = _target(ls, params.id, RESULT_DOCUMENT)
+    question = _question(target)
+    if params.record is not None:
+        known = (await _ask(ls, "result.runs", question))["runs"]
+        if all(run["record"] != params.record for run in known):
+            raise refused(f"{params.record:.300} is no recorded run of {target.suite}.")
+        question |= {"path": params.record, "suite": str(target.suite)}
+    answer = await _ask(ls, "result.page", question)
+    return {"markdown": answer["markdown"], "resultsFile": answer["record"]}
+
+
+async def recorded_runs(ls: WazaServer, params: RecordedRunsParams) -> list[dict[str, Any]]:
+    """Return the recorded runs of what an id names, the newest first."""
+    answer = await _ask(ls, "result.runs", _question(_target(ls, params.id, RECORDED_RUNS)))
+    return [
+        {"resultsFile": run["record"], "timestamp": run["timestamp"], "verdict": run["verdict"]}
+        for run in answer["runs"]
+    ]
+
+
+def _target(ls: WazaServer, written: str, request: str) -> RunnableId:
     if not ls.trusted:
         raise refused("Nothing of an untrusted workspace is read by the engine; trust it first.", FAILED)
     try:
-        target = RunnableId.parse(params.id)
+        return RunnableId.parse(written)
     except ValueError:
-        raise refused("The `id` of waza/resultDocument must be that of a suite or a task.") from None
-    question = {"path": str(target.suite)} | ({} if target.task is None else {"task": target.task})
+        raise refused(f"The `id` of {request} must be that of a suite or a task.") from None
+
+
+def _question(target: RunnableId) -> dict[str, str]:
+    return {"path": str(target.suite)} | ({} if target.task is None else {"task": target.task})
+
+
+async def _ask(ls: WazaServer, method: str, question: dict[str, str]) -> Any:
     try:
-        answer = await ls.runs.ask("result.page", question, _WITHIN_SECONDS)
+        return await ls.runs.ask(method, question, _WITHIN_SECONDS)
     except EngineError as error:
         raise refused(str(error), FAILED) from None
-    return {"markdown": answer["markdown"], "resultsFile": answer["record"]}

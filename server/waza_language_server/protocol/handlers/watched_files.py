@@ -42,7 +42,9 @@ def did_change(ls: WazaServer, params: types.DidChangeWatchedFilesParams) -> Non
     results = {change.uri for change in params.changes if _RESULTS.search(str(path_of(change.uri) or ""))}
     if results:
         refresh_scores(ls)
-    if any(change.uri not in results for change in params.changes):
+    others = [path_of(change.uri) for change in params.changes if change.uri not in results]
+    if others:
+        ls.files_changed([path for path in others if path is not None])
         _look_again(ls)
 
 
@@ -50,6 +52,7 @@ def did_change_folders(ls: WazaServer, _params: types.DidChangeWorkspaceFoldersP
     """Take the folders that the client has open now."""
     roots = (path_of(folder.uri) for folder in ls.workspace.folders.values())
     ls.session.files_changed([root for root in roots if root is not None])
+    ls.files_changed(None)
     _look_again(ls)
 
 

@@ -1,0 +1,127 @@
+"""Who uses a grader, a task or a skill, and whom it uses: the names between the parts of suites as calls.
+
+A part is a grader, a task, a suite file without a name of its own, or a skill. What names another part calls
+it; a name outside of all graders and inline tasks belongs to the file.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from waza_language_server.project.document import Document
+from waza_language_server.project.references import definitions, mentions_in, references, symbol_at
+from waza_language_server.project.suite_file import GraderEntry, SuiteFile, word
+from waza_language_server.project.suite_files import SuiteSource
+from waza_language_server.project.uris import path_of
+from waza_language_server.text.span import Span
+
+if TYPE_CHECKING:
+    from waza_engine.steps import Steps
+    from waza_language_server.project.workspace import Workspace
+    from waza_language_server.syntax.nodes import Node
+
+PartKind = Literal["grader", "task", "skill", "file"]
+_PARTS = frozenset({"grader", "task", "skill"})
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of a suite: ``whole`` are the characters that it takes in ``text``, ``name_span`` its name."""
+
+    kind: PartKind
+    name: str
+    uri: str
+    text: str
+    whole: Span
+    name_span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A part at the other end, and where in the file of the part that calls the other one is named."""
+
+    part: Part
+    places: tuple[Span, ...]
+
+
+def part_at(document: Document, workspace: Workspace, offset: int) -> Steps[tuple[Part, ...]]:
+    """Return the parts that are named at an offset, wherever they are defined."""
+    symbol = symbol_at(document, workspace, offset)
+    if symbol is None or symbol.kind not in _PARTS:
+        return ()
+    found: list[Part] = []
+    for place in (yield from definitions(workspace, symbol)):
+        yield
+        defining = document_of(workspace, place.uri)
+        if defining is not None:
+            found.append(_part(defining, place.span.start, symbol.name))
+        elif place.text:
+            found.append(Part("skill", symbol.name, place.uri, place.text, place.span, place.span))
+    return tuple(found)
+
+
+def incoming(document: Document, workspace: Workspace, offset: int) -> Steps[tuple[Call, ...]]:
+    """Return the parts that name the part that is defined at an offset."""
+    symbol = symbol_at(document, workspace, offset)
+    if symbol is None or symbol.kind not in _PARTS:
+        return ()
+    found: dict[Part, list[Span]] = {}
+    for each in (yield from references(workspace, symbol)):
+        yield
+        using = None if each.defines else document_of(workspace, each.place.uri)
+        if using is not None:
+            found.setdefault(_part(using, each.place.span.start), []).append(each.place.span)
+    return tuple(Call(part, tuple(spans)) for part, spans in found.items())
+
+
+def outgoing(document: Document, workspace: Workspace, offset: int) -> Steps[tuple[Call, ...]]:
+    """Return the parts that the part which is defined at an offset names."""
+    own = _part(document, offset)
+    found: dict[Part, list[Span]] = {}
+    for each in mentions_in(workspace, SuiteSource.of(document)):
+        yield
+        if each is None or each.defines or each.kind not in _PARTS or not own.whole.contains(each.span.start):
+            continue
+        if _part(document, each.span.start) != own:
+            continue
+        for part in (yield from part_at(document, workspace, each.span.start)):
+            found.setdefault(part, []).append(each.span)
+    return tuple(Call(part, tuple(spans)) for part, spans in found.items())
+
+
+def document_of(workspace: Workspace, uri: str) -> Document | None:
+    """Return the snapshot of a suite file, open or not; None when it is none of ours."""
+    path, project = path_of(uri), workspace.project
+    if path is None:
+        return next((each for each in project.documents.values() if each.uri == uri), None)
+    opened = project.documents.get(path)
+    if opened is not None:
+        return opened
+    text = project.text(path)
+    kind = project.claim(path, text.value) if text.known else None
+    return Document(uri, 0, text.value, kind) if kind is not None else None
+
+
+def _part(document: Document, offset: int, name: str = "") -> Part:
+    """Return the grader or inline task around an offset, else the file."""
+    root = document.tree.root
+    owner = SuiteFile(document.tree).owner_of(offset) if root is not None else None
+    if owner is not None:
+        kind = "grader" if isinstance(owner, GraderEntry) else "task"
+        label = owner.name or owner.type if isinstance(owner, GraderEntry) else owner.id
+        named = _scalar(owner.node, "name" if kind == "grader" else "id") or owner.item.span
+        return Part(kind, label, document.uri, document.text, owner.item.span, named)
+    whole = Span(0, len(document.text))
+    kind = "task" if document.kind == "task" else "file"
+    key = "id" if document.kind == "task" else "name"
+    written = root.get(key) if root is not None else None
+    named = _scalar(root, key) if root is not None else None
+    path = path_of(document.uri)
+    label = word(written) or name or (path.name if path is not None else document.uri)
+    return Part(kind, label, document.uri, document.text, whole, named or Span(0, 0))
+
+
+def _scalar(node: Node, key: str) -> Span | None:
+    found = node.get(key)
+    return found.target.span if found is not None and found.target.kind == "scalar" else None

@@ -1,0 +1,110 @@
+"""Who uses a grader, a task or a skill, and whom it uses."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lsprotocol import types
+
+from waza_language_server.features import call_hierarchy
+from waza_language_server.protocol.convert import Converter
+from waza_language_server.protocol.edit_conversion import FileConverter
+from waza_language_server.text.labels import label
+from waza_language_server.text.line_index import LineIndex
+from waza_language_server.text.workspace_edit import FilePlace
+
+if TYPE_CHECKING:
+    from waza_engine.steps import Steps
+    from waza_language_server.features.call_hierarchy import Part
+    from waza_language_server.project.document import Document
+    from waza_language_server.protocol.server import WazaServer
+    from waza_language_server.protocol.services.schedule import Answer
+    from waza_language_server.text.span import Span
+
+_KINDS = {
+    "grader": types.SymbolKind.Method,
+    "task": types.SymbolKind.Function,
+    "skill": types.SymbolKind.Module,
+    "file": types.SymbolKind.File,
+}
+
+
+def prepare(
+    ls: WazaServer, params: types.CallHierarchyPrepareParams
+) -> Answer[list[types.CallHierarchyItem]]:
+    """Return the parts of suites that are named at a position."""
+
+    def find(document: Document) -> Steps[list[types.CallHierarchyItem]]:
+        offset = Converter(document, ls.session.encoding, ls.abilities).offset(params.position)
+        found = yield from call_hierarchy.part_at(document, ls.session.workspace, offset)
+        return [_item(ls, part) for part in found]
+
+    return ls.diagnostics.answer(params.text_document.uri, find)
+
+
+async def incoming(
+    ls: WazaServer, params: types.CallHierarchyIncomingCallsParams
+) -> list[types.CallHierarchyIncomingCall] | None:
+    """Return who uses a part."""
+    return await ls.diagnostics.worked_out(_incoming(ls, params.item))
+
+
+async def outgoing(
+    ls: WazaServer, params: types.CallHierarchyOutgoingCallsParams
+) -> list[types.CallHierarchyOutgoingCall] | None:
+    """Return whom a part uses."""
+    return await ls.diagnostics.worked_out(_outgoing(ls, params.item))
+
+
+def _incoming(
+    ls: WazaServer, item: types.CallHierarchyItem
+) -> Steps[list[types.CallHierarchyIncomingCall] | None]:
+    document, offset = _place(ls, item)
+    if document is None:
+        return None
+    yield from document.read_in_steps()
+    found = yield from call_hierarchy.incoming(document, ls.session.workspace, offset)
+    return [
+        types.CallHierarchyIncomingCall(
+            _item(ls, call.part), [_range(ls, call.part.uri, call.part.text, span) for span in call.places]
+        )
+        for call in found
+    ]
+
+
+def _outgoing(
+    ls: WazaServer, item: types.CallHierarchyItem
+) -> Steps[list[types.CallHierarchyOutgoingCall] | None]:
+    document, offset = _place(ls, item)
+    if document is None:
+        return None
+    yield from document.read_in_steps()
+    found = yield from call_hierarchy.outgoing(document, ls.session.workspace, offset)
+    return [
+        types.CallHierarchyOutgoingCall(
+            _item(ls, call.part), [_range(ls, document.uri, document.text, span) for span in call.places]
+        )
+        for call in found
+    ]
+
+
+def _place(ls: WazaServer, item: types.CallHierarchyItem) -> tuple[Document | None, int]:
+    document = call_hierarchy.document_of(ls.session.workspace, item.uri)
+    if document is None:
+        return None, 0
+    start = item.selection_range.start
+    return document, LineIndex(document.text).offset(start.line, start.character, ls.session.encoding)
+
+
+def _item(ls: WazaServer, part: Part) -> types.CallHierarchyItem:
+    return types.CallHierarchyItem(
+        label(part.name),
+        _KINDS[part.kind],
+        part.uri,
+        _range(ls, part.uri, part.text, part.whole),
+        _range(ls, part.uri, part.text, part.name_span),
+    )
+
+
+def _range(ls: WazaServer, uri: str, text: str, span: Span) -> types.Range:
+    return FileConverter(ls.session, ls.abilities).location(FilePlace(uri, text, span)).range

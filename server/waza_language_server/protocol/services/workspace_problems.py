@@ -1,0 +1,141 @@
+"""The problems of the suite files that are not open: judged once, and again when something near them changed.
+
+What is open is asked for by itself and left out. Files count as near a change when they lie below the folder
+around it; a ``SKILL.md`` or ``.waza.yaml`` concerns all. What an edit changes elsewhere is told when it is
+saved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from waza_language_server.analysis.diagnose import diagnose_in_steps
+from waza_language_server.project.claim import CONFIG_NAMES
+from waza_language_server.project.document import Document
+from waza_language_server.project.suite_files import SKILL_NAME, files_of_workspace
+
+Shown = TypeVar("Shown")
+"""What the client is shown of a problem."""
+
+if TYPE_CHECKING:
+    from waza_engine.steps import Steps
+    from waza_language_server.analysis.problem import Problem
+    from waza_language_server.project.suite_files import SuiteSource
+    from waza_language_server.protocol.services.session import Session
+
+    Convert = Callable[[Document, tuple[Problem, ...]], Steps[list[Shown]]]
+
+MOST_PROBLEMS = 10_000
+"""Problems of all closed files together; nobody reads more, and each costs the client."""
+_MOST_CHANGES = 200
+_CONCERN_ALL = frozenset({SKILL_NAME, *CONFIG_NAMES})
+
+
+@dataclass(frozen=True, slots=True)
+class Report(Generic[Shown]):
+    """What a client is to show of a file from now on; the result is named when it is asked again."""
+
+    uri: str
+    items: Sequence[Shown]
+    result_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged(Generic[Shown]):
+    """What was said of a file, and how many changes had been told by then."""
+
+    uri: str
+    text: str
+    changes: int
+    items: Sequence[Shown]
+    result_id: str
+
+
+class WorkspaceProblems(Generic[Shown]):
+    """Answers ``workspace/diagnostic``; one for each session."""
+
+    def __init__(self, session: Session, convert: Convert[Shown]) -> None:
+        """``convert`` makes what the client is shown of the problems of a document."""
+        self._session = session
+        self._convert = convert
+        self._judged: dict[Path, _Judged[Shown]] = {}
+        self._changes: list[Path | None] = [None]
+        self._forgotten = 0
+        self._complete_at = -1
+
+    def changed(self, paths: Iterable[Path] | None) -> None:
+        """Take note that files changed on the disk or were closed; None when everything may be another."""
+        if paths is None:
+            self._changes.append(None)
+        else:
+            self._changes += (None if path.name in _CONCERN_ALL else path.parent.parent for path in paths)
+        if len(self._changes) > _MOST_CHANGES:
+            self._forgotten += len(self._changes) - 1
+            self._changes = [None]
+
+    def reports(self, previous: Mapping[str, str]) -> Steps[list[Report[Shown]]]:
+        """Return what is new since the results that a client has, by URI: problems, or none."""
+        yield from self._judge()
+        opened = {document.uri for document in self._session.documents}
+        known = {each.uri: each for each in self._judged.values() if each.uri not in opened}
+        found: list[Report[Shown]] = []
+        shown = 0
+        for uri, judged in known.items():
+            shown += len(judged.items)
+            if shown > MOST_PROBLEMS:
+                break
+            if previous.get(uri, _CLEAN) == judged.result_id:
+                continue
+            found.append(Report(uri, judged.items, judged.result_id))
+        nothing: tuple[Shown, ...] = ()
+        for uri, result in previous.items():
+            if uri not in known and uri not in opened and result != _CLEAN:
+                found.append(Report(uri, nothing, _CLEAN))
+        return found
+
+    def _judge(self) -> Steps[None]:
+        """Judge all closed files of which something may have changed."""
+        now = self._forgotten + len(self._changes)
+        if self._complete_at == now:
+            return
+        seen: set[Path] = set()
+        for file in files_of_workspace(self._session.project):
+            yield
+            if file is None or file.path is None or file.kind == "skill":
+                continue
+            seen.add(file.path)
+            if file.document is None and self._session.text(file.uri) is None:
+                yield from self._judge_file(file, file.path, now)
+        for path in [path for path in self._judged if path not in seen]:
+            del self._judged[path]
+        self._complete_at = now
+
+    def _judge_file(self, file: SuiteSource, path: Path, now: int) -> Steps[None]:
+        workspace = self._session.workspace
+        yield from workspace.project.read_in_steps(path)
+        text = workspace.project.text(path)
+        known = self._judged.get(path)
+        if known is not None and text.known and known.text == text.value and not self._concerns(path, known):
+            return
+        kind = workspace.project.claim(path, text.value) if text.known else None
+        items: list[Shown] = []
+        if kind is not None:
+            document = Document(file.uri, 0, text.value, kind)
+            yield from document.read_in_steps()
+            problems = yield from diagnose_in_steps(document, workspace)
+            # A list of problems shows no hints.
+            told = tuple(problem for problem in problems if problem.severity != "hint")
+            items = yield from self._convert(document, told)
+        result_id = f"{hash(repr(items)):x}" if items else _CLEAN
+        self._judged[path] = _Judged(file.uri, text.value if text.known else "", now, items, result_id)
+
+    def _concerns(self, path: Path, known: _Judged[Shown]) -> bool:
+        """Whether a change that was told since concerns a file."""
+        since = max(known.changes - self._forgotten, 0)
+        return any(folder is None or path.is_relative_to(folder) for folder in self._changes[since:])
+
+
+_CLEAN = "clean"

@@ -1,0 +1,74 @@
+"""The problems of suites that nobody has opened: asked for as a whole, told again when something changed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from lsprotocol import types
+
+from tests.protocol.editor import Editor, editing, write_suite
+from tests.protocol.test_diagnostics import MISSPELT, SUITE, TASK
+from waza_language_server.project.uris import uri_of
+
+
+@pytest.fixture
+def suite(tmp_path: Path) -> Path:
+    write_suite(tmp_path / "other", SUITE, one=TASK)
+    return write_suite(tmp_path / "own", MISSPELT, one=TASK + "nmae: x\n")
+
+
+def rewrite(path: Path) -> None:
+    path.write_text(SUITE)
+
+
+def delete(path: Path) -> None:
+    path.unlink()
+
+
+async def asked(editor: Editor, previous: dict[str, str] | None = None) -> dict[str, tuple[str, list[str]]]:
+    """Return the result and the codes of each file that is told of, by its last two steps."""
+    known = [types.PreviousResultId(uri, result) for uri, result in (previous or {}).items()]
+    params = types.WorkspaceDiagnosticParams(known)
+    found = await editor.workspace_diagnostic_async(params)
+    told: dict[str, tuple[str, list[str]]] = {}
+    for report in found.items:
+        assert isinstance(report, types.WorkspaceFullDocumentDiagnosticReport)
+        told[report.uri] = str(report.result_id), [str(each.code) for each in report.items]
+    return told
+
+
+async def test_files_that_are_not_open_are_told_of(suite: Path, tmp_path: Path) -> None:
+    async with editing(tmp_path, pulls=True) as editor:
+        told = await asked(editor)
+        assert {uri: codes for uri, (_, codes) in told.items()} == {
+            uri_of(suite): ["unknown-key"],
+            uri_of(suite.parent / "tasks" / "one.yaml"): ["unknown-key"],
+        }
+        assert await asked(editor, {uri: result for uri, (result, _) in told.items()}) == {}
+
+
+async def test_what_is_open_is_left_out_and_comes_back_when_it_is_closed(suite: Path, tmp_path: Path) -> None:
+    async with editing(tmp_path, pulls=True) as editor:
+        uri = editor.open(suite, SUITE)
+        assert uri not in await asked(editor)
+        editor.close(uri)
+        assert (await asked(editor))[uri][1] == ["unknown-key"]
+
+
+async def test_what_was_repaired_on_the_disk_is_told(suite: Path, tmp_path: Path) -> None:
+    async with editing(tmp_path, pulls=True) as editor:
+        told = await asked(editor)
+        rewrite(suite)
+        changes = [types.FileEvent(uri_of(suite), types.FileChangeType.Changed)]
+        editor.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams(changes))
+        previous = {uri: result for uri, (result, _) in told.items()}
+        assert await asked(editor, previous) == {uri_of(suite): ("clean", [])}
+        delete(suite.parent / "tasks" / "one.yaml")
+        gone = uri_of(suite.parent / "tasks" / "one.yaml")
+        changes = [types.FileEvent(gone, types.FileChangeType.Deleted)]
+        editor.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams(changes))
+        after = await asked(editor, previous)
+        assert after[gone] == ("clean", [])
+        # The suite has no task any more.
+        assert "no-matching-tasks" in after[uri_of(suite)][1]
