@@ -154,7 +154,7 @@ export function activate(context: vscode.ExtensionContext): void {
             }
         }),
         vscode.workspace.onDidChangeConfiguration((change) => {
-            const restarts = ["waza.interpreter", "waza.diagnostics", "waza.run.environment"];
+            const restarts = ["waza.interpreter", "waza.diagnostics", "waza.live", "waza.run.environment"];
             if (restarts.some((name) => change.affectsConfiguration(name)) && server.isWanted) {
                 void restart();
             }

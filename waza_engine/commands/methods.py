@@ -99,7 +99,7 @@ class Methods:
             "grader.grade": _guarded(self._grade),
             "grader.strength": _guarded(self._strength),
             "live.open": _guarded(self._open_live),
-            "live.update": _guarded(self._live.update),
+            "live.update": self._update_live,
             "live.close": _guarded(self._live.close),
             "grader.types": _guarded(_grader_types),
             "result.page": _guarded(_result_page),
@@ -254,6 +254,17 @@ class Methods:
     def _open_live(self, params: Params) -> Answer:
         record = _loaded(lambda: record_of(given_path(params, "record")))
         return _loaded(lambda: self._live.open(params, record, _eval_path(params, "suite")))
+
+    def _update_live(self, params: Any) -> Callable[[], Answer]:
+        """Take the texts before the next message is read, so that the newest win; judge them in a thread."""
+        found: list[Callable[[], Answer]] = []
+
+        def take(given: Params) -> Answer:
+            found.append(self._live.update(given))
+            return {}
+
+        _guarded(take)(params)()
+        return _guarded(lambda _: found[0]())(params)
 
     def _known(self, run_id: str) -> _Run:
         with self._lock:

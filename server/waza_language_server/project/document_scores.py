@@ -76,6 +76,8 @@ class Outcome:
     graded: Json = None
     changes: tuple[ChangedInput, ...] = ()
     regraded: datetime | None = None
+    live: Regraded | None = None
+    """The verdict that is judged anew at each edit, when this is one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +127,11 @@ class DocumentScores:
     def runs(self) -> Sequence[RunResult]:
         """The last known results of each suite that the document belongs to."""
         return [run for _, run in self._runs]
+
+    def live(self, task: TaskResult, grader: str) -> Regraded | None:
+        """Return what is judged live of a task, None when it was not."""
+        found = (self._scores.regraded.of(suite.path, task, grader) for suite, _ in self._runs)
+        return next((one for one in found if one is not None and one.live), None)
 
     @property
     def task(self) -> str | None:
@@ -289,7 +296,10 @@ class DocumentScores:
             stale = f"{', '.join(code(change.words) for change in changes[:MAX_LISTED])} since the run"
         else:
             stale = self.other_agent(result.timestamp)
-        return Outcome(task, result, stale, graded, changes, regraded.at if regraded is not None else None)
+        if regraded is None:
+            return Outcome(task, result, stale, graded, changes)
+        live = regraded if regraded.live else None
+        return Outcome(task, result, stale, graded, changes, regraded.at, live)
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,7 +44,7 @@ async def regrade(ls: WazaServer, target: RunnableId) -> dict[str, Any]:
             "Graders execute code, so nothing is graded in an untrusted workspace; trust it first.", FAILED
         )
     run = ls.session.project.scores.results(target.suite)
-    records = {} if run is None else _records(run, target)
+    records = {} if run is None else records_of(run, target)
     if not records:
         raise refused("There is no recorded answer to grade again; run it first.", FAILED)
     await confirm_place(ls, target.suite)
@@ -95,7 +95,7 @@ def _events(answer: object, asked: Container[str]) -> Iterator[Event]:
     yield {"kind": "ended", "status": "completed", "conclusion": block(answer, "conclusion")}
 
 
-def _records(run: RunResult, target: RunnableId) -> dict[Path, dict[str, TaskResult]]:
+def records_of(run: RunResult, target: RunnableId) -> dict[Path, dict[str, TaskResult]]:
     """Return the files that hold the last answers of a target, with the tasks that they hold."""
     found: dict[Path, dict[str, TaskResult]] = {}
     for task in run.tasks.values():
