@@ -231,7 +231,7 @@ def test_the_verdicts_come_over_the_wire_before_the_answer(tmp_path: Path) -> No
         opened = engine.request("live.open", record=str(record), suite=str(path))["result"]
         assert (opened["tasks"], opened["trials"], opened["executor"]) == (3, 2, "mock")
         answer = engine.request("live.update", session=opened["session"])["result"]
-        assert answer == {"status": "judged", "judged": 12}
+        assert answer == {"status": "judged", "update": 1, "judged": 12}
         closed = engine.request("live.close", session=opened["session"])["result"]
         assert closed == {"closed": True}
         assert "There is no live session" in str(engine.request("live.update", session="9")["error"])

@@ -194,6 +194,7 @@ export class ServerConnection implements vscode.Disposable {
                 runWithCommand: "waza.runWith",
                 severity: vscode.workspace.getConfiguration("waza").get("diagnostics.severity", {}),
                 runEvents: true,
+                live: vscode.workspace.getConfiguration("waza").get("live.enable", "on"),
                 run: runOptions((name) => vscode.workspace.getConfiguration("waza.run").get(name)),
             },
             markdown: { isTrusted: { enabledCommands: [SHOW_CHANGE] } },

@@ -26,6 +26,7 @@ import { Runs } from "./runs";
 import { RunStatusBar } from "./runStatus";
 import { resolveServer } from "./serverEnvironment";
 import { Status } from "./status";
+import { measureStrength } from "./strength";
 import { TestExplorer } from "./testing/explorer";
 import { looksLikeSuiteFile, SUITE_FILE_GLOB } from "./suiteFiles";
 import { silenceYamlExtension } from "./yamlCoexistence";
@@ -127,6 +128,12 @@ export function activate(context: vscode.ExtensionContext): void {
                 await results.open(id);
             }
         }),
+        command("measureStrength", async () => {
+            const [client, id] = [server.running, await toRun(server, "suite")];
+            if (client !== undefined && id !== undefined) {
+                await measureStrength(client, id);
+            }
+        }),
         command("compareResults", async (given: unknown) => {
             const id = chosenItem(given) ?? (await chosenInEditor(server, "cursor"));
             if (id === undefined) {
@@ -147,7 +154,7 @@ export function activate(context: vscode.ExtensionContext): void {
             }
         }),
         vscode.workspace.onDidChangeConfiguration((change) => {
-            const restarts = ["waza.interpreter", "waza.diagnostics", "waza.run.environment"];
+            const restarts = ["waza.interpreter", "waza.diagnostics", "waza.live", "waza.run.environment"];
             if (restarts.some((name) => change.affectsConfiguration(name)) && server.isWanted) {
                 void restart();
             }

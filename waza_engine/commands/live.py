@@ -69,24 +69,28 @@ class LiveSessions:
             "trials": max(len(task.trials) for task in recording.tasks),
         }
 
-    def update(self, params: Params) -> Answer:
-        """Judge what some open texts change, by path; null for a file that was closed.
+    def update(self, params: Params) -> Callable[[], Answer]:
+        """Take open texts, by path; null for a file that was closed. Return what judges what they change.
 
         ``status`` is ``judged``, ``superseded`` by a newer update, or ``unreadable``: nothing is said then.
         """
         only_known(params, ("session", "overlays"))
         name, changes = given_text(params, "session"), _changes(params)
         session = self._known(name)
+        number = session.take(changes)
+        return lambda: self._judged(name, session, number)
 
+    def _judged(self, name: str, session: LiveSession, number: int) -> Answer:
         def tell(verdicts: LiveVerdicts) -> None:
             self._tell({"session": name, **verdicts_document(verdicts)})
 
         try:
-            update = session.update(changes, tell)
+            update = session.judge(number, tell)
         except RecordingError as error:
             raise refused(str(error), INVALID_PARAMS) from None
         return {
             "status": update.status,
+            "update": number,
             "judged": update.judged,
             **({"message": update.message} if update.message else {}),
             **({"silent": dict(update.silent)} if update.silent else {}),
@@ -142,6 +146,8 @@ def verdicts_document(verdicts: LiveVerdicts) -> Answer:
 
 
 def _task(grader: str, task: LiveTask) -> Answer:
+    if not task.trials:
+        return {"origin": "none"}
     now = grader_result(grader, [verdict for _, verdict in task.trials], task.recorded.started)
     kept = any(is_recorded(verdict) for _, verdict in task.trials)
     recorded = task.recorded.scores.graders.get(grader)

@@ -62,7 +62,7 @@ class LiveRequest:
 
 @dataclass(frozen=True, slots=True)
 class LiveTask:
-    """What a grader says of the trials of one recorded task, in their order."""
+    """What a grader says of the trials of one recorded task, in their order; none: it is not judged."""
 
     recorded: RecordedTask
     trials: Sequence[tuple[RecordedTrial, Validation]]
@@ -165,9 +165,13 @@ class LiveSession:
         return self._suites.recording(self.request.record)
 
     def update(self, changes: Mapping[Path, str | None], tell: Callable[[LiveVerdicts], None]) -> LiveUpdate:
-        """Take open texts by absolute path, None for one that was closed; judge again what they touch.
+        """Take open texts and judge what they touch, as ``take`` and ``judge`` do."""
+        return self.judge(self.take(changes), tell)
 
-        ``tell`` gets the verdicts grader by grader, those that were edited first. Raises ``RecordingError``.
+    def take(self, changes: Mapping[Path, str | None]) -> int:
+        """Take open texts by absolute path, None for one that was closed; return the number of the update.
+
+        What is judged for an older one is given up. Call it in the order in which the texts were written.
         """
         with self._lock:
             for path, text in changes.items():
@@ -176,9 +180,15 @@ class LiveSession:
                 else:
                     self._texts[path] = text
             self._number += 1
-            number = self._number
             if self._work is not None:
                 self._work.supersede()
+            return self._number
+
+    def judge(self, number: int, tell: Callable[[LiveVerdicts], None]) -> LiveUpdate:
+        """Judge again what has changed up to an update that was taken.
+
+        ``tell`` gets the verdicts grader by grader, those that were edited first. Raises ``RecordingError``.
+        """
         with self._turn:
             with self._lock:
                 if number != self._number or self._closed:
@@ -285,7 +295,7 @@ class LiveSession:
                     anew = True
                 if known.verdict is not None:
                     trials.append((trial, known.verdict))
-            if anew and trials:
+            if anew:
                 found.append(LiveTask(question.recorded, trials))
         return found, made
 

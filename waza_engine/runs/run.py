@@ -52,7 +52,7 @@ from waza_engine.runs.passes.suite_pass import Findings, Handling, Pass, outputs
 from waza_engine.runs.preflight.gate import check_reachable, pass_preflight
 from waza_engine.runs.settings.header import run_header
 from waza_engine.runs.settings.options import given_settings, with_options
-from waza_engine.runs.settings.places import second_results, session_logs
+from waza_engine.runs.settings.places import second_results, session_logs, written_folders
 from waza_engine.runs.settings.table import RunSettings
 from waza_engine.runs.trials.backend import BackendFactory, ThreadBackend
 from waza_engine.runs.trials.context import RunContext
@@ -180,7 +180,14 @@ def prepare(
         agent,
         judges,
         meter,
-        cache=None if cache is None else TaskCache(cache, executor.name, config.model, judges.name),
+        cache=cache
+        and TaskCache(
+            cache,
+            executor.name,
+            config.model,
+            judges.name,
+            written=written_folders(settings, suite.directory, project),
+        ),
         project=project,
         backend=backend,
         warnings=warnings,

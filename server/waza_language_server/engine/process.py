@@ -58,13 +58,18 @@ class EngineProcess:
         *,
         on_event: Callable[[Params], None],
         on_exit: Callable[[EngineProcess, str], None],
+        on_verdicts: Callable[[Params], None] = lambda _: None,
         arguments: Sequence[str] = ("-P", "-m", "waza_engine", "serve"),
     ) -> None:
-        """``on_event`` gets every ``run.event``; ``on_exit`` is told once why the child has ended."""
+        """Start nothing yet.
+
+        ``on_event`` gets every ``run.event``, ``on_verdicts`` every ``live.verdicts``; ``on_exit`` is told
+        once why the child has ended.
+        """
         self.interpreter = interpreter
         self._command = (interpreter, *arguments)
         self._on_exit = on_exit
-        self._endpoint = Endpoint({"run.event": on_event}, self._send)
+        self._endpoint = Endpoint({"run.event": on_event, "live.verdicts": on_verdicts}, self._send)
         self._stderr_tail: deque[str] = deque(maxlen=STDERR_TAIL_LINES)
         self._child: Popen[bytes] | None = None
         self._loop = asyncio.get_running_loop()

@@ -95,6 +95,8 @@ class Runs:
         self._closed = False
         self._starting = asyncio.Lock()
         self._active: dict[RunnableId, Run] = {}
+        self.on_verdicts: Callable[[Event], None] = lambda _verdicts: None
+        """Called with what live sessions judge."""
         self._events: dict[str, asyncio.Queue[Event | EngineError]] = defaultdict(asyncio.Queue)
 
     @property
@@ -239,6 +241,7 @@ class Runs:
                     self._interpreter,
                     on_event=self._on_event,
                     on_exit=self._on_exit,
+                    on_verdicts=self.on_verdicts,
                     arguments=self._arguments,
                 )
                 engine.start()

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from waza_engine.markdown import fenced
 from waza_engine.steps import Steps, finished
+from waza_language_server.features.live_text import LIVE
 from waza_language_server.features.score_text import STALE, check_label, score_label, score_story
 from waza_language_server.features.verdict_hints import Verdict, verdicts_in_steps
 from waza_language_server.project.document_scores import read_scores_in_steps
@@ -117,7 +118,8 @@ def _marks(entry: Node, outcome: Outcome) -> Iterator[Mark]:
         node = rule_at(entry, check.path, outcome.graded)
         if node is not None:
             tooltip = fenced(check.message) if check.message else ""
-            yield node, check_label(check.passed_trials, check.trials), tooltip
+            mark = LIVE if outcome.live is not None and not outcome.stale else ""
+            yield node, mark + check_label(check.passed_trials, check.trials), tooltip
 
 
 def _marks_of_all(entry: Node, score: Score) -> Iterator[Mark]:
@@ -131,9 +133,10 @@ def _marks_of_all(entry: Node, score: Score) -> Iterator[Mark]:
         if node is None:
             continue
         failed = [(outcome, check) for outcome, check in checks if not check.passed]
+        mark = LIVE if all(outcome.live and not outcome.stale for outcome, _ in checks) else ""
         label = "✓" if not failed else f"✗ {len(checks) - len(failed)}/{len(checks)} tasks"
         told = [f"{outcome.task.id}: {check.message or 'failed'}" for outcome, check in failed[:10]]
-        yield node, label, fenced("\n".join(told)) if told else ""
+        yield node, mark + label, fenced("\n".join(told)) if told else ""
 
 
 def _end_of_line(document: Document, node: Node) -> int:

@@ -1,7 +1,8 @@
 """Scores in words: the few characters at the end of a line, and the story behind them.
 
 The glyph and the number carry the meaning, since inlay hints have no colours of their own: ``✓ 1.00``,
-``✗ 0.67 2/3``, ``◐ 4/5 trials``, ``⧖ pending``, ``! reason`` of an error. A score that may no
+``✗ 0.67 2/3``, ``◐ 4/5 trials``, ``⧖ pending``, ``! reason`` of an error. What is judged as it is
+typed has words of its own (`live_text.py`). A score that may no
 longer hold says so in words.
 """
 
@@ -12,21 +13,25 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from waza_engine.markdown import code, fenced
+from waza_language_server.features.live_text import is_live, live_label, live_story
+from waza_language_server.features.words_of_verdicts import age, error_label, number, told_by
 from waza_language_server.project.document_scores import Outcome, Score
 
 if TYPE_CHECKING:
-    from waza_engine.results.reading.scores import GraderResult, RunOrigin
+    from waza_engine.results.reading.scores import GraderResult
     from waza_language_server.project.changed_inputs import ChangedInput
+    from waza_language_server.project.strengths import Strength
 
 MAX_FEEDBACK = 2_000
 MAX_TASKS = 20
 STALE = " · stale"
 REGRADED = "↻ "
-LONGEST_REASON = 60
 
 
 def score_label(score: Score) -> str:
     """Return the score of a grader in few characters."""
+    if is_live(score):
+        return live_label(score.outcomes)
     again = REGRADED if any(outcome.regraded for outcome in score.outcomes) else ""
     return again + _label(score.outcomes) + stale_label(score.stale, score.changes)
 
@@ -71,6 +76,19 @@ def score_story(score: Score, now: datetime | None = None) -> str:
     return "\n".join(lines)
 
 
+def strength_story(strength: Strength) -> str:
+    """Return in Markdown how many changes of recorded answers a grader noticed when that was measured."""
+    if strength.finding:
+        return f"**Strength:** {strength.finding}"
+    if strength.not_measured:
+        return f"**Strength:** not measured, {strength.not_measured}"
+    if not strength.tried:
+        return "**Strength:** not known, it passes on no recorded trial"
+    share = f"{strength.caught / strength.tried:.0%}"
+    missed = f"; it notices no {', no '.join(strength.missed)}" if strength.missed else ""
+    return f"**Strength:** {share}, {strength.caught} of {strength.tried} changes noticed{missed}"
+
+
 def check_label(passed_trials: int, trials: int) -> str:
     """Return the outcome of one assertion or pattern over all trials."""
     if passed_trials == trials:
@@ -99,23 +117,12 @@ def _label(outcomes: Sequence[Outcome]) -> str:
     return f"✗ {number(mean)}{counted}"
 
 
-def error_label(reason: str) -> str:
-    """Return the mark of what could not be judged, with the first line of its reason."""
-    line = next((line.strip() for line in reason.splitlines() if line.strip()), "error")
-    return f"! {line if len(line) <= LONGEST_REASON else line[: LONGEST_REASON - 1] + '…'}"
-
-
 def grader_line(result: GraderResult) -> str:
     """Return one grader of a task as an item of a list in Markdown."""
     glyph = "!" if result.status == "error" else "⧖" if result.status == "pending" else "✗"
     line = f"- {'✓' if result.passed else glyph} {code(result.name)} {number(result.score)}"
     feedback = result.feedback.strip().splitlines()
     return line if result.passed or not feedback else f"{line}: {code(feedback[0][:200])}"
-
-
-def number(score: float) -> str:
-    """Return two digits; only a full score reads as 1.00."""
-    return "0.99" if 0.99 < score < 1 else f"{score:.2f}"
 
 
 def _outcome_story(outcome: Outcome) -> list[str]:
@@ -146,23 +153,9 @@ def _task_line(outcome: Outcome) -> str:
 
 def _origin(score: Score, newest: Outcome, now: datetime) -> str:
     by = told_by(newest.result.origin)
+    if is_live(score):
+        return live_story(score, now)
     words = f"Recorded {age(newest.result.timestamp, now)}{f' ({by})' if by else ''}"
     if newest.regraded is not None:
         words += f"; graded again {age(newest.regraded, now)}, without the agent"
     return f"{words}; stale: {score.stale}." if score.stale else f"{words}."
-
-
-def told_by(origin: RunOrigin | None) -> str:
-    """Return the executor and the model of a run in Markdown, "" when they are not known."""
-    found = (origin.executor, origin.model) if origin is not None else ()
-    return " · ".join(code(word) for word in found if word)
-
-
-def age(then: datetime, now: datetime) -> str:
-    """Return how long ago something was, in words."""
-    seconds = (now - then).total_seconds()
-    for size, word in ((86_400, "day"), (3_600, "hour"), (60, "minute")):
-        if seconds >= size:
-            count = int(seconds // size)
-            return f"{count} {word}{'s' if count > 1 else ''} ago"
-    return "just now"

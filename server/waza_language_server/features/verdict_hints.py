@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from waza_engine.markdown import code, fenced
 from waza_engine.steps import Steps
+from waza_language_server.features.live_text import LIVE
 from waza_language_server.features.score_text import (
     age,
     check_label,
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from waza_language_server.text.span import Span
 
 MAX_LISTED = 20
+NAMES_OF_EXPECTED = ("_output_contains", "_output_not_contains", "_output_contains_any")
 _CHANGED = "the {} was changed after the run"
 _RERUN = "a grader of it was run again since"
 _RUN_SINCE = "a part of it was run again since"
@@ -170,12 +172,17 @@ class _View:
         if expected is None:
             return
         was = then.get((place, "//expected")) if then is not None else None
-        for grader in task.graders.values():
-            for check in grader.checks if grader.type == "expected" else ():
-                rule = rule_at(expected, check.path, was)
+        written = expected.to_python()
+        for name in NAMES_OF_EXPECTED:
+            grader, mark, known = task.graders.get(name), "", was
+            live = self._scores.live(task, name)
+            if live is not None and live.entry == written:
+                grader, mark, known = live.result, LIVE, live.entry
+            for check in grader.checks if grader is not None else ():
+                rule = rule_at(expected, check.path, known)
                 if rule is not None:
                     tooltip = fenced(check.message) if check.message else ""
-                    yield Verdict(rule, check_label(check.passed_trials, check.trials), tooltip)
+                    yield Verdict(rule, mark + check_label(check.passed_trials, check.trials), tooltip)
 
     def of_prompts(self, root: Node) -> Iterator[Verdict]:
         """Yield whether each trigger prompt was answered rightly; one that was rewritten has no verdict."""

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from waza_language_server.project.document import Document
     from waza_language_server.project.index import Project
     from waza_language_server.project.regraded import Regraded
+    from waza_language_server.project.strengths import Strength
     from waza_language_server.project.suites import Suite
     from waza_language_server.syntax.tree import Tree
 
@@ -75,6 +76,8 @@ class Outcome:
     graded: Json = None
     changes: tuple[ChangedInput, ...] = ()
     regraded: datetime | None = None
+    live: Regraded | None = None
+    """The verdict that is judged anew at each edit, when this is one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +127,11 @@ class DocumentScores:
     def runs(self) -> Sequence[RunResult]:
         """The last known results of each suite that the document belongs to."""
         return [run for _, run in self._runs]
+
+    def live(self, task: TaskResult, grader: str) -> Regraded | None:
+        """Return what is judged live of a task, None when it was not."""
+        found = (self._scores.regraded.of(suite.path, task, grader) for suite, _ in self._runs)
+        return next((one for one in found if one is not None and one.live), None)
 
     @property
     def task(self) -> str | None:
@@ -207,6 +215,12 @@ class DocumentScores:
         ]
         return max(found, key=lambda score: score.outcomes[0].result.timestamp, default=None)
 
+    def strength_of(self, grader: GraderEntry) -> Strength | None:
+        """Return how strong a grader entry was found to be, None when nobody asked or it was edited since."""
+        place = self._task or (grader.task.id if grader.task is not None else "")
+        suites = [suite.path for suite, _ in self._runs]
+        return self._scores.strengths.of(suites, place, grader.recorded_as, grader.node.to_python())
+
     def of_suite_graders_in_steps(self) -> Steps[tuple[Score, ...]]:
         """Return what the graders of the suite said of the task of a task file, with many pauses."""
         if self._task is None or not self._runs:
@@ -282,7 +296,10 @@ class DocumentScores:
             stale = f"{', '.join(code(change.words) for change in changes[:MAX_LISTED])} since the run"
         else:
             stale = self.other_agent(result.timestamp)
-        return Outcome(task, result, stale, graded, changes, regraded.at if regraded is not None else None)
+        if regraded is None:
+            return Outcome(task, result, stale, graded, changes)
+        live = regraded if regraded.live else None
+        return Outcome(task, result, stale, graded, changes, regraded.at, live)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ They last until a newer run records others, and stand in no file: what a run has
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -21,11 +21,16 @@ MAX_KEPT = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Regraded:
-    """A verdict of now on a recorded answer; ``entry`` is the grader entry that gave it, ``at`` when."""
+    """A verdict of now on a recorded answer; ``entry`` is the grader entry that gave it, ``at`` when.
+
+    ``live`` says that it is judged anew at each edit, ``failing`` which trials it fails, from 1.
+    """
 
     result: GraderResult
     entry: Json
     at: datetime
+    live: bool = False
+    failing: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +54,13 @@ class Regradings:
         """Take what grading a task again has found; verdicts of graders that were not asked stay."""
         known = self._tasks.pop((suite, task), None)
         if known is not None and known.timestamp == regraded.timestamp:
-            regraded = replace(regraded, graders={**known.graders, **regraded.graders})
+            # What is judged live of the same text says the same, and goes on with the next edit.
+            found = {
+                name: one
+                for name, one in regraded.graders.items()
+                if one.live or not (name in known.graders and _is_live_of(known.graders[name], one.entry))
+            }
+            regraded = replace(regraded, graders={**known.graders, **found})
         self._tasks[suite, task] = regraded
         while len(self._tasks) > 1 and sum(len(one.graders) for one in self._tasks.values()) > MAX_KEPT:
             del self._tasks[next(iter(self._tasks))]
@@ -63,6 +74,61 @@ class Regradings:
         recorded = task.graders.get(grader)
         newest = task.timestamp if recorded is None else recorded.timestamp
         return found if found is not None and found.result.timestamp == newest else None
+
+    def drop(self, suite: Path, task: str, grader: str) -> None:
+        """Forget what a grader says of a task: it is not judged any more."""
+        known = self._tasks.get((suite, task))
+        if known is not None and grader in known.graders:
+            graders = {name: one for name, one in known.graders.items() if name != grader}
+            self._tasks[suite, task] = replace(known, graders=graders)
+
+    def forget_live(self, suite: Path, tasks: Collection[str]) -> None:
+        """Forget what was judged live of some tasks: nobody judges it any more."""
+        for task in tasks:
+            known = self._tasks.get((suite, task))
+            if known is not None:
+                graders = {name: one for name, one in known.graders.items() if not one.live}
+                self._tasks[suite, task] = replace(known, graders=graders)
+
+    def hold(self, suite: Path, entries: Mapping[tuple[str, str], Json], tasks: Collection[str]) -> None:
+        """Take the live verdicts of some tasks for those of the entries as they are written now."""
+        for task in tasks:
+            known = self._tasks.get((suite, task))
+            if known is not None:
+                graders = {
+                    name: replace(one, entry=_entry(entries, task, name, one.result.type))
+                    if one.live
+                    else one
+                    for name, one in known.graders.items()
+                }
+                self._tasks[suite, task] = replace(known, graders=graders)
+
+
+def live_task(
+    grader: str, block: object, then: TaskResult, entries: Mapping[tuple[str, str], Json], at: datetime
+) -> RegradedTask | None:
+    """Return what a grader says of a task in ``live.verdicts``; None for what is not judged."""
+    if _text(block, "origin") != "live":
+        return None
+    result = _result(grader, block, then)
+    failing = tuple(
+        trial
+        for each in _list(block, "trials")
+        if _block_value(each, "passed") is not True and isinstance(trial := _block_value(each, "trial"), int)
+    )
+    entry = _entry(entries, then.id, grader, result.type)
+    verdict = Regraded(result, entry, at, live=True, failing=failing)
+    return RegradedTask(then.timestamp, then.status, then.score, "", {grader: verdict})
+
+
+def _is_live_of(known: Regraded, entry: Json) -> bool:
+    return known.live and known.entry == entry
+
+
+def _entry(entries: Mapping[tuple[str, str], Json], task: str, name: str, grader_type: str) -> Json:
+    """Return what is written of a grader of a task, or of what a task expects."""
+    name = "//expected" if grader_type == "expected" else name
+    return entries.get((task, name), entries.get(("", name)))
 
 
 def regraded_tasks(

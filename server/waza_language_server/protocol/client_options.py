@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import cast
 
+LIVE_WORDS = ("on", "off", "no assertions")
+
 
 @dataclass(frozen=True, slots=True)
 class ClientOptions:
@@ -17,6 +19,8 @@ class ClientOptions:
     hear all that runs tell.
     ``run`` is what its settings say of runs, as it was given.
     ``shows_changes`` tells that it has the command ``waza.showChange``,
+    ``live`` says whether recorded answers are judged again as a suite is edited: ``on``, ``off`` or
+    ``no assertions``; a client that does not say does not want it.
     ``draws_marks`` that it asks for ``waza/marks`` when it is told that they have changed.
     """
 
@@ -29,6 +33,7 @@ class ClientOptions:
     draws_marks: bool = False
     run_with_command: str | None = None
     run: object = None
+    live: str = "off"
 
 
 def client_options(given: object) -> ClientOptions:
@@ -46,7 +51,13 @@ def client_options(given: object) -> ClientOptions:
         options.get("drawsMarks") is True,
         _word(options.get("runWithCommand")),
         options.get("run"),
+        live=known_live(options.get("live")) or "off",
     )
+
+
+def known_live(given: object) -> str | None:
+    """Return a value of the setting ``waza.live.enable``, None for what is none."""
+    return given if isinstance(given, str) and given in LIVE_WORDS else None
 
 
 def _word(given: object) -> str | None:

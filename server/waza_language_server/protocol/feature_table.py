@@ -159,6 +159,7 @@ FEATURES = (
 COMMANDS = (
     "waza.run",
     "waza.regrade",
+    "waza.strength",
     "waza.cancel",
     "waza.restartEngine",
     "waza.newSuite",

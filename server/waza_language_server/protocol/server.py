@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
     from waza_language_server.engine.runs import Run, Runs
     from waza_language_server.project.runnable_id import RunnableId
+    from waza_language_server.protocol.handlers.live import LiveSessions
     from waza_language_server.protocol.services.estimates import Estimates
     from waza_language_server.protocol.services.schedule import Diagnostics
     from waza_language_server.protocol.services.sent_tokens import SentTokens
@@ -146,6 +147,13 @@ class WazaServer(LanguageServer):
         )
 
     @cached_property
+    def live(self) -> LiveSessions:
+        """Recorded answers, judged again as their suites are edited."""
+        from waza_language_server.protocol.handlers.live import LiveSessions
+
+        return LiveSessions(self)
+
+    @cached_property
     def estimates(self) -> Estimates:
         """What runs will cost and take."""
         from waza_language_server.protocol.services.estimates import Estimates
@@ -178,6 +186,11 @@ class WazaServer(LanguageServer):
         # The loop alone would not keep it alive.
         self._background.add(task)
         task.add_done_callback(self._background.discard)
+
+    @property
+    def judges_live(self) -> bool:
+        """Whether edits are judged on what was recorded: only where code of the workspace may run."""
+        return self.trusted and self.options.live != "off" and not self.is_closing
 
     @property
     def active_runs(self) -> tuple[Run, ...]:

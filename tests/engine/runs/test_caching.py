@@ -153,6 +153,20 @@ def test_the_project_file_switches_the_cache_on_and_the_request_off(tmp_path: Pa
     assert not any(found.cached for found in report.outcome.tasks)
 
 
+@pytest.mark.parametrize(
+    "written",
+    ["", "paths: {results: out}\n", "defaults: {sessionLog: true}\n", "cache: {enabled: true, dir: kept}\n"],
+)
+def test_what_a_run_writes_into_the_folder_of_its_skill_decides_nothing(tmp_path: Path, written: str) -> None:
+    cache = "" if "cache" in written else "cache: {enabled: true}\n"
+    (tmp_path / ".waza.yaml").write_text(written + cache, "utf-8")
+    (tmp_path / "SKILL.md").write_text("---\nname: writer\ndescription: Writes.\n---\nWrite.\n", "utf-8")
+    path = write(tmp_path)
+    run(path, transcript_directory=tmp_path / "told")
+    report, _ = run(path, transcript_directory=tmp_path / "told")
+    assert all(found.cached for found in report.outcome.tasks)
+
+
 def test_clearing_deletes_what_the_cache_kept(tmp_path: Path) -> None:
     cached(write(tmp_path))
     assert clear_cache(tmp_path / "cache") == 2

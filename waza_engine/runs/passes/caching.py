@@ -12,7 +12,7 @@ import hashlib
 import json
 import os
 import platform
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
@@ -80,10 +80,21 @@ class CacheError(Exception):
 
 
 class TaskCache:
-    """The cache in a directory. An entry that cannot be read is none; one that cannot be written is lost."""
+    """The cache in a directory. An entry that cannot be read is none; one that cannot be written is lost.
 
-    def __init__(self, directory: Path, executor: str, model: str, judge_executor: str) -> None:
+    ``written`` are folders that runs write to: what lies there decides no answer, as the cache itself.
+    """
+
+    def __init__(
+        self,
+        directory: Path,
+        executor: str,
+        model: str,
+        judge_executor: str,
+        written: Iterable[Path] = (),
+    ) -> None:
         self._directory = directory
+        self._written = frozenset(Path(os.path.abspath(place)) for place in (directory, *written))  # noqa: PTH100
         self._judge_executor = judge_executor
         self._executor = executor
         self._model = model
@@ -167,7 +178,7 @@ class TaskCache:
     def _digest(self, place: Path, suite_directory: Path) -> str | None:
         # A run reads most of them once for every task.
         if place not in self._contents:
-            self._contents[place] = _digest_of(place, suite_directory)
+            self._contents[place] = _digest_of(place, suite_directory, self._written)
         return self._contents[place]
 
 
@@ -237,12 +248,12 @@ def _provider_environment() -> dict[str, str]:
     }
 
 
-def _digest_of(place: Path, suite_directory: Path) -> str | None:
+def _digest_of(place: Path, suite_directory: Path, written: Collection[Path]) -> str | None:
     """Return the digest of a file (of a program: with the sources beside it) or of all files of a folder."""
     digest = hashlib.sha256()
     files = bytes_read = 0
     try:
-        for file, name in files_at(place, suite_directory):
+        for file, name in files_at(place, suite_directory, written):
             files += 1
             bytes_read += file.stat().st_size
             if files > _MOST_FILES or bytes_read > MOST_BYTES:

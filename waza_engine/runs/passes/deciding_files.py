@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -69,18 +69,19 @@ class DecidingFiles:
         return found
 
 
-def files_at(place: Path, suite_directory: Path) -> Iterator[tuple[Path, str]]:
+def files_at(
+    place: Path, suite_directory: Path, written: Collection[Path] = ()
+) -> Iterator[tuple[Path, str]]:
     """Yield a file (of a program: with the sources beside it) or all files of a folder, each with its name.
 
-    Raises ``OSError``.
+    What lies in ``written`` is left out: folders that runs write to. Raises ``OSError``.
     """
+    unread = {suite_directory, *written}
     if place.is_dir():
         for folder, folders, names in os.walk(place):
             # A skill may hold its suite: what a task reads of that is looked at by itself.
             folders[:] = sorted(
-                name
-                for name in folders
-                if name not in UNREAD_FOLDERS and Path(folder, name) != suite_directory
+                name for name in folders if name not in UNREAD_FOLDERS and Path(folder, name) not in unread
             )
             for name in sorted(names):
                 file = Path(folder, name)

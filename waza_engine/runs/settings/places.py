@@ -28,3 +28,13 @@ def second_results(suite_directory: Path, project: ProjectConfig) -> Path | None
     if file is None or not written or Path(written) == Path(Paths().results):
         return None
     return file.parent / Path(written).expanduser()
+
+
+def written_folders(settings: RunSettings, suite_directory: Path, project: ProjectConfig) -> list[Path]:
+    """Return the folders that a run writes to beside its result file; some need not exist."""
+    places = (
+        session_logs(settings, suite_directory, project),
+        second_results(suite_directory, project),
+        settings.transcript_directory,
+    )
+    return [place for place in places if place is not None]

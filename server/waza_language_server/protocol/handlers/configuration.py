@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from waza_language_server.analysis.directives import known_severities
+from waza_language_server.protocol.client_options import known_live
 from waza_language_server.protocol.handlers.grader_types import forget_types, look_again
 
 if TYPE_CHECKING:
@@ -25,12 +26,20 @@ def did_change(ls: WazaServer, params: types.DidChangeConfigurationParams) -> No
     if not isinstance(section, dict):
         return
     _take_severities(ls, cast("dict[str, Any]", section).get("diagnostics"))
+    _take_live(ls, cast("dict[str, Any]", section).get("live"))
     _take_run_options(ls, cast("dict[str, Any]", section).get("run"))
     interpreter: Any = cast("dict[str, Any]", section).get("interpreter")
     if isinstance(interpreter, str) and interpreter and ls.trusted:
         ls.options = replace(ls.options, interpreter=interpreter)
         ls.runs.use_interpreter(interpreter)
         forget_types(ls)
+
+
+def _take_live(ls: WazaServer, section: object) -> None:
+    live = known_live(cast("dict[str, object]", section).get("enable")) if isinstance(section, dict) else None
+    if live is not None and live != ls.options.live:
+        ls.options = replace(ls.options, live=live)
+        ls.live.start_again()
 
 
 def _take_run_options(ls: WazaServer, section: object) -> None:

@@ -29,6 +29,8 @@ def did_change(ls: WazaServer, params: types.DidChangeTextDocumentParams) -> Non
     document = params.text_document
     ls.session.change(document.uri, document.version, [_change(change) for change in params.content_changes])
     ls.diagnostics.edited(document.uri)
+    if ls.judges_live:
+        ls.live.edited()
 
 
 def did_save(ls: WazaServer, params: types.DidSaveTextDocumentParams) -> None:
@@ -37,6 +39,8 @@ def did_save(ls: WazaServer, params: types.DidSaveTextDocumentParams) -> None:
     if was_written and ls.abilities.pulls_diagnostics and ls.abilities.refreshes_diagnostics:
         ls.workspace_diagnostic_refresh(None)
     ls.diagnostics.edited(params.text_document.uri)
+    if ls.judges_live:
+        ls.live.edited(anyway=True)
     ls.files_changed(_paths(params.text_document.uri))
     ls.forget_estimates()
 
@@ -46,6 +50,8 @@ def did_close(ls: WazaServer, params: types.DidCloseTextDocumentParams) -> None:
     ls.session.close(params.text_document.uri)
     ls.diagnostics.closed(params.text_document.uri)
     ls.sent_tokens.forget(params.text_document.uri)
+    if ls.judges_live:
+        ls.live.edited()
     ls.files_changed(_paths(params.text_document.uri))
 
 
@@ -59,6 +65,8 @@ def _scores(ls: WazaServer, uri: str) -> Steps[None]:
 
     yield
     yield from prepare(ls, uri)
+    if ls.judges_live:
+        ls.live.edited()
 
 
 def _change(change: types.TextDocumentContentChangeEvent) -> Change:

@@ -44,13 +44,13 @@ async def regrade(ls: WazaServer, target: RunnableId) -> dict[str, Any]:
             "Graders execute code, so nothing is graded in an untrusted workspace; trust it first.", FAILED
         )
     run = ls.session.project.scores.results(target.suite)
-    records = {} if run is None else _records(run, target)
+    records = {} if run is None else records_of(run, target)
     if not records:
         raise refused("There is no recorded answer to grade again; run it first.", FAILED)
     await confirm_place(ls, target.suite)
     # First of all what is open is looked at: the entries are read from it.
-    overlays = _open_texts(ls)
-    entries = _entries(ls, target.suite)
+    overlays = open_texts(ls)
+    entries = entries_of(ls, target.suite)
     graded = 0
     for record, tasks in records.items():
         request: dict[str, Any] = {"record": str(record), "suite": str(target.suite), "overlays": overlays}
@@ -95,7 +95,7 @@ def _events(answer: object, asked: Container[str]) -> Iterator[Event]:
     yield {"kind": "ended", "status": "completed", "conclusion": block(answer, "conclusion")}
 
 
-def _records(run: RunResult, target: RunnableId) -> dict[Path, dict[str, TaskResult]]:
+def records_of(run: RunResult, target: RunnableId) -> dict[Path, dict[str, TaskResult]]:
     """Return the files that hold the last answers of a target, with the tasks that they hold."""
     found: dict[Path, dict[str, TaskResult]] = {}
     for task in run.tasks.values():
@@ -108,7 +108,7 @@ def _records(run: RunResult, target: RunnableId) -> dict[Path, dict[str, TaskRes
     return found
 
 
-def _entries(ls: WazaServer, suite: Path) -> dict[tuple[str, str], Json]:
+def entries_of(ls: WazaServer, suite: Path) -> dict[tuple[str, str], Json]:
     """Return the grader entries of a suite as they are written now, by their task and name."""
     project = ls.session.project
     found = dict(finished(values_in_steps(project.tree(suite))))
@@ -120,7 +120,7 @@ def _entries(ls: WazaServer, suite: Path) -> dict[tuple[str, str], Json]:
     return found
 
 
-def _open_texts(ls: WazaServer) -> dict[str, str]:
+def open_texts(ls: WazaServer) -> dict[str, str]:
     """Return the texts that are open, by their paths."""
     texts: dict[str, str] = {}
     for document in ls.session.documents:

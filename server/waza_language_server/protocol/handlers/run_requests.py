@@ -158,6 +158,12 @@ def _target(command: str, given: dict[str, object]) -> RunnableId:
     return RunnableId(path, _text(command, given, "task"), _text(command, given, "grader"))
 
 
+def is_at_home(ls: WazaServer, suite: Path) -> bool:
+    """Tell whether a suite lies inside the open folders, or the user has let it run."""
+    place = _real(suite)
+    return place in ls.confirmed_suites or any(place.is_relative_to(folder) for folder in _inside(ls, suite))
+
+
 async def confirm_place(ls: WazaServer, suite: Path) -> None:
     """Ask the user before a suite runs that lies outside the open folders; raises when it must not run.
 
@@ -165,7 +171,7 @@ async def confirm_place(ls: WazaServer, suite: Path) -> None:
     file of the suite is as good as one. The user is asked once a session for each suite.
     """
     place = _real(suite)
-    if place in ls.confirmed_suites or any(place.is_relative_to(folder) for folder in _inside(ls, suite)):
+    if is_at_home(ls, suite):
         return
     if not ls.abilities.asks_the_user:
         raise refused(

@@ -64,29 +64,39 @@ def read_workspace(ls: WazaServer) -> Steps[None]:
 def refresh_scores(ls: WazaServer) -> None:
     """Read the results again and ask the client for inlay hints and lenses again: there are new scores."""
     ls.session.project.scores.forget()
+    if ls.judges_live:
+        ls.live.edited()
     ls.forget_estimates()
-    _tell_marks_changed(ls)
+    tell_marks_changed(ls)
     if ls.abilities.refreshes_inlay_hints:
         ls.workspace_inlay_hint_refresh(None)
     if ls.abilities.refreshes_code_lenses:
         ls.workspace_code_lens_refresh(None)
+
+
+def refresh_problems(ls: WazaServer) -> None:
+    """Look for the problems of all open documents again."""
+    ls.diagnostics.all_again()
+    if ls.abilities.pulls_diagnostics and ls.abilities.refreshes_diagnostics:
+        ls.workspace_diagnostic_refresh(None)
 
 
 def _look_again(ls: WazaServer) -> None:
     ls.session.files_changed()
+    if ls.judges_live:
+        ls.live.edited(anyway=True)
     ls.forget_estimates()
     ls.idle.add("workspace", lambda: read_workspace(ls))
-    ls.diagnostics.all_again()
-    if ls.abilities.pulls_diagnostics and ls.abilities.refreshes_diagnostics:
-        ls.workspace_diagnostic_refresh(None)
+    refresh_problems(ls)
     if ls.abilities.refreshes_inlay_hints:
         # A skill that has changed makes scores stale.
         ls.workspace_inlay_hint_refresh(None)
-    _tell_marks_changed(ls)
+    tell_marks_changed(ls)
     if ls.abilities.refreshes_code_lenses:
         ls.workspace_code_lens_refresh(None)
 
 
-def _tell_marks_changed(ls: WazaServer) -> None:
+def tell_marks_changed(ls: WazaServer) -> None:
+    """Let a client that draws marks ask for them again."""
     if ls.options.draws_marks:
         ls.protocol.notify(MARKS_CHANGED, {})

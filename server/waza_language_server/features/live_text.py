@@ -1,0 +1,61 @@
+"""Live verdicts in words: ``⚡ ◐ 4/5 · 0.83 → 0.67``, and what they were judged on.
+
+They are of the text as it stands: what was judged before an edit is none of them, but stale.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from waza_engine.markdown import code
+from waza_language_server.features.words_of_verdicts import age, error_label, number, told_by
+
+if TYPE_CHECKING:
+    from waza_language_server.project.document_scores import Outcome, Score
+
+LIVE = "⚡ "
+"""Stands before what is judged as it is typed, on answers that were recorded."""
+MAX_TASKS = 20
+
+
+def is_live(score: Score) -> bool:
+    """Tell whether a score is that of the text as it stands, judged as it was typed."""
+    return bool(score.outcomes) and all(one.live for one in score.outcomes) and not score.stale
+
+
+def live_label(outcomes: Sequence[Outcome]) -> str:
+    """Return how many trials pass, and the mean score of then and now where it differs."""
+    broken = next((one.result for one in outcomes if one.result.status == "error"), None)
+    if broken is not None:
+        return LIVE + error_label(broken.feedback)
+    trials = sum(one.result.trials for one in outcomes)
+    passed = sum(one.result.passed_trials for one in outcomes)
+    label = f"{LIVE}{'✓' if passed == trials else '◐' if passed else '✗'} {passed}/{trials}"
+    recorded = [one.task.graders.get(one.result.name) for one in outcomes]
+    graded = [one.score for one in recorded if one is not None and one.status == "graded"]
+    if len(graded) < len(outcomes):
+        return label
+    then, now = sum(graded) / len(graded), sum(one.result.score for one in outcomes) / len(outcomes)
+    return label if number(then) == number(now) else f"{label} · {number(then)} → {number(now)}"
+
+
+def live_story(score: Score, now: datetime) -> str:
+    """Return in Markdown on which run it was judged, how old that is, and which trials fail."""
+    by = told_by(score.outcomes[0].result.origin)
+    trials = sum(one.result.trials for one in score.outcomes)
+    timestamp = max(one.result.timestamp for one in score.outcomes)
+    words = (
+        f"Live: judged as it is written here on {trials} recorded {'trial' if trials == 1 else 'trials'} "
+        f"of the run {age(timestamp, now)}{f' ({by})' if by else ''}; no agent was started."
+    )
+    failing = [
+        f"{code(one.task.id)} {', '.join(map(str, one.live.failing))}"
+        for one in score.outcomes
+        if one.live is not None and one.live.failing
+    ]
+    if not failing:
+        return words
+    more = f"; and {len(failing) - MAX_TASKS} more tasks" if len(failing) > MAX_TASKS else ""
+    return f"{words}\n\nFailing trials: {'; '.join(failing[:MAX_TASKS])}{more}."

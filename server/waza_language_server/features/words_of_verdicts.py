@@ -1,0 +1,40 @@
+"""The words that all verdicts are told in: numbers, reasons, ages, and who answered."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from waza_engine.markdown import code
+
+if TYPE_CHECKING:
+    from waza_engine.results.reading.scores import RunOrigin
+
+LONGEST_REASON = 60
+
+
+def error_label(reason: str) -> str:
+    """Return the mark of what could not be judged, with the first line of its reason."""
+    line = next((line.strip() for line in reason.splitlines() if line.strip()), "error")
+    return f"! {line if len(line) <= LONGEST_REASON else line[: LONGEST_REASON - 1] + '…'}"
+
+
+def number(score: float) -> str:
+    """Return two digits; only a full score reads as 1.00."""
+    return "0.99" if 0.99 < score < 1 else f"{score:.2f}"
+
+
+def told_by(origin: RunOrigin | None) -> str:
+    """Return the executor and the model of a run in Markdown, "" when they are not known."""
+    found = (origin.executor, origin.model) if origin is not None else ()
+    return " · ".join(code(word) for word in found if word)
+
+
+def age(then: datetime, now: datetime) -> str:
+    """Return how long ago something was, in words."""
+    seconds = (now - then).total_seconds()
+    for size, word in ((86_400, "day"), (3_600, "hour"), (60, "minute")):
+        if seconds >= size:
+            count = int(seconds // size)
+            return f"{count} {word}{'s' if count > 1 else ''} ago"
+    return "just now"

@@ -1,0 +1,203 @@
+"""Recorded answers judged again as suites are edited: open texts go to the engine, verdicts come back.
+
+A session of the engine is held for each result file of a suite that has an open document. Each edit is sent
+a moment later; the engine gives up what it does for older text. A verdict belongs to the text that was sent
+with its update, never to what was typed since.
+
+Architecture invariant: nothing here waits in the loop, and nothing is begun in a workspace without trust.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from waza_engine.spec.reading.scalars import Json
+from waza_language_server.engine.process import EngineError
+from waza_language_server.project.regraded import live_task
+from waza_language_server.project.runnable_id import RunnableId
+from waza_language_server.project.uris import path_of
+from waza_language_server.protocol.handlers.regrade import entries_of, open_texts, records_of
+from waza_language_server.protocol.handlers.run_requests import is_at_home
+from waza_language_server.protocol.handlers.watched_files import tell_marks_changed
+
+if TYPE_CHECKING:
+    from waza_engine.results.reading.scores import TaskResult
+    from waza_language_server.protocol.server import WazaServer
+
+DEBOUNCE_SECONDS = 0.01
+OPEN_WITHIN_SECONDS = 60.0
+ANSWER_WITHIN_SECONDS = 120.0
+
+log = logging.getLogger(__name__)
+
+Entries = Mapping[tuple[str, str], Json]
+Key = tuple[Path, Path]
+"""Of a session: its eval file and its result file."""
+
+
+@dataclass(eq=False)
+class _Session:
+    """A result file that the engine holds, and what it was sent. ``name`` is "" until it is open.
+
+    ``entries`` are the grader entries as they were written at the updates that are not answered yet.
+    """
+
+    tasks: Mapping[str, TaskResult]
+    name: str = ""
+    sent: dict[str, str] = field(default_factory=dict[str, str])
+    number: int = 0
+    entries: dict[int, Entries] = field(default_factory=dict[int, Entries])
+
+
+class LiveSessions:
+    """The live sessions of one server."""
+
+    def __init__(self, server: WazaServer) -> None:
+        self._server = server
+        self._sessions: dict[Key, _Session] = {}
+        self._due: asyncio.TimerHandle | None = None
+        self._anyway = False
+        self._refresh: asyncio.TimerHandle | None = None
+        server.runs.on_verdicts = self._take
+
+    def edited(self, *, anyway: bool = False) -> None:
+        """Judge soon what is open now; with ``anyway`` also when no open text has changed."""
+        self._anyway = self._anyway or anyway
+        if self._due is None:
+            self._due = asyncio.get_running_loop().call_later(DEBOUNCE_SECONDS, self._send_all)
+
+    def start_again(self) -> None:
+        """Forget all that was judged: the settings have changed."""
+        for key in tuple(self._sessions):
+            self._end(key)
+        self._tell()
+        if self._server.judges_live:
+            self.edited()
+
+    def _send_all(self) -> None:
+        self._due = None
+        anyway, self._anyway = self._anyway, False
+        if not self._server.judges_live:
+            return
+        wanted = self._wanted()
+        for key in tuple(self._sessions):
+            if key not in wanted:
+                self._end(key)
+        for key, tasks in wanted.items():
+            session = self._sessions.get(key)
+            if session is None:
+                session = self._sessions[key] = _Session(tasks)
+                self._server.in_background(self._open(key, session))
+            else:
+                session.tasks = tasks
+                if session.name:
+                    self._send(key, session, anyway=anyway)
+
+    def _wanted(self) -> dict[Key, Mapping[str, TaskResult]]:
+        """Return the result files that hold what was answered last, with their tasks, of what is open."""
+        project = self._server.session.project
+        found: dict[Key, Mapping[str, TaskResult]] = {}
+        for document in self._server.session.documents:
+            path = path_of(document.uri)
+            if path is None or document.kind not in {"eval", "task"}:
+                continue
+            for suite in project.suites_of(path):
+                run = project.scores.results(suite.path)
+                if run is not None and is_at_home(self._server, suite.path):
+                    records = records_of(run, RunnableId(suite.path))
+                    found |= {(suite.path, record): tasks for record, tasks in records.items()}
+        return found
+
+    async def _open(self, key: Key, session: _Session) -> None:
+        suite, record = key
+        assertions = self._server.options.live != "no assertions"
+        request: dict[str, Any] = {"record": str(record), "suite": str(suite), "assertions": assertions}
+        try:
+            answer = await self._server.runs.ask("live.open", request, OPEN_WITHIN_SECONDS)
+        except EngineError as error:
+            log.info("The run %s cannot be judged live: %s", record, error)
+            return
+        session.name = str(answer["session"])
+        if self._sessions.get(key) is session:
+            self._send(key, session, anyway=True)
+        else:
+            await self._close(session)
+
+    def _send(self, key: Key, session: _Session, *, anyway: bool) -> None:
+        texts = open_texts(self._server)
+        changes: dict[str, str | None] = {
+            path: text for path, text in texts.items() if session.sent.get(path) != text
+        }
+        changes |= {path: None for path in session.sent if path not in texts}
+        if changes or anyway:
+            session.sent = texts
+            session.number += 1
+            session.entries[session.number] = entries_of(self._server, key[0])
+            self._server.in_background(self._ask(key, session, session.number, changes))
+
+    async def _ask(self, key: Key, session: _Session, number: int, changes: Mapping[str, str | None]) -> None:
+        request = {"session": session.name, "overlays": changes}
+        try:
+            answer = await self._server.runs.ask("live.update", request, ANSWER_WITHIN_SECONDS)
+        except EngineError as error:
+            log.info("Nothing is judged live any more: %s", error)
+            if self._sessions.get(key) is session:
+                self._end(key)
+                self._tell()
+            return
+        entries = session.entries.pop(number, {})
+        if answer["status"] == "judged" and self._sessions.get(key) is session:
+            # What was not told anew holds for what is written now as well.
+            silent = answer.get("silent", {})
+            judged = [task for task in session.tasks if task not in silent]
+            self._server.session.project.scores.regraded.hold(key[0], entries, judged)
+            self._tell()
+
+    def _take(self, verdicts: Mapping[str, Any]) -> None:
+        """Take what a grader says of some tasks, and let the client ask for its hints."""
+        name, number, grader = verdicts.get("session"), verdicts["update"], str(verdicts["grader"])
+        key, session = next(
+            ((key, one) for key, one in self._sessions.items() if one.name == name), (None, None)
+        )
+        if key is None or session is None or number not in session.entries:
+            return
+        regraded, now = self._server.session.project.scores.regraded, datetime.now(UTC)
+        for task, block in verdicts["tasks"].items():
+            then = session.tasks.get(task)
+            if then is None:
+                continue
+            found = live_task(grader, block, then, session.entries[number], now)
+            if found is not None:
+                regraded.add(key[0], task, found)
+            else:
+                regraded.drop(key[0], task, grader)
+        self._tell()
+
+    def _end(self, key: Key) -> None:
+        session = self._sessions.pop(key)
+        self._server.session.project.scores.regraded.forget_live(key[0], session.tasks)
+        if session.name:
+            self._server.in_background(self._close(session))
+
+    async def _close(self, session: _Session) -> None:
+        try:
+            await self._server.runs.ask("live.close", {"session": session.name}, OPEN_WITHIN_SECONDS)
+        except EngineError as error:
+            log.info("A live session could not be closed: %s", error)
+
+    def _tell(self) -> None:
+        """Let the client ask for its hints again, once for all that comes in one turn of the loop."""
+        if self._refresh is None:
+            self._refresh = asyncio.get_running_loop().call_later(0, self._refresh_now)
+
+    def _refresh_now(self) -> None:
+        self._refresh = None
+        if self._server.abilities.refreshes_inlay_hints:
+            self._server.workspace_inlay_hint_refresh(None)
+        tell_marks_changed(self._server)

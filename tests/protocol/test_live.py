@@ -1,0 +1,142 @@
+"""An edit of a grader shows its verdict on the recorded answers, at once and as what it is."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+import pytest
+from lsprotocol import types
+
+from tests.engine.suites import run
+from tests.patience import ON_A_BUSY_MACHINE
+from tests.protocol.editor import Editor, editing, is_told_to_ask_again, write_suite
+
+SUITE = """\
+name: reads
+skill: explainer
+config: {trials_per_task: 2, timeout_seconds: 60, executor: mock, model: none}
+tasks: ["tasks/*.yaml"]
+graders:
+  - type: text
+    name: says
+    config:
+      contains:
+        - hello
+  - type: code
+    name: long
+    config:
+      assertions:
+        - len(output) > 3
+"""
+TASK = """\
+id: one
+name: one
+inputs:
+  prompt: Say hello
+expected:
+  output_contains:
+    - hello
+"""
+LIVE = {"live": "on"}
+
+
+@pytest.fixture
+def suite(tmp_path: Path) -> Path:
+    path = write_suite(tmp_path, SUITE, one=TASK)
+    run(path, trials=2)
+    return path
+
+
+def label(hint: types.InlayHint) -> str:
+    return hint.label if isinstance(hint.label, str) else "".join(part.value for part in hint.label)
+
+
+async def until(
+    editor: Editor, uri: str, shown: Callable[[list[str]], bool], seconds: float = ON_A_BUSY_MACHINE
+) -> list[str]:
+    """Ask for the hints until they are as they should be; return them as they were last."""
+    found: list[str] = []
+    for _ in range(int(seconds * 20)):
+        found = [label(hint) for hint in await editor.hints(uri)]
+        if shown(found):
+            break
+        await asyncio.sleep(0.05)
+    return found
+
+
+def is_live(labels: list[str]) -> bool:
+    return sum(each.startswith("⚡") for each in labels) >= 4
+
+
+async def test_an_edit_flips_the_verdict_without_a_run(suite: Path) -> None:
+    async with editing(suite.parent, limit=is_told_to_ask_again, options=LIVE) as editor:
+        uri = editor.open(suite)
+        assert await until(editor, uri, is_live) == ["✓ 1/1 tasks", "⚡ ✓ 2/2", "⚡ ✓", "⚡ ✓ 2/2", "⚡ ✓"]
+        results = sorted((suite.parent / ".waza/results").iterdir())
+        editor.replace(uri, 2, SUITE.replace("- hello", "- never said"))
+        flipped = await until(editor, uri, lambda found: "⚡ ✗" in found)
+        assert flipped[1:] == ["⚡ ✗ 0/2 · 1.00 → 0.00", "⚡ ✗", "⚡ ✓ 2/2", "⚡ ✓"]
+        assert editor.refreshed["inlay hints"] > 0
+        editor.replace(uri, 3, SUITE.replace("> 3", "> 3000"))
+        flipped = await until(editor, uri, lambda found: found[-1] == "⚡ ✗")
+        assert flipped[1:] == ["⚡ ✓ 2/2", "⚡ ✓", "⚡ ✗ 0/2 · 1.00 → 0.00", "⚡ ✗"]
+        assert sorted((suite.parent / ".waza/results").iterdir()) == results
+        tooltip = (await editor.hints(uri))[-2].tooltip
+        assert isinstance(tooltip, types.MarkupContent)
+        assert "Live: judged as it is written here on 2 recorded trials of the run" in tooltip.value
+        assert "Failing trials: `one` 1, 2." in tooltip.value
+
+
+async def test_text_that_is_no_suite_shows_nothing_new_and_nothing_old_as_new(suite: Path) -> None:
+    async with editing(suite.parent, limit=is_told_to_ask_again, options=LIVE) as editor:
+        uri = editor.open(suite)
+        await until(editor, uri, is_live)
+        editor.replace(uri, 2, SUITE.replace("- hello", "- [never").replace("name: reads", "name: [reads"))
+        await asyncio.sleep(0.5)
+        found = [label(hint) for hint in await editor.hints(uri)]
+        assert not any(each.startswith("⚡ ✗") for each in found)
+        editor.replace(uri, 3, SUITE)
+        assert is_live(await until(editor, uri, is_live))
+
+
+async def test_what_a_task_expects_is_judged_live(suite: Path) -> None:
+    task = suite.parent / "tasks" / "one.yaml"
+    async with editing(suite.parent, limit=is_told_to_ask_again, options=LIVE) as editor:
+        uri = editor.open(task)
+        assert "⚡ ✓" in await until(editor, uri, lambda found: "⚡ ✓" in found)
+        editor.replace(uri, 2, TASK.replace("- hello", "- adieu"))
+        assert "⚡ ✗" in await until(editor, uri, lambda found: "⚡ ✗" in found)
+
+
+async def test_the_lens_that_grades_again_agrees_with_it(suite: Path) -> None:
+    async with editing(suite.parent, limit=is_told_to_ask_again, options=LIVE) as editor:
+        uri = editor.open(suite)
+        await until(editor, uri, is_live)
+        editor.replace(uri, 2, SUITE.replace("- hello", "- never said"))
+        flipped = await until(editor, uri, lambda found: "⚡ ✗" in found)
+        await editor.command("waza.regrade", {"id": f"{suite}::::says"})
+        assert [label(hint) for hint in await editor.hints(uri)] == flipped
+
+
+async def test_without_assertions_only_these_keep_what_was_recorded(suite: Path) -> None:
+    async with editing(suite.parent, limit=is_told_to_ask_again, options={"live": "no assertions"}) as editor:
+        uri = editor.open(suite)
+        found = await until(editor, uri, lambda found: "⚡ ✓" in found)
+        assert found[1:] == ["⚡ ✓ 2/2", "⚡ ✓", "✓ 1.00", "✓"]
+
+
+@pytest.mark.parametrize("options", [{"live": "on", "trusted": False}, {"live": "off"}, {}])
+async def test_where_nothing_may_run_or_nobody_wants_it_no_process_is_started(
+    suite: Path, options: dict[str, object]
+) -> None:
+    async with editing(suite.parent, limit=is_told_to_ask_again, options=options) as editor:
+        uri = editor.open(suite)
+        for version in range(2, 12):
+            editor.replace(uri, version, SUITE.replace("- hello", f"- hello {version}"))
+            found = [label(hint) for hint in await editor.hints(uri)]
+            assert not any("⚡" in each for each in found)
+        await asyncio.sleep(0.3)
+        assert psutil.Process(editor.process_id).children(recursive=True) == []
