@@ -236,6 +236,7 @@ SHARED_WITHIN = {
         "places",
         "conclusion",
         "task_conclusion",
+        "cause",
         "baseline_conclusion",
     },
     "executors": {"__init__", "base", "command_shim", "mocked_commands", "provider", "registry"},

@@ -26,6 +26,7 @@ import { Runs } from "./runs";
 import { RunStatusBar } from "./runStatus";
 import { resolveServer } from "./serverEnvironment";
 import { Status } from "./status";
+import { measureStrength } from "./strength";
 import { TestExplorer } from "./testing/explorer";
 import { looksLikeSuiteFile, SUITE_FILE_GLOB } from "./suiteFiles";
 import { silenceYamlExtension } from "./yamlCoexistence";
@@ -125,6 +126,12 @@ export function activate(context: vscode.ExtensionContext): void {
                 tellNothing();
             } else {
                 await results.open(id);
+            }
+        }),
+        command("measureStrength", async () => {
+            const [client, id] = [server.running, await toRun(server, "suite")];
+            if (client !== undefined && id !== undefined) {
+                await measureStrength(client, id);
             }
         }),
         command("compareResults", async (given: unknown) => {

@@ -285,6 +285,32 @@ def compare(
     raise typer.Exit(compare_command(results, output_format.value, everything=everything))
 
 
+@application.command(short_help="Show where two runs of a task part, and what differed.")
+def bisect(
+    eval_file: Annotated[
+        Path, typer.Argument(metavar="EVAL", help="The eval.yaml, or the directory it is in.")
+    ],
+    task: Annotated[str, typer.Argument(metavar="TASK", help="The id of the task.")],
+    results: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="[OLD NEW]", help="Two result files; by default the last two with the task."),
+    ] = None,
+    output_format: Annotated[
+        ReportFormat, typer.Option("-f", "--format", help="Text for people, or one object.")
+    ] = ReportFormat.TEXT,
+) -> None:
+    """Show the first turn in which the agent did something else, and what differed before.
+
+    Skill, model, executor and settings are compared, and the files that decided the task, line by line where
+    their texts were kept.
+
+    Exit code 0: compared. 2: there are no two runs of the task.
+    """
+    from waza_engine.commands.bisect import bisect_command
+
+    raise typer.Exit(bisect_command(eval_file, task, results or (), output_format.value))
+
+
 _WRONG_USE = 2
 
 

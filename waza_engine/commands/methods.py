@@ -37,7 +37,7 @@ from waza_engine.runs.events.stream import RunEvent
 from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.runs.loading.discovery import eval_file_of, eval_files
 from waza_engine.runs.loading.suite import Suite, SuiteError, load_suite
-from waza_engine.runs.regrading import RegradeRequest, prepare_regrading
+from waza_engine.runs.regrading import RegradeRequest, Regrading, prepare_regrading
 from waza_engine.runs.resident import ResidentSuites
 from waza_engine.runs.run import PreparedRun, prepare
 from waza_engine.runs.trials.selection import select
@@ -56,6 +56,7 @@ _GRADE_PARAMS = (
     "judge_model",
     "overlays",
 )
+_STRENGTH_PARAMS = ("record", "suite", "task", "grader", "overlays")
 
 Answer = dict[str, Any]
 
@@ -96,6 +97,7 @@ class Methods:
             "task.list": _guarded(_list_tasks),
             "task.get": _guarded(_get_task),
             "grader.grade": _guarded(self._grade),
+            "grader.strength": _guarded(self._strength),
             "live.open": _guarded(self._open_live),
             "live.update": self._update_live,
             "live.close": _guarded(self._live.close),
@@ -214,12 +216,37 @@ class Methods:
             overlays=given_texts(params, "overlays"),
         )
         only_known(params, _GRADE_PARAMS)
+        return self._regraded(
+            request, lambda regrading, cancellation: answer(regrading, graded(regrading, cancellation))
+        )
+
+    def _strength(self, params: Params) -> Answer:
+        """Measure the graders of a suite with a recorded run; no judge and no program is asked."""
+        from waza_engine.commands import strength
+
+        request = RegradeRequest(
+            record=_loaded(lambda: record_of(given_path(params, "record"))),
+            suite=None if params.get("suite") is None else _eval_path(params, "suite"),
+            tasks=given_one(params, "task"),
+            graders=given_one(params, "grader"),
+            overlays=given_texts(params, "overlays"),
+        )
+        only_known(params, _STRENGTH_PARAMS)
+        return self._regraded(
+            request,
+            lambda regrading, cancellation: strength.answer(
+                regrading, strength.measured(regrading, cancellation)
+            ),
+        )
+
+    def _regraded(
+        self, request: RegradeRequest, work: Callable[[Regrading, RunCancellation], Answer]
+    ) -> Answer:
         cancellation = RunCancellation()
         with self._lock:
             self._regradings.add(cancellation)
         try:
-            regrading = _loaded(lambda: prepare_regrading(request, self._suites))
-            return answer(regrading, graded(regrading, cancellation))
+            return work(_loaded(lambda: prepare_regrading(request, self._suites)), cancellation)
         finally:
             with self._lock:
                 self._regradings.discard(cancellation)

@@ -145,6 +145,8 @@ class TextReport:
         self._printer.line(MARKS[found.verdict], " ", (task.id, "bold"), trials)
         if task.error:
             self._printer.lines(task.error, "    ")
+        if found.cause is not None:
+            self._printer.line("    ", (f"{found.cause.kind}: {found.cause.evidence}", "dim"))
         if task.impact is not None:
             self._printer.line("    ", (impact_words(asdict(task.impact)), "dim"))
         seen: set[tuple[str, str]] = set()

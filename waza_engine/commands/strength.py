@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from rich import box
@@ -52,7 +52,7 @@ def measured(regrading: Regrading, cancellation: Cancellation, seed: int = 0) ->
     return regrading.with_trials(cancellation, lambda tasks: list(measure(tasks, cancellation, seed)))
 
 
-def answer(regrading: Regrading, found: Sequence[GraderStrength]) -> Mapping[str, Any]:
+def answer(regrading: Regrading, found: Sequence[GraderStrength]) -> dict[str, Any]:
     """Return the object that programs get."""
     return {
         "record": str(regrading.recording.path),

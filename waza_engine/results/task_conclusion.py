@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
+from waza_engine.results.cause import Cause, cause_of
 from waza_engine.results.record import TaskOutcome, TrialOutcome, Validation
 from waza_engine.scoring.tasks import task_status
 from waza_engine.vocabulary import checkpoint_grader
@@ -83,11 +84,18 @@ class TaskConclusion:
         """Whether some trials passed and others failed: a trial that broke says nothing of the answers."""
         return "passed" in self.trials and "failed" in self.trials
 
+    @property
+    def cause(self) -> Cause | None:
+        """Whether the skill, the test or the environment is why it did not pass, as far as is recorded."""
+        return cause_of(self)
+
     def document(self) -> dict[str, Any]:
         """Return it as JSON, with its graders; what a grader said is cut where nobody reads on."""
+        cause = self.cause
         return {
             "verdict": self.verdict,
             "reason": self.reason,
+            **({"cause": asdict(cause)} if cause is not None else {}),
             "score": self.score,
             "duration_ms": self.duration_ms,
             "trials": list(self.trials),

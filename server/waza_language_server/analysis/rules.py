@@ -27,6 +27,7 @@ from waza_language_server.analysis.suite_rules.programs import missing_programs
 from waza_language_server.analysis.suite_rules.skills import missing_skills
 from waza_language_server.analysis.suite_rules.task_globs import task_globs
 from waza_language_server.analysis.suite_rules.tasks import duplicate_ids, orphans, relative_paths
+from waza_language_server.analysis.suite_rules.weak_graders import weak_graders
 from waza_language_server.analysis.value_rules.assertions import assertions, javascript_meant
 from waza_language_server.analysis.value_rules.contradictions import (
     contradictions_of_expected,
@@ -34,6 +35,7 @@ from waza_language_server.analysis.value_rules.contradictions import (
 )
 from waza_language_server.analysis.value_rules.patterns import patterns_of_file, patterns_of_grader
 from waza_language_server.analysis.value_rules.tool_names import tool_names, unanchored_patterns
+from waza_language_server.analysis.value_rules.vacuous import vacuous_checks
 from waza_language_server.syntax.fault import FAULT_CODES
 
 
@@ -44,7 +46,7 @@ def _codes(written: str) -> frozenset[str]:
 _PATTERN_CODES = _codes("invalid-pattern pattern-not-portable slow-pattern")
 _STRUCTURE_CODES = _codes(
     "empty-file unknown-key misplaced-key missing-key nothing-checked exactly-one-key conflicting-keys "
-    "empty-value wrong-type value-not-allowed out-of-range wrong-form bounds-reversed unquoted-text "
+    "empty-value wrong-type value-not-allowed out-of-range wrong-form bounds-reversed unquoted-text yaml-1-1 "
     "recommended-key deprecated-key key-without-effect"
 )
 
@@ -80,6 +82,7 @@ GRADER_RULES: tuple[Rule[GraderView], ...] = (
         _STRUCTURE_CODES | _codes("missing-grader-type unknown-grader-type deprecated-grader-type"),
     ),
     Rule("patterns of graders", patterns_of_grader, _PATTERN_CODES),
+    Rule("vacuous checks", vacuous_checks, _codes("weak-grader")),
     Rule("contradictions", contradictions_of_grader, _codes("contradiction")),
     Rule("tool patterns", unanchored_patterns, _codes("unanchored-tool")),
     Rule("tool names", tool_names, _codes("blank-in-tool-name")),
@@ -114,6 +117,7 @@ SUITE_RULES: tuple[Rule[SuiteView], ...] = (
     Rule("judges", nobody_to_judge, _codes("nobody-judges")),
     Rule("judge references", unknown_judges, _codes("unknown-grader-name")),
     Rule("grader references", unknown_names, _codes("unknown-grader-name")),
+    Rule("weak graders", weak_graders, _codes("weak-grader")),
 )
 """Rules about what other files say."""
 

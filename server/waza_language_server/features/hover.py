@@ -18,7 +18,7 @@ from waza_engine.markdown import fenced
 from waza_engine.steps import Steps, finished, within
 from waza_language_server.embedded.languages import LANGUAGES
 from waza_language_server.features.embedded_value import EmbeddedValue
-from waza_language_server.features.score_text import score_story
+from waza_language_server.features.score_text import score_story, strength_story
 from waza_language_server.features.shape_text import notes, signature, type_words, value_text
 from waza_language_server.features.surroundings import TASK_GLOB, surroundings
 from waza_language_server.features.value_hover import NAMING_KINDS, grader_types_table, named_thing
@@ -206,7 +206,10 @@ def _of_grader(
     if read is None:
         return Hover(entry.value.span, STILL_READING)
     score = read[0].of_grader(grader)
-    return Hover(entry.value.span, score_story(score, now)) if score is not None else None
+    strength = read[0].strength_of(grader)
+    told = [] if score is None else [score_story(score, now)]
+    told += [] if strength is None else [strength_story(strength)]
+    return Hover(entry.value.span, "\n\n".join(told)) if told else None
 
 
 def _is_task_glob(document: Document, node: Node) -> bool:

@@ -20,6 +20,7 @@ from waza_language_server.project.document_scores import Outcome, Score
 if TYPE_CHECKING:
     from waza_engine.results.reading.scores import GraderResult
     from waza_language_server.project.changed_inputs import ChangedInput
+    from waza_language_server.project.strengths import Strength
 
 MAX_FEEDBACK = 2_000
 MAX_TASKS = 20
@@ -73,6 +74,19 @@ def score_story(score: Score, now: datetime | None = None) -> str:
     newest = max(score.outcomes, key=lambda outcome: outcome.result.timestamp)
     lines += ["", _origin(score, newest, now or datetime.now(UTC))]
     return "\n".join(lines)
+
+
+def strength_story(strength: Strength) -> str:
+    """Return in Markdown how many changes of recorded answers a grader noticed when that was measured."""
+    if strength.finding:
+        return f"**Strength:** {strength.finding}"
+    if strength.not_measured:
+        return f"**Strength:** not measured, {strength.not_measured}"
+    if not strength.tried:
+        return "**Strength:** not known, it passes on no recorded trial"
+    share = f"{strength.caught / strength.tried:.0%}"
+    missed = f"; it notices no {', no '.join(strength.missed)}" if strength.missed else ""
+    return f"**Strength:** {share}, {strength.caught} of {strength.tried} changes noticed{missed}"
 
 
 def check_label(passed_trials: int, trials: int) -> str:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from waza_language_server.project.document import Document
     from waza_language_server.project.index import Project
     from waza_language_server.project.regraded import Regraded
+    from waza_language_server.project.strengths import Strength
     from waza_language_server.project.suites import Suite
     from waza_language_server.syntax.tree import Tree
 
@@ -213,6 +214,12 @@ class DocumentScores:
             if (score := self._of_suite(self._path, suite, run, grader)) is not None
         ]
         return max(found, key=lambda score: score.outcomes[0].result.timestamp, default=None)
+
+    def strength_of(self, grader: GraderEntry) -> Strength | None:
+        """Return how strong a grader entry was found to be, None when nobody asked or it was edited since."""
+        place = self._task or (grader.task.id if grader.task is not None else "")
+        suites = [suite.path for suite, _ in self._runs]
+        return self._scores.strengths.of(suites, place, grader.recorded_as, grader.node.to_python())
 
     def of_suite_graders_in_steps(self) -> Steps[tuple[Score, ...]]:
         """Return what the graders of the suite said of the task of a task file, with many pauses."""

@@ -17,6 +17,7 @@ from waza_language_server.project.disk import MAX_BYTES, stamp_of
 from waza_language_server.project.ended_runs import EndedRuns
 from waza_language_server.project.recorded_values import Values, values_in_steps
 from waza_language_server.project.regraded import Regradings
+from waza_language_server.project.strengths import Strengths
 from waza_language_server.syntax.tree import parse
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ class Scores:
         self._ended = EndedRuns(MAX_RESULT_BYTES)
         self.inputs = InputTexts()
         self.regraded = Regradings()
+        self.strengths = Strengths()
 
     def results(self, suite: Path) -> RunResult | None:
         """Return the last results of a suite, None when it was never run."""

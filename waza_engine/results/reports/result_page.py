@@ -13,7 +13,7 @@ from typing import Any
 from waza_engine.markdown import cell, code, fenced
 from waza_engine.results.conclusion import Conclusion
 from waza_engine.results.record import RunHeader, TrialOutcome, Validation
-from waza_engine.results.reports.words import VERDICT_WORDS, counts_words, dollars
+from waza_engine.results.reports.words import CAUSE_WORDS, VERDICT_WORDS, counts_words, dollars
 from waza_engine.results.task_conclusion import TaskConclusion
 from waza_engine.scoring.usage import tokens_of
 from waza_engine.vocabulary import Check, ToolCall
@@ -77,6 +77,8 @@ def _task(task: TaskConclusion, prompt: str) -> str:
     lines = [f"\n## {_MARKS[task.verdict]} {code(task.name or task.id)}: {task.verdict}", ""]
     if task.reason:
         lines += [code(task.reason), ""]
+    if task.cause is not None:
+        lines += [f"**{CAUSE_WORDS[task.cause.kind]}** {code(task.cause.evidence)}", ""]
     for trial in task.task.trials:
         lines += _trial(task, trial, prompt)
     if not task.task.trials and prompt:

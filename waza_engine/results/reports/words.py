@@ -20,6 +20,14 @@ def spending_words(document: Block) -> str:
     return f"{tokens:,} tokens, {_cost(cost)}"
 
 
+CAUSE_WORDS = {
+    "skill": "The skill or its answer.",
+    "test": "The test.",
+    "environment": "The environment.",
+    "not known": "Not known.",
+}
+"""What made a task red, before its evidence."""
+
 VERDICT_WORDS: Mapping[RunVerdict, str] = {
     "passed": "passed",
     "failed": "failed",

@@ -21,6 +21,17 @@ SENSE_CODES = (
         "Which of the two is meant is for the author to say.",
     ),
     Code(
+        "weak-grader",
+        "A grader or a check that cannot fail",
+        "information",
+        "What passes whatever the agent does raises scores and proves nothing. Patterns that match "
+        "everything are marked at once, whole graders once their strength is measured (`strength.md`).",
+        f"{_TASK}graders:\n  - type: text\n    name: c\n    config:\n      regex_match:\n        - '.*'\n",
+        f"{_TASK}graders:\n  - type: text\n    name: c\n    config:\n      regex_match:\n"
+        "        - 'deployed to https?://.+'\n",
+        "What a right answer holds is for the author to say.",
+    ),
+    Code(
         "unanchored-tool",
         "A rejected tool is a pattern that fits other names, too",
         "hint",

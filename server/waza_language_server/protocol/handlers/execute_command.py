@@ -31,6 +31,7 @@ from waza_language_server.protocol.handlers.run_requests import (
     refused,
     run_request,
 )
+from waza_language_server.protocol.handlers.strength import measure
 from waza_language_server.protocol.handlers.watched_files import refresh_scores
 from waza_language_server.protocol.messages import is_identifier
 from waza_language_server.text.labels import label, message
@@ -55,6 +56,8 @@ async def execute(ls: WazaServer, params: types.ExecuteCommandParams) -> Any:
         return await _run(ls, request, request.token or params.work_done_token)
     if params.command == "waza.regrade":
         return await regrade(ls, run_request(params.command, arguments).target)
+    if params.command == "waza.strength":
+        return await measure(ls, run_request(params.command, arguments).target)
     if params.command == "waza.cancel":
         everything = arguments in ((), (None,))
         target = None if everything else run_request(params.command, arguments).target

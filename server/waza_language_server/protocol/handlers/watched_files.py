@@ -74,15 +74,20 @@ def refresh_scores(ls: WazaServer) -> None:
         ls.workspace_code_lens_refresh(None)
 
 
+def refresh_problems(ls: WazaServer) -> None:
+    """Look for the problems of all open documents again."""
+    ls.diagnostics.all_again()
+    if ls.abilities.pulls_diagnostics and ls.abilities.refreshes_diagnostics:
+        ls.workspace_diagnostic_refresh(None)
+
+
 def _look_again(ls: WazaServer) -> None:
     ls.session.files_changed()
     if ls.judges_live:
         ls.live.edited(anyway=True)
     ls.forget_estimates()
     ls.idle.add("workspace", lambda: read_workspace(ls))
-    ls.diagnostics.all_again()
-    if ls.abilities.pulls_diagnostics and ls.abilities.refreshes_diagnostics:
-        ls.workspace_diagnostic_refresh(None)
+    refresh_problems(ls)
     if ls.abilities.refreshes_inlay_hints:
         # A skill that has changed makes scores stale.
         ls.workspace_inlay_hint_refresh(None)

@@ -166,6 +166,7 @@ class Diagnostics:
 
     def all_again(self) -> None:
         """Publish the problems of all open documents again, after something outside them has changed."""
+        self._known.clear()
         if self._publish is not None:
             self._refresh_others(None)
 

@@ -1,0 +1,47 @@
+"""Patterns and texts that every answer holds: a check of them cannot fail."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from waza_engine.spec.pattern_syntax import PatternSyntaxError, dialect_of, searcher
+from waza_language_server.analysis.problem import Problem
+from waza_language_server.analysis.rule import Found, GraderView
+from waza_language_server.schema.locate import grader_type
+
+_WANTED_PATTERNS = frozenset({"regex_match", "must_match"})
+_WANTED_TEXTS = frozenset({"contains", "contains_cs", "must_contain", "keywords"})
+_OF_ANSWERS = frozenset({"text", "keyword", "regex"})
+_LONGEST_PATTERN = 200
+# Nothing, one letter, blank lines, other scripts and control characters, a long text.
+_ANSWERS = ("", "x", "\n\nZ-9 .\n", "\u00e9\u6f22\U0001f642\t\x00\x7f", "Some words, 12.\n" * 2_000)
+
+
+def vacuous_checks(view: GraderView) -> Found:
+    """Yield the wanted patterns and texts of a grader that occur in every answer."""
+    if grader_type(view.entry) not in _OF_ANSWERS:
+        return
+    for node, shape in view.located:
+        yield None
+        keys = [step for step in node.path if isinstance(step, str)]
+        key = keys[-1] if keys else ""
+        if node.kind != "scalar":
+            continue
+        if shape.kind == "regex" and key in _WANTED_PATTERNS and matches_everything(node.value):
+            message = "This pattern matches every answer, also an empty one, so the check cannot fail."
+            yield Problem("weak-grader", node.span, message, "information")
+        elif not node.value and key in _WANTED_TEXTS and len(node.span):
+            message = "The empty text is in every answer, so the check cannot fail."
+            yield Problem("weak-grader", node.span, message, "information")
+
+
+@lru_cache(maxsize=4096)
+def matches_everything(pattern: str) -> bool:
+    """Tell whether a pattern was found in each of some answers that have nothing in common."""
+    if len(pattern) > _LONGEST_PATTERN:
+        return False
+    try:
+        compiled = searcher(pattern) if dialect_of(pattern) == "re2" else None
+    except PatternSyntaxError:
+        return False
+    return compiled is not None and all(compiled.search(answer) is not None for answer in _ANSWERS)

@@ -1,0 +1,44 @@
+"""``waza.strength``: which changes of the recorded answers the graders notice, measured when asked.
+
+Assertions are evaluated, so the workspace must be trusted; no agent, judge or program is started, nothing is
+written.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from lsprotocol import types
+
+from waza_language_server.engine.process import EngineError
+from waza_language_server.protocol.handlers.regrade import ANSWER_WITHIN_SECONDS, entries_of, open_texts
+from waza_language_server.protocol.handlers.run_requests import FAILED, confirm_place, refused
+from waza_language_server.protocol.handlers.watched_files import refresh_problems
+
+if TYPE_CHECKING:
+    from waza_language_server.project.runnable_id import RunnableId
+    from waza_language_server.protocol.server import WazaServer
+
+
+async def measure(ls: WazaServer, target: RunnableId) -> dict[str, Any]:
+    """Measure the graders of a suite with its newest record; answer how many were."""
+    if not ls.trusted:
+        raise refused(
+            "Graders execute code, so nothing is measured in an untrusted workspace; trust it first.", FAILED
+        )
+    suite = target.suite
+    if ls.session.project.scores.results(suite) is None:
+        raise refused("There is no recorded answer to measure graders with; run the suite first.", FAILED)
+    await confirm_place(ls, suite)
+    overlays = open_texts(ls)
+    entries = entries_of(ls, suite)
+    request: dict[str, Any] = {"record": str(suite), "suite": str(suite), "overlays": overlays}
+    try:
+        answer = await ls.runs.ask("grader.strength", request, ANSWER_WITHIN_SECONDS)
+    except EngineError as error:
+        ls.tell(types.MessageType.Error, f"{error}")
+        return {"status": "error", "graders": 0, "weak": 0, "message": str(error)}
+    count = ls.session.project.scores.strengths.take(suite, answer, entries)
+    weak = sum(1 for grader in answer.get("graders", ()) if grader.get("finding"))
+    refresh_problems(ls)
+    return {"status": "completed", "graders": count, "weak": weak, "message": None}

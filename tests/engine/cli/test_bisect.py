@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from tests.command_line import engine
+from tests.engine.suites import run, task, write_suite
+
+
+def results(suite: Path, **changes: Any) -> Path:
+    """Run a suite; return its result file, with changes of its first trial and of the model."""
+    report, _ = run(suite)
+    assert report.results_file is not None
+    document = json.loads(report.results_file.read_text("utf-8"))
+    trial = document["tasks"][0]["runs"][0]
+    trial |= {key: value for key, value in changes.items() if key != "model"}
+    if "model" in changes:
+        document["config"]["model_id"] = changes["model"]
+    report.results_file.write_text(json.dumps(document), "utf-8")
+    return report.results_file
+
+
+def transcript(*steps: tuple[str, str]) -> dict[str, Any]:
+    """Return a session: ``say`` is a message of the agent, ``call`` a call of `bash`."""
+    events: list[dict[str, Any]] = [{"type": "user.message", "content": "Deploy"}]
+    for number, (kind, text) in enumerate(steps):
+        if kind == "say":
+            events.append({"type": "assistant.message", "content": text})
+        else:
+            events.append(
+                {
+                    "type": "tool.execution_start",
+                    "tool_call_id": f"{number}",
+                    "tool_name": "bash",
+                    "arguments": {"command": text},
+                }
+            )
+    return {"transcript": events, "final_output": "", "session_digest": None}
+
+
+def bisected(suite: Path, *files: Path) -> Any:
+    done = engine("bisect", suite, "a", *files, "--format", "json")
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_the_first_turn_that_differs_is_named(tmp_path: Path) -> None:
+    suite = write_suite(tmp_path, {"a": task("a")})
+    one = results(suite, **transcript(("say", "I look."), ("call", "ls"), ("say", "Done.")))
+    two = results(suite, **transcript(("say", "I look."), ("call", "rm -rf /"), ("say", "Done.")))
+    parted = bisected(suite, one, two)["divergence"]
+    assert (parted["turn"], parted["same_steps"]) == (2, 2)
+    assert parted["old"] == {"kind": "call", "text": 'bash {"command": "ls"}'}
+    assert parted["new"] == {"kind": "call", "text": 'bash {"command": "rm -rf /"}'}
+
+
+def test_the_last_two_runs_are_compared_when_none_is_named(tmp_path: Path) -> None:
+    suite = write_suite(tmp_path, {"a": task("a")})
+    files = [results(suite) for _ in range(3)]
+    found = bisected(suite)
+    assert {found["old"]["file"], found["new"]["file"]} < {str(file) for file in files}
+
+
+def test_the_file_and_the_lines_that_changed_are_shown(tmp_path: Path) -> None:
+    suite = write_suite(tmp_path, {"a": task("a"), "b": task("b")})
+    one = results(suite)
+    path = tmp_path / "tasks" / "a.yaml"
+    path.write_text(path.read_text("utf-8").replace("Say hello", "Say bye"), "utf-8")
+    (tmp_path / "tasks" / "b.yaml").write_text(task("b", prompt="Else"), "utf-8")
+    (file,) = bisected(suite, one, results(suite))["files"]
+    assert (file["path"], file["change"]) == ("tasks/a.yaml", "changed")
+    assert file["lines"] == ["-inputs: {prompt: Say hello}", "+inputs: {prompt: Say bye}"]
+
+
+def test_another_model_is_a_difference(tmp_path: Path) -> None:
+    suite = write_suite(tmp_path, {"a": task("a")})
+    one, two = results(suite, model="old-model"), results(suite, model="new-model")
+    differences = bisected(suite, one, two)["differences"]
+    assert {"what": "model", "old": "old-model", "new": "new-model"} in differences
+    assert "model: old-model → new-model" in engine("bisect", suite, "a", one, two).stdout
+
+
+def test_where_nothing_differs_that_is_said(tmp_path: Path) -> None:
+    suite = write_suite(tmp_path, {"a": task("a")})
+    one, two = results(suite), results(suite)
+    told = engine("bisect", suite, "a", one, two).stdout
+    assert "The agent said and did the same in both." in told
+    assert "Nothing that is recorded differs" in told
+
+
+def test_a_task_that_ran_once_or_never_cannot_be_compared(tmp_path: Path) -> None:
+    suite = write_suite(tmp_path, {"a": task("a")})
+    run(suite)
+    assert engine("bisect", suite, "a").returncode == 2
+    assert "two are compared" in engine("bisect", suite, "other").stderr

@@ -1,0 +1,71 @@
+"""Skill, test or environment: what the record of a red task bears out, and no more."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.engine.suites import CONFIG, only_task, run, task, write_suite
+from waza_engine.results.cause import cause_of
+from waza_engine.results.record import TaskOutcome, TrialOutcome, Validation
+from waza_engine.results.task_conclusion import conclude_task
+
+
+def verdict(name: str, *, passed: bool) -> Validation:
+    return Validation(name, "text", float(passed), passed, "" if passed else "missing text: `x`")
+
+
+def trial(number: int = 1, error: str = "", **graders: bool) -> TrialOutcome:
+    verdicts = {name: verdict(name, passed=passed) for name, passed in graders.items()}
+    status = "error" if error else "passed" if all(graders.values()) else "failed"
+    return TrialOutcome(number, status, verdicts or None, output="An answer.", error=error)
+
+
+def kind_of(*trials: TrialOutcome) -> str:
+    status = "error" if any(each.error for each in trials) else "failed"
+    found = cause_of(conclude_task(TaskOutcome("a", "a", status, trials)))
+    assert found is not None
+    return found.kind
+
+
+def test_a_wrong_answer_is_the_skill() -> None:
+    assert kind_of(trial(said=False, short=True)) == "skill"
+
+
+def test_a_test_that_other_trials_pass_can_be_passed() -> None:
+    good = trial(1, said=True, short=True, calm=True)
+    assert kind_of(good, trial(2, said=False, short=True, calm=True)) == "skill"
+
+
+def test_one_grader_against_all_others_in_each_trial_is_the_test() -> None:
+    assert kind_of(*(trial(number, said=False, short=True, calm=True) for number in (1, 2))) == "test"
+
+
+@pytest.mark.parametrize("siblings", [{}, {"short": True}])
+def test_fewer_siblings_contradict_nothing(siblings: dict[str, bool]) -> None:
+    assert kind_of(*(trial(number, "", said=False, **siblings) for number in (1, 2))) == "skill"
+
+
+def test_an_agent_that_broke_is_the_environment() -> None:
+    assert kind_of(trial(error="the agent ended with exit code 137")) == "environment"
+
+
+def test_a_task_that_passed_has_no_cause() -> None:
+    assert cause_of(conclude_task(TaskOutcome("a", "a", "passed", (trial(said=True),)))) is None
+
+
+def test_a_grader_that_cannot_grade_is_the_test(tmp_path: Path) -> None:
+    grader = "- {type: json_schema, name: shape, config: {schema_file: none.json, extract_json: true}}\n"
+    suite = write_suite(tmp_path, {"a": task("a", prompt="'{}'")}, graders=grader, config=CONFIG)
+    found = conclude_task(only_task(run(suite)[0]))
+    assert found.cause is not None
+    assert (found.cause.kind, "`shape` could not grade" in found.cause.evidence) == ("test", True)
+
+
+def test_the_document_of_a_task_says_its_cause() -> None:
+    found = conclude_task(TaskOutcome("a", "a", "failed", (trial(said=False),)))
+    assert found.document()["cause"] == {
+        "kind": "skill",
+        "evidence": "The answer was found wrong by `said`, and nothing contradicts that.",
+    }

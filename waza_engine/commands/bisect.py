@@ -1,0 +1,92 @@
+"""``waza-engine bisect``: where two recorded runs of a task part, and what differed between them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from waza_engine.commands.printer import Printer
+from waza_engine.commands.records import record_of
+from waza_engine.results.json_values import plain
+from waza_engine.results.places import results_directory
+from waza_engine.results.reading.recordings import Recording, RecordingError, read_recording
+from waza_engine.results.reports.bisect import bisection
+from waza_engine.results.writing.history import read_history
+from waza_engine.runs.loading.discovery import eval_file_of
+from waza_engine.runs.loading.suite import SuiteError
+from waza_engine.terminal import complain, say_json
+
+FOUND, NOT_COMPARED = 0, 2
+_TEXT_CHARACTERS = 500
+
+
+def bisect_command(eval_file: Path, task: str, results: Sequence[Path], output_format: str) -> int:
+    """Print what differs between two runs of a task, of the last two without ``results``; return the code."""
+    try:
+        old, new = _recordings(eval_file, task, results)
+    except (RecordingError, SuiteError) as error:
+        complain(str(error))
+        return NOT_COMPARED
+    found = bisection(old, new, task)
+    if found is None:
+        without = old if all(each.id != task for each in old.tasks) else new
+        complain(f"{without.path} has no answer of a task `{task}`.")
+        return NOT_COMPARED
+    if output_format == "json":
+        say_json(plain(found))
+    else:
+        _tell(found)
+    return FOUND
+
+
+def _recordings(eval_file: Path, task: str, results: Sequence[Path]) -> tuple[Recording, Recording]:
+    if len(results) not in (0, 2):
+        raise RecordingError("Name both result files, the older one first, or none: then it is the last two.")
+    if not results:
+        path = eval_file_of(eval_file)
+        runs = [
+            results_directory(path.parent) / entry.file
+            for entry in read_history(path.parent)
+            if task in entry.tasks and Path(entry.eval_file).name in ("", path.name)
+        ]
+        if len(runs) < 2:
+            count = "only one run has" if runs else "no run has"
+            raise RecordingError(f"{count} answers of the task `{task}`; two are compared.".capitalize())
+        results = runs[-2:]
+    old, new = (read_recording(record_of(path)) for path in results)
+    return old, new
+
+
+def _tell(found: dict[str, Any]) -> None:
+    printer = Printer()
+    old, new = found["old"], found["new"]
+    printer.line((found["task"], "bold"), f": trial {found['trial']} of both runs")
+    for sign, side in (("-", old), ("+", new)):
+        failed = f", not passed: {', '.join(side['not_passed'])}" if side["not_passed"] else ""
+        printer.line(f"{sign} {Path(side['file']).name}  {side['status']}{failed}")
+    printer.line()
+    parted = found["divergence"]
+    if parted is None:
+        printer.line("The agent said and did the same in both.")
+    else:
+        same = f"the first {parted['same_steps']} steps are the same; " if parted["same_steps"] else ""
+        printer.line((f"{same}turn {parted['turn']} is the first that differs:".capitalize(), "bold"))
+        for sign, colour, step in (("-", "red", parted["old"]), ("+", "green", parted["new"])):
+            text = "nothing more" if step is None else f"{step['kind']}: {step['text'][:_TEXT_CHARACTERS]}"
+            printer.lines(text, f"  {sign} ", colour)
+    printer.line()
+    _tell_differences(printer, found)
+
+
+def _tell_differences(printer: Printer, found: dict[str, Any]) -> None:
+    for each in found["differences"]:
+        printer.line(f"{each['what']}: {each['old'] or 'none'} → {each['new'] or 'none'}")
+    if found["files"] is None:
+        printer.line(("Which files differed is not known: a run kept no record of them.", "dim"))
+    for file in found["files"] or ():
+        printer.line((file["path"], "bold"), f" {file['change']}")
+        for line in file["lines"]:
+            printer.line((f"  {line}", "green" if line.startswith("+") else "red"))
+    if not found["differences"] and found["files"] == []:
+        printer.line("Nothing that is recorded differs: the same files, model and executor; chance is left.")
