@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from waza_engine.results.task_conclusion import TaskConclusion
 
 CauseKind = Literal["skill", "test", "environment", "not known"]
-"""``skill``: the answer is wrong, as far as its graders tell. ``test``: a grader broke, or others contradict
-it. ``environment``: the agent, its provider or a file failed. ``not known``: the record does not tell."""
+"""``skill``: the answer is wrong, as far as its graders tell. ``test``: a grader broke. ``environment``: the agent, its provider or a file failed. ``not known``: the record does not tell."""
 
 _SHOWN = 200
 _LEAST_TRIALS = 2
@@ -72,9 +71,9 @@ def _of_failed(task: TaskConclusion) -> Cause:
     alone = _contradicted(failed)
     if alone:
         return Cause(
-            "test",
+            "not known",
             f"Only `{alone}` fails, in each of {_trials(len(failed))}, where all other graders pass: "
-            "look at it before the answer.",
+            "it is the answer or this grader.",
         )
     return Cause("skill", f"The answer was found wrong by {_listed(names)}, and nothing contradicts that.")
 

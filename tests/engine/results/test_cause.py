@@ -38,8 +38,8 @@ def test_a_test_that_other_trials_pass_can_be_passed() -> None:
     assert kind_of(good, trial(2, said=False, short=True, calm=True)) == "skill"
 
 
-def test_one_grader_against_all_others_in_each_trial_is_the_test() -> None:
-    assert kind_of(*(trial(number, said=False, short=True, calm=True) for number in (1, 2))) == "test"
+def test_one_grader_against_all_others_in_each_trial_leaves_it_open() -> None:
+    assert kind_of(*(trial(number, said=False, short=True, calm=True) for number in (1, 2))) == "not known"
 
 
 @pytest.mark.parametrize("siblings", [{}, {"short": True}])
