@@ -70,6 +70,17 @@ async function scenario(page) {
     if (!runs.every((run) => fs.existsSync(run.workspace_dir))) throw new Error("no workspace was kept");
   });
 
+  await step("the palette lists the workspaces that the run has kept", async () => {
+    const row = (text) => list.locator(".monaco-list-row", { hasText: text }).first();
+    await page.keyboard.press("F1");
+    await list.locator("input").first().waitFor();
+    await list.locator("input").first().fill(">Waza: Open Workspace of a Trial");
+    await row("Open Workspace of a Trial").waitFor();
+    await page.keyboard.press("Enter");
+    for (const text of ["one, trial 1", "one, trial 2"]) await row(text).waitFor();
+    await page.keyboard.press("Escape");
+  });
+
   await step("the lens of a suite that an agent has run says what the next run will cost and take", async () => {
     await editor.openFile(page, "priced/eval.yaml", "gpt-4o");
     await page.locator(".codelens-decoration a", { hasText: "Run suite · ≈ $0.42 · 3 min · 2 trials" }).first().waitFor();

@@ -25,6 +25,7 @@ import { runEnvironment, runOptions } from "./runSettings";
 import { Runs } from "./runs";
 import { RunStatusBar } from "./runStatus";
 import { resolveServer } from "./serverEnvironment";
+import { openWorkspace } from "./trialWorkspaces";
 import { Status } from "./status";
 import { TestExplorer } from "./testing/explorer";
 import { looksLikeSuiteFile, SUITE_FILE_GLOB } from "./suiteFiles";
@@ -125,6 +126,14 @@ export function activate(context: vscode.ExtensionContext): void {
                 tellNothing();
             } else {
                 await results.open(id);
+            }
+        }),
+        command("openWorkspace", async (given: unknown) => {
+            const id = chosenItem(given) ?? (await chosenInEditor(server, "cursor"));
+            if (id === undefined) {
+                tellNothing();
+            } else {
+                await openWorkspace(server.running, id);
             }
         }),
         command("chooseExecutor", () => chooseExecutor(context)),

@@ -30,8 +30,7 @@ export class ResultDocuments implements vscode.TextDocumentContentProvider, vsco
 
     /** Shows the result of what an id names; that of a trial or a grader is on the page of its task. */
     async open(item: string): Promise<void> {
-        const [suite, task] = runnableOf(item).split("#", 1)[0]?.split("::") ?? [];
-        const id = task === undefined || task === "" ? (suite ?? "") : `${suite ?? ""}::${task}`;
+        const id = recordedOf(item);
         const name = titleOf(id).replaceAll(/[/\\?#]/gu, "-");
         const uri = vscode.Uri.from({ scheme: SCHEME, path: `/${name} result.md`, query: id });
         this.changed.fire(uri);
@@ -58,6 +57,12 @@ export class ResultDocuments implements vscode.TextDocumentContentProvider, vsco
         this.registration.dispose();
         this.changed.dispose();
     }
+}
+
+/** The id of the suite or the task whose record has what an item is: a trial, a grader or a prompt. */
+export function recordedOf(item: string): string {
+    const [suite, task] = runnableOf(item).split("#", 1)[0]?.split("::") ?? [];
+    return task === undefined || task === "" ? (suite ?? "") : `${suite ?? ""}::${task}`;
 }
 
 /** The id that a command of the Test Explorer was given: of an item, or of the one that a message belongs to. */

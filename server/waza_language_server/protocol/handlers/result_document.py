@@ -28,4 +28,8 @@ async def result_document(ls: WazaServer, params: ResultDocumentParams) -> dict[
         answer = await ls.runs.ask("result.page", question, _WITHIN_SECONDS)
     except EngineError as error:
         raise refused(str(error), FAILED) from None
-    return {"markdown": answer["markdown"], "resultsFile": answer["record"]}
+    return {
+        "markdown": answer["markdown"],
+        "resultsFile": answer["record"],
+        "workspaces": answer["workspaces"],
+    }
