@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 KNOWN_ARGUMENTS = ("path", "file_text", "command", "description", "skill")
 """The arguments of a tool call that upstream always writes, "" for those that were not given."""
+LONGEST_COMPARED = 20_000
+"""Characters of a text that is kept with the check that compared it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,12 +96,22 @@ class Check:
     """One check inside a grader, and where its rule stands in the grader's ``config``.
 
     ``path`` leads from the config block to the value that asks for it, e.g. ``("assertions", 2)`` or
-    ``("content_patterns", 0, "must_match", 1)``: the editor shows the outcome beside that line.
+    ``("content_patterns", 0, "must_match", 1)``: the editor shows the outcome beside that line. Where two
+    whole texts were compared and differ they are ``expected`` and ``actual``, for a view side by side.
     """
 
     path: tuple[str | int, ...]
     passed: bool
     message: str = ""
+    expected: str = ""
+    actual: str = ""
+
+    @staticmethod
+    def of_texts(path: tuple[str | int, ...], complaint: str, expected: str, actual: str) -> Check:
+        """Return a check of two texts that holds without a complaint; what is too long is not kept."""
+        if not complaint or max(len(expected), len(actual)) > LONGEST_COMPARED:
+            return Check(path, not complaint, complaint)
+        return Check(path, False, complaint, expected, actual)
 
 
 def checkpoint_grader(grader: str, turn: int) -> str:

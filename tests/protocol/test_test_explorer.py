@@ -154,3 +154,35 @@ async def test_the_last_run_of_a_task_is_a_page_to_read(suite: Path) -> None:
     assert "Task two" in page["markdown"]
     assert "the answer does not contain `goodbye`" in page["markdown"]
     assert "Task one" not in page["markdown"]
+
+
+async def test_grading_again_is_told_as_a_run_is_and_says_so(suite: Path) -> None:
+    place = suite.as_posix()
+    async with editing(suite.parent, options={"runEvents": True}) as editor:
+        told = await events_of(editor, suite)
+        told.clear()
+        editor.open(suite, SUITE.replace("a phrase that no answer has", "hello"))
+        request = types.ExecuteCommandParams("waza.regrade", [{"id": f"{place}::one"}])
+        await editor.workspace_execute_command_async(request)
+    assert all(event["regraded"] and event["target"] == f"{place}::one" for event in told)
+    assert [(event["kind"], event.get("item")) for event in told] == [
+        ("graded", f"{place}::one::speaks"),
+        ("graded", f"{place}::one::looks"),
+        ("passed", f"{place}::one"),
+        ("ended", None),
+    ]
+    assert told[2]["conclusion"]["graders"][0]["verdict"] == "passed"
+
+
+async def test_where_two_texts_were_compared_both_are_told(suite: Path) -> None:
+    (suite.parent / "fixtures").mkdir()
+    for name, text in (("notes.txt", "one\n"), ("wanted.txt", "two\n")):
+        (suite.parent / "fixtures" / name).write_text(text, "utf-8")
+    grader = "{type: diff, name: same, config: {expected_files: [{path: notes.txt, snapshot: wanted.txt}]}}"
+    task = f"id: one\nname: one\ninputs: {{prompt: Hi, files: [notes.txt]}}\ngraders:\n  - {grader}\n"
+    (suite.parent / "tasks/one.yaml").write_text(task, "utf-8")
+    async with editing(suite.parent, options={"runEvents": True}) as editor:
+        told = await events_of(editor, suite, tasks=["one"])
+    (failure,) = next(event["failures"] for event in told if event.get("grader") == "same")
+    assert (failure["expected"], failure["actual"]) == ("two\n", "one\n")
+    assert _line(failure["location"]) == ("one.yaml", 4)

@@ -39,10 +39,6 @@ await play(scenario, { ...options, workspace });
 
 async function scenario(page) {
   const list = page.locator(".quick-input-widget");
-  const choose = async (text) => {
-    await list.locator(".monaco-list-row", { hasText: text }).first().waitFor();
-    await list.locator(".monaco-list-row", { hasText: text }).first().click();
-  };
 
   await step("the lens beside the run asks what it is to be like", async () => {
     await editor.openFile(page, "eval.yaml", "graders:");
@@ -53,12 +49,14 @@ async function scenario(page) {
   });
 
   await step("a choice leads back to the list, which shows it", async () => {
-    await choose("Trials");
-    await list.locator("input[type=text], input.input").first().fill("2");
+    const row = (text) => list.locator(".monaco-list-row", { hasText: text }).first();
+    // The box for the number has the input of the list: it is there when the list is gone.
+    await editor.repeatUntil(page, "the box for the number", () => row("Trials").click({ timeout: 5_000 }), async () => !(await row("Executor").isVisible()));
+    await list.locator("input:not([type=checkbox])").first().fill("2");
     await page.keyboard.press("Enter");
-    await list.locator(".monaco-list-row", { hasText: /Trials.*2/ }).first().waitFor();
-    await choose("Keep workspaces");
-    await list.locator(".monaco-list-row", { hasText: "Keep workspaces" }).locator(".codicon-check").first().waitFor();
+    await row(/Trials.*2/).waitFor();
+    const chosen = row("Keep workspaces").locator(".codicon-check").first();
+    await editor.repeatUntil(page, "the mark of the choice", () => row("Keep workspaces").click({ timeout: 5_000 }), () => chosen.isVisible());
     await page.screenshot({ path: path.join(path.resolve(options.artifacts), "choices.png") });
   });
 

@@ -85,8 +85,24 @@ async function scenario(page) {
     await page.screenshot({ path: path.join(path.resolve(options.artifacts), "result.png") });
   });
 
+  await step("grading the recorded answers again is shown there, and costs no run", async () => {
+    await page.locator(".tab", { hasText: "eval.yaml" }).first().click();
+    const before = results().length;
+    write("eval.yaml", fs.readFileSync(path.join(workspace, "eval.yaml"), "utf8").replace("- a phrase that no answer has", "- e"));
+    await editor.waitForLine(page, "- e");
+    await page.locator(".editor-instance .view-line").first().click();
+    await page.keyboard.press("Control+Home");
+    await editor.clickLens(page, "Re-grade", "the tree to tell it", async () => {
+      await page.waitForTimeout(1_500);
+      return (await row("Greets once").locator(".codicon-testing-passed-icon").count()) > 0;
+    });
+    if (results().length !== before) throw new Error("grading again has written results");
+    write("eval.yaml", fs.readFileSync(path.join(workspace, "eval.yaml"), "utf8").replace("        - e\n", "        - a phrase that no answer has\n"));
+  });
+
   await step("a run from a lens is shown there, too", async () => {
     await page.locator(".tab", { hasText: "eval.yaml" }).first().click();
+    await editor.waitForLine(page, "- a phrase that no answer has");
     write("eval.yaml", fs.readFileSync(path.join(workspace, "eval.yaml"), "utf8").replace("- a phrase that no answer has", "- Say hello"));
     await editor.waitForLine(page, "- Say hello");
     await page.locator(".editor-instance .view-line").first().click();

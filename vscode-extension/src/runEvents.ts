@@ -15,6 +15,9 @@ export type Verdict = "passed" | "failed" | "errored" | "skipped";
 export interface CheckFailure {
     readonly message: string;
     readonly location?: Location;
+    /** The two texts that were compared, where it was texts. */
+    readonly expected?: string;
+    readonly actual?: string;
 }
 
 export interface GraderConclusion {
@@ -50,6 +53,8 @@ export interface RunEvent {
     readonly duration_ms?: number;
     readonly cost_usd?: number;
     readonly baseline?: boolean;
+    /** It tells of a recorded answer that was graded again, and not of a run. */
+    readonly regraded?: boolean;
     readonly conclusion?: Conclusion;
     readonly results_file?: string;
 }

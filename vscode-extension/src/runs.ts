@@ -21,6 +21,7 @@ import type { RunOptions } from "./runSettings";
 import { reasonFirst, waysOut } from "./runWords";
 
 export const RUN_COMMAND = "waza.run";
+const REGRADE_COMMAND = "waza.regrade";
 
 /** What a run lens carries: the id of what is run, and perhaps the tasks that a suite is limited to. */
 export interface RunRequest {
@@ -28,6 +29,13 @@ export interface RunRequest {
     readonly tasks?: readonly string[];
     /** What differs from the settings for this run. */
     readonly options?: RunOptions;
+}
+
+/** How grading again ended, as the server answers it. */
+interface RegradeAnswer {
+    readonly status: "completed" | "error";
+    readonly tasks: number;
+    readonly message: string | null;
 }
 
 /** How a run ended, as the server answers it. */
@@ -41,6 +49,8 @@ export class Runs {
     private readonly active = new Set<vscode.CancellationTokenSource>();
     private readonly factories = new Set<RunViewFactory>();
     private readonly views = new Map<string, readonly RunView[]>();
+    private readonly regrading = new Map<string, RunView>();
+    private regradeView: ((id: string) => RunView) | undefined;
 
     /** @param settings what the settings say about runs */
     constructor(
@@ -48,11 +58,14 @@ export class Runs {
         private readonly settings: () => RunOptions,
     ) {}
 
-    /** The language client's middleware for the server's commands: takes `waza.run`, passes the others on. */
+    /** The language client's middleware for the server's commands: takes `waza.run` and `waza.regrade`, passes the others on. */
     middleware(client: () => LanguageClient | undefined) {
         return (command: string, args: unknown[], next: ExecuteCommandSignature): vscode.ProviderResult<unknown> => {
             const running = client();
             const request = args[0];
+            if (command === REGRADE_COMMAND && running !== undefined && isRunRequest(request) && this.regradeView !== undefined) {
+                return this.regrade(running, request.id, this.regradeView(request.id));
+            }
             if (command !== RUN_COMMAND || running === undefined || !isRunRequest(request)) {
                 return next(command, args) as vscode.ProviderResult<unknown>;
             }
@@ -66,9 +79,18 @@ export class Runs {
         return new vscode.Disposable(() => this.factories.delete(factory));
     }
 
+    /** Shows every recorded answer that is graded again from a lens in such a view. */
+    showRegrades(factory: (id: string) => RunView): void {
+        this.regradeView = factory;
+    }
+
     /** Hears what the runs of a server tell. */
     listen(client: LanguageClient): vscode.Disposable {
         return client.onNotification(RUN_EVENT, ({ id, event }: RunEventParams) => {
+            if (event.regraded === true) {
+                this.regrading.get(id)?.take(event);
+                return;
+            }
             for (const view of this.views.get(id) ?? []) {
                 view.take(event);
             }
@@ -93,6 +115,24 @@ export class Runs {
         return vscode.window.withProgress(options, (progress, stop) =>
             this.request(client, request, progress, token === undefined ? [stop] : [stop, token]),
         );
+    }
+
+    /** Grades the last recorded answers of what an id names again, free and without the agent, and shows it in the view. */
+    async regrade(client: LanguageClient, id: string, view: RunView): Promise<unknown> {
+        this.regrading.set(id, view);
+        let problem: string | undefined;
+        try {
+            const answer = (await client.sendRequest(ExecuteCommandRequest.type, { command: REGRADE_COMMAND, arguments: [{ id }] })) as RegradeAnswer;
+            problem = answer.message ?? undefined;
+            return answer;
+        } catch (error) {
+            problem = error instanceof Error ? error.message : String(error);
+            void vscode.window.showErrorMessage(plain(problem));
+            return undefined;
+        } finally {
+            this.regrading.delete(id);
+            view.end(problem);
+        }
     }
 
     /** Cancels every run of this window. */

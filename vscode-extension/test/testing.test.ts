@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { RunEvent } from "../src/runEvents";
-import { plannedRuns } from "../src/testing/plan";
+import { plannedRegrades, plannedRuns } from "../src/testing/plan";
 import { RunReports, runnableOf, trialId, type Report } from "../src/testing/reports";
 
 const suite = "/suites/deploy/eval.yaml";
@@ -87,4 +87,16 @@ void test("a choice runs no more than was chosen, each suite once", () => {
     assert.deepEqual(plannedRuns([`${suite}#triggers:Greet me`]), []);
     assert.deepEqual(plannedRuns([trialId(task, 2)]), [{ id: task }]);
     assert.equal(runnableOf(trialId(task, 2, "short")), task);
+});
+
+void test("two texts that were compared are told as such", () => {
+    const failures = [{ message: "notes.txt differs", location, expected: "one\n", actual: "two\n" }];
+    const [grader] = told("suite", graded(1, false, failures), closed("failed", 1), concluded("failed"));
+    assert.deepEqual(grader?.messages, [{ text: "notes.txt differs", location, expected: "one\n", actual: "two\n" }]);
+});
+
+void test("what stands below a chosen item is graded again with it, and prompts are not", () => {
+    assert.deepEqual(plannedRegrades([suite, task, `${suite}#triggers:Do it`]), [suite]);
+    assert.deepEqual(plannedRegrades([trialId(task, 2), `${suite}::two::short`]), [task, `${suite}::two::short`]);
+    assert.deepEqual(plannedRegrades([task, `${suite}::two`], [task]), [`${suite}::two`]);
 });

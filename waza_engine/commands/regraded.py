@@ -10,12 +10,13 @@ from typing import Any
 from waza_engine.executors.base import Cancellation
 from waza_engine.results.codec.tasks import task_of
 from waza_engine.results.conclusion import Conclusion, conclude
-from waza_engine.results.json_values import Block, block_of, number, plain
+from waza_engine.results.json_values import Block, block_of, given, number, plain
 from waza_engine.results.reading.scores import GraderResult, TaskResult
 from waza_engine.results.reading.task_scores import task_result
 from waza_engine.results.record import RunOutcome, TaskOutcome
 from waza_engine.results.task_conclusion import conclude_task
 from waza_engine.results.writing.regraded import regraded_document, regraded_task
+from waza_engine.runs.events.failures import failures_of
 from waza_engine.runs.grading.recorded_verdicts import is_recorded
 from waza_engine.runs.regrading import RegradedTask, Regrading
 from waza_engine.scoring.statistics import mean
@@ -157,14 +158,28 @@ def _task(report: TaskReport) -> Answer:
         "overall_score": report.score,
         "passed": report.passed,
         **({"error": now.error} if now.error else {}),
+        "conclusion": conclude_task(report.found).document(),
         "grader_averages": {name: grader.score for name, grader in now.graders.items()},
         "graders": {
-            name: grader_answer(
-                grader, report.recorded.graders.get(name), "recorded" if name in kept else "live"
-            )
+            name: {
+                **grader_answer(
+                    grader, report.recorded.graders.get(name), "recorded" if name in kept else "live"
+                ),
+                **given(failures=_failures(report, name)),
+            }
             for name, grader in now.graders.items()
         },
     }
+
+
+def _failures(report: TaskReport, grader: str) -> list[dict[str, Any]]:
+    """Return what does not hold in the first trial in which this grader found that."""
+    for trial in report.task.trials:
+        verdict = (trial.validations or {}).get(grader)
+        failures = [] if verdict is None else failures_of(verdict)
+        if failures:
+            return failures
+    return []
 
 
 def grader_answer(now: GraderResult, recorded: GraderResult | None, origin: str) -> Answer:

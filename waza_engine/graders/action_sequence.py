@@ -98,5 +98,9 @@ class ActionSequenceGrader(Grader[ActionSequenceConfig]):
                 "recall": measure.recall,
                 "f1": measure.f1,
             },
-            checks=(Check(("expected_actions",), passed, "" if passed else feedback),),
+            checks=(
+                Check.of_texts(
+                    ("expected_actions",), "" if passed else feedback, "\n".join(wanted), "\n".join(actual)
+                ),
+            ),
         )

@@ -162,8 +162,8 @@ class DiffGrader(Grader[DiffConfig]):
             return [Check(path, False, unread) for path in paths]
         checks = [Check((*at, "path"), True)]
         if expected.snapshot:
-            complaint = self._compare(context, expected.snapshot, expected.path, content, updates)
-            checks.append(Check((*at, "snapshot"), not complaint, complaint))
+            complaint, wanted = self._compare(context, expected.snapshot, expected.path, content, updates)
+            checks.append(_snapshot_check((*at, "snapshot"), complaint, wanted, content))
         text = decoded(content)
         for number, fragment in enumerate(expected.contains):
             complaint = _fragment_complaint(fragment, text)
@@ -183,22 +183,25 @@ class DiffGrader(Grader[DiffConfig]):
         path: str,
         content: bytes,
         updates: list[dict[str, object]],
-    ) -> str:
-        """Return the complaint, or nothing when the content equals the snapshot or was written to it."""
+    ) -> tuple[str, bytes | None]:
+        """Return the complaint and what the snapshot holds.
+
+        Nothing is complained of when the content equals the snapshot or was written to it.
+        """
         place, folder = self._snapshot_place(context, written)
         if folder is not None and leads_outside(folder, place):
-            return f"the snapshot {written} lies outside of {self.config.context_dir or 'the suite'}"
+            return f"the snapshot {written} lies outside of {self.config.context_dir or 'the suite'}", None
         try:
             there = context.files.is_there(place)
             wanted = context.files.bytes_of(place, LARGEST_FILE_BYTES) if there else None
             if self.config.update_snapshots:
                 updates.append(_update(place, written, wanted, content))
-                return ""
+                return "", wanted
         except OSError as error:
-            return f"the snapshot {written} cannot be used: {error.strerror}"
+            return f"the snapshot {written} cannot be used: {error.strerror}", None
         if wanted is None:
-            return f"the snapshot {written} does not exist"
-        return "" if wanted == content else f"{path} differs from the snapshot {written}"
+            return f"the snapshot {written} does not exist", None
+        return "" if wanted == content else f"{path} differs from the snapshot {written}", wanted
 
     def _snapshot_place(self, context: GradingContext, written: str) -> tuple[Path, Path | None]:
         """Return the snapshot and the folder it must not leave: none for reading without ``context_dir``."""
@@ -213,6 +216,17 @@ class DiffGrader(Grader[DiffConfig]):
             return root / written, root
         place = root / written
         return place if files.is_there(place) else from_working_directory(suite, written, files), None
+
+
+def _snapshot_check(
+    path: tuple[str | int, ...], complaint: str, wanted: bytes | None, content: bytes
+) -> Check:
+    try:
+        if wanted is not None:
+            return Check.of_texts(path, complaint, wanted.decode("utf-8"), content.decode("utf-8"))
+    except UnicodeDecodeError:
+        pass
+    return Check(path, not complaint, complaint)
 
 
 def _fragment_complaint(fragment: str, text: str) -> str:

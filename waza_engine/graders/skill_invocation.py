@@ -120,14 +120,17 @@ class SkillInvocationGrader(Grader[SkillInvocationConfig]):
                 "recall": measure.recall,
                 "f1": measure.f1,
             },
-            checks=_checks(config, "" if in_place else notes[0], hits),
+            checks=_checks(config, actual, "" if in_place else notes[0], hits),
         )
 
 
-def _checks(config: SkillInvocationConfig, complaint: str, hits: Sequence[str]) -> tuple[Check, ...]:
+def _checks(
+    config: SkillInvocationConfig, actual: Sequence[str], complaint: str, hits: Sequence[str]
+) -> tuple[Check, ...]:
     checks: list[Check] = []
     if config.required_skills:
-        checks.append(Check(("required_skills",), not complaint, complaint))
+        wanted = "\n".join(config.required_skills)
+        checks.append(Check.of_texts(("required_skills",), complaint, wanted, "\n".join(actual)))
     for index, skill in enumerate(config.forbidden_skills):
         invoked = skill in hits
         checks.append(

@@ -21,6 +21,7 @@ from waza_language_server.features.embedded_value import EmbeddedValue
 from waza_language_server.features.score_text import score_story
 from waza_language_server.features.shape_text import notes, signature, type_words, value_text
 from waza_language_server.features.surroundings import TASK_GLOB, surroundings
+from waza_language_server.features.value_hover import NAMING_KINDS, grader_types_table, named_thing
 from waza_language_server.project.document_scores import read_scores_in_steps
 from waza_language_server.project.outline import pattern_nodes
 from waza_language_server.project.suite_file import GraderEntry, SuiteFile
@@ -91,6 +92,10 @@ def hover_in_steps(
     entry = pointed.entry
     if entry is not None and pointed.on_key:
         return _of_key(document, entry, catalog, page)
+    metric = entry if entry is not None and pointed.node.path[:1] == ("metrics",) else None
+    if metric is not None and metric.key.value == "name":
+        told = _of_key(document, metric, catalog, page)
+        return Hover(pointed.node.span, told.text) if told is not None else None
     shape = shape_at(document.kind, pointed.node.path, document.tree.root, catalog)
     if shape is None:
         return None
@@ -99,6 +104,9 @@ def hover_in_steps(
         return _of_type(pointed.node, catalog, page)
     if kind not in LANGUAGES and document.kind == "eval" and _is_task_glob(document, pointed.node):
         kind = TASK_GLOB
+    if kind in NAMING_KINDS:
+        text = named_thing(document, workspace, pointed.node, kind)
+        return Hover(pointed.node.span, text) if text is not None else None
     if kind in LANGUAGES:
         around = surroundings(document, workspace, kind, pointed.node)
         value = EmbeddedValue.of(document.text, pointed.node, kind)
@@ -171,6 +179,8 @@ def _of_key(document: Document, entry: Entry, catalog: Catalog, page: str) -> Ho
     text = key_documentation(
         entry.key.value, shape, why or ("a run stops without it" if known.required else "")
     )
+    if shape.kind == "grader.type":
+        text += f"\n\n{grader_types_table(catalog)}"
     name = _surrounding_grader(holder)
     if name is not None and catalog.grader(name) is not None and not catalog.is_custom(name):
         text += f"\n\n[All about {name}]({page}#{name})"

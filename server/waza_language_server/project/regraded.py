@@ -72,16 +72,16 @@ def regraded_tasks(
 
     ``entries`` are by task and name, those of the suite at the task ``""``.
     """
-    for name, task in _block(answer, "tasks").items():
+    for name, task in block(answer, "tasks").items():
         then = recorded.get(name)
         if then is None:
             continue
         graders = {
             grader: Regraded(
-                _result(grader, block, then), entries.get((name, grader), entries.get(("", grader))), at
+                _result(grader, said, then), entries.get((name, grader), entries.get(("", grader))), at
             )
-            for grader, block in _block(task, "graders").items()
-            if _text(block, "origin") == "live"
+            for grader, said in block(task, "graders").items()
+            if _text(said, "origin") == "live"
         }
         score = _block_value(task, "overall_score")
         yield (
@@ -92,41 +92,42 @@ def regraded_tasks(
         )
 
 
-def _result(name: str, block: object, then: TaskResult) -> GraderResult:
+def _result(name: str, said: object, then: TaskResult) -> GraderResult:
     from waza_engine.results.reading.newest_scores import GraderResult
 
     recorded = then.graders.get(name)
     origin = then.origin if recorded is None else recorded.origin
     return GraderResult(
         name=name,
-        type=_text(block, "type"),
-        status=_text(block, "status"),
-        score=_number(_block_value(block, "score")),
-        passed=_block_value(block, "passed") is True,
-        scores=tuple(map(_number, _list(block, "scores"))),
-        passes=tuple(passed is True for passed in _list(block, "passes")),
-        feedback=_text(block, "feedback"),
-        checks=tuple(map(_check, _list(block, "checks"))),
+        type=_text(said, "type"),
+        status=_text(said, "status"),
+        score=_number(_block_value(said, "score")),
+        passed=_block_value(said, "passed") is True,
+        scores=tuple(map(_number, _list(said, "scores"))),
+        passes=tuple(passed is True for passed in _list(said, "passes")),
+        feedback=_text(said, "feedback"),
+        checks=tuple(map(_check, _list(said, "checks"))),
         timestamp=then.timestamp if recorded is None else recorded.timestamp,
         origin=origin,
     )
 
 
-def _check(block: object) -> CheckResult:
+def _check(said: object) -> CheckResult:
     from waza_engine.results.reading.newest_scores import CheckResult
 
-    path = tuple(step for step in _list(block, "path") if isinstance(step, str | int))
-    passed, trials = _block_value(block, "passed_trials"), _block_value(block, "trials")
+    path = tuple(step for step in _list(said, "path") if isinstance(step, str | int))
+    passed, trials = _block_value(said, "passed_trials"), _block_value(said, "trials")
     return CheckResult(
         path,
-        _block_value(block, "passed") is True,
+        _block_value(said, "passed") is True,
         passed if isinstance(passed, int) else 0,
         trials if isinstance(trials, int) else 0,
-        _text(block, "message"),
+        _text(said, "message"),
     )
 
 
-def _block(value: object, key: str) -> Mapping[str, Any]:
+def block(value: object, key: str) -> Mapping[str, Any]:
+    """Return the object at a key of an answer; none when there is none."""
     found = _block_value(value, key)
     return cast("Mapping[str, Any]", found) if isinstance(found, Mapping) else {}
 

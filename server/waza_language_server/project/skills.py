@@ -36,6 +36,14 @@ def written_name(text: str) -> SkillName | None:
     return SkillName(node, matter[1], matter.start(1))
 
 
+def written_description(text: str) -> str | None:
+    """Return the ``description`` of the front matter of a ``SKILL.md``, None when none is written."""
+    matter = _FRONT_MATTER.search(text[:_LOOK_AT])
+    root = parse(matter[1]).root if matter else None
+    node = root.get("description") if root else None
+    return node.value.strip() or None if node is not None and node.kind == "scalar" else None
+
+
 def skill_name(text: Fact[str]) -> str | None:
     """Return the ``name`` of the front matter, "" when there is none, None when there is no such file."""
     if text.absent:

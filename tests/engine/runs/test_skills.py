@@ -162,6 +162,16 @@ def test_the_skill_that_a_suite_lies_in_is_its_own(tmp_path: Path) -> None:
     assert request.skill_directories == (other, folder)
 
 
+@pytest.mark.parametrize(("name", "is_tested"), [("writer", True), ("another", False)])
+def test_the_tested_agent_may_lie_beside_the_eval_file(tmp_path: Path, name: str, is_tested: bool) -> None:
+    folder = tmp_path / "agents"
+    folder.mkdir()
+    (folder / f"{name}.agent.md").write_text(f"---\nname: {name}\n---\nWrite it down.\n", "utf-8")
+    request = request_of(suite(folder))
+    assert request.skill_directories == ((folder,) if is_tested else ())
+    assert ("Write it down." in request.instructions) is is_tested
+
+
 @pytest.mark.skipif(os.name == "nt", reason="links need a privilege on Windows")
 def test_a_folder_that_contains_itself_through_a_link_is_searched_once(tmp_path: Path) -> None:
     (tmp_path / ".git").mkdir()

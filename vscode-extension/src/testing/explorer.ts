@@ -4,11 +4,11 @@
 
 import * as vscode from "vscode";
 import type { LanguageClient } from "vscode-languageclient/node";
-import { kindOf } from "../runnables";
+import { kindOf, suiteOf } from "../runnables";
 import type { RunOptions } from "../runSettings";
 import type { RunView } from "../runViews";
 import type { RunRequest, Runs } from "../runs";
-import { plannedRuns } from "./plan";
+import { plannedRegrades, plannedRuns } from "./plan";
 import { RunReports } from "./reports";
 import { TestRunView } from "./testRunView";
 import { RUNNABLE, TestTree } from "./tree";
@@ -53,6 +53,21 @@ export class TestExplorer implements vscode.Disposable {
             false,
             RUNNABLE,
         );
+        this.controller.createRunProfile(
+            "Re-grade",
+            vscode.TestRunProfileKind.Run,
+            (request, token) => this.regrade(request, token),
+            false,
+            RUNNABLE,
+        );
+        runs.showRegrades((id) => {
+            // A grader of the suite is no item by itself: it stands below each task.
+            const shown = id.includes("::::") ? suiteOf(id) : id;
+            const test = this.controller.createTestRun(new vscode.TestRunRequest([this.tree.item(shown)]), "Re-grade");
+            return this.regradeView(id, test, () => {
+                test.end();
+            });
+        });
         const watcher = vscode.workspace.createFileSystemWatcher("**/*.{yaml,yml}");
         const later = () => {
             this.refreshSoon();
@@ -112,6 +127,27 @@ export class TestExplorer implements vscode.Disposable {
         } finally {
             test.end();
         }
+    }
+
+    /** Grades recorded answers again: no agent, no cost. */
+    private async regrade(request: vscode.TestRunRequest, token: vscode.CancellationToken): Promise<void> {
+        const client = this.client();
+        const chosen = request.include?.map(({ id }) => id) ?? this.tree.suites();
+        const test = this.controller.createTestRun(request, "Re-grade");
+        try {
+            for (const id of plannedRegrades(chosen, request.exclude?.map((each) => each.id))) {
+                if (client === undefined || token.isCancellationRequested) {
+                    break;
+                }
+                await this.runs.regrade(client, id, this.regradeView(id, test, () => undefined));
+            }
+        } finally {
+            test.end();
+        }
+    }
+
+    private regradeView(id: string, test: vscode.TestRun, onEnd: () => void): RunView {
+        return new TestRunView(this.tree, test, new RunReports({ id, kind: kindOf(id), whole: true }), id.includes("::::") ? suiteOf(id) : id, onEnd);
     }
 
     /** Shows a run: in the run of tests that it was chosen in, else in one of its own. */

@@ -28,6 +28,18 @@ export function plannedRuns(chosen: readonly string[], excluded: readonly string
     return [...bySuite].map(([suite, ids]) => planned(suite, [...ids]));
 }
 
+/**
+ * What a choice of items grades again: each once, with what stands below it. Trigger prompts have nothing to be graded.
+ *
+ * @param chosen ids of items
+ * @param excluded ids of items that are not meant
+ */
+export function plannedRegrades(chosen: readonly string[], excluded: readonly string[] = []): string[] {
+    const out = new Set(excluded);
+    const ids = [...new Set(chosen.filter((each) => !out.has(each)).map(runnableOf))].filter((id) => !id.includes("#"));
+    return ids.filter((id) => !ids.some((other) => id.startsWith(`${other}::`)));
+}
+
 function planned(suite: string, ids: readonly string[]): PlannedRun {
     const [only] = ids;
     if (ids.includes(suite) || (ids.length === 1 && only !== undefined)) {

@@ -11,6 +11,9 @@ import { verdictOf, type RunEvent, type Verdict } from "../runEvents";
 export interface ReportMessage {
     readonly text: string;
     readonly location?: Location | undefined;
+    /** The two texts that were compared. */
+    readonly expected?: string | undefined;
+    readonly actual?: string | undefined;
 }
 
 export interface Report {
@@ -208,7 +211,11 @@ function saidBy(event: RunEvent): "passed" | "failed" | "errored" | "pending" {
 }
 
 function failuresOf(event: RunEvent): ReportMessage[] {
-    const failures = (event.failures ?? []).map(({ message, location }) => ({ text: message, location: location ?? event.location }));
+    const failures = (event.failures ?? []).map(({ message, location, expected, actual }) => ({
+        text: message,
+        location: location ?? event.location,
+        ...(expected === undefined && actual === undefined ? {} : { expected, actual }),
+    }));
     return failures.length > 0 ? failures.filter(({ text }) => text !== "") : reasonsOf(event);
 }
 

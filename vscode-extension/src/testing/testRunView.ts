@@ -64,8 +64,9 @@ export class TestRunView implements RunView {
     }
 }
 
-function messageOf({ text, location }: ReportMessage, item: vscode.TestItem): vscode.TestMessage {
-    const message = new vscode.TestMessage(text);
+function messageOf({ text, location, expected, actual }: ReportMessage, item: vscode.TestItem): vscode.TestMessage {
+    const compared = expected !== undefined || actual !== undefined;
+    const message = compared ? vscode.TestMessage.diff(text, expected ?? "", actual ?? "") : new vscode.TestMessage(text);
     if (location !== undefined) {
         message.location = new vscode.Location(vscode.Uri.parse(location.uri), rangeOf(location.range));
     } else if (item.uri !== undefined && item.range !== undefined) {

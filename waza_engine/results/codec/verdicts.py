@@ -57,7 +57,11 @@ def verdict_of(name: str, verdict: Block) -> Validation:
 def verdict_document(verdict: Validation) -> Json:
     """Return a verdict as it stands under its name in ``validations``."""
     checks = [
-        {"path": list(check.path), "passed": check.passed, **given(message=check.message)}
+        {
+            "path": list(check.path),
+            "passed": check.passed,
+            **given(message=check.message, expected=check.expected, actual=check.actual),
+        }
         for check in verdict.checks
     ]
     return {
@@ -88,4 +92,5 @@ def _check(check: Block) -> Check:
     path: object = check.get("path")
     parts = cast("list[Any]", path) if isinstance(path, list) else []
     steps = tuple([part for part in parts if part.__class__ in _STEPS])
-    return Check(steps, check.get("passed") is True, text_of(check.get("message")))
+    said = (text_of(check.get(key)) for key in ("message", "expected", "actual"))
+    return Check(steps, check.get("passed") is True, *said)

@@ -66,9 +66,9 @@ def suite_skills(suite: Suite) -> SkillSet:
 
     A listed directory is looked for beside the eval file, then in the working directory, then in the
     directories above the suite. Without a list it is what lies below ``paths.skills`` of ``.waza.yaml`` and
-    ``.github/skills``, and the skill that the suite itself lies in. A list that lacks the tested skill gets
-    the directory of that skill, when the suite lies in it: there is nothing to test otherwise. A suite of a
-    scenario that names neither a skill nor directories has none.
+    ``.github/skills``, and the skill that the suite itself lies in, or the agent beside the eval file. A list
+    that lacks the tested skill gets the directory of that one: there is nothing to test otherwise. A suite of
+    a scenario that names neither a skill nor directories has none.
     """
     config = suite.spec.config
     if _ALL in config.disabled_skills or _is_none(config.skill_directories):
@@ -82,8 +82,8 @@ def suite_skills(suite: Suite) -> SkillSet:
             if written.rstrip("/\\") not in disabled and not _is_disabled(place, disabled)
         ]
         found = _skill_set(kept, disabled)
-        own = _own_skill(suite.directory)
         tested = suite.spec.skill
+        own = _own_skill(suite.directory, tested)
         if own is not None and tested and found.named(tested) is None and not _is_disabled(own, disabled):
             mine = _skill_set([own], disabled)
             if mine.named(tested) is not None:
@@ -91,7 +91,7 @@ def suite_skills(suite: Suite) -> SkillSet:
         return found
     if suite.spec.scenario is not None and not suite.spec.skill:
         return SkillSet()
-    own = _own_skill(suite.directory)
+    own = _own_skill(suite.directory, suite.spec.skill)
     places = [*([] if own is None else [own]), *_project_skills(suite.directory)]
     return _skill_set([place for place in places if not _is_disabled(place, disabled)], disabled)
 
@@ -210,12 +210,25 @@ def _folders_in(place: Path) -> list[Path]:
         return []
 
 
-def _own_skill(directory: Path) -> Path | None:
-    """Return the skill that a suite lies in: the nearest folder with a ``SKILL.md``, in its repository."""
-    for folder in _levels_above(directory):
-        if is_named(folder / SKILL_FILE):
-            return folder
-    return None
+def _own_skill(directory: Path, tested: str) -> Path | None:
+    """Return the skill that a suite lies in: the nearest folder with a ``SKILL.md``, in its repository.
+
+    Beside the eval file the tested agent counts, too.
+    """
+    levels = _levels_above(directory)
+    if tested and not is_named(levels[0] / SKILL_FILE) and _agent_name(levels[0]) == tested.casefold():
+        return levels[0]
+    return next((folder for folder in levels if is_named(folder / SKILL_FILE)), None)
+
+
+def _agent_name(folder: Path) -> str | None:
+    path = definition_in(folder)
+    if path is None:
+        return None
+    try:
+        return (load_skill_file(path).name.strip() or name_without_frontmatter(path)).casefold()
+    except SuiteFileError:
+        return None
 
 
 def _project_skills(directory: Path) -> list[Path]:

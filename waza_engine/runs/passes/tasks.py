@@ -12,8 +12,9 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-from waza_engine.results.record import TaskOutcome, TrialOutcome, Validation
+from waza_engine.results.record import TaskOutcome, TrialOutcome
 from waza_engine.results.task_conclusion import conclude_task
+from waza_engine.runs.events.failures import SHOWN_CHARACTERS, failures_of
 from waza_engine.runs.events.stream import EventKind
 from waza_engine.runs.limits.bounded import CancelledRunError, start_call
 from waza_engine.runs.passes.caching import TaskCache
@@ -29,8 +30,6 @@ from waza_engine.scoring.tasks import task_statistics, task_status
 
 INTERRUPTED = "the run was interrupted"
 _CLEANING_SECONDS = 0.5
-_SHOWN_CHARACTERS = 2000
-_MOST_FAILURES = 20
 _KINDS: dict[TrialStatus, EventKind] = {
     "passed": "passed",
     "failed": "failed",
@@ -211,7 +210,7 @@ class TaskRunner:
         self._take()
         self._backend.start(
             request,
-            lambda text: self._send("output", task=task_id, trial=number, message=text[:_SHOWN_CHARACTERS]),
+            lambda text: self._send("output", task=task_id, trial=number, message=text[:SHOWN_CHARACTERS]),
             lambda found: self._reports.put(lambda: self._trial_ended(begun, found)),
         )
 
@@ -343,7 +342,7 @@ class TaskRunner:
                 passed=verdict.passed,
                 message=verdict.feedback,
                 status=verdict.status,
-                failures=_failures(verdict) or None,
+                failures=failures_of(verdict) or None,
                 duration_ms=verdict.duration_ms,
             )
         kind = _kind(trial.status, pending=bool(trial.graded))
@@ -372,12 +371,6 @@ class TaskRunner:
 def _kind(status: TrialStatus, *, pending: bool) -> EventKind:
     """Return the event of a status: what was graded and is skipped all the same waits for a person."""
     return "pending" if status == "skipped" and pending else _KINDS[status]
-
-
-def _failures(verdict: Validation) -> list[dict[str, Any]]:
-    """Return the first checks that do not hold, each with the way to its rule."""
-    failed = [check for check in verdict.checks if not check.passed][:_MOST_FAILURES]
-    return [{"path": list(check.path), "message": check.message[:_SHOWN_CHARACTERS]} for check in failed]
 
 
 def _defect(error: Exception) -> str:

@@ -16,17 +16,23 @@ from waza_engine.steps import finished
 from waza_language_server.engine.process import EngineError
 from waza_language_server.engine.runs import literal_glob
 from waza_language_server.project.recorded_values import values_in_steps
-from waza_language_server.project.regraded import regraded_tasks
+from waza_language_server.project.regraded import block, regraded_tasks
 from waza_language_server.project.uris import path_of
+from waza_language_server.protocol.handlers.run_events import tell_event
 from waza_language_server.protocol.handlers.run_requests import FAILED, confirm_place, refused
 from waza_language_server.protocol.handlers.watched_files import refresh_scores
 
 if TYPE_CHECKING:
+    from collections.abc import Container, Iterator
+
     from waza_engine.results.reading.scores import RunResult, TaskResult
+    from waza_language_server.engine.runs import Event
     from waza_language_server.project.runnable_id import RunnableId
     from waza_language_server.protocol.server import WazaServer
 
 ANSWER_WITHIN_SECONDS = 600.0
+_KINDS = {"passed": "passed", "failed": "failed", "errored": "errored"}
+"""The events that close a task, by its verdict."""
 MAX_RECORDS = 10
 """Result files of one suite that are graded again at once, the newest first."""
 
@@ -60,8 +66,33 @@ async def regrade(ls: WazaServer, target: RunnableId) -> dict[str, Any]:
         for task, found in regraded_tasks(answer, tasks, entries, datetime.now(UTC)):
             ls.session.project.scores.regraded.add(target.suite, task, found)
             graded += 1
+        for event in _events(answer, tasks):
+            tell_event(ls, target, {**event, "regraded": True})
     refresh_scores(ls)
     return {"status": "completed", "tasks": graded, "message": None}
+
+
+def _events(answer: object, asked: Container[str]) -> Iterator[Event]:
+    """Yield what was found as a run tells it: what graders said, and what each task comes to."""
+    for task, found in block(answer, "tasks").items():
+        if task not in asked:
+            continue
+        for grader, said in block(found, "graders").items():
+            if said.get("origin") == "recorded":
+                kept = f"{grader}: as recorded, for judging it again is not free"
+                yield {"kind": "output", "task": task, "grader": grader, "message": kept}
+            yield {
+                "kind": "graded",
+                "task": task,
+                "trial": 1,
+                "grader": grader,
+                "message": said.get("feedback"),
+                **{key: said[key] for key in ("score", "passed", "status", "failures") if key in said},
+            }
+        conclusion = block(found, "conclusion")
+        kind = _KINDS.get(str(conclusion.get("verdict")), "skipped")
+        yield {"kind": kind, "task": task, "conclusion": conclusion}
+    yield {"kind": "ended", "status": "completed", "conclusion": block(answer, "conclusion")}
 
 
 def _records(run: RunResult, target: RunnableId) -> dict[Path, dict[str, TaskResult]]:

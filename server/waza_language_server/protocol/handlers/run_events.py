@@ -66,6 +66,7 @@ def _located(ls: WazaServer, suite: Path, event: Event) -> dict[str, Any]:
         return {"location": location(places.of_task(task))}
     failures = [
         {
+            **failure,
             "message": failure.get("message", ""),
             "location": location(places.of_check(task, grader, failure.get("path", ()))),
         }

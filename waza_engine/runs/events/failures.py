@@ -1,0 +1,27 @@
+"""What does not hold in a verdict, as events tell it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from waza_engine.results.json_values import given
+from waza_engine.results.record import Validation
+
+SHOWN_CHARACTERS = 2000
+_MOST_FAILURES = 20
+
+
+def failures_of(verdict: Validation) -> list[dict[str, Any]]:
+    """Return the first checks that do not hold: the ``path`` to the rule of each, and its ``message``.
+
+    Where a check compares two texts they are ``expected`` and ``actual``.
+    """
+    failed = [check for check in verdict.checks if not check.passed][:_MOST_FAILURES]
+    return [
+        {
+            "path": list(check.path),
+            "message": check.message[:SHOWN_CHARACTERS],
+            **given(expected=check.expected, actual=check.actual),
+        }
+        for check in failed
+    ]
