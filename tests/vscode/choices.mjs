@@ -61,22 +61,12 @@ async function scenario(page) {
   });
 
   await step("the run is as it was chosen", async () => {
-    await list.locator(".monaco-list-row").first().click();
+    const rows = list.locator(".monaco-list-row");
+    await editor.repeatUntil(page, "the list to close", () => rows.first().click({ timeout: 5_000 }), async () => !(await rows.first().isVisible()));
     await editor.waitUntil(page, "results", () => results().length > 0);
     const runs = JSON.parse(fs.readFileSync(results()[0], "utf8")).tasks[0].runs;
     if (runs.length !== 2) throw new Error(`it made ${runs.length} trials`);
     if (!runs.every((run) => fs.existsSync(run.workspace_dir))) throw new Error("no workspace was kept");
-  });
-
-  await step("the palette lists the workspaces that the run has kept", async () => {
-    const row = (text) => list.locator(".monaco-list-row", { hasText: text }).first();
-    await page.keyboard.press("F1");
-    await list.locator("input").first().waitFor();
-    await list.locator("input").first().fill(">Waza: Open Workspace of a Trial");
-    await row("Open Workspace of a Trial").waitFor();
-    await page.keyboard.press("Enter");
-    for (const text of ["one, trial 1", "one, trial 2"]) await row(text).waitFor();
-    await page.keyboard.press("Escape");
   });
 
   await step("the lens of a suite that an agent has run says what the next run will cost and take", async () => {
