@@ -10,10 +10,12 @@ import { play, step } from "./scenario.mjs";
 
 const { values: options } = parseArgs({ options: { python: { type: "string" }, vsix: { type: "string" }, artifacts: { type: "string" } } });
 const workspace = path.join(path.resolve(options.artifacts), "greeter");
-fs.mkdirSync(path.join(workspace, "tasks"), { recursive: true });
+for (const folder of ["tasks", ".vscode"]) fs.mkdirSync(path.join(workspace, folder), { recursive: true });
 const config = "config: {trials_per_task: 1, timeout_seconds: 60, executor: mock, model: none}\n";
 const graders = "graders:\n  - type: text\n    name: speaks\n    config:\n      contains:\n        - hello\n";
 const skill = "---\nname: greeter\ndescription: Greets.\n---\nGreet them.\n";
+// Without verdicts as one types, so that it is the lens that judges again.
+write(".vscode/settings.json", JSON.stringify({ "waza.live.enable": "off" }));
 write("SKILL.md", skill);
 write("eval.yaml", `name: greeter\nskill: greeter\n${config}tasks:\n  - tasks/*.yaml\n${graders}`);
 write("tasks/good.yaml", "id: good\nname: Good\ninputs:\n  prompt: Say hello\n");

@@ -47,7 +47,7 @@ class CodeAction:
     """
 
     title: str
-    kind: Literal["quickfix", "source.fixAll", "refactor.extract", "refactor.rewrite"]
+    kind: Literal["quickfix", "source.fixAll", "refactor.extract", "refactor.inline", "refactor.rewrite"]
     change: WorkspaceEdit
     problems: tuple[Problem, ...]
     preferred: bool = False

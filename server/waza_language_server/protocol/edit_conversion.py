@@ -43,12 +43,13 @@ class FileConverter:
         """Return changes of the very versions they were made for; raises ``OutdatedError``.
 
         Clients that check versions refuse them for others. Operations on files must only be asked of a
-        client that can carry them out (``creates_files``, ``renames_files``).
+        client that can carry them out (``creates_files``, ``renames_files``, ``deletes_files``).
         """
         if self._abilities.versions_edits:
             return types.WorkspaceEdit(document_changes=[*self._document_changes(edit)])
         assert not edit.creations
         assert not edit.renames
+        assert not edit.deletions
         return types.WorkspaceEdit(changes={file.uri: self._text_edits(file) for file in edit.files})
 
     def _document_changes(self, edit: WorkspaceEdit) -> Iterator[DocumentChange]:
@@ -64,6 +65,8 @@ class FileConverter:
             yield types.TextDocumentEdit(types.OptionalVersionedTextDocumentIdentifier(new.uri), [whole])
         for rename in edit.renames:
             yield types.RenameFile(rename.uri, rename.new_uri)
+        for deletion in edit.deletions:
+            yield types.DeleteFile(deletion.uri)
 
     def _text_edits(self, file: FileEdit) -> list[types.TextEdit]:
         return [types.TextEdit(self._range(file.uri, file.text, edit.span), edit.text) for edit in file.edits]

@@ -113,6 +113,7 @@ FEATURES = (
             code_action_kinds=[
                 types.CodeActionKind.QuickFix,
                 types.CodeActionKind.RefactorExtract,
+                types.CodeActionKind.RefactorInline,
                 types.CodeActionKind.RefactorRewrite,
                 types.CodeActionKind.SourceFixAll,
             ],

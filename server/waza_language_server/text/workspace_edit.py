@@ -48,12 +48,23 @@ class FileRename:
 
 
 @dataclass(frozen=True, slots=True)
+class FileDeletion:
+    """A file that goes."""
+
+    uri: str
+
+
+@dataclass(frozen=True, slots=True)
 class WorkspaceEdit:
-    """Edits, then new files, then renames: the edits of a file that is renamed name it as it was called."""
+    """Edits, then new files, then renames: the edits of a file that is renamed name it as it was called.
+
+    Last go the files that are deleted.
+    """
 
     files: tuple[FileEdit, ...] = ()
     creations: tuple[FileCreation, ...] = ()
     renames: tuple[FileRename, ...] = ()
+    deletions: tuple[FileDeletion, ...] = ()
 
     @staticmethod
     def of(places: Iterable[tuple[FilePlace, str]]) -> WorkspaceEdit:

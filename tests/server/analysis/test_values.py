@@ -203,3 +203,10 @@ def test_a_key_in_place_of_the_name_of_its_variable() -> None:
 def test_an_empty_word_is_called_empty() -> None:
     text = f"{TASK}graders:\n  - {{type: code, name: g, config: {{assertions: [x], language: ''}}}}\n"
     assert "`language` cannot be empty; it must be `python` or `javascript`." in drawn(text)
+
+
+def test_what_yaml_1_1_reads_otherwise_is_a_hint() -> None:
+    text = graders("  - type: text\n    name: c\n    config:\n      contains: [no, 12:30, 'on', y]\n")
+    found = [(each.code, text[each.span.start : each.span.end]) for each in problems(text)]
+    assert found == [("yaml-1-1", "no"), ("yaml-1-1", "12:30")]
+    assert 'contains: ["no", 12:30' in fixed(text, "yaml-1-1")

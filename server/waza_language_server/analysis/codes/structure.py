@@ -135,6 +135,15 @@ STRUCTURE_CODES = (
         'id: "007"\nname: T\ninputs:\n  prompt: Go\n',
     ),
     Code(
+        "yaml-1-1",
+        "YAML 1.1 reads this text otherwise",
+        "hint",
+        "`no`, `on` and `12:30` are text in YAML 1.2, which this engine and upstream read. Tools made with "
+        "PyYAML take them for `false`, `true` and 750; in quotes they are text everywhere.",
+        _graders("  - type: text\n    name: c\n    config:\n      contains: [no]\n"),
+        _graders('  - type: text\n    name: c\n    config:\n      contains: ["no"]\n'),
+    ),
+    Code(
         "bounds-reversed",
         "The lower bound is above the upper one",
         "error",

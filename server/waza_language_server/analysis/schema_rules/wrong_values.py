@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
@@ -26,6 +27,9 @@ _TYPE_NAMES = {
     "null": "nothing",
 }
 _SWITCHES = {"yes": "true", "on": "true", "y": "true", "no": "false", "off": "false", "n": "false"}
+_OTHER_SWITCHES = re.compile(r"yes|Yes|YES|no|No|NO|on|On|ON|off|Off|OFF")
+_SIXTIES = re.compile(r"[-+]?[1-9]\d*(?::[0-5]?\d)+")
+"""What YAML 1.1 reads otherwise than 1.2; ``y`` and ``n`` are left alone, for PyYAML leaves them, too."""
 
 
 def wrong_type(subject: Subject, node: Node, shape: Shape, expected: Sequence[str]) -> Problem:
@@ -119,13 +123,34 @@ def typed_as_text(subject: Subject, node: Node, shape: Shape) -> Iterator[Proble
     if node.kind != "scalar" or node.style != "plain" or not len(node.span) or node.green.tag is not None:
         return
     value = resolve_scalar(node.value)
-    if value is None or isinstance(value, str) or shape.enum or shape.kind == "python.assertion":
+    if value is None or shape.enum or shape.kind == "python.assertion":
+        return
+    if isinstance(value, str):
+        yield from _read_otherwise(node, shape)
         return
     if isinstance(value, bool) and "boolean" not in shape.types:
         return
     if not {"string", "number"} <= shape.types or shape.types & {"array", "object"}:
         return
     yield _unquoted(node, "information")
+
+
+def _read_otherwise(node: Node, shape: Shape) -> Iterator[Problem]:
+    """Yield the hint that readers of YAML 1.1 take a text for a switch or for a number to the base of 60.
+
+    Ours and upstream's do not; PyYAML does, and so do tools that are made with it.
+    """
+    if not {"string", "number"} <= shape.types or shape.types & {"array", "object"}:
+        return
+    if _OTHER_SWITCHES.fullmatch(node.value):
+        what = "true" if node.value.lower() in {"yes", "on"} else "false"
+    elif _SIXTIES.fullmatch(node.value):
+        what = "a number"
+    else:
+        return
+    message = f"Readers of YAML 1.1 take `{node.value}` for {what}; put it in quotes."
+    fix = Fix("Put it in quotes", (Edit(node.span, f'"{node.value}"'),))
+    yield Problem("yaml-1-1", node.span, message, "hint", (fix,))
 
 
 def _unquoted(node: Node, severity: Severity) -> Problem:

@@ -37,7 +37,9 @@ async def code_action(ls: WazaServer, params: types.CodeActionParams) -> list[ty
     extract = params.context.only is None or _wants(types.CodeActionKind.RefactorExtract, asked)
     extract = extract and ls.abilities.creates_files
     rewrite = params.context.only is None or _wants(types.CodeActionKind.RefactorRewrite, asked)
-    if not (quick or everything or extract or rewrite):
+    inline = params.context.only is None or _wants(types.CodeActionKind.RefactorInline, asked)
+    inline = inline and ls.abilities.deletes_files
+    if not (quick or everything or extract or inline or rewrite):
         return []
     convert = Converter(document, ls.session.encoding, ls.abilities)
     span = Span(convert.offset(params.range.start), convert.offset(params.range.end))
@@ -53,6 +55,11 @@ async def code_action(ls: WazaServer, params: types.CodeActionParams) -> list[ty
     if extract:
         moved = extract_task(document, workspace, span)
         action = await ls.diagnostics.in_slices(document, moved)
+        found += [action] if action is not None else []
+    if inline:
+        from waza_language_server.features.inline_task import inline_task
+
+        action = await ls.diagnostics.in_slices(document, inline_task(document, workspace, span))
         found += [action] if action is not None else []
     if rewrite:
         found += await ls.diagnostics.in_slices(document, _rewritings(document, workspace, span)) or ()
