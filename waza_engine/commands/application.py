@@ -311,6 +311,25 @@ def bisect(
     raise typer.Exit(bisect_command(eval_file, task, results or (), output_format.value))
 
 
+@application.command(short_help="Show the last runs of a suite over time.")
+def history(
+    eval_file: Annotated[
+        Path, typer.Argument(metavar="EVAL", help="The eval.yaml, or the directory it is in.")
+    ] = Path(),
+    last: Annotated[int, typer.Option(min=1, metavar="NUMBER", help="How many runs are shown.")] = 10,
+    output_format: Annotated[
+        ReportFormat, typer.Option("-f", "--format", help="Text for people, or one object.")
+    ] = ReportFormat.TEXT,
+) -> None:
+    """Show the last runs of a suite: scores over time, flaky tasks, and since which run a task is red.
+
+    Exit code 0: shown. 2: there are no results.
+    """
+    from waza_engine.commands.history import history_command
+
+    raise typer.Exit(history_command(eval_file, last, output_format.value))
+
+
 _WRONG_USE = 2
 
 

@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.command_line import engine
+from tests.engine.suites import GREETS, run, task, write_suite
+from waza_engine.results.reports.trend import sparkline
+
+
+def three_runs(directory: Path) -> tuple[Path, list[Path]]:
+    """Return a suite whose task passed once, and then no more; and its results."""
+    files: list[Path] = []
+    for prompt in ("Say hello", "Say bye", "Bye"):
+        suite = write_suite(directory, {"a": task("a", prompt=prompt)}, graders=GREETS)
+        report, _ = run(suite)
+        assert report.results_file is not None
+        files.append(report.results_file)
+    return directory / "eval.yaml", files
+
+
+def test_the_history_has_each_task_over_the_runs(tmp_path: Path) -> None:
+    suite, files = three_runs(tmp_path)
+    found = json.loads(engine("history", suite, "--format", "json").stdout)
+    assert {each["file"] for each in found["runs"]} == {file.name for file in files}
+    (only,) = found["tasks"]
+    assert (only["passed"], only["judged"], sorted(only["scores"])) == (1, 3, [0.0, 0.0, 1.0])
+
+
+def test_a_red_task_says_since_which_run(tmp_path: Path) -> None:
+    suite, files = three_runs(tmp_path)
+    for number, file in enumerate(files):
+        document = json.loads(file.read_text("utf-8"))
+        document["timestamp"] = f"2026-11-0{number + 1}T10:00:00+00:00"
+        file.write_text(json.dumps(document), "utf-8")
+    history = files[0].with_name("history.jsonl")
+    entries = [json.loads(line) for line in history.read_text("utf-8").splitlines()]
+    for entry in entries:
+        entry["timestamp"] = f"2026-11-0{[file.name for file in files].index(entry['file']) + 1}"
+    history.write_text("".join(f"{json.dumps(entry)}\n" for entry in entries), "utf-8")
+    (only,) = json.loads(engine("history", suite, "--format", "json").stdout)["tasks"]
+    assert (only["scores"], only["red_since"]) == ([1.0, 0.0, 0.0], files[1].name)
+    assert f"red since {files[1].name}" in engine("history", suite).stdout
+    assert "█▁▁" in engine("history", suite).stdout
+
+
+def test_a_suite_that_never_ran_has_no_history(tmp_path: Path) -> None:
+    done = engine("history", write_suite(tmp_path, {"a": task("a")}))
+    assert (done.returncode, "has no results yet" in done.stderr) == (2, True)
+
+
+def test_a_sparkline_has_a_dot_where_nothing_was_judged() -> None:
+    assert sparkline([0.0, 0.5, None, 1.0]) == "▁▅·█"

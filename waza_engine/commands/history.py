@@ -1,0 +1,72 @@
+"""``waza-engine history``: the last runs of a suite, and each task over them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from rich import box
+from rich.table import Table
+
+from waza_engine.commands.printer import Part, Printer
+from waza_engine.results.json_values import plain
+from waza_engine.results.places import results_directory
+from waza_engine.results.reading.recordings import Recording, RecordingError, read_recording
+from waza_engine.results.reports.trend import sparkline, trend
+from waza_engine.results.writing.history import read_history
+from waza_engine.runs.loading.discovery import eval_file_of
+from waza_engine.runs.loading.suite import SuiteError
+from waza_engine.terminal import complain, say_json
+
+SHOWN, NO_HISTORY = 0, 2
+
+
+def history_command(eval_file: Path, most: int, output_format: str) -> int:
+    """Print the last runs of a suite, ``most`` at most; return the exit code."""
+    try:
+        path = eval_file_of(eval_file)
+    except SuiteError as error:
+        complain(str(error))
+        return NO_HISTORY
+    recordings = list(_recordings(path, most))
+    if not recordings:
+        complain(f"{path} has no results yet; run it with `waza-engine run {path}`.")
+        return NO_HISTORY
+    found = trend(recordings)
+    if output_format == "json":
+        say_json(plain(found))
+    else:
+        _tell(found)
+    return SHOWN
+
+
+def _recordings(path: Path, most: int) -> Iterator[Recording]:
+    """Yield the newest runs that can be read, oldest first."""
+    own = [entry for entry in read_history(path.parent) if Path(entry.eval_file).name in ("", path.name)]
+    for entry in own[-most:]:
+        try:
+            yield read_recording(results_directory(path.parent) / entry.file)
+        except RecordingError as error:
+            complain(f"warning: {error}")
+
+
+def _tell(found: dict[str, Any]) -> None:
+    printer = Printer()
+    runs = found["runs"]
+    printer.line(
+        (sparkline([run["score"] for run in runs]), "bold"),
+        f"  the last {len(runs)} runs, {runs[0]['started'][:10]} to {runs[-1]['started'][:10]}",
+    )
+    table = Table(box=box.SIMPLE, pad_edge=False)
+    for column in ("task", "scores", "passed", ""):
+        table.add_column(column, no_wrap=column == "scores")
+    printer.table(table, _rows(found))
+
+
+def _rows(found: dict[str, Any]) -> Iterator[list[Part]]:
+    for task in found["tasks"]:
+        words = ["flaky"] if task["flaky"] else []
+        words += [f"red since {task['red_since']}"] if task["red_since"] else []
+        said: Part = (", ".join(words), "red" if task["red_since"] else "yellow")
+        yield [task["id"], sparkline(task["scores"]), f"{task['passed']}/{task['judged']}", said]
