@@ -162,6 +162,11 @@ async def test_a_client_that_asks_for_options_has_a_lens_for_it_and_runs_with_th
             folders = {run["workspace_dir"] for run in task["runs"]}
             assert len(folders) == 2
             assert all(map(os.path.isdir, folders))
+        found: Any = await editor.protocol.send_request_async("waza/resultDocument", {"id": f"{suite}::one"})
+        kept = [run["workspace_dir"] for task in written["tasks"][:1] for run in task["runs"]]
+        assert [(each.task, each.trial, each.path) for each in found.workspaces] == [
+            ("one", number, path) for number, path in enumerate(kept, 1)
+        ]
 
 
 async def test_scores_and_lenses_are_drawn_again_when_a_run_ends(suite: Path) -> None:

@@ -1,19 +1,29 @@
 // What a person does and sees in the text editor of a VS Code page.
 
-/** Opens a file of the workspace by name and waits until its text is drawn. */
+/** Opens a file of the workspace by name, or by the end of its path, and waits until its text is drawn. */
 export async function openFile(page, name, expectedText) {
-  await page.keyboard.press("Control+P");
   const input = page.locator(".quick-input-widget input:not([type=checkbox])");
-  await input.waitFor();
-  await input.fill(name);
-  await page.locator(".quick-input-list .monaco-list-row", { hasText: name.split("/").at(-1) }).first().waitFor();
-  await page.keyboard.press("Enter");
-  await waitForLine(page, expectedText);
+  const rows = page.locator(".quick-input-list .monaco-list-row", { hasText: name.split("/").at(-1) });
+  const wanted = name.includes("/") ? rows.filter({ hasText: name.split("/").at(-2) }).first() : rows.first();
+  const choose = async () => {
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("Control+P");
+    await input.waitFor({ timeout: 10_000 });
+    await input.fill(name);
+    await wanted.waitFor({ timeout: 20_000 });
+    await wanted.click({ timeout: 10_000 });
+  };
+  await repeatUntil(page, `${name} to open`, choose, () => hasLine(page, expectedText));
 }
 
 /** Waits until a line that contains `text` is on the screen. */
 export async function waitForLine(page, text) {
-  await page.waitForFunction(
+  await waitUntil(page, `the line "${text}"`, () => hasLine(page, text));
+}
+
+/** Whether a line that contains `text` is on the screen. */
+function hasLine(page, text) {
+  return page.evaluate(
     (wanted) =>
       [...document.querySelectorAll(".editor-instance .view-line")].some((line) =>
         line.textContent.replaceAll("\u00a0", " ").includes(wanted),
@@ -58,7 +68,8 @@ export async function waitForNoSquiggle(page, lineText, token) {
   await waitUntil(page, `no squiggle under "${token}"`, async () => (await squigglesUnder(page, lineText, token)).length === 0);
 }
 
-async function squigglesUnder(page, lineText, token) {
+/** The squiggles that lie under `token` and are as wide as it is. */
+export async function squigglesUnder(page, lineText, token) {
   const box = await boxOf(page, lineText, token);
   const drawn = await page.evaluate(() =>
     [...document.querySelectorAll(".editor-instance [class*='squiggly-']")].map((mark) => {

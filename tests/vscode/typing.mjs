@@ -44,9 +44,14 @@ async function scenario(page) {
   await step("a half-typed key is not red while the cursor is there, and red when it is saved", async () => {
     await page.keyboard.press("Enter");
     await page.keyboard.type("weig", { delay: 40 });
-    await page.keyboard.press("Escape");
-    await page.waitForTimeout(1_000);
-    await editor.waitForNoSquiggle(page, "weig", "weig");
+    const retype = async () => {
+      // What formats a new line may come behind what was typed meanwhile, and is an edit of its own.
+      await page.keyboard.press("Backspace");
+      await page.keyboard.type("g");
+      await page.keyboard.press("Escape");
+      await page.waitForTimeout(1_000);
+    };
+    await editor.repeatUntil(page, "no squiggle", retype, async () => (await editor.squigglesUnder(page, "weig", "weig")).length === 0);
     await saved(page, "tasks/one.yaml", "    weig");
     await editor.waitForSquiggle(page, "weig", "weig");
   });

@@ -25,6 +25,7 @@ import { runEnvironment, runOptions } from "./runSettings";
 import { Runs } from "./runs";
 import { RunStatusBar } from "./runStatus";
 import { resolveServer } from "./serverEnvironment";
+import { openWorkspace } from "./trialWorkspaces";
 import { Status } from "./status";
 import { measureStrength } from "./strength";
 import { TestExplorer } from "./testing/explorer";
@@ -140,6 +141,14 @@ export function activate(context: vscode.ExtensionContext): void {
                 tellNothing();
             } else {
                 await results.compare(id);
+            }
+        }),
+        command("openWorkspace", async (given: unknown) => {
+            const id = chosenItem(given) ?? (await chosenInEditor(server, "cursor"));
+            if (id === undefined) {
+                tellNothing();
+            } else {
+                await openWorkspace(server.running, id);
             }
         }),
         command("chooseExecutor", () => chooseExecutor(context)),

@@ -38,7 +38,7 @@ export class ResultDocuments implements vscode.TextDocumentContentProvider, vsco
 
     /** Shows the result of what an id names; that of a trial or a grader is on the page of its task. */
     async open(item: string): Promise<void> {
-        const uri = pageOf(resultOf(item));
+        const uri = pageOf(recordedOf(item));
         this.changed.fire(uri);
         try {
             await vscode.commands.executeCommand("markdown.showPreview", uri);
@@ -49,7 +49,7 @@ export class ResultDocuments implements vscode.TextDocumentContentProvider, vsco
 
     /** Shows an earlier run of what an id names beside its newest one; asks which when there are several. */
     async compare(item: string): Promise<void> {
-        const id = resultOf(item);
+        const id = recordedOf(item);
         const runs = (await this.client()?.sendRequest<RecordedRun[]>("waza/recordedRuns", { id })) ?? [];
         const [newest, ...earlier] = runs;
         if (newest === undefined || earlier.length === 0) {
@@ -83,8 +83,8 @@ export class ResultDocuments implements vscode.TextDocumentContentProvider, vsco
     }
 }
 
-/** The id of the suite or task whose page tells of an item. */
-function resultOf(item: string): string {
+/** The id of the suite or the task whose record has what an item is: a trial, a grader or a prompt. */
+export function recordedOf(item: string): string {
     const [suite, task] = runnableOf(item).split("#", 1)[0]?.split("::") ?? [];
     return task === undefined || task === "" ? (suite ?? "") : `${suite ?? ""}::${task}`;
 }

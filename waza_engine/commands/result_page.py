@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from waza_engine.commands.records import record_of
 from waza_engine.masking import masked
 from waza_engine.results.attachments import with_attachments
 from waza_engine.results.codec.runs import run_of
 from waza_engine.results.conclusion import conclude
+from waza_engine.results.places import KEPT_PREFIX
 from waza_engine.results.reading.newest_scores import result_files
 from waza_engine.results.reading.recordings import Recording, RecordingError, read_recording
+from waza_engine.results.record import RunOutcome
 from waza_engine.results.reports.result_page import result_page
 from waza_engine.runs.loading.suite import SuiteError, load_suite
 from waza_engine.spec.problems import SuiteFileError
@@ -20,8 +24,10 @@ _MOST_RECORDS = 50
 """Older records in which a task is looked for."""
 
 
-def recorded_page(path: Path, task: str | None, suite: Path | None = None) -> dict[str, str]:
+def recorded_page(path: Path, task: str | None, suite: Path | None = None) -> dict[str, Any]:
     """Return the page of a result file, or of the newest run of a suite, as ``markdown``.
+
+    ``workspaces`` are those that the run has kept and that are still there, ``{task, trial, path}`` each.
 
     With a task, it is the newest run that had it. ``suite`` has the prompts of a result file that has none.
     Raises ``RecordingError`` when there is none.
@@ -32,7 +38,17 @@ def recorded_page(path: Path, task: str | None, suite: Path | None = None) -> di
     record = recording.path
     run = run_of(with_attachments(recording.document, record))
     page = result_page(run.header, conclude(run), _prompts(suite or path), task)
-    return {"record": str(record), "markdown": masked(page)}
+    kept = [found for found in _workspaces(run) if task in (None, found["task"])]
+    return {"record": str(record), "markdown": masked(page), "workspaces": kept}
+
+
+def _workspaces(run: RunOutcome) -> Iterator[dict[str, Any]]:
+    """Yield the folders that a run has kept: a record may name any folder, and only ours are opened."""
+    for task in run.tasks:
+        for trial in task.trials:
+            place = Path(trial.workspace)
+            if place.name.startswith(KEPT_PREFIX) and place.is_absolute() and place.is_dir():
+                yield {"task": task.id, "trial": trial.number, "path": str(place)}
 
 
 def recorded_runs(path: Path, task: str | None) -> list[dict[str, str]]:

@@ -27,6 +27,10 @@ def file_segment(model: str) -> str:
     return re.sub(r"[/\\: ]", "-", model)
 
 
+KEPT_PREFIX = "waza-kept-"
+"""How the names of workspaces begin that are to stay, in the temporary directory."""
+
+
 def workspace_prefix(process: int) -> str:
     """Return how the names of the workspaces of a process begin, in the temporary directory."""
     return f"waza-{process}-"

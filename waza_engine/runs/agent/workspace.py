@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from waza_engine.executors.base import WorkspaceFile
 from waza_engine.files import copy_file, write_bytes
-from waza_engine.results.places import workspace_prefix
+from waza_engine.results.places import KEPT_PREFIX, workspace_prefix
 from waza_engine.runs.agent.repositories import RepositoryError, check_out
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
@@ -138,7 +138,7 @@ def _missing(code: str, root: Path, written: str, key: str, where: str) -> Itera
 @contextlib.contextmanager
 def _directory(*, keep: bool = False) -> Generator[Path]:
     # What a killed process leaves is found by its number; what is to be kept is never taken for that.
-    prefix = "waza-kept-" if keep else workspace_prefix(os.getpid())
+    prefix = KEPT_PREFIX if keep else workspace_prefix(os.getpid())
     try:
         directory = Path(tempfile.mkdtemp(prefix=prefix)).resolve()
     except OSError as error:

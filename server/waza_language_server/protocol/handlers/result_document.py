@@ -26,7 +26,11 @@ async def result_document(ls: WazaServer, params: ResultDocumentParams) -> dict[
             raise refused(f"{params.record:.300} is no recorded run of {target.suite}.")
         question |= {"path": params.record, "suite": str(target.suite)}
     answer = await _ask(ls, "result.page", question)
-    return {"markdown": answer["markdown"], "resultsFile": answer["record"]}
+    return {
+        "markdown": answer["markdown"],
+        "resultsFile": answer["record"],
+        "workspaces": answer["workspaces"],
+    }
 
 
 async def recorded_runs(ls: WazaServer, params: RecordedRunsParams) -> list[dict[str, Any]]:

@@ -1,0 +1,79 @@
+"""How long an edit takes to become a verdict: from ``live.update`` to the verdicts of the grader on the wire.
+
+``python -m tests.bench.live`` starts an engine for a suite of 10 tasks and one of 200, with five graders and
+three recorded trials each, edits one grader after the other, and prints p50 and p95 in milliseconds by grader
+type, the memory of the engine with its workers, and how long a record of 100 MB takes to open.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import time
+from pathlib import Path
+from statistics import quantiles
+
+import psutil
+
+from tests.engine.serve.client import Engine
+from tests.live.bed import recorded_bed
+
+GRADERS = {
+    "text": "- {{type: text, name: text, config: {{regex_match: ['hello{0}']}}}}",
+    "code": '- {{type: code, name: code, config: {{assertions: ["len(output) > {0}"]}}}}',
+    "tool_calls": "- {{type: tool_calls, name: tool_calls, config: {{max_calls: {0}}}}}",
+    "json_schema": "- {{type: json_schema, name: json_schema, config: {{schema: {{minProperties: {0}}}}}}}",
+    "diff": "- {{type: diff, name: diff, config: {{expected_files: [{{path: main.py,contains: ['{0}']}}]}}}}",
+}
+SIZES = (10, 200)
+EDITS = 40
+LARGE_BYTES = 100_000_000
+
+
+def main() -> None:
+    """Print the figures."""
+    for size in SIZES:
+        with tempfile.TemporaryDirectory() as folder:
+            path, record = recorded_bed(Path(folder) / "suite", _graders(), tasks=size, trials=3)
+            edits(size, path, record)
+    with tempfile.TemporaryDirectory() as folder:
+        path, record = recorded_bed(Path(folder) / "suite", _graders(), tasks=10, trials=3)
+        document = json.loads(record.read_text("utf-8"))
+        runs = [run for task in document["tasks"] for run in task["runs"]]
+        for run in runs:
+            run["final_output"] += "\n" + "word " * (LARGE_BYTES // len(runs) // 5)
+        record.write_text(json.dumps(document), "utf-8")
+        print(f"a record of {record.stat().st_size / 1e6:.0f} MB")  # noqa: T201
+        edits(10, path, record)
+
+
+def edits(size: int, path: Path, record: Path) -> None:
+    """Print what edits of each grader take."""
+    head = path.read_text("utf-8").partition("graders:")[0]
+    with Engine() as engine:
+        started = time.perf_counter()
+        session = engine.request("live.open", record=str(record), suite=str(path))["result"]["session"]
+        print(f"{size} tasks: opened in {time.perf_counter() - started:.2f} s")  # noqa: T201
+        engine.request("live.update", session=session)
+        for name in GRADERS:
+            times: list[float] = []
+            for number in range(1, EDITS + 1):
+                text = f"{head}graders:\n{_graders(**{name: number})}"
+                started = time.perf_counter()
+                answer = engine.request("live.update", session=session, overlays={str(path): text})["result"]
+                times.append((time.perf_counter() - started) * 1000)
+                assert answer["status"] == "judged", answer
+            cuts = quantiles(times[1:], n=20)
+            print(f"  {name}: p50 {cuts[9]:.1f} ms, p95 {cuts[18]:.1f} ms")  # noqa: T201
+        family = [psutil.Process(engine.process.pid)]
+        family += family[0].children(recursive=True)
+        memory = sum(process.memory_info().rss for process in family) / 1e6
+        print(f"  memory of the engine and its {len(family) - 1} workers: {memory:.0f} MB")  # noqa: T201
+
+
+def _graders(**numbers: int) -> str:
+    return "".join(f"{grader.format(numbers.get(name, 0))}\n" for name, grader in GRADERS.items())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,42 @@
+/** The folders in which the agent worked, where a run was asked to keep them. */
+
+import * as vscode from "vscode";
+import type { LanguageClient } from "vscode-languageclient/node";
+import { plain } from "./messages";
+import { recordedOf } from "./resultDocuments";
+
+/** A folder that a trial has left; see docs/protocol.md. */
+interface TrialWorkspace {
+    readonly task: string;
+    readonly trial: number;
+    readonly path: string;
+}
+
+/** Opens the workspace of a trial of what an id names in a window of its own; of several the person chooses one. */
+export async function openWorkspace(client: LanguageClient | undefined, item: string): Promise<void> {
+    const found = client === undefined ? [] : await workspacesOf(client, recordedOf(item));
+    const trial = /#trial-(\d+)/u.exec(item)?.[1];
+    const meant = trial === undefined ? found : found.filter((each) => each.trial === Number(trial));
+    if (found.length === 0) {
+        void vscode.window.showInformationMessage("The last run has kept no workspace; run it with “Keep workspaces”.");
+        return;
+    }
+    const rows = (meant.length > 0 ? meant : found).map((each) => ({
+        label: `${each.task}, trial ${String(each.trial)}`,
+        description: each.path,
+        each,
+    }));
+    const chosen = rows.length === 1 ? rows[0] : await vscode.window.showQuickPick(rows, { title: "Open the workspace of a trial" });
+    if (chosen !== undefined) {
+        await vscode.commands.executeCommand("vscode.openFolder", vscode.Uri.file(chosen.each.path), { forceNewWindow: true });
+    }
+}
+
+async function workspacesOf(client: LanguageClient, id: string): Promise<readonly TrialWorkspace[]> {
+    try {
+        return (await client.sendRequest<{ workspaces: TrialWorkspace[] }>("waza/resultDocument", { id })).workspaces;
+    } catch (error) {
+        void vscode.window.showErrorMessage(plain(error instanceof Error ? error.message : String(error)));
+        return [];
+    }
+}
