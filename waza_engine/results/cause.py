@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from waza_engine.results.task_conclusion import TaskConclusion
 
 CauseKind = Literal["skill", "test", "environment", "not known"]
-"""``skill``: the answer is wrong, as far as its graders tell. ``test``: a grader broke. ``environment``: the agent, its provider or a file failed. ``not known``: the record does not tell."""
+"""``skill``: the answer is wrong, as far as its graders tell. ``test``: a grader broke. ``environment``: the
+agent, its provider or a file failed. ``not known``: the record does not tell."""
 
 _SHOWN = 200
 _LEAST_TRIALS = 2
