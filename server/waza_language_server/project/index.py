@@ -112,7 +112,7 @@ class Project:
         return self.disk.once((self, "eval names", folder), lambda: self._eval_names(path))
 
     def _eval_names(self, path: Path) -> tuple[str, ...]:
-        config = self._config_of(path)
+        config = self.config_of(path)
         configured = self._eval_name_of(config) if config is not None else None
         return (configured, *EVAL_NAMES) if configured else EVAL_NAMES
 

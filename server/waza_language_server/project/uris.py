@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+from functools import lru_cache
 from pathlib import Path
 from urllib.parse import quote, unquote_to_bytes, urlsplit
 
@@ -14,6 +15,7 @@ LONGEST_NAME = 255
 _DRIVE = re.compile(r"/[A-Za-z]:")
 
 
+@lru_cache(maxsize=1024)
 def path_of(uri: str) -> Path | None:
     """Return the path of a ``file:`` URI, None for a document that is on no disk (``untitled:``).
 
