@@ -29,6 +29,9 @@ from waza_language_server.syntax.nodes import Green, Node, refers_elsewhere
 from waza_language_server.text.edit import Edits, Fix
 from waza_language_server.text.span import Span
 
+_STEPS_AT_ONCE = 64
+"""Of one item: a pause costs as much as a step of a rule, and each item ends with one anyway."""
+
 Memory = WeakKeyDictionary[Green, dict[SchemaName, tuple[Problem, ...]]]
 _kept: WeakKeyDictionary[Catalog, Memory] = WeakKeyDictionary()
 """What was found in a grader entry, as seen from its start, by schemas, entry and kind of document."""
@@ -63,11 +66,11 @@ def _problems_below(view: FileView, node: Node, shape: Shape) -> Found:
 def _looked_at(view: FileView, shape: Shape, fresh: dict[object, list[Problem]], item: Node) -> Steps[bool]:
     """Return whether there is a problem in an item of a list, and add what was found to ``fresh``."""
     found: list[Problem] = []
-    for problem in _problems_below(view, item, shape):
-        if problem is None:
-            yield
-        else:
+    for number, problem in enumerate(_problems_below(view, item, shape)):
+        if problem is not None:
             found.append(problem)
+        elif number >= _STEPS_AT_ONCE:
+            yield
     fresh[item.step] = found
     return bool(found)
 

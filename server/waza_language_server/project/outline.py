@@ -254,9 +254,11 @@ def _tools(root: Node) -> Iterator[str]:
 def _tools_in(place: Node | None) -> Iterator[str]:
     if place is None or place.target.kind != "mapping":
         return
+    present = place.target.key_names
     for key in _TOOL_LISTS:
-        yield from _tool_list(place.target.get(key))
-    for item in _mappings(place.target.get("expect")):
+        if key in present:
+            yield from _tool_list(place.target.get(key))
+    for item in _mappings(place.target.get("expect") if "expect" in present else None):
         yield word(item.get("tool")) or word(item.get("name")) or ""
 
 

@@ -56,6 +56,7 @@ _FEW_CHILDREN = 64
 """In mappings up to this size a key is found as fast without an index."""
 _known_keys: WeakKeyDictionary[Green, Mapping[str, int]] = WeakKeyDictionary()
 _known_anchors: WeakKeyDictionary[Green, Mapping[str, tuple[int, ...]]] = WeakKeyDictionary()
+_known_references: WeakKeyDictionary[Green, bool] = WeakKeyDictionary()
 
 
 @frozen(eq=False)
@@ -194,13 +195,18 @@ class Node:
         for key in keys:
             if node is None:
                 return None
-            node = node.target
-            if isinstance(key, int):
-                node = node._item(key)
-            else:
-                entry = node.entry(key)
-                node = entry.value if entry else None
+            if node.green.kind == "alias":
+                node = node.target
+            node = node._item(key) if isinstance(key, int) else node._value(key)
         return node
+
+    def _value(self, key: str) -> Node | None:
+        """Return the value of the first entry with this key: as ``entry`` does, without making the key."""
+        green = self.green
+        if green.kind != "mapping":
+            return None
+        index = _position(green, key)
+        return None if index is None else self._child(green.children[index + 1], key)
 
     def _item(self, index: int) -> Node | None:
         children = self.green.children
@@ -322,12 +328,19 @@ def _anchors(root: Green) -> Mapping[str, tuple[int, ...]]:
 
 def refers_elsewhere(green: Green) -> bool:
     """Whether an alias stands in a node: then its meaning depends on text outside."""
+    known = _known_references.get(green)
+    if known is None:
+        known = _known_references[green] = _has_alias(green)
+    return known
+
+
+def _has_alias(green: Green) -> bool:
     stack = [green]
     while stack:
         node = stack.pop()
         if node.kind == "alias":
             return True
-        stack.extend(placed.green for placed in node.children)
+        stack.extend([placed.green for placed in node.children])
     return False
 
 
