@@ -9,10 +9,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Self
 
-from waza_engine.assertions.workers import JAVASCRIPT, MEMORY_BYTES, PYTHON, AssertionOutcome, Language
+from waza_engine.assertions.workers import (
+    JAVASCRIPT,
+    MEMORY_BYTES,
+    PYTHON,
+    AssertionOutcome,
+    ExplainedAssertion,
+    Language,
+)
 from waza_engine.processes.workers import WorkerLostError, WorkerPool, WorkersClosedError
 
-__all__ = ["DEADLINE_SECONDS", "MEMORY_BYTES", "AssertionEvaluator", "AssertionOutcome"]
+__all__ = ["DEADLINE_SECONDS", "MEMORY_BYTES", "AssertionEvaluator", "AssertionOutcome", "ExplainedAssertion"]
 
 DEADLINE_SECONDS = 5.0
 _LANGUAGES: Mapping[str, Language] = {"python": PYTHON, "javascript": JAVASCRIPT}
@@ -60,6 +67,29 @@ class AssertionEvaluator:
         except WorkersClosedError:
             raise RuntimeError("the assertion evaluator is closed") from None
         return outcomes
+
+    def explain(
+        self,
+        assertions: Sequence[str],
+        context: Mapping[str, Any],
+        language: Literal["python", "javascript"] = "python",
+    ) -> ExplainedAssertion:
+        """Evaluate the last of some assertions, and tell what its parts come to.
+
+        The earlier ones count for the names that they bind. Raises what ``evaluate`` raises.
+        """
+        spoken, last = _LANGUAGES[language], assertions[-1]
+        replay = [text for text in assertions[:-1] if spoken.binds(text)]
+        request = {"context": dict(context), "assertions": [last], "replay": replay, "explain": True}
+        preparation = self._pool.deadline_seconds * len(replay)
+        try:
+            with self._pool.turn(), self._pool.borrowed(spoken.program) as worker:
+                (answer,) = worker.ask(request, 1, preparation_seconds=preparation)
+                return ExplainedAssertion.of(answer)
+        except WorkerLostError as lost:
+            return ExplainedAssertion(self._outcome(lost, spoken))
+        except WorkersClosedError:
+            raise RuntimeError("the assertion evaluator is closed") from None
 
     def close(self) -> None:
         """End every worker, also those that are evaluating; can be called twice."""
