@@ -190,20 +190,18 @@ class _Parts:
             elif isinstance(child, ast.expr) and not isinstance(child, ast.Slice):
                 setattr(node, name, self._part(child, chained))
             elif isinstance(child, list):
-                child[:] = [
-                    self._part(x, chained) if _is_value(x) else self._below(x, chained) for x in child
-                ]
+                items: list[Any] = getattr(node, name)
+                for position, item in enumerate(items):
+                    items[position] = self._item(item, chained)
             elif isinstance(child, ast.AST):
                 self._descend(child, chained)
 
-    def _below(self, node: Any, chained: set[int]) -> Any:
+    def _item(self, node: Any, chained: set[int]) -> Any:
+        if isinstance(node, ast.expr) and not isinstance(node, ast.Starred | ast.Slice):
+            return self._part(node, chained)
         if isinstance(node, ast.AST):
             self._descend(node, chained)
         return node
-
-
-def _is_value(node: Any) -> bool:
-    return isinstance(node, ast.expr) and not isinstance(node, ast.Starred | ast.Slice)
 
 
 def _clauses(node: ast.expr) -> list[ast.expr]:

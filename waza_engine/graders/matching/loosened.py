@@ -71,7 +71,7 @@ def longest_beginning(
     """Return the longest beginning of a pattern that occurs in a text, and where; None when none does."""
     pieces = _PIECES.findall(pattern) if len(pattern) <= LONGEST else []
     try:
-        if not pieces or "|" in pieces or check_syntax(pattern) == "python":
+        if not pieces or _has_alternatives(pieces) or check_syntax(pattern) == "python":
             return None
     except PatternError:
         return None
@@ -81,6 +81,16 @@ def longest_beginning(
         if place is not None:
             return (beginning, place) if place[1] - place[0] >= LEAST_BEGINNING else None
     return None
+
+
+def _has_alternatives(pieces: Sequence[str]) -> bool:
+    """Tell whether the pattern as a whole is one of several, so that no part of it comes first."""
+    depth = 0
+    for piece in pieces:
+        depth += (piece == "(") - (piece == ")")
+        if piece == "|" and not depth:
+            return True
+    return False
 
 
 def _place(pattern: str, text: str, *, ignore_case: bool) -> tuple[int, int] | None:
