@@ -52,7 +52,7 @@ def rewritten_values(document: Document, workspace: Workspace, selected: Span) -
 
 def _split(document: Document, node: Node) -> Iterator[CodeAction]:
     kind = language_kind_of(node, _ASSERTION)
-    if kind not in _CONJUNCTS:
+    if kind is None or kind not in _CONJUNCTS:
         return
     scalar = ScalarMap.of(document.text, node)
     parts = _CONJUNCTS[kind](scalar.value)
