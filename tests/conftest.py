@@ -26,9 +26,29 @@ LONGEST = (
 )
 
 
+# They drive whole programs by gestures and signals, some of which a busy machine loses.
+DRIVES_PROGRAMS = (
+    "tests/agents/",
+    "tests/editors/",
+    "tests/engine/executors/",
+    "tests/engine/faults/",
+    "tests/engine/serve/",
+    "tests/hostile/",
+    "tests/live/",
+    "tests/protocol/",
+    "tests/vscode/",
+)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the files that take longest, then with those whose needs are installed meanwhile."""
+    """Begin with the files that take longest, then with those whose needs are installed meanwhile.
+
+    What drives whole programs is tried three times, and the summary lists what was tried again.
+    """
     items.sort(key=lambda item: (_file_of(item) not in LONGEST, item.path.parent.name not in ROOMS))
+    for item in items:
+        if item.nodeid.startswith(DRIVES_PROGRAMS):
+            item.add_marker(pytest.mark.flaky(reruns=2))
 
 
 def _file_of(item: pytest.Item) -> str:
