@@ -192,5 +192,5 @@ def grader_answer(now: GraderResult, recorded: GraderResult | None, verdicts: Se
             for check in now.checks
         ],
         "recorded": None if recorded is None else {"score": recorded.score, "passed": recorded.passed},
-        **given(failures=next(filter(None, map(failures_of, verdicts)), [])),
+        **given(failures=next((found for found in map(failures_of, verdicts) if found), None)),
     }
