@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -61,4 +62,4 @@ def _below(document: Document, node: Node, path: tuple[str | int, ...]) -> Itera
 
 
 if __name__ == "__main__":
-    print(json.dumps(used_names(), indent=1))
+    sys.stdout.write(json.dumps(used_names(), indent=1) + "\n")

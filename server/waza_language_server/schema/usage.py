@@ -1,6 +1,6 @@
-"""What authors write: the keys of each mapping and the grader types, by the number of public files that use them.
+"""What authors write: the keys of each mapping and the grader types, by how many public files use them.
 
-``usage.json`` is counted by ``python -m tests.corpus.usage``; lists of completion begin with what is used most.
+``usage.json`` is counted by ``python -m tests.corpus.usage``; completion begins with what is used most.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ UNUSED = 999
 
 
 def section_of(document_kind: str, path: Sequence[str | int], root: Node | None) -> str:
-    """Return which mapping stands at a path: ``eval.config``, ``task.inputs.files``, ``grader.text.config``."""
+    """Return which mapping stands at a path, such as ``eval.config`` or ``grader.text.config``."""
     node = root.target if root is not None else None
     keys = [document_kind]
     for step in path:
@@ -44,7 +44,5 @@ def usage_rank(section: str, name: str) -> int:
 @cache
 def _ranks() -> Mapping[str, Mapping[str, int]]:
     text = files(__package__).joinpath("usage.json").read_text("utf-8")
-    return {
-        section: {name: rank for rank, name in enumerate(names)}
-        for section, names in json.loads(text).items()
-    }
+    counted: dict[str, list[str]] = json.loads(text)
+    return {section: {name: rank for rank, name in enumerate(names)} for section, names in counted.items()}
