@@ -29,7 +29,7 @@ def used_names() -> dict[str, list[str]]:
         for section, name in _names_in(project, file):
             files_with[section][name] += 1
     return {
-        section: [name for name, files in sorted(names.items(), key=lambda item: (-item[1], item[0]))]
+        section: [name for name, _ in sorted(names.items(), key=lambda item: (-item[1], item[0]))]
         for section, names in sorted(
             (section, {name: files for name, files in counted.items() if files >= RARE})
             for section, counted in files_with.items()

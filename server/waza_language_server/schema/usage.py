@@ -43,6 +43,6 @@ def usage_rank(section: str, name: str) -> int:
 
 @cache
 def _ranks() -> Mapping[str, Mapping[str, int]]:
-    text = files(__package__).joinpath("usage.json").read_text("utf-8")
+    text = files("waza_language_server.schema").joinpath("usage.json").read_text("utf-8")
     counted: dict[str, list[str]] = json.loads(text)
     return {section: {name: rank for rank, name in enumerate(names)} for section, names in counted.items()}
