@@ -559,6 +559,7 @@ READS_OTHERWISE = {
     "waza_engine/schemas/documents.py": "writes the schemas of this project",
     "server/waza_language_server/diagnostics_page.py": "writes the examples of the documentation",
     "server/waza_language_server/schema/catalog.py": "data of the package",
+    "server/waza_language_server/schema/usage.py": "data of the package",
     "server/waza_language_server/protocol/quick_start.py": "its own cache, before anything is imported",
 }
 

@@ -406,3 +406,15 @@ def test_a_grader_of_a_package_takes_its_own_keys_and_no_type_with_its_options()
     beside = labels(f"{head}ref: example.com/acme/graders@v1\n    <CURSOR>")
     assert {"weight", "config", "type"} <= set(beside)
     assert "text" not in beside
+
+
+def test_types_that_most_suites_use_come_first() -> None:
+    assert labels("graders:\n  - type: <CURSOR>\n")[:3] == ["text", "code", "trigger"]
+
+
+def test_needed_keys_come_first_then_those_that_most_suites_use() -> None:
+    found = labels("graders: [x]\n<CURSOR>\n")
+    assert found[:3] == ["config", "name", "skill"]
+    assert found.index("metrics") < found.index("hooks")
+    text = labels("graders:\n  - type: text\n    config:\n      <CURSOR>\n")
+    assert text[:3] == ["regex_match", "regex_not_match", "contains"]
