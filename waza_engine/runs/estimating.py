@@ -71,13 +71,14 @@ def estimated(settings: RunSettings) -> SuiteEstimate:
     except SuiteFileError:
         project = ProjectConfig()
     suite = with_options(suite, settings, project)
-    tasks, _ = select(suite, settings.tasks, settings.graders, settings.tags, build=GraderCache().create)
+    graders = GraderCache()
+    tasks, _ = select(suite, settings.tasks, settings.graders, settings.tags, build=graders.create)
     prompts = 0 if settings.limited else _prompts(suite)
     if settings.changed_since is not None:
         # Few runs ask git.
         from waza_engine.runs.passes.affected import affected
 
-        changed = affected(suite, tasks, settings, project)
+        changed = affected(suite, tasks, settings, project, graders.create)
         tasks, prompts = list(changed.tasks), prompts if changed.triggers else 0
     tasks = [task for task in tasks if task.trial is not None]
     if cache_directory(settings, suite, project) is not None:

@@ -136,8 +136,12 @@ def prepare(
     graders = GraderCache()
     selected, warnings = select(suite, settings.tasks, settings.graders, settings.tags, build=graders.create)
     warnings = [*complaints, *suite.warnings, *warnings, *unknown_metrics(suite.spec.metrics)]
-    changed = None if settings.changed_since is None else _affected(suite, selected, settings, project)
-    if changed is not None:
+    changed = None
+    if settings.changed_since is not None:
+        # Few runs ask git.
+        from waza_engine.runs.passes.affected import affected
+
+        changed = affected(suite, selected, settings, project, graders.create)
         selected, warnings = list(changed.tasks), [*warnings, *changed.warnings]
     tasks = ungraded(selected) if settings.skip_graders else tuple(selected)
     config = suite.spec.config
@@ -418,15 +422,6 @@ class PreparedRun:
             conclusion=conclude(outcome).document(),
         )
         return RunReport(outcome, path, course.write_error, course.lost)
-
-
-def _affected(
-    suite: Suite, selected: Sequence[SelectedTask], settings: RunSettings, project: ProjectConfig
-) -> Affected:
-    # Few runs ask git.
-    from waza_engine.runs.passes.affected import affected
-
-    return affected(suite, selected, settings, project)
 
 
 def _graders(tasks: Sequence[SelectedTask]) -> Iterator[BuiltGrader]:

@@ -7,14 +7,14 @@ not be read then.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from waza_engine.graders.base import Grader
 from waza_engine.runs.agent.setup import AgentSetup
 from waza_engine.runs.agent.skills import SkillSet, suite_skills
-from waza_engine.runs.grading.grader_cache import GraderCache
 from waza_engine.runs.loading.changed_files import ChangedFiles, FilesBefore, changed_since
 from waza_engine.runs.loading.suite import NothingAffectedError, Suite, SuiteError, load_suite
 from waza_engine.runs.passes.deciding_files import DecidingFiles, is_read
@@ -24,6 +24,7 @@ from waza_engine.runs.settings.places import written_folders
 from waza_engine.runs.settings.table import RunSettings
 from waza_engine.runs.trials.selection import SelectedTask, select
 from waza_engine.runs.trials.triggers import FILE_NAME as TRIGGER_TESTS
+from waza_engine.spec.grader_entry import GraderEntry
 from waza_engine.spec.loading import load_project_config
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.project_config import ProjectConfig
@@ -52,16 +53,20 @@ class Affected:
 
 
 def affected(
-    suite: Suite, tasks: Sequence[SelectedTask], settings: RunSettings, project: ProjectConfig
+    suite: Suite,
+    tasks: Sequence[SelectedTask],
+    settings: RunSettings,
+    project: ProjectConfig,
+    build: Callable[[GraderEntry], Grader[Any]],
 ) -> Affected:
     """Return which of the tasks that a run would take are affected by what changed since its commit.
 
-    ``suite`` is as the settings and ``project`` want it. Raises ``NothingAffectedError``, and what
+    ``suite`` is as the settings and ``project`` want it, ``build`` as for ``select``. Raises ``NothingAffectedError``, and what
     ``changed_since`` raises.
     """
     commit = settings.changed_since or ""
     changes = changed_since(suite.directory, commit)
-    before = _suite_before(settings, changes)
+    before = _suite_before(settings, changes, build)
     reading = _Reading(suite, changes, written_folders(settings, suite.directory, project))
     found = tuple(task for task in tasks if _is_other(task, before, suite, project) or reading.of_task(task))
     triggers = not settings.limited and _triggers(suite, before, reading, changes)
@@ -80,14 +85,16 @@ class _SuiteBefore:
     tasks: Mapping[tuple[Path, str], object]
 
 
-def _suite_before(settings: RunSettings, changes: ChangedFiles) -> _SuiteBefore | None:
+def _suite_before(
+    settings: RunSettings, changes: ChangedFiles, build: Callable[[GraderEntry], Grader[Any]]
+) -> _SuiteBefore | None:
     """Return the suite as it was, None when it was not there or could not be read."""
     files = FilesBefore(changes=changes)
     try:
         suite = load_suite(settings.path, given_settings(settings), files=files)
         project = _project(suite.directory, files)
         suite = with_options(suite, settings, project)
-        tasks, _ = select(suite, (), settings.graders, build=GraderCache().create, files=files)
+        tasks, _ = select(suite, (), settings.graders, build=build, files=files)
     except (SuiteFileError, SuiteError):
         return None
     known = {(task.source.path, task.source.id): _document(task, suite, project) for task in tasks}
