@@ -10,7 +10,7 @@ under the pointer.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -73,6 +73,18 @@ def code_lenses_in_steps(
 ) -> Steps[tuple[CodeLens, ...]]:
     """Do the same with many pauses."""
     found = yield from runnables_in_steps(document, workspace)
+    return (yield from lenses_of_in_steps(found, workspace, running, run_with, expected))
+
+
+def lenses_of_in_steps(
+    found: Sequence[Runnable],
+    workspace: Workspace,
+    running: Collection[RunnableId],
+    run_with: str | None,
+    expected: Expected,
+    words: str = "",
+) -> Steps[tuple[CodeLens, ...]]:
+    """Return the lenses of what can be run; ``words`` say what that is, instead of its kind."""
     suites = {runnable.id.suite for runnable in found}
     answered: dict[Path, frozenset[str]] = {}
     estimates: dict[Path, SuiteEstimates | None] = {}
@@ -83,8 +95,8 @@ def code_lenses_in_steps(
     lenses: list[CodeLens] = []
     for runnable in found:
         yield
-        words = _estimate_words(runnable.id, estimates[runnable.id.suite])
-        run = _run_lens(runnable, running, words, tell_suite=len(suites) > 1)
+        estimate = _estimate_words(runnable.id, estimates[runnable.id.suite])
+        run = _run_lens(runnable, running, words or runnable.id.kind, estimate, tell_suite=len(suites) > 1)
         again = _regrade_lens(runnable, answered[runnable.id.suite])
         # What costs nothing comes first where it answers the question: what does this grader say?
         both = (again, run) if runnable.id.kind == "grader" else (run, again)
@@ -95,13 +107,13 @@ def code_lenses_in_steps(
 
 
 def _run_lens(
-    runnable: Runnable, running: Collection[RunnableId], estimate: str, *, tell_suite: bool
+    runnable: Runnable, running: Collection[RunnableId], words: str, estimate: str, *, tell_suite: bool
 ) -> CodeLens:
     argument = {"id": str(runnable.id)}
     if runnable.id in running:
         return CodeLens(runnable.span, "✗ Cancel", CANCEL, argument)
     suite = f" in {runnable.id.suite.parent.name}/{runnable.id.suite.name}" if tell_suite else ""
-    title = " · ".join(part for part in (f"▶ Run {runnable.id.kind}{suite}", estimate) if part)
+    title = " · ".join(part for part in (f"▶ Run {words}{suite}", estimate) if part)
     return CodeLens(runnable.span, title, RUN, argument)
 
 

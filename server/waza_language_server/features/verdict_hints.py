@@ -92,6 +92,28 @@ def verdicts_in_steps(
     return tuple(found)
 
 
+@dataclass(frozen=True, slots=True)
+class SuiteVerdict:
+    """What the newest run of a whole suite came to; ``tooltip`` is Markdown."""
+
+    label: str
+    tooltip: str
+    stale: str
+    """Why it may no longer hold, "" when it does."""
+    changes: tuple[ChangedInput, ...]
+
+
+def suite_verdict_in_steps(
+    document: Document, scores: DocumentScores, now: datetime | None
+) -> Steps[SuiteVerdict | None]:
+    """Return the verdict of the suite of an eval file, None when it was never run as a whole."""
+    if not scores.runs:
+        return None
+    newest = max(scores.runs, key=lambda run: run.timestamp)
+    today = yield from scores.today_in_steps(document.tree)
+    return _View(today, scores, newest, now or datetime.now(UTC)).of_whole()
+
+
 _ByTask = Mapping[str, Mapping[str, "Json"]]
 
 
@@ -104,11 +126,11 @@ class _View:
         self._now = now
         self._by_place: dict[datetime | None, _ByTask | None] = {None: _by_place(today)}
 
-    def of_suite(self, root: Node) -> Iterator[Verdict]:
-        """Yield the verdict of the newest run of the whole suite, and those of its metrics."""
-        name, run = root.get("name"), self._run.whole
-        if name is None or run is None or not run.tasks:
-            return
+    def of_whole(self) -> SuiteVerdict | None:
+        """Return the verdict of the newest run of the whole suite, None when there was none."""
+        run = self._run.whole
+        if run is None or not run.tasks:
+            return None
         changes = self._scores.changes(run.timestamp, tuple(run.tasks))
         stale = self._stale(run, "", changes) or (_RUN_SINCE if self._run.timestamp > run.timestamp else "")
         passed = sum(task.passed for task in run.tasks.values())
@@ -121,7 +143,15 @@ class _View:
         lines += [_task_line(task) for task in _worst_first(run)[:MAX_LISTED]]
         lines += [f"- ✗ {code(metric.name)} {_shortfall(metric)}" for metric in missed[:MAX_LISTED]]
         tooltip = "\n".join([*lines, "", self._origin(run, stale)])
-        yield Verdict(name, label + stale_label(stale, changes), tooltip, changes)
+        return SuiteVerdict(label + stale_label(stale, changes), tooltip, stale, changes)
+
+    def of_suite(self, root: Node) -> Iterator[Verdict]:
+        """Yield the verdict of the newest run of the whole suite, and those of its metrics."""
+        name, run, whole = root.get("name"), self._run.whole, self.of_whole()
+        if name is None or run is None or whole is None:
+            return
+        stale, changes = whole.stale, whole.changes
+        yield Verdict(name, whole.label, whole.tooltip, changes)
         metrics = root.get("metrics")
         by_name = {metric.name: metric for metric in run.metrics}
         for item in metrics.target.each_item() if metrics is not None else ():

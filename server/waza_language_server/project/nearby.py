@@ -113,8 +113,9 @@ class Nearby:
         folders: dict[Path, None] = {}
         for suite in self._suites:
             for directory in suite.outline.skill_directories:
-                if not self.entries(suite.folder / directory).unknown:
-                    folders[suite.folder / directory] = None
+                place = Path(os.path.normpath(suite.folder / directory))
+                if not self.entries(place).unknown:
+                    folders[place] = None
         for folder in self._folders_of_repository(self._path):
             folders[folder] = None
             for place in ("skills", ".github/skills"):

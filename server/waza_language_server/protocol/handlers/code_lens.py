@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from waza_engine.steps import Steps
     from waza_language_server.project.document import Document
+    from waza_language_server.project.skill_file import SkillFile
     from waza_language_server.protocol.server import WazaServer
     from waza_language_server.protocol.services.schedule import Answer
 
@@ -38,4 +39,18 @@ def code_lens(ls: WazaServer, params: types.CodeLensParams) -> Answer[list[types
         )
         return (yield from in_steps(map(convert.code_lens, lenses)))
 
-    return ls.diagnostics.answer(params.text_document.uri, find)
+    def find_of_skill(skill: SkillFile) -> Steps[list[types.CodeLens]]:
+        from waza_language_server.features.skill_suites import skill_lenses_in_steps
+
+        running = {run.target for run in ls.active_runs}
+        suites = yield from ls.session.suites_of_skills.of_in_steps(skill, ls.session.project)
+        lenses = yield from skill_lenses_in_steps(
+            skill, suites, ls.session.workspace, running, ls.options.run_with_command, ls.estimates.of
+        )
+        return [Converter(skill, ls.session.encoding, ls.abilities).code_lens(lens) for lens in lenses]
+
+    uri = params.text_document.uri
+    skill = ls.session.skill(uri)
+    if skill is not None:
+        return ls.diagnostics.answer_with(uri, find_of_skill(skill))
+    return ls.diagnostics.answer(uri, find)
