@@ -61,8 +61,9 @@ def affected(
 ) -> Affected:
     """Return which of the tasks that a run would take are affected by what changed since its commit.
 
-    ``suite`` is as the settings and ``project`` want it, ``build`` as for ``select``. Raises ``NothingAffectedError``, and what
-    ``changed_since`` raises.
+    ``suite`` is as the settings and ``project`` want it, ``build`` as for ``select``.
+
+    Raises ``NothingAffectedError``, and what ``changed_since`` raises.
     """
     commit = settings.changed_since or ""
     changes = changed_since(suite.directory, commit)
