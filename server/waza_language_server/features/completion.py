@@ -42,6 +42,8 @@ class Completions:
 
 def complete(document: Document, workspace: Workspace, offset: int) -> Completions:
     """Return what can be written at an offset of a document."""
+    if not document.reads(offset):
+        return Completions()
     cursor = cursor_at(document.tree, offset)
     if cursor.role == "none":
         return Completions()
