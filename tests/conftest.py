@@ -21,7 +21,7 @@ LONGEST = (
     "tests/hostile/test_hostile_repository.py",
     "tests/protocol/fuzz/test_fuzz.py",
     "tests/protocol/exits/test_exits.py",
-    "tests/engine/runs/test_regrading_samples.py",
+    "tests/corpus/test_recorded.py",
     "tests/server/syntax/test_incremental.py",
 )
 

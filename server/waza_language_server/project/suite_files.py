@@ -18,6 +18,7 @@ from waza_language_server.project.uris import path_of, uri_of
 if TYPE_CHECKING:
     from waza_language_server.project.document import Document, DocumentKind
     from waza_language_server.project.index import Project
+    from waza_language_server.project.skill_file import SkillFile
     from waza_language_server.project.suites import Suite
 
 MAX_FOLDERS = 20_000
@@ -54,7 +55,9 @@ def files_of_suite(project: Project, suite: Suite) -> Iterator[SuiteSource]:
         yield SuiteSource.at(project, path, "task")
 
 
-def files_of_workspace(project: Project, near: Document | None = None) -> Iterator[SuiteSource | None]:
+def files_of_workspace(
+    project: Project, near: Document | SkillFile | None = None
+) -> Iterator[SuiteSource | None]:
     """Yield all suite files in the open folders, each once, and None after each folder.
 
     Where ``near`` lies in none of them, those of its folder and of its suites are, too.
@@ -74,7 +77,7 @@ def files_of_workspace(project: Project, near: Document | None = None) -> Iterat
             yield file
 
 
-def _folders(project: Project, near: Document | None) -> Iterator[Path]:
+def _folders(project: Project, near: Document | SkillFile | None) -> Iterator[Path]:
     roots = dict.fromkeys(project.roots)
     path = path_of(near.uri) if near is not None else None
     if path is not None and not any(path.is_relative_to(root) for root in roots):
