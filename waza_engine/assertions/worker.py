@@ -1,9 +1,11 @@
 """The process that evaluates assertions: a script for ``python -I -S``, never imported by the product.
 
-It speaks JSON lines. First line in: ``{"memory_bytes", "deadline_seconds", "allowed", "refused_prefixes"}``.
-Then a request ``{"context", "assertions", "replay", "explain"?}`` is answered by a line ``{"ready"}`` and one
-line an assertion, ``{"passed", "error"}``, with ``values`` and ``decided`` when it is to be explained; the
-assertions in ``replay`` are evaluated first, unanswered, for the names they bind.
+It speaks JSON lines. First line in: its settings (``workers.py``).
+Then a request ``{"contexts", "assertions", "replay", "explain"?}`` is answered by a line ``{"ready"}`` and
+one line an assertion of each context, ``{"passed", "error"}``, with ``values`` and ``decided`` when it is to
+be explained; the assertions in ``replay`` are evaluated first, unanswered, for the names they bind. In one
+context every answer is told at once, in several within ``told_within_seconds`` or when the evaluation ends
+that then goes on.
 
 Evaluation is upstream's: ``eval(text, {"__builtins__": {}}, context)``, one context for all assertions of a
 grader. Every exception is a failure. Architecture invariant: nothing that an assertion does reaches the wire;
@@ -15,11 +17,13 @@ from __future__ import annotations
 
 import ast
 import faulthandler
+import functools
 import json
 import os
 import re
 import reprlib
 import sys
+import time
 import types
 import warnings
 from typing import Any, BinaryIO
@@ -47,7 +51,7 @@ def main() -> None:
     while line := requests.readline():
         try:
             request = json.loads(line)
-            context = {**_functions(), **request["context"]}
+            contexts = [{**_functions(), **context} for context in request["contexts"]]
             assertions, replay = request["assertions"], request["replay"]
         except (MemoryError, RecursionError):
             # The parent reads the end of output as "this cannot be evaluated here".
@@ -57,15 +61,23 @@ def main() -> None:
         deadline = settings["deadline_seconds"] * (len(replay) + len(assertions)) + 2
         faulthandler.dump_traceback_later(deadline, exit=True)
         for text in replay:
-            evaluate(text, context)
+            evaluate(text, contexts[0])
         replies.write(b'{"ready": true}\n')
         replies.flush()
-        for text in assertions:
-            parts = _Parts() if request.get("explain") else None
-            passed, error = evaluate(text, context, parts)
-            answer = {"passed": passed, "error": error, **(parts.told() if parts is not None else {})}
-            replies.write(json.dumps(answer).encode() + b"\n")
-            replies.flush()
+        told = time.monotonic()
+        for context in contexts:
+            for text in assertions:
+                parts = _Parts() if request.get("explain") else None
+                passed, error = evaluate(text, context, parts)
+                answer = {"passed": passed, "error": error, **(parts.told() if parts is not None else {})}
+                replies.write(json.dumps(answer).encode() + b"\n")
+                if len(contexts) == 1:
+                    replies.flush()
+                elif time.monotonic() - told > settings["told_within_seconds"]:
+                    replies.flush()
+                    told = time.monotonic()
+                    faulthandler.dump_traceback_later(deadline, exit=True)
+        replies.flush()
         faulthandler.cancel_dump_traceback_later()
 
 
@@ -75,6 +87,8 @@ class _Evaluation:
         self._refused = frozenset(settings["refused"])
         self._refused_prefixes = tuple(settings["refused_prefixes"])
         self._memory = f" of {settings['memory_bytes'] // 1_000_000} MB" if limited else ""
+        # Of many trials each is asked the same.
+        self._code = functools.lru_cache(maxsize=64)(self._compiled)
 
     def __call__(
         self, text: str, context: dict[str, Any], parts: _Parts | None = None
@@ -93,21 +107,22 @@ class _Evaluation:
             return False, _bounded(_described(error))
 
     def _evaluate(self, text: str, context: dict[str, Any], parts: _Parts | None) -> bool:
-        text = text.lstrip(" \t")
-        tree = ast.parse(text, mode="eval")
+        code = self._code(text)
+        if parts is None:
+            return bool(eval(code, {"__builtins__": {}}, context))
+        try:
+            code = parts.watched(text.lstrip(" \t"))
+        except (RecursionError, MemoryError):
+            # What is nested so deeply that it can only just be evaluated is not taken apart.
+            parts = _Parts()
+        return bool(eval(code, {"__builtins__": {}, _NOTE: parts.note}, context))
+
+    def _compiled(self, text: str) -> types.CodeType:
+        tree = ast.parse(text.lstrip(" \t"), mode="eval")
         for node in ast.walk(tree):
             if isinstance(node, ast.Attribute) and self._is_refused(node.attr):
                 raise _RefusedError(f"the attribute `{node.attr}` is not allowed in an assertion")
-        if parts is not None:
-            try:
-                watched = compile(parts.watched(tree, text), "<assertion>", "eval")
-            except (RecursionError, MemoryError):
-                # What is nested so deeply that it can only just be evaluated is not taken apart.
-                tree = ast.parse(text, mode="eval")
-            else:
-                return bool(eval(watched, {"__builtins__": {}, _NOTE: parts.note}, context))
-        code = compile(tree, "<assertion>", "eval")
-        return bool(eval(code, {"__builtins__": {}}, context))
+        return compile(tree, "<assertion>", "eval")
 
     def _is_refused(self, name: str) -> bool:
         if name.startswith("__"):
@@ -130,14 +145,14 @@ class _Parts:
         self._chain: list[int] = []
         self._last = -1
 
-    def watched(self, tree: ast.Expression, text: str) -> ast.Expression:
+    def watched(self, text: str) -> types.CodeType:
         self._source = text
+        tree = ast.parse(text, mode="eval")
         inner = tree.body
         while isinstance(inner, ast.UnaryOp) and isinstance(inner.op, ast.Not):
             inner = inner.operand
-        chained = _clauses(inner)
-        tree.body = self._part(tree.body, set(map(id, chained)))
-        return ast.fix_missing_locations(tree)
+        tree.body = self._part(tree.body, set(map(id, _clauses(inner))))
+        return compile(ast.fix_missing_locations(tree), "<assertion>", "eval")
 
     def note(self, number: int, value: Any) -> Any:
         self._values[number] = value
@@ -265,8 +280,7 @@ def _bounded(text: str) -> str:
 def _functions() -> dict[str, Any]:
     # Only the public names of `re`: its internals lead to the rest of the interpreter.
     public = types.ModuleType("re")
-    exported: list[str] = vars(re)["__all__"]
-    public.__dict__.update({name: getattr(re, name) for name in (*exported, "DEBUG")})
+    public.__dict__.update(_PUBLIC_OF_RE)
     functions: dict[str, Any] = {
         "len": len,
         "any": any,
@@ -277,6 +291,9 @@ def _functions() -> dict[str, Any]:
     }
     functions.update({"str": str, "int": int, "float": float, "bool": bool, "list": list, "dict": dict})
     return functions
+
+
+_PUBLIC_OF_RE = {name: getattr(re, name) for name in (*vars(re)["__all__"], "DEBUG")}
 
 
 def _private_streams() -> tuple[BinaryIO, BinaryIO]:

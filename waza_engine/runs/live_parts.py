@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from waza_engine.graders.base import GraderError, GradingContext
@@ -15,6 +17,7 @@ from waza_engine.runs.grading.recorded_verdicts import ORIGIN, RECORDED, has_ver
 from waza_engine.runs.grading.workers import WorkerSet
 from waza_engine.runs.trials.trial import TrialTask
 from waza_engine.spec.grader_entry import GraderEntry
+from waza_engine.spec.reading.suite_files import DISK, Version
 
 _ELSEWHERE = "graders of other packages are not loaded by an edit"
 
@@ -96,3 +99,27 @@ def verdict_of_then(built: BuiltGrader, trial: RecordedTrial) -> Validation | No
         weight=built.entry.weight,
         details={**found.details, ORIGIN: RECORDED},
     )
+
+
+def files_left(
+    built: BuiltGrader | None, trial: RecordedTrial, context: GradingContext
+) -> Mapping[Path, Version | None] | None:
+    """Return the files that the agent left and that a verdict is made of, as they are; None when not sure."""
+    if built is None or built.grader is None or not built.grader.needs_workspace:
+        return {}
+    recorded = trial.outcome.workspace
+    if not recorded or "\0" in recorded:
+        return {}
+    places: list[Path] = [Path(recorded)]
+    if context.workspace is not None:
+        try:
+            looked_at = built.grader.looks_at(context.workspace)
+        except GraderError:
+            looked_at = ()
+        if looked_at is None:
+            return None
+        places += looked_at
+    now = time.time_ns()
+    found = {place: DISK.version(place) for place in places}
+    settled = all(version is None or version.is_settled(now) for version in found.values())
+    return found if settled else None
