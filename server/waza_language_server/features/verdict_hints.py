@@ -6,11 +6,11 @@ What passed is what the engine has concluded and written; here it is only put be
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from waza_engine.frozen import frozen
 from waza_engine.markdown import code, fenced
 from waza_engine.steps import Steps
 from waza_language_server.features.live_text import LIVE
@@ -50,7 +50,7 @@ _RUN_SINCE = "a part of it was run again since"
 _LISTS = {"should_trigger_prompts": True, "should_not_trigger_prompts": False}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Verdict:
     """A few characters for the line on which ``node`` begins; ``tooltip`` is Markdown."""
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import cast
+
+from waza_engine.frozen import frozen
 
 LIVE_WORDS = ("on", "off", "no assertions")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class ClientOptions:
     """``interpreter`` is the Python that runs suites, None for the server's own.
 
