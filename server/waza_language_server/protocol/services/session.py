@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import cache
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from waza_language_server.project.document import DocumentKind
     from waza_language_server.schema.shape import JsonSchema
 
-_HALF_PAIR = "[\ud800-\udfff]"
 UNTITLED = PurePath("untitled.yaml")
 
 
@@ -256,7 +256,12 @@ def _well_formed(text: str) -> str:
 
     The replacement is one code unit in UTF-16 as well, so positions stay what they are for the client.
     """
-    return text if text.isascii() else re.sub(_HALF_PAIR, "\ufffd", text)
+    return text if text.isascii() else _half_pair().sub("\ufffd", text)
+
+
+@cache
+def _half_pair() -> re.Pattern[str]:
+    return re.compile("[\ud800-\udfff]")
 
 
 def _differs_from_disk(path: Path, text: str) -> bool:
