@@ -42,6 +42,7 @@ ENGINE_MODULES_FOR_THE_SERVER = {
     "waza_engine.spec.reading.yaml_faults",
     "waza_engine.assertions.names",
     "waza_engine.processes.trees",
+    "waza_engine.results.json_values",
     "waza_engine.results.inputs",
     "waza_engine.results.reading.newest_scores",
 }
@@ -560,6 +561,7 @@ READS_OTHERWISE = {
     "waza_engine/schemas/documents.py": "writes the schemas of this project",
     "server/waza_language_server/diagnostics_page.py": "writes the examples of the documentation",
     "server/waza_language_server/schema/catalog.py": "data of the package",
+    "server/waza_language_server/schema/usage.py": "data of the package",
     "server/waza_language_server/protocol/quick_start.py": "its own cache, before anything is imported",
 }
 

@@ -1,19 +1,25 @@
 """Live verdicts beside those of ``waza-engine grade`` on the same texts, over random edits.
 
-``python -m tests.live.equality --edits 5000 --seed 1`` prints how many verdicts were compared. It ends with
-an error at the first that differs, which names the seed, the edit and both verdicts.
+``python -m tests.live.equality --edits 5000 --seed 1`` prints how many verdicts were compared; ``--corpus``
+does it with the public suites and what the mock answered to them. It ends with an error at the first that
+differs, which names the seed, the edit and both verdicts.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import itertools
 import tempfile
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.corpus.recorded import RecordedSuite, recorded_suites
 from tests.live.bed import recorded_bed
 from tests.live.edits import Edits
+from tests.live.suite_edits import SuiteEdits
 from waza_engine.commands.live import verdicts_document
 from waza_engine.commands.regraded import answer, graded
 from waza_engine.graders.registry import BUILT_IN_TYPES
@@ -26,6 +32,9 @@ from waza_engine.spec.problems import SuiteFileError
 
 Json = dict[str, Any]
 EDITS_OF_ONE_SUITE = 100
+NEVER_JUDGED = ("prompt", "llm", "llm_comparison", "human", "human_calibration")
+"""What these said in the run stays; what they were not asked there they do not answer."""
+NOTHING = {"origin": "none"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +54,26 @@ class Compared:
 
 
 def compare(folder: Path, seed: int, edits: int) -> Compared:
-    """Edit a suite and compare after each edit. Raises ``AssertionError`` for a verdict that differs."""
-    texts = Edits(seed, "")
-    path, record = recorded_bed(folder, texts.initial())
+    """Edit a suite of random graders. Raises ``AssertionError`` for a verdict that differs."""
+    path, record = recorded_bed(folder, Edits(seed, "").initial())
     texts = Edits(seed, path.read_text("utf-8"))
+    changes = ({path.parent / name: text} for name, text in (texts.next() for _ in range(edits)))
+    return _compared(path, record, changes, f"seed {seed}")
+
+
+def compare_recorded(suite: RecordedSuite, seed: int, edits: int) -> Compared:
+    """Edit a suite that people wrote, as ``compare`` does."""
+    with suite.regrading() as regrading:
+        places = {suite.path, *(task.path for task in regrading.suite.tasks)}
+    files = {place: place.read_text("utf-8") for place in places if place.suffix in (".yaml", ".yml")}
+    texts = SuiteEdits(seed, files)
+    with contextlib.chdir(suite.root):
+        changes = itertools.chain([texts.first()], (texts.next() for _ in range(edits)))
+        return _compared(suite.path, suite.record, changes, f"{suite.path}, seed {seed}")
+
+
+def _compared(path: Path, record: Path, changes: Iterable[Mapping[Path, str | None]], named: str) -> Compared:
+    """Compare what is told after each change with what grading says, whatever was told before."""
     session = LiveSession(LiveRequest(record, path))
     shown: dict[tuple[str, str], Json] = {}
 
@@ -61,14 +86,13 @@ def compare(folder: Path, seed: int, edits: int) -> Compared:
     try:
         with ResidentSuites() as suites:
             session.update({}, tell)
-            for number in range(edits):
-                name, text = texts.next()
-                place = path.parent / name
-                overlays.pop(place, None)
-                if text is not None:
-                    overlays[place] = text
-                update = session.update({place: text}, tell)
-                where = f"seed {seed}, edit {number} of {name}"
+            for number, change in enumerate(changes):
+                for place, text in change.items():
+                    overlays.pop(place, None)
+                    if text is not None:
+                        overlays[place] = text
+                update = session.update(change, tell)
+                where = f"{named}, edit {number} of {', '.join(place.name for place in change)}"
                 wanted = _graded(RegradeRequest(record, path, overlays=dict(overlays)), suites)
                 if isinstance(wanted, str):
                     assert (update.status, update.message) == ("unreadable", wanted), where
@@ -77,6 +101,8 @@ def compare(folder: Path, seed: int, edits: int) -> Compared:
                 assert update.status == "judged", (where, update)
                 verdicts = _verdicts(wanted, update.silent or {})
                 for key, verdict in verdicts.items():
+                    if shown.get(key) == NOTHING and verdict["type"] in NEVER_JUDGED:
+                        continue
                     assert shown.get(key) == verdict, (where, key, shown.get(key), verdict)
                 found += Compared(readable=1, verdicts=len(verdicts))
     finally:
@@ -94,8 +120,7 @@ def _graded(request: RegradeRequest, suites: ResidentSuites) -> Json | str:
 
 def _verdicts(found: Json, silent: object) -> dict[tuple[str, str], Json]:
     return {
-        # What does not hold, with both texts, is told by grading alone; its messages are those of the checks.
-        (task, name): {key: value for key, value in grader.items() if key != "failures"}
+        (task, name): grader
         for task, said in found["tasks"].items()
         if task not in (silent if isinstance(silent, dict) else {})
         for name, grader in said["graders"].items()
@@ -105,17 +130,33 @@ def _verdicts(found: Json, silent: object) -> dict[tuple[str, str], Json]:
 
 
 def main() -> None:
-    """Compare as many edits as asked for, in suites of their own."""
+    """Compare as many edits as asked for, in suites of their own and in the public ones."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--edits", type=int, default=5000)
     options.add_argument("--seed", type=int, default=1)
+    options.add_argument("--corpus", action="store_true", help="edit the public suites beside this checkout")
     given = options.parse_args()
-    found = Compared()
-    for number in range(0, given.edits, EDITS_OF_ONE_SUITE):
-        with tempfile.TemporaryDirectory() as folder:
-            edits = min(EDITS_OF_ONE_SUITE, given.edits - number)
-            found += compare(Path(folder), given.seed + number // EDITS_OF_ONE_SUITE, edits)
+    found = _corpus(given.seed, given.edits) if given.corpus else _generated(given.seed, given.edits)
     print(f"{found.readable} edits read, {found.unreadable} not; {found.verdicts} verdicts, none differs")  # noqa: T201
+
+
+def _generated(seed: int, edits: int) -> Compared:
+    found = Compared()
+    for number in range(0, edits, EDITS_OF_ONE_SUITE):
+        with tempfile.TemporaryDirectory() as folder:
+            some = min(EDITS_OF_ONE_SUITE, edits - number)
+            found += compare(Path(folder), seed + number // EDITS_OF_ONE_SUITE, some)
+    return found
+
+
+def _corpus(seed: int, edits: int) -> Compared:
+    found = Compared()
+    with tempfile.TemporaryDirectory() as folder, recorded_suites(Path(folder)) as suites:
+        each = -(-edits // len(suites))
+        for number, suite in enumerate(suites):
+            found += compare_recorded(suite, seed + number, each)
+            print(f"{suite.path.relative_to(folder)}: {found}", flush=True)  # noqa: T201
+    return found
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ import pytest
 
 from tests.conftest import StartModel
 from tests.engine.executors.talking import ask, kinds, openai_executor
+from tests.patience import ON_A_BUSY_MACHINE
 from tests.scripted_model import Answer, Call, ModelRequest, Tokens
 from waza_engine.executors.base import ExecutorError
 from waza_engine.graders.judging.judge import AgentTool
@@ -145,7 +146,7 @@ def test_an_answer_that_takes_too_long(server: str, tmp_path: Path) -> None:
         pytest.raises(ExecutorError, match=r"did not finish within 0\.5 seconds"),
     ):
         ask(executor, STORY, tmp_path, timeout_seconds=0.5)
-    assert time.monotonic() - started < 2.5
+    assert time.monotonic() - started < 2.5 + ON_A_BUSY_MACHINE
 
 
 def test_cancelling_frees_the_model_for_the_next_question(server: str, tmp_path: Path) -> None:
@@ -157,7 +158,7 @@ def test_cancelling_frees_the_model_for_the_next_question(server: str, tmp_path:
         timer.join()
         started = time.monotonic()
         assert story.result(10).error == "the run was cancelled"
-        assert time.monotonic() - started < 2
+        assert time.monotonic() - started < 2 + ON_A_BUSY_MACHINE
 
         assert ask(executor, "Say hello.", tmp_path, timeout_seconds=120.0).output.strip()
 

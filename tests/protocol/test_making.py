@@ -9,6 +9,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from tests.protocol.editor import applied, editing
+from waza_language_server.project.uris import uri_of
 
 SKILL = (
     "---\nname: pdf-filler\ndescription: Fills PDF forms. Use when asked to fill a form.\n---\n# PDF filler\n"
@@ -70,6 +71,28 @@ async def test_an_empty_eval_file_without_a_skill_is_nobodys(tmp_path: Path) -> 
         assert await editor.lenses(uri) == []
 
 
+async def test_a_skill_file_makes_its_suite_and_then_runs_it(skill: Path, tmp_path: Path) -> None:
+    async with editing(tmp_path, limit=is_handed_files_later) as editor:
+        await editor.until(lambda: len(editor.registrations) > 1)
+        asked_for = {each.method for each in editor.registrations if "SKILL.md" in str(each.register_options)}
+        assert types.TEXT_DOCUMENT_CODE_LENS in asked_for
+        assert types.TEXT_DOCUMENT_FORMATTING not in asked_for
+        uri = editor.open(skill)
+        (offer,) = await editor.lenses(uri)
+        assert offer.command is not None
+        assert offer.command.title == "New suite for skill pdf-filler"
+        made = await editor.command(offer.command.command, *(offer.command.arguments or ()))
+        assert [each.uri for each in editor.shown_documents] == [uri_of(Path(made["eval"]))]
+        run = (await editor.lenses(uri))[0]
+        assert run.command is not None
+        assert run.command.title.startswith("▶ Run evals of this skill")
+        assert (await editor.command("waza.run", *(run.command.arguments or ())))["status"] == "completed"
+        (hint,) = await editor.hints(uri)
+        assert str(hint.label).startswith("✓")
+        assert hint.position.line == 0
+        assert await editor.complete(uri, 1, 3) == []
+
+
 async def test_a_suite_a_task_and_a_grader_are_made_by_name(skill: Path, tmp_path: Path) -> None:
     async with editing(tmp_path) as editor:
         made = await editor.command("waza.newSuite", {"skill": str(skill)})
@@ -98,6 +121,17 @@ async def test_nothing_is_made_in_an_untrusted_workspace(skill: Path, tmp_path: 
         with pytest.raises(JsonRpcException, match="trust"):
             await editor.command("waza.newSuite", {"skill": str(skill)})
         assert not (tmp_path / "evals").exists()
+
+
+def is_handed_files_later(capabilities: types.ClientCapabilities) -> None:
+    """Let a client take features for more files later, and show files when asked."""
+    assert capabilities.text_document is not None
+    assert capabilities.window is not None
+    document = capabilities.text_document
+    document.synchronization = types.TextDocumentSyncClientCapabilities(dynamic_registration=True)
+    document.code_lens = types.CodeLensClientCapabilities(dynamic_registration=True)
+    document.inlay_hint = types.InlayHintClientCapabilities(dynamic_registration=True)
+    capabilities.window.show_document = types.ShowDocumentClientCapabilities(support=True)
 
 
 def _write(path: Path, text: str) -> None:

@@ -29,7 +29,7 @@ import { openWorkspace } from "./trialWorkspaces";
 import { Status } from "./status";
 import { measureStrength } from "./strength";
 import { TestExplorer } from "./testing/explorer";
-import { looksLikeSuiteFile, SUITE_FILE_GLOB } from "./suiteFiles";
+import { isSkillFile, looksLikeSuiteFile, SKILL_GLOB, SUITE_FILE_GLOB } from "./suiteFiles";
 import { silenceYamlExtension } from "./yamlCoexistence";
 
 let connection: ServerConnection | undefined;
@@ -163,15 +163,11 @@ export function activate(context: vscode.ExtensionContext): void {
             }
         }),
         vscode.workspace.onDidChangeConfiguration((change) => {
-            const restarts = ["waza.interpreter", "waza.diagnostics", "waza.live", "waza.run.environment"];
+            const restarts = ["waza.interpreter", "waza.run.environment"];
             if (restarts.some((name) => change.affectsConfiguration(name)) && server.isWanted) {
                 void restart();
-            }
-            if (change.affectsConfiguration("waza.run")) {
-                void server.tellRunSettings();
-            }
-            if (change.affectsConfiguration("waza.codeLens") || change.affectsConfiguration("waza.inlayHints")) {
-                server.refreshDecorations();
+            } else {
+                void server.tellSettings(change);
             }
         }),
         vscode.workspace.onDidGrantWorkspaceTrust(() => {
@@ -190,15 +186,15 @@ export async function deactivate(): Promise<void> {
     await connection?.shutDown();
 }
 
-/** Any YAML file activates the extension; a server, and questions about Python, need a suite. */
+/** Any YAML file activates the extension; a server, and questions about Python, need a suite or a skill. */
 function startWithFirstSuiteFile(context: vscode.ExtensionContext, server: ServerConnection): void {
     const startFor = (document: vscode.TextDocument) => {
-        if (!server.isWanted && isSuiteFile(document)) {
+        if (!server.isWanted && (isSuiteFile(document) || isSkillFile(document.uri.fsPath))) {
             void server.start();
         }
     };
     const startForWorkspace = async () => {
-        if (!server.isWanted && (await workspaceHasSuite())) {
+        if (!server.isWanted && (await workspaceConcernsUs())) {
             await server.start();
         }
     };
@@ -217,7 +213,10 @@ function isSuiteFile(document: vscode.TextDocument): boolean {
 }
 
 /** Other tools name files `eval.yaml` too, so the text of some is read. */
-async function workspaceHasSuite(): Promise<boolean> {
+async function workspaceConcernsUs(): Promise<boolean> {
+    if ((await vscode.workspace.findFiles(SKILL_GLOB, "**/node_modules/**", 1)).length > 0) {
+        return true;
+    }
     const files = await vscode.workspace.findFiles(SUITE_FILE_GLOB, "**/node_modules/**", 20);
     for (const file of files) {
         const text = Buffer.from(await vscode.workspace.fs.readFile(file)).toString("utf8");

@@ -9,13 +9,14 @@ import * as vscode from "vscode";
 import { ExecuteCommandRequest, type LanguageClient } from "vscode-languageclient/node";
 import { plain } from "./messages";
 import { chosenIn, runnablesIn, suiteOf } from "./runnables";
+import { SKILL_GLOB } from "./suiteFiles";
 
 /** Starts the server unless it runs; undefined when it cannot. */
 export type Connect = () => Promise<LanguageClient | undefined>;
 
 /** Makes a suite for one of the skills of the workspace, and opens it. */
 export async function createSuite(connect: Connect): Promise<void> {
-    const skills = await vscode.workspace.findFiles("**/SKILL.md", "**/node_modules/**", 200);
+    const skills = await vscode.workspace.findFiles(SKILL_GLOB, "**/node_modules/**", 200);
     if (skills.length === 0) {
         void vscode.window.showInformationMessage("There is no SKILL.md in this workspace; a suite is drafted from one.");
         return;
@@ -27,8 +28,7 @@ export async function createSuite(connect: Connect): Promise<void> {
     }));
     const chosen = await vscode.window.showQuickPick(items, { title: "New Suite", placeHolder: "The skill to evaluate" });
     if (chosen !== undefined) {
-        const made = await ask(connect, "waza.newSuite", { skill: chosen.file.fsPath });
-        await show(made?.eval);
+        await ask(connect, "waza.newSuite", { skill: chosen.file.fsPath }); // the server shows it
     }
 }
 
@@ -72,7 +72,6 @@ export async function createGrader(connect: Connect): Promise<void> {
 
 /** What the commands answer; see docs/protocol.md. */
 interface Made {
-    readonly eval?: string;
     readonly files?: readonly string[];
     readonly name?: string;
     readonly types?: readonly { readonly type: string; readonly title: string }[];

@@ -7,6 +7,7 @@
 
 import * as vscode from "vscode";
 import { State, type LanguageClient } from "vscode-languageclient/node";
+import { isSkillFile } from "./suiteFiles";
 
 type MarkState = "passed" | "failed" | "error" | "pending";
 const STATES: readonly MarkState[] = ["passed", "failed", "error", "pending"];
@@ -97,7 +98,8 @@ export class Marks implements vscode.FileDecorationProvider, vscode.Disposable {
             return;
         }
         for (const editor of vscode.window.visibleTextEditors) {
-            if (editor.document.languageId === "yaml" && editor.document.uri.scheme === "file") {
+            const { languageId, uri } = editor.document;
+            if (uri.scheme === "file" && (languageId === "yaml" || isSkillFile(uri.fsPath))) {
                 await this.drawIn(editor, client);
             }
         }

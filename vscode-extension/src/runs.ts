@@ -19,6 +19,7 @@ import type { RunView, RunViewFactory } from "./runViews";
 import { suiteOf, titleOf } from "./runnables";
 import type { RunOptions } from "./runSettings";
 import { reasonFirst, waysOut } from "./runWords";
+import { isSkillFile } from "./suiteFiles";
 
 export const RUN_COMMAND = "waza.run";
 const REGRADE_COMMAND = "waza.regrade";
@@ -222,11 +223,15 @@ function isRunRequest(value: unknown): value is RunRequest {
     return typeof value === "object" && value !== null && typeof (value as { id?: unknown }).id === "string";
 }
 
-/** Saves what the run will read from disk: every changed file in the suite's folder. */
+/** Saves what the run will read from disk: every changed file in the suite's folder, and a skill that it is started from. */
 async function saveFilesOf(suite: string): Promise<boolean> {
     const folder = path.dirname(suite) + path.sep;
+    const active = vscode.window.activeTextEditor?.document;
     const changed = vscode.workspace.textDocuments.filter(
-        (document) => document.isDirty && document.uri.scheme === "file" && document.uri.fsPath.startsWith(folder),
+        (document) =>
+            document.isDirty &&
+            document.uri.scheme === "file" &&
+            (document.uri.fsPath.startsWith(folder) || (document === active && isSkillFile(document.uri.fsPath))),
     );
     const saved = await Promise.all(changed.map((document) => document.save()));
     return saved.every(Boolean);

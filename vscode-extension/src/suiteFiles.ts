@@ -1,5 +1,5 @@
 /**
- * Which YAML files concern this extension, judged without the server.
+ * Which files concern this extension, judged without the server.
  *
  * The server decides by name, content and neighbours which documents it validates. Here a coarse answer is enough, and
  * it must be immediate: whether to start the server at all, and whether another YAML extension should stay silent.
@@ -7,9 +7,13 @@
 
 import * as path from "node:path";
 
+/** Files with a skill, for which suites are made and run. */
+export const SKILL_GLOB = "**/SKILL.md";
+
 /** Files whose name alone says what they are. */
 export const SUITE_FILE_GLOB = "**/{.waza.yaml,.waza.yml,eval.yaml,eval.yml,wazaEval.yaml,wazaEval.yml,trigger_tests.yaml,trigger_tests.yml}";
 
+const SKILL_NAME = "SKILL.md";
 const OWN_NAMES = /^(\.waza|trigger_tests)\.ya?ml$/;
 const EVAL_NAMES = /^(.+[-_.])?(eval|wazaEval)\.ya?ml$/;
 const YAML_NAMES = /\.ya?ml$/;
@@ -32,6 +36,11 @@ export function looksLikeSuiteFile(file: string, text: string): boolean {
     }
     const inTasks = path.basename(path.dirname(file)) === "tasks";
     return keys.has("inputs") && (inTasks || keys.has("id") || keys.has("graders"));
+}
+
+/** True when a file says what a skill is. */
+export function isSkillFile(file: string): boolean {
+    return path.basename(file) === SKILL_NAME;
 }
 
 /** The plain keys at column 0, read line by line so that a half-typed document still counts. */

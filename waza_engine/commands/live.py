@@ -23,7 +23,6 @@ from waza_engine.commands.parameters import (
 from waza_engine.commands.regraded import grader_answer
 from waza_engine.results.reading.recordings import RecordingError
 from waza_engine.results.reading.task_scores import grader_result
-from waza_engine.runs.grading.recorded_verdicts import is_recorded
 from waza_engine.runs.live import LiveRequest, LiveSession, LiveTask, LiveVerdicts
 
 MOST_SESSIONS = 8
@@ -148,11 +147,10 @@ def verdicts_document(verdicts: LiveVerdicts) -> Answer:
 def _task(grader: str, task: LiveTask) -> Answer:
     if not task.trials:
         return {"origin": "none"}
-    now = grader_result(grader, [verdict for _, verdict in task.trials], task.recorded.started)
-    kept = any(is_recorded(verdict) for _, verdict in task.trials)
-    recorded = task.recorded.scores.graders.get(grader)
+    verdicts = [verdict for _, verdict in task.trials]
+    now = grader_result(grader, verdicts, task.recorded.started)
     return {
-        **grader_answer(now, recorded, "recorded" if kept else "live"),
+        **grader_answer(now, task.recorded.scores.graders.get(grader), verdicts),
         "trials": [
             {
                 "trial": trial.position,

@@ -13,7 +13,7 @@ from waza_engine.results.conclusion import Conclusion, conclude
 from waza_engine.results.json_values import Block, block_of, given, number, plain
 from waza_engine.results.reading.scores import GraderResult, TaskResult
 from waza_engine.results.reading.task_scores import task_result
-from waza_engine.results.record import RunOutcome, TaskOutcome
+from waza_engine.results.record import RunOutcome, TaskOutcome, Validation
 from waza_engine.results.task_conclusion import conclude_task
 from waza_engine.results.writing.regraded import regraded_document, regraded_task
 from waza_engine.runs.events.failures import failures_of
@@ -146,12 +146,7 @@ def _keys(reports: Sequence[TaskReport]) -> Iterator[str]:
 
 def _task(report: TaskReport) -> Answer:
     now = report.now
-    kept = {
-        name
-        for trial in report.task.trials
-        for name, verdict in (trial.validations or {}).items()
-        if is_recorded(verdict)
-    }
+    verdicts = [trial.validations or {} for trial in report.task.trials]
     return {
         "name": now.name,
         "status": now.status,
@@ -161,32 +156,25 @@ def _task(report: TaskReport) -> Answer:
         "conclusion": conclude_task(report.found).document(),
         "grader_averages": {name: grader.score for name, grader in now.graders.items()},
         "graders": {
-            name: {
-                **grader_answer(
-                    grader, report.recorded.graders.get(name), "recorded" if name in kept else "live"
-                ),
-                **given(failures=_failures(report, name)),
-            }
+            name: grader_answer(
+                grader,
+                report.recorded.graders.get(name),
+                [said[name] for said in verdicts if name in said],
+            )
             for name, grader in now.graders.items()
         },
     }
 
 
-def _failures(report: TaskReport, grader: str) -> list[dict[str, Any]]:
-    """Return what does not hold in the first trial in which this grader found that."""
-    for trial in report.task.trials:
-        verdict = (trial.validations or {}).get(grader)
-        failures = [] if verdict is None else failures_of(verdict)
-        if failures:
-            return failures
-    return []
+def grader_answer(now: GraderResult, recorded: GraderResult | None, verdicts: Sequence[Validation]) -> Answer:
+    """Return what a grader says of a task beside what it said in the run.
 
-
-def grader_answer(now: GraderResult, recorded: GraderResult | None, origin: str) -> Answer:
-    """Return what a grader says of a task beside what it said in the run; ``origin`` as for ``answer``."""
+    ``verdicts`` are those of the trials; ``failures`` is what does not hold in the first of them in which
+    anything does not.
+    """
     return {
         "type": now.type,
-        "origin": origin,
+        "origin": "recorded" if any(map(is_recorded, verdicts)) else "live",
         "status": now.status,
         "score": now.score,
         "passed": now.passed,
@@ -204,4 +192,5 @@ def grader_answer(now: GraderResult, recorded: GraderResult | None, origin: str)
             for check in now.checks
         ],
         "recorded": None if recorded is None else {"score": recorded.score, "passed": recorded.passed},
+        **given(failures=next((found for found in map(failures_of, verdicts) if found), None)),
     }

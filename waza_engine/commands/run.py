@@ -38,7 +38,7 @@ from waza_engine.runs.events.stream import RunEvent
 from waza_engine.runs.limits.budget import Meter
 from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.runs.loading.discovery import eval_file_of, suite_of_task
-from waza_engine.runs.loading.suite import SuiteError
+from waza_engine.runs.loading.suite import NothingAffectedError, SuiteError
 from waza_engine.runs.run import PreparedRun, RunReport, prepare
 from waza_engine.runs.settings.table import RunSettings
 from waza_engine.scoring.paired import SIGNIFICANT, paired_p
@@ -94,12 +94,10 @@ def run_command(
         for directory in (settings.transcript_directory, settings.session_directory):
             if directory is not None:
                 check_writable(directory / "any")
+    except NothingAffectedError as error:
+        return _nothing_to_run(error, output_format)
     except (SuiteFileError, SuiteError, ResultsError) as error:
-        wrong_file = _about_a_task(settings.path)
-        sentences = error.sentences if isinstance(error, SuiteError) else (str(error),)
-        for sentence in (wrong_file,) if wrong_file else sentences:
-            complain(sentence)
-        return NOT_RUN
+        return _refused(error, settings.path)
     cancellation = RunCancellation()
     printed = StandardOutput(cancellation.request)
     found: list[RunReport] = []
@@ -135,6 +133,23 @@ def run_command(
         for report, run in zip(found, runs, strict=False)
     ]
     return NOT_RUN if printed.failure is not None else max(codes, key=_SEVERITY.index)
+
+
+def _nothing_to_run(error: NothingAffectedError, output_format: str) -> int:
+    # Whoever reads documents gets none.
+    say = Printer().line if output_format in ("text", "github") else complain
+    for sentence in error.sentences:
+        say(sentence)
+    return EXIT_CODES["passed"]
+
+
+def _refused(error: Exception, path: Path) -> int:
+    """Say why nothing is run, and return the exit code."""
+    wrong_file = _about_a_task(path)
+    sentences = error.sentences if isinstance(error, SuiteError) else (str(error),)
+    for sentence in (wrong_file,) if wrong_file else sentences:
+        complain(sentence)
+    return NOT_RUN
 
 
 def _about_a_task(path: Path) -> str:

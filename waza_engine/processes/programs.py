@@ -39,10 +39,11 @@ def run_bounded(
     cwd: Path,
     environment: Mapping[str, str],
     without: Collection[str] = (),
+    limit_bytes: int = OUTPUT_LIMIT_BYTES,
 ) -> Finished:
     """Run a program without a shell; kill it with its children when the time is over.
 
-    Of each output stream one million bytes are kept, the rest is read and dropped. Raises ``OSError`` when
+    Of each output stream ``limit_bytes`` are kept, the rest is read and dropped. Raises ``OSError`` when
     the program cannot be started. A program belongs to the scope of the run that is current in this thread.
     It inherits the environment, but not the variables that ``without`` names.
     """
@@ -55,7 +56,7 @@ def run_bounded(
     process = start() if scope is None else scope.start(start)
     assert process.stdout is not None
     assert process.stderr is not None
-    stdout, stderr = _Reader(process.stdout), _Reader(process.stderr)
+    stdout, stderr = _Reader(process.stdout, limit_bytes), _Reader(process.stderr, limit_bytes)
     timed_out = False
     try:
         with contextlib.nullcontext() if scope is None else scope.holding(process):
@@ -115,9 +116,10 @@ def start_marked(
 
 
 class _Reader(threading.Thread):
-    def __init__(self, stream: IO[bytes]) -> None:
+    def __init__(self, stream: IO[bytes], limit_bytes: int) -> None:
         super().__init__(daemon=True)
         self._stream = stream
+        self._limit_bytes = limit_bytes
         self._kept = bytearray()
         self.start()
 
@@ -128,7 +130,7 @@ class _Reader(threading.Thread):
     def run(self) -> None:
         with contextlib.suppress(OSError, ValueError), self._stream:
             while chunk := os.read(self._stream.fileno(), 65536):
-                self._kept += chunk[: max(0, OUTPUT_LIMIT_BYTES - len(self._kept))]
+                self._kept += chunk[: max(0, self._limit_bytes - len(self._kept))]
 
 
 class _Writer(threading.Thread):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from waza_engine.results.baseline_conclusion import BaselineConclusion, conclude_baseline
 from waza_engine.results.record import MetricOutcome, RunOutcome, RunStatus, TriggerOutcome
@@ -184,7 +184,7 @@ def conclude(
     return Conclusion(
         verdict=verdict,
         reasons=(*_ending(verdict, run, tasks), *failures, *breakages),
-        notes=tuple(_notes(counts, missed, baseline, failures)),
+        notes=(*_parts(run), *_notes(counts, missed, baseline, failures)),
         counts=counts,
         tasks=tasks,
         score=run.summary.aggregate_score,
@@ -317,6 +317,16 @@ def _below(fail_under: float | None, run: RunOutcome, tasks: Sequence[TaskConclu
         yield Reason(words, "failed", SCORE)
     elif judged and (mean(judged) if errored else run.summary.aggregate_score) < fail_under:
         yield Reason(f"the score is {run.summary.aggregate_score:.4g}, below {fail_under:g}", "failed", SCORE)
+
+
+def _parts(run: RunOutcome) -> Iterator[str]:
+    """Yield that a run was of a part of its suite, chosen by what had changed."""
+    commit = run.header.settings.get("changed_since")
+    affected = run.header.settings.get("affected")
+    if commit and isinstance(affected, Mapping):
+        found = cast("Mapping[str, Any]", affected)
+        counts = f"{found.get('tasks')} of {found.get('of')} tasks"
+        yield f"only what changed since {commit} was run: it affects {counts}"
 
 
 def _notes(

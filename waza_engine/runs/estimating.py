@@ -63,7 +63,7 @@ class _Known:
 def estimated(settings: RunSettings) -> SuiteEstimate:
     """Return what a run with these settings will cost and take.
 
-    Raises what ``load_suite`` and ``select`` raise: ``SuiteFileError``, ``SuiteError``.
+    Raises what ``load_suite``, ``select`` and ``affected`` raise: ``SuiteFileError``, ``SuiteError``.
     """
     suite = load_suite(settings.path, given_settings(settings))
     try:
@@ -71,11 +71,19 @@ def estimated(settings: RunSettings) -> SuiteEstimate:
     except SuiteFileError:
         project = ProjectConfig()
     suite = with_options(suite, settings, project)
-    tasks, _ = select(suite, settings.tasks, settings.graders, settings.tags, build=GraderCache().create)
+    graders = GraderCache()
+    tasks, _ = select(suite, settings.tasks, settings.graders, settings.tags, build=graders.create)
+    prompts = 0 if settings.limited else _prompts(suite)
+    if settings.changed_since is not None:
+        # Few runs ask git.
+        from waza_engine.runs.passes.affected import affected
+
+        changed = affected(suite, tasks, settings, project, graders.create)
+        tasks, prompts = list(changed.tasks), prompts if changed.triggers else 0
     tasks = [task for task in tasks if task.trial is not None]
     if cache_directory(settings, suite, project) is not None:
         # Which tasks the cache answers is known when they are due.
-        return _of_all(suite, tasks, {}, None, settings)
+        return _of_all(suite, tasks, {}, None, settings, prompts)
     runs = [run for run in expenses_of(suite.directory, suite.path.name) if _is_alike(run, suite)]
     model = suite.spec.config.model
     known: dict[str, _Known] = {}
@@ -83,7 +91,7 @@ def estimated(settings: RunSettings) -> SuiteEstimate:
         found = next((run for run in runs if run.is_whole and run.tasks.get(task.source.id)), None)
         if found is not None:
             known[task.source.id] = _average(found, found.tasks[task.source.id], model, suite)
-    return _of_all(suite, tasks, known, runs[0] if runs else None, settings)
+    return _of_all(suite, tasks, known, runs[0] if runs else None, settings, prompts)
 
 
 def _is_alike(run: RunExpenses, suite: Suite) -> bool:
@@ -97,6 +105,7 @@ def _of_all(
     known: Mapping[str, _Known],
     newest: RunExpenses | None,
     settings: RunSettings,
+    prompts: int,
 ) -> SuiteEstimate:
     config = suite.spec.config
     judges = judge_models(suite, tasks) if not settings.skip_graders else ()
@@ -110,7 +119,6 @@ def _of_all(
         seconds = None if found is None else math.ceil(repeated / max(1, workers)) * found.seconds
         usd = 0.0 if free else None if found is None or found.usd is None else repeated * found.usd
         each[task.source.id] = Estimate(repeated, 0, free, usd, seconds)
-    prompts = 0 if settings.limited else _prompts(suite)
     whole = Estimate(repeated * len(tasks), prompts, free, 0.0 if free else None, None)
     if tasks and len(known) >= KNOWN_SHARE * len(tasks):
         share = len(tasks) / len(known)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextvars import copy_context
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from waza_engine.assertions.evaluator import AssertionEvaluator
 from waza_engine.executors.base import Executor, ExecutorError, ExecutorSettings
@@ -60,6 +61,9 @@ from waza_engine.runs.trials.selection import SelectedTask, compares, select, un
 from waza_engine.spec.loading import load_project_config
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.project_config import ProjectConfig
+
+if TYPE_CHECKING:
+    from waza_engine.runs.passes.affected import Affected
 
 __all__ = ["PreparedRun", "RunReport", "prepare"]
 
@@ -121,7 +125,7 @@ def prepare(
     Raises:
         SuiteFileError: when the eval file cannot be used.
         SuiteError: when there is nothing to run as asked, no such executor, a limit that cannot be kept, or
-            when something would be paid in vain.
+            when something would be paid in vain; a ``NothingAffectedError`` when no change affects a task.
 
     """
     read_environment()
@@ -132,6 +136,13 @@ def prepare(
     graders = GraderCache()
     selected, warnings = select(suite, settings.tasks, settings.graders, settings.tags, build=graders.create)
     warnings = [*complaints, *suite.warnings, *warnings, *unknown_metrics(suite.spec.metrics)]
+    changed = None
+    if settings.changed_since is not None:
+        # Few runs ask git.
+        from waza_engine.runs.passes.affected import affected
+
+        changed = affected(suite, selected, settings, project, graders.create)
+        selected, warnings = list(changed.tasks), [*warnings, *changed.warnings]
     tasks = ungraded(selected) if settings.skip_graders else tuple(selected)
     config = suite.spec.config
     try:
@@ -175,7 +186,7 @@ def prepare(
         warnings += [complaint for complaint in [limit_warning()] if complaint]
     return PreparedRun(
         replace(settings, cache=cache is not None),
-        Pass(suite, tasks),
+        Pass(suite, tasks, triggers=not settings.limited if changed is None else changed.triggers),
         without,
         agent,
         judges,
@@ -192,6 +203,7 @@ def prepare(
         backend=backend,
         warnings=warnings,
         kept=kept,
+        affected=changed,
     )
 
 
@@ -212,6 +224,7 @@ class PreparedRun:
         backend: BackendFactory,
         warnings: Sequence[str],
         kept: bool,
+        affected: Affected | None = None,
     ) -> None:
         config = main.suite.spec.config
         self.suite: Suite = main.suite
@@ -233,7 +246,13 @@ class PreparedRun:
         self._copies = second_results(main.suite.directory, project)
         self.verbose = project.defaults.verbose
         models = judge_models(main.suite, main.tasks) if judges.has_model else ()
-        self.header = run_header(main.suite, settings, library=executor.library, judge_models=models)
+        self.header = run_header(
+            main.suite,
+            settings,
+            library=executor.library,
+            judge_models=models,
+            affected=None if affected is None else affected.document(),
+        )
 
     @property
     def task_ids(self) -> tuple[str, ...]:

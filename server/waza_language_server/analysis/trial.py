@@ -20,8 +20,10 @@ from typing import TYPE_CHECKING
 from waza_engine.steps import Steps
 from waza_language_server.analysis.changed_places import Changes
 from waza_language_server.analysis.diagnose import PROBLEMS_PER_PAUSE, diagnose_in_steps, in_order
+from waza_language_server.analysis.directives import as_wanted
 from waza_language_server.analysis.excerpt import Excerpt, Excerpts
 from waza_language_server.analysis.file_rules.grader_names import name_of
+from waza_language_server.analysis.file_rules.schema_version import as_newer
 from waza_language_server.analysis.grader_entries import GraderEntries
 from waza_language_server.analysis.grader_problems import grader_problems
 from waza_language_server.analysis.problem import Problem
@@ -71,26 +73,41 @@ class Trials:
         edits: list[Edit] = []
         for _, fix in chosen:
             edits += yield from fix.edits_in_steps()
+        repaired = [problem for problem, _ in chosen]
+        brought = yield from self._brought_by(edits, repaired)
+        return brought is not None and all(
+            _is_tolerable(problem, repaired, may_reveal=may_reveal) for problem in brought
+        )
+
+    def bring_nothing(self, edits: Sequence[Edit]) -> Generator[None, None, bool]:
+        """Say whether edits that repair nothing leave the document without any other problem; with pauses."""
+        return (yield from self._brought_by(edits, ())) == []
+
+    def _brought_by(
+        self, edits: Sequence[Edit], repaired: Sequence[Problem]
+    ) -> Generator[None, None, list[Problem] | None]:
+        """Return what edits bring, or leave of ``repaired``; None when they bring faults of syntax."""
         if not edits:
-            return False
+            return None
         text = apply(self.document.text, edits)
         changed = self.document.replaced(text, self.document.version)
         yield from changed.read_in_steps()
         if len(changed.tree.errors) > len(self.document.tree.errors):
-            return False
+            return None
         yield
         changes = Changes(edits)
-        excerpt = yield from self._excerpt(changed.tree, changes, chosen)
+        excerpt = yield from self._excerpt(changed.tree, changes, repaired)
         if excerpt is None:
             after = yield from diagnose_in_steps(changed, self.workspace.with_document(changed))
         else:
-            after = yield from in_order(changed.tree, self._judged_again(changed, excerpt))
+            whole = FileView(changed.tree, changed.kind, self.workspace.catalog)
+            found = as_newer(whole, self._judged_again(whole, changed, excerpt))
+            problems = yield from in_order(changed.tree, found)
+            after = as_wanted(problems, changed, self.workspace.with_document(changed))
         yield
-        repaired = [problem for problem, _ in chosen]
-        brought = yield from self._brought(changes, repaired, after)
-        return all(_is_tolerable(problem, repaired, may_reveal=may_reveal) for problem in brought)
+        return (yield from self._brought(changes, repaired, after))
 
-    def _excerpt(self, tree: Tree, changes: Changes, chosen: Sequence[Chosen]) -> Steps[Excerpt | None]:
+    def _excerpt(self, tree: Tree, changes: Changes, repaired: Sequence[Problem]) -> Steps[Excerpt | None]:
         """Return the parts that must be judged again; None when that is everything."""
         before = self.document.tree
         if before.anchored or tree.anchored or not _has_same_faults(before, tree, changes):
@@ -98,14 +115,13 @@ class Trials:
         excerpts = self._excerpts
         yield
         excerpt = yield from excerpts.of(tree, changes)
-        if excerpt is None or not excerpt.covers([problem.span for problem, _ in chosen]):
+        if excerpt is None or not excerpt.covers([problem.span for problem in repaired]):
             return None
         return excerpt
 
-    def _judged_again(self, changed: Document, excerpt: Excerpt) -> Found:
+    def _judged_again(self, whole: FileView, changed: Document, excerpt: Excerpt) -> Found:
         """Yield what is said of the parts that an edit has touched, and of all they have to do with."""
-        kind, catalog = changed.kind, self.workspace.catalog
-        whole = FileView(changed.tree, kind, catalog)
+        kind, catalog = whole.kind, whole.catalog
         part = replace(whole, tree=replace(changed.tree, root=excerpt.after))
         if changed.tree.errors:
             yield from found_by(TEXT_RULES, whole)

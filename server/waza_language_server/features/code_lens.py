@@ -10,8 +10,8 @@ under the pointer.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Collection, Sequence
+from typing import TYPE_CHECKING, Literal, get_args
 
 from waza_engine.frozen import frozen
 from waza_engine.steps import Steps, finished
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 Expected = Callable[["Path", "RunResult | None"], "SuiteEstimates | None"]
 
+LensKind = Literal["run", "regrade", "more", "newSuite"]
+LENS_KINDS: frozenset[str] = frozenset(get_args(LensKind))
 RUN = "waza.run"
 CANCEL = "waza.cancel"
 REGRADE = "waza.regrade"
@@ -47,6 +49,7 @@ class CodeLens:
     title: str
     command: str
     argument: dict[str, str]
+    kind: LensKind = "run"
 
 
 def code_lenses(
@@ -73,6 +76,18 @@ def code_lenses_in_steps(
 ) -> Steps[tuple[CodeLens, ...]]:
     """Do the same with many pauses."""
     found = yield from runnables_in_steps(document, workspace)
+    return (yield from lenses_of_in_steps(found, workspace, running, run_with, expected))
+
+
+def lenses_of_in_steps(
+    found: Sequence[Runnable],
+    workspace: Workspace,
+    running: Collection[RunnableId],
+    run_with: str | None,
+    expected: Expected,
+    words: str = "",
+) -> Steps[tuple[CodeLens, ...]]:
+    """Return the lenses of what can be run; ``words`` say what that is, instead of its kind."""
     suites = {runnable.id.suite for runnable in found}
     answered: dict[Path, frozenset[str]] = {}
     estimates: dict[Path, SuiteEstimates | None] = {}
@@ -83,25 +98,25 @@ def code_lenses_in_steps(
     lenses: list[CodeLens] = []
     for runnable in found:
         yield
-        words = _estimate_words(runnable.id, estimates[runnable.id.suite])
-        run = _run_lens(runnable, running, words, tell_suite=len(suites) > 1)
+        estimate = _estimate_words(runnable.id, estimates[runnable.id.suite])
+        run = _run_lens(runnable, running, words or runnable.id.kind, estimate, tell_suite=len(suites) > 1)
         again = _regrade_lens(runnable, answered[runnable.id.suite])
         # What costs nothing comes first where it answers the question: what does this grader say?
         both = (again, run) if runnable.id.kind == "grader" else (run, again)
         lenses += [lens for lens in both if lens is not None]
         if run_with is not None and run.command == RUN:
-            lenses.append(CodeLens(runnable.span, "…", run_with, run.argument))
+            lenses.append(CodeLens(runnable.span, "…", run_with, run.argument, "more"))
     return tuple(lenses)
 
 
 def _run_lens(
-    runnable: Runnable, running: Collection[RunnableId], estimate: str, *, tell_suite: bool
+    runnable: Runnable, running: Collection[RunnableId], words: str, estimate: str, *, tell_suite: bool
 ) -> CodeLens:
     argument = {"id": str(runnable.id)}
     if runnable.id in running:
         return CodeLens(runnable.span, "✗ Cancel", CANCEL, argument)
     suite = f" in {runnable.id.suite.parent.name}/{runnable.id.suite.name}" if tell_suite else ""
-    title = " · ".join(part for part in (f"▶ Run {runnable.id.kind}{suite}", estimate) if part)
+    title = " · ".join(part for part in (f"▶ Run {words}{suite}", estimate) if part)
     return CodeLens(runnable.span, title, RUN, argument)
 
 
@@ -124,4 +139,4 @@ def _regrade_lens(runnable: Runnable, answered: frozenset[str]) -> CodeLens | No
     task = runnable.id.task
     if not (answered if task is None else task in answered):
         return None
-    return CodeLens(runnable.span, "↻ Re-grade", REGRADE, {"id": str(runnable.id)})
+    return CodeLens(runnable.span, "↻ Re-grade", REGRADE, {"id": str(runnable.id)}, "regrade")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from waza_language_server.features.completion_item import Completion, Place
 from waza_language_server.features.shape_text import notes
 from waza_language_server.features.snippets import grader_snippet
+from waza_language_server.schema.usage import GRADER_TYPES, usage_rank
 
 if TYPE_CHECKING:
     from waza_language_server.schema.shape import Shape
@@ -48,7 +49,7 @@ def _types(place: Place) -> Iterator[tuple[str, Shape]]:
 def _item(name: str, shape: Shape, edit: Edit, *, is_snippet: bool) -> Completion:
     documentation = "\n\n".join([*notes(shape), shape.description])
     detail = f"grader: {shape.title}" if shape.title else "grader"
-    group = "9" if shape.deprecated else "0~"
+    rank = f"9{name}" if shape.deprecated else f"0~{usage_rank(GRADER_TYPES, name):03}{name}"
     return Completion(
-        name, "grader", detail, documentation, f"{group}{name}", edit, is_snippet, deprecated=shape.deprecated
+        name, "grader", detail, documentation, rank, edit, is_snippet, deprecated=shape.deprecated
     )

@@ -1,4 +1,4 @@
-"""Keys of a mapping that are not written yet: needed ones first, deprecated ones last."""
+"""Keys of a mapping that are not written yet: needed ones first, then as suites use them, old ones last."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from waza_language_server.features.completion_item import Completion, Place
 from waza_language_server.features.completion_values import PROVIDED_KINDS
 from waza_language_server.features.shape_text import notes, signature
 from waza_language_server.features.snippets import grader_snippet, value_snippet
+from waza_language_server.schema.usage import section_of, usage_rank
 
 if TYPE_CHECKING:
     from waza_language_server.schema.shape import Shape
@@ -21,6 +22,7 @@ def key_items(place: Place, holder: Shape, *, new_item: bool = False) -> Iterato
     cursor = place.cursor
     written = set(cursor.existing_keys)
     excluded = _excluded(holder, written)
+    section = section_of(place.document.kind, cursor.container_path, place.document.tree.root)
     for position, (name, known) in enumerate(holder.properties.items()):
         if name in written or name in excluded:
             continue
@@ -33,7 +35,7 @@ def key_items(place: Place, holder: Shape, *, new_item: bool = False) -> Iterato
             kind="key",
             detail=signature(name, shape),
             documentation="\n\n".join([*notes(shape), shape.description]),
-            sort_text=f"{_rank(holder, name, known.required)}{position:03}",
+            sort_text=f"{_rank(holder, name, known.required)}{usage_rank(section, name):03}{position:03}",
             edit=place.line(text),
             is_snippet=not place.follows_colon,
             deprecated=shape.deprecated,

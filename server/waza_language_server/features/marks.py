@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 from waza_engine.frozen import frozen
 from waza_engine.steps import Steps
 from waza_language_server.features.inlay_hints import inlay_hints_in_steps
+from waza_language_server.features.live_text import LIVE
 from waza_language_server.features.score_text import REGRADED, error_label
 from waza_language_server.project.suite_files import files_of_workspace
 
@@ -18,8 +19,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from waza_engine.results.reading.scores import RunResult
+    from waza_language_server.features.inlay_hints import InlayHint
     from waza_language_server.project.document import Document
     from waza_language_server.project.workspace import Workspace
+    from waza_language_server.text.line_index import LineIndex
 
 MarkState = Literal["passed", "failed", "error", "pending"]
 _STATES: dict[str, MarkState] = {"✓": "passed", "✗": "failed", "◐": "failed", "!": "error", "⧖": "pending"}
@@ -46,13 +49,17 @@ class FileMark:
 
 def marks_in_steps(document: Document, workspace: Workspace) -> Steps[tuple[Mark, ...]]:
     """Return a mark for each line that is judged, the worst where there are several, with many pauses."""
-    hints = yield from inlay_hints_in_steps(document, workspace)
+    return marks_of((yield from inlay_hints_in_steps(document, workspace)), document.lines)
+
+
+def marks_of(hints: Iterable[InlayHint], lines: LineIndex) -> tuple[Mark, ...]:
+    """Return the marks that say the same as some hints."""
     by_line: dict[int, list[Mark]] = {}
     for hint in hints:
-        state = _STATES.get(hint.label.removeprefix(REGRADED)[:1])
+        state = _STATES.get(hint.label.removeprefix(LIVE).removeprefix(REGRADED)[:1])
         if state is not None:
             mark = Mark(hint.offset, state, hint.stale)
-            by_line.setdefault(document.lines.line_of(hint.offset), []).append(mark)
+            by_line.setdefault(lines.line_of(hint.offset), []).append(mark)
     return tuple(_worst(marks) for marks in by_line.values())
 
 

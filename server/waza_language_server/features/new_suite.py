@@ -25,6 +25,11 @@ class SuiteOffer:
     argument: dict[str, str]
 
 
+def title_of_offer(skill: str) -> str:
+    """Return what is to be clicked to make a suite for a skill."""
+    return f"New suite for skill {skill}"
+
+
 def suite_offers(document: Document, workspace: Workspace) -> tuple[SuiteOffer, ...]:
     """Return the suites that can be made in an eval file that is empty, the likeliest first."""
     path = path_of(document.uri)
@@ -36,6 +41,6 @@ def suite_offers(document: Document, workspace: Workspace) -> tuple[SuiteOffer, 
         skills.items(), key=lambda each: (each[0].parent not in around, each[1] != path.parent.name)
     )
     return tuple(
-        SuiteOffer(f"New suite for skill {name}", name, {"skill": uri_of(file), "uri": document.uri})
+        SuiteOffer(title_of_offer(name), name, {"skill": uri_of(file), "uri": document.uri})
         for file, name in ordered[:MOST_OFFERED]
     )

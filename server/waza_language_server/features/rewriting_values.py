@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from waza_engine.spec.reading.scalars import resolve_scalar
 from waza_language_server.analysis.value_rules.inside_values import edits_of_rewrite
+from waza_language_server.embedded.javascript import conjunction as javascript
 from waza_language_server.embedded.language import Language, Rewrite, Surroundings
 from waza_language_server.embedded.languages import LANGUAGES, LONGEST_VALUE
+from waza_language_server.embedded.python import conjunction as python
 from waza_language_server.embedded.python.findings import KNOWN_NAMES
-from waza_language_server.embedded.python.python_source import PythonSource, parse_python
 from waza_language_server.features.code_actions import CodeAction
 from waza_language_server.schema.locate import shape_at
 from waza_language_server.schema.value_language import language_kind_of
@@ -27,6 +27,11 @@ if TYPE_CHECKING:
     from waza_language_server.text.span import Span
 
 _ASSERTION = "python.assertion"
+_CONJUNCTS: Mapping[str, Callable[[str], tuple[str, ...]]] = {
+    _ASSERTION: python.conjuncts,
+    "javascript.assertion": javascript.conjuncts,
+}
+"""By language: the parts of an assertion that all must hold."""
 _STYLES = {"plain": "without quotes", "single": "in single quotes", "double": "in double quotes"}
 
 
@@ -47,30 +52,16 @@ def rewritten_values(document: Document, workspace: Workspace, selected: Span) -
 
 def _split(document: Document, node: Node) -> Iterator[CodeAction]:
     kind = language_kind_of(node, _ASSERTION)
+    if kind is None or kind not in _CONJUNCTS:
+        return
     scalar = ScalarMap.of(document.text, node)
-    parts = _halves(scalar.value) if kind == _ASSERTION else ()
-    if len(parts) < 2 or not _are_right(LANGUAGES[_ASSERTION], (scalar.value, *parts)):
+    parts = _CONJUNCTS[kind](scalar.value)
+    if len(parts) < 2 or not _are_right(LANGUAGES[kind], (scalar.value, *parts)):
         return
     edits = edits_of_rewrite(document.text, node, scalar, Rewrite("", parts))
     if edits:
         # One that fails takes only its own share of the score then.
         yield _action(document, f"Split into {len(parts)} assertions", edits)
-
-
-def _halves(value: str) -> tuple[str, ...]:
-    """Return what stands on both sides of the outermost ``and``."""
-    source = parse_python(value)
-    if not isinstance(source, PythonSource):
-        return ()
-    body = source.expression.body
-    if not isinstance(body, ast.BoolOp) or not isinstance(body.op, ast.And):
-        return ()
-    parts = (source.segment(each) for each in body.values)
-    found = tuple(
-        f"({part})" if isinstance(each, ast.NamedExpr) else part
-        for each, part in zip(body.values, parts, strict=True)
-    )
-    return () if any("\n" in part for part in found) else found
 
 
 def _are_right(language: Language, values: tuple[str, ...]) -> bool:

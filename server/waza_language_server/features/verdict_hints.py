@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from waza_engine.frozen import frozen
 from waza_engine.markdown import code, fenced
@@ -47,6 +47,9 @@ NAMES_OF_EXPECTED = ("_output_contains", "_output_not_contains", "_output_contai
 _CHANGED = "the {} was changed after the run"
 _RERUN = "a grader of it was run again since"
 _RUN_SINCE = "a part of it was run again since"
+HintKind = Literal["score", "check", "verdict", "inherited", "skill"]
+"""What a hint is about: a grader, one of its checks or an expectation, a suite or a part of it that is no
+grader, the suite's graders in a task file, the suites of a skill."""
 _LISTS = {"should_trigger_prompts": True, "should_not_trigger_prompts": False}
 
 
@@ -58,6 +61,7 @@ class Verdict:
     label: str
     tooltip: str
     changes: tuple[ChangedInput, ...] = ()
+    kind: HintKind = "verdict"
 
 
 def verdicts_in_steps(
@@ -92,6 +96,28 @@ def verdicts_in_steps(
     return tuple(found)
 
 
+@frozen()
+class SuiteVerdict:
+    """What the newest run of a whole suite came to; ``tooltip`` is Markdown."""
+
+    label: str
+    tooltip: str
+    stale: str
+    """Why it may no longer hold, "" when it does."""
+    changes: tuple[ChangedInput, ...]
+
+
+def suite_verdict_in_steps(
+    document: Document, scores: DocumentScores, now: datetime | None
+) -> Steps[SuiteVerdict | None]:
+    """Return the verdict of the suite of an eval file, None when it was never run as a whole."""
+    if not scores.runs:
+        return None
+    newest = max(scores.runs, key=lambda run: run.timestamp)
+    today = yield from scores.today_in_steps(document.tree)
+    return _View(today, scores, newest, now or datetime.now(UTC)).of_whole()
+
+
 _ByTask = Mapping[str, Mapping[str, "Json"]]
 
 
@@ -104,11 +130,11 @@ class _View:
         self._now = now
         self._by_place: dict[datetime | None, _ByTask | None] = {None: _by_place(today)}
 
-    def of_suite(self, root: Node) -> Iterator[Verdict]:
-        """Yield the verdict of the newest run of the whole suite, and those of its metrics."""
-        name, run = root.get("name"), self._run.whole
-        if name is None or run is None or not run.tasks:
-            return
+    def of_whole(self) -> SuiteVerdict | None:
+        """Return the verdict of the newest run of the whole suite, None when there was none."""
+        run = self._run.whole
+        if run is None or not run.tasks:
+            return None
         changes = self._scores.changes(run.timestamp, tuple(run.tasks))
         stale = self._stale(run, "", changes) or (_RUN_SINCE if self._run.timestamp > run.timestamp else "")
         passed = sum(task.passed for task in run.tasks.values())
@@ -121,7 +147,15 @@ class _View:
         lines += [_task_line(task) for task in _worst_first(run)[:MAX_LISTED]]
         lines += [f"- ✗ {code(metric.name)} {_shortfall(metric)}" for metric in missed[:MAX_LISTED]]
         tooltip = "\n".join([*lines, "", self._origin(run, stale)])
-        yield Verdict(name, label + stale_label(stale, changes), tooltip, changes)
+        return SuiteVerdict(label + stale_label(stale, changes), tooltip, stale, changes)
+
+    def of_suite(self, root: Node) -> Iterator[Verdict]:
+        """Yield the verdict of the newest run of the whole suite, and those of its metrics."""
+        name, run, whole = root.get("name"), self._run.whole, self.of_whole()
+        if name is None or run is None or whole is None:
+            return
+        stale, changes = whole.stale, whole.changes
+        yield Verdict(name, whole.label, whole.tooltip, changes)
         metrics = root.get("metrics")
         by_name = {metric.name: metric for metric in run.metrics}
         for item in metrics.target.each_item() if metrics is not None else ():
@@ -163,7 +197,7 @@ class _View:
         lines += [] if len(shown) == len(results) else [f"- … and {len(results) - len(shown)} more"]
         lines += ["", self._origin(results[0], stale)]
         label = suite_graders_label(graders) + stale_label(stale, changes)
-        yield Verdict(head, label, "\n".join(lines), changes)
+        yield Verdict(head, label, "\n".join(lines), changes, "inherited")
 
     def _of_expectations(
         self, node: Node, task: TaskResult, then: Values | None, place: str
@@ -182,7 +216,8 @@ class _View:
                 rule = rule_at(expected, check.path, known)
                 if rule is not None:
                     tooltip = fenced(check.message) if check.message else ""
-                    yield Verdict(rule, mark + check_label(check.passed_trials, check.trials), tooltip)
+                    said = mark + check_label(check.passed_trials, check.trials)
+                    yield Verdict(rule, said, tooltip, kind="check")
 
     def of_prompts(self, root: Node) -> Iterator[Verdict]:
         """Yield whether each trigger prompt was answered rightly; one that was rewritten has no verdict."""

@@ -98,6 +98,11 @@ class Nearby:
         scores = self._project.scores
         return tuple(dict.fromkeys(tool for suite in self._suites for tool in scores.tools(suite.path)))
 
+    def models_seen(self) -> tuple[str, ...]:
+        """Return the models that the newest runs of the suites of the document asked."""
+        runs = (self._project.scores.results(suite.path) for suite in self._suites)
+        return tuple(dict.fromkeys(run.model for run in runs if run is not None and run.model))
+
     def skills(self) -> tuple[str, ...]:
         """Return the names of skills near the document."""
         if self._path is None:
@@ -113,8 +118,9 @@ class Nearby:
         folders: dict[Path, None] = {}
         for suite in self._suites:
             for directory in suite.outline.skill_directories:
-                if not self.entries(suite.folder / directory).unknown:
-                    folders[suite.folder / directory] = None
+                place = Path(os.path.normpath(suite.folder / directory))
+                if not self.entries(place).unknown:
+                    folders[place] = None
         for folder in self._folders_of_repository(self._path):
             folders[folder] = None
             for place in ("skills", ".github/skills"):

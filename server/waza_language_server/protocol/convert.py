@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from waza_language_server.project.changed_inputs import ChangedInput
     from waza_language_server.project.document import Document
     from waza_language_server.project.index import Project
+    from waza_language_server.project.skill_file import SkillFile
     from waza_language_server.protocol.capabilities import ClientAbilities
     from waza_language_server.text.edit import Related
     from waza_language_server.text.line_index import Encoding
@@ -72,7 +73,9 @@ SHOW_CHANGE = "waza.showChange"
 class Converter:
     """Converts what belongs to one document."""
 
-    def __init__(self, document: Document, encoding: Encoding, abilities: ClientAbilities) -> None:
+    def __init__(
+        self, document: Document | SkillFile, encoding: Encoding, abilities: ClientAbilities
+    ) -> None:
         self._document = document
         self._encoding: Encoding = encoding
         self._abilities = abilities

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from tests.engine.graders.grading import folder, grade, result
+from tests.patience import ON_A_BUSY_MACHINE
 from waza_engine.graders.base import GradingContext, Verdict
 from waza_engine.graders.programs import launchers
 from waza_engine.graders.programs.input import program_input, trajectory
@@ -294,7 +295,7 @@ def test_a_signal_is_told_as_shells_tell_it(tmp_path: Path) -> None:
 def test_a_file_that_hangs_ends_at_its_time_with_an_error(tmp_path: Path) -> None:
     started = time.monotonic()
     verdict = inline(tmp_path, "g.py", "import time; time.sleep(60)", {"timeout": 1})
-    assert time.monotonic() - started < 20
+    assert time.monotonic() - started < 1 + ON_A_BUSY_MACHINE
     assert (verdict.status, verdict.feedback) == ("error", "Grader was killed after 1 seconds")
 
 

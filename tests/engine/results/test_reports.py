@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 import pytest
 
 from tests.hostile_text import HOSTILE, hidden_in, outside_of_code, replaced
+from tests.patience import ON_A_BUSY_MACHINE
 from waza_engine.results.reports.junit import junit_report
 from waza_engine.results.reports.markdown import LONGEST_CHARACTERS, markdown_report
 
@@ -89,7 +90,7 @@ def test_junit_of_many_tasks_takes_no_more_for_each_of_them() -> None:
     started = time.process_time()
     suite = suite_of(document(*(task(f"t{number}", "passed") for number in range(4_000))))
     assert suite.get("tests") == "4000"
-    assert time.process_time() - started < 8
+    assert time.process_time() - started < 8 + ON_A_BUSY_MACHINE
 
 
 def test_junit_says_which_grader_failed_and_what_broke() -> None:

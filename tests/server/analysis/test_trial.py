@@ -17,15 +17,18 @@ from waza_language_server.analysis import grader_problems
 from waza_language_server.analysis.changed_places import Changes
 from waza_language_server.analysis.diagnose import Found, diagnose
 from waza_language_server.analysis.excerpt import Excerpt
+from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.schema_rules import schema_errors
 from waza_language_server.analysis.schema_rules.unknown_keys import UnknownKey
-from waza_language_server.analysis.trial import Chosen, Trials
+from waza_language_server.analysis.trial import Trials
 from waza_language_server.project.document import Document
 from waza_language_server.project.index import Project
 from waza_language_server.project.uris import uri_of
 from waza_language_server.project.workspace import Workspace
 from waza_language_server.schema.catalog import default_catalog
 from waza_language_server.syntax.tree import Tree
+from waza_language_server.text.edit import Edit
+from waza_language_server.text.span import Span
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 KEY = re.compile(r"(\s*(?:- )?)([A-Za-z_]{3,})(:.*)")
@@ -35,7 +38,7 @@ LONGEST = 6_000
 class TrialsOfEverything(Trials):
     """Judges the whole document for each fix."""
 
-    def _excerpt(self, tree: Tree, changes: Changes, chosen: Sequence[Chosen]) -> Steps[Excerpt | None]:
+    def _excerpt(self, tree: Tree, changes: Changes, repaired: Sequence[Problem]) -> Steps[Excerpt | None]:
         yield
         return None
 
@@ -81,6 +84,27 @@ def test_the_verdict_is_that_of_the_whole_document(path: Path) -> None:
         for fix in problem.fixes:
             tried = [(problem, fix)]
             assert finished(quick.repairs(tried)) == finished(thorough.repairs(tried)), (problem, fix.title)
+
+
+@pytest.mark.parametrize(
+    ("head", "comment"),
+    [
+        ("", " # waza: ignore[unknown-key]"),
+        ("# waza: severity[unknown-key=off]\n", ""),
+        ("schemaVersion: '1.99'\n", ""),
+    ],
+)
+def test_what_nobody_wants_to_see_keeps_no_fix_back(head: str, comment: str) -> None:
+    text = f"{head}{EVAL}graders:\n- type: text\n  config: {{contains: a}}\n  unheard_of: 1{comment}\n"
+    document, workspace = Document("untitled:eval.yaml", 1, text, "eval"), workspace_with()
+    problems = diagnose(document, workspace)
+    text_for_list = next(problem for problem in problems if problem.code == "wrong-type" and problem.fixes)
+    for trials in (Trials, TrialsOfEverything):
+        tried = trials(document, workspace, problems)
+        assert finished(tried.repairs([(text_for_list, text_for_list.fixes[0])])), trials
+        assert finished(tried.bring_nothing(text_for_list.fixes[0].edits)), trials
+        again = [Edit(Span(len(text), len(text)), "- type: nonsense\n")]
+        assert not finished(tried.bring_nothing(again)), trials
 
 
 def test_trying_a_fix_judges_the_touched_grader_alone(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,9 +7,8 @@ import pytest
 from tests.server.project.files import workspace_with
 from tests.shared_corpus import needs_corpus, suite_files
 from waza_engine.steps import finished
-from waza_language_server.features.code_actions import CodeAction
-from waza_language_server.features.rewriting_values import rewritten_values
-from waza_language_server.features.sorting import sorted_parts
+from waza_language_server.analysis.diagnose import diagnose
+from waza_language_server.features.refactorings import refactorings_in_steps
 from waza_language_server.project.document import Document
 from waza_language_server.syntax.tree import parse
 from waza_language_server.syntax.tried_edits import apply
@@ -27,10 +26,8 @@ def offered(source: str) -> dict[str, str]:
     document = Document("untitled:a", 0, text, kind)
     workspace = workspace_with()
     span = Span(offset, offset)
-    actions: list[CodeAction] = [
-        *rewritten_values(document, workspace, span),
-        *finished(sorted_parts(document, workspace, span)),
-    ]
+    problems = diagnose(document, workspace)
+    actions = finished(refactorings_in_steps(document, workspace, span, problems))
     assert all(action.kind == "refactor.rewrite" for action in actions)
     return {action.title: apply(text, action.change.files[0].edits) for action in actions}
 
@@ -90,6 +87,60 @@ def test_what_is_in_order_is_not_offered() -> None:
     assert offered("skill: x\nta¦sks:\n  - id: a\n  - id: b\n") == {}
 
 
+@pytest.mark.parametrize(
+    ("value", "parts"),
+    [
+        ("output && errors.length === 0", ("output", "errors.length === 0")),
+        ("(a => a && 1)(output) && `${output && 1}` && /&&/.test(output)", ()),
+        ("!output && typeof errors === 'object'", ("!output", "typeof errors === 'object'")),
+    ],
+)
+def test_an_assertion_of_two_halves_in_javascript_becomes_two(value: str, parts: tuple[str, ...]) -> None:
+    parts = parts or ("(a => a && 1)(output)", "`${output && 1}`", "/&&/.test(output)")
+    head = GRADERS.replace("      assertions:", "      language: javascript\n      assertions:")
+    after = offered(f"{head}        - >-\n          ¦{value}\n")[f"Split into {len(parts)} assertions"]
+    root = parse(after).root
+    assert root is not None
+    held = root.at(after.index("typeof") if "typeof" in after else len(after) - 3).parent
+    assert held is not None
+    assert held.to_python() == list(parts)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "output || errors && 1",
+        "output && 1 ? 1 : 0",
+        "const a = 1; a && output",
+        "x = 1 && output",
+        "a => a && output",
+        "(output && 1)",
+        "output && (n = 1)",
+        "output && {}",
+        "output /* && */",
+        "'a && b'",
+        "output &&",
+    ],
+)
+def test_other_assertions_in_javascript_are_not_split(value: str) -> None:
+    head = GRADERS.replace("      assertions:", "      language: javascript\n      assertions:")
+    assert not [each for each in offered(f'{head}        - "¦{value}"\n') if each.startswith("Split")]
+
+
+def test_what_brings_a_problem_is_not_offered() -> None:
+    """A comment alone on its line is about the line behind it, which is another one then."""
+    keys = "skill: x\ngraders:\n  # waza: ignore[unknown-key]\n  - {}: y\n    ty¦pe: text\n    name: z\n"
+    assert "Sort the keys of the grader" in offered(keys.format("weight"))
+    assert "Sort the keys of the grader" not in offered(keys.format("unheard_of"))
+
+
+def test_a_comment_that_leaves_a_problem_out_moves_with_it() -> None:
+    source = (
+        "skill: x\ngraders:\n  - name: z\n    unheard_of: 1 # waza: ignore[unknown-key]\n    ty¦pe: text\n"
+    )
+    assert "    unheard_of: 1 # waza: ignore" in offered(source)["Sort the keys of the grader"]
+
+
 @needs_corpus
 def test_every_change_of_the_samples_keeps_their_meaning() -> None:
     workspace = workspace_with()
@@ -100,12 +151,10 @@ def test_every_change_of_the_samples_keeps_their_meaning() -> None:
         root = document.tree.root
         if root is None or document.tree.errors:
             continue
+        problems = diagnose(document, workspace)
         for node in [each for each in root.walk() if each.kind == "scalar"][::4]:
             span = Span(node.span.start, node.span.start)
-            for action in (
-                *rewritten_values(document, workspace, span),
-                *finished(sorted_parts(document, workspace, span)),
-            ):
+            for action in finished(refactorings_in_steps(document, workspace, span, problems)):
                 after = parse(apply(text, action.change.files[0].edits))
                 assert not after.errors
                 assert after.root is not None

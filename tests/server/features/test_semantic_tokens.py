@@ -8,6 +8,7 @@ from typing import get_args
 
 import pytest
 
+from tests.patience import ON_A_BUSY_MACHINE
 from tests.server.project.files import workspace_with
 from waza_language_server.embedded.language import TokenKind, TokenPart
 from waza_language_server.embedded.languages import LANGUAGES, LONGEST_VALUE
@@ -101,5 +102,4 @@ def test_whatever_a_value_holds_is_answered(language: str, value: str) -> None:
         list(answers.complete(value, offset))
         answers.hover(value, offset)
         answers.signature(value, offset)
-    # Fifteen answers.
-    assert time.process_time() - begun < 15 * 0.1
+    assert time.process_time() - begun < 1 + ON_A_BUSY_MACHINE

@@ -5,6 +5,7 @@ import time
 import pytest
 import yaml
 
+from tests.patience import ON_A_BUSY_MACHINE
 from tests.server.syntax.outline import outline
 from tests.shared_corpus import needs_corpus, suite_files
 from waza_language_server.syntax import events
@@ -139,7 +140,7 @@ def test_deep_nesting_is_refused_in_time(text: str) -> None:
     assert "too-deep" in {fault.code for fault in tree.errors}
     if tree.root is not None:
         tree.root.to_python()
-    assert time.process_time() - started < 5
+    assert time.process_time() - started < 5 + ON_A_BUSY_MACHINE
 
 
 def test_an_anchor_bomb_costs_nothing() -> None:
@@ -150,7 +151,7 @@ def test_an_anchor_bomb_costs_nothing() -> None:
     assert tree.errors == ()
     assert tree.root is not None
     tree.root.to_python()
-    assert time.process_time() - started < 2
+    assert time.process_time() - started < 2 + ON_A_BUSY_MACHINE
 
 
 @pytest.mark.parametrize("text", ["\x00\x01\x02" * 50, "\ufffd\x00PNG\x0d\x0a\x1a" * 40])
@@ -163,7 +164,7 @@ def test_binary_data_gets_one_fault_at_its_start(text: str) -> None:
 def test_a_line_with_a_hundred_thousand_blanks_is_read_in_time() -> None:
     started = time.process_time()
     parse("a\n" + "b" + " " * 100_000 + "c: : d\n" + "'" * 50_000 + "\n- " + '"\\' * 20_000)
-    assert time.process_time() - started < 3
+    assert time.process_time() - started < 3 + ON_A_BUSY_MACHINE
 
 
 @needs_corpus

@@ -49,11 +49,12 @@ def head_of(path: Path) -> RunHead | None:
     if not names_a_run or "timestamp" not in known:
         return None
     header = header_of(known)
-    chosen = header.tasks or header.graders or header.settings.get("tags")
+    settings = header.settings
+    chosen = header.tasks or header.graders or settings.get("tags") or settings.get("changed_since")
     return RunHead(
         started=header.started,
         eval_file=header.eval_file,
-        is_whole=bool(header.eval_file) and not chosen and not header.settings.get("skip_graders"),
+        is_whole=bool(header.eval_file) and not chosen and not settings.get("skip_graders"),
     )
 
 

@@ -9,40 +9,12 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Sequence
 from pathlib import Path
 
-from waza_engine.processes.programs import run_bounded
+from waza_engine.processes.git import GitError, commit_named, git
 from waza_engine.spec.task_inputs import Repository
 
-GIT_SECONDS = 120.0
 _URL = re.compile(r"^(?:[A-Za-z][A-Za-z0-9+.-]+://|[^/\\]+@[^/\\]+:)")
-_QUOTED_CHARACTERS = 300
-# Variables of a git command that started this run would point every git below it at that repository.
-_FOREIGN = (
-    "GIT_DIR",
-    "GIT_WORK_TREE",
-    "GIT_INDEX_FILE",
-    "GIT_COMMON_DIR",
-    "GIT_OBJECT_DIRECTORY",
-    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
-    "GIT_NAMESPACE",
-    "GIT_PREFIX",
-    "GIT_CONFIG_PARAMETERS",
-    "GIT_CONFIG_COUNT",
-    "GIT_TEMPLATE_DIR",
-    "GIT_TRACE",
-)
-_QUIET = {
-    "GIT_TERMINAL_PROMPT": "0",
-    "GIT_ASKPASS": "",
-    "SSH_ASKPASS": "",
-    "GIT_ALLOW_PROTOCOL": "file",
-    "GIT_LFS_SKIP_SMUDGE": "1",
-    "GIT_NO_LAZY_FETCH": "1",
-    "GIT_OPTIONAL_LOCKS": "0",
-    "LC_ALL": "C",
-}
 
 
 class RepositoryError(Exception):
@@ -57,7 +29,7 @@ def check_out(repository: Repository, target: Path, suite_directory: Path) -> No
     """
     source = _source(repository.source, suite_directory)
     commit = repository.commit.strip() or "HEAD"
-    found = _try("rev-parse", "--verify", "--quiet", "--end-of-options", f"{commit}^{{commit}}", at=source)
+    found = commit_named(commit, source)
     if found is None:
         raise RepositoryError(f"`inputs.repos`: the repository {source} has no commit `{commit}`")
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
@@ -95,34 +67,8 @@ def _source(written: str, suite_directory: Path) -> Path:
     raise RepositoryError(f"`inputs.repos`: there is no directory {places[0]}")
 
 
-def _try(*arguments: str, at: Path) -> str | None:
-    try:
-        return _run(*arguments, at=at)
-    except RepositoryError:
-        return None
-
-
 def _run(*arguments: str, at: Path) -> str:
-    verb = next(argument for argument in arguments if not argument.startswith("-") and "=" not in argument)
     try:
-        finished = run_bounded(
-            ("git", *arguments),
-            stdin="",
-            timeout_seconds=GIT_SECONDS,
-            cwd=at,
-            environment=_QUIET,
-            without=_FOREIGN,
-        )
-    except OSError as error:
-        raise RepositoryError(f"`inputs.repos`: git cannot be started: {error.strerror or error}") from None
-    if finished.timed_out:
-        raise RepositoryError(f"`inputs.repos`: `git {verb}` took longer than {GIT_SECONDS:g} seconds")
-    if finished.exit_code != 0:
-        said = _last_line(finished.stderr) or f"exit code {finished.exit_code}"
-        raise RepositoryError(f"`inputs.repos`: `git {verb}` failed at {at}: {said}")
-    return finished.stdout.strip()
-
-
-def _last_line(text: str) -> str:
-    lines: Sequence[str] = [line.strip() for line in text.splitlines() if line.strip()]
-    return (lines[0] if lines else "").removeprefix("fatal: ")[:_QUOTED_CHARACTERS]
+        return git(*arguments, at=at).strip()
+    except GitError as error:
+        raise RepositoryError(f"`inputs.repos`: {error}") from None

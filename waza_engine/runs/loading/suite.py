@@ -33,6 +33,10 @@ class SuiteError(Exception):
         self.sentences = sentences
 
 
+class NothingAffectedError(SuiteError):
+    """No change since a commit affects a task or the trigger prompts: nothing to run, and no fault."""
+
+
 @dataclass(frozen=True, slots=True)
 class SuiteTask:
     """A task of a suite. ``task`` is None when its file cannot be used, and ``error`` says why."""

@@ -15,7 +15,7 @@ import platform
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 import waza_engine
 from waza_engine.files import opened_to_read, read_beginning, read_bytes
@@ -28,6 +28,7 @@ from waza_engine.results.writing.store import ResultsError, encoded, keep_out_of
 from waza_engine.runs.agent.setup import AgentSetup
 from waza_engine.runs.loading.suite import Suite, SuiteTask
 from waza_engine.runs.passes.deciding_files import MOST_BYTES, DecidingFiles, files_at
+from waza_engine.runs.passes.task_key import task_key
 from waza_engine.runs.settings.table import RunSettings
 from waza_engine.runs.trials.context import RunContext
 from waza_engine.runs.trials.trial import TrialTask
@@ -39,16 +40,6 @@ DIRECTORY = ".waza-cache"
 _FORMAT = 1
 _IGNORE = ".gitignore"
 _MOST_FILES = 5_000
-# What decides how a run is arranged, but no answer.
-_WITHOUT_EFFECT = {
-    "parallel",
-    "workers",
-    "max_workers",
-    "fail_fast",
-    "verbose",
-    "group_by",
-    "trials_per_task",
-}
 _PROVIDER_ENDINGS = ("_BASE_URL", "_ENDPOINT", "_API_BASE", "_API_VERSION")
 _PROVIDER_PREFIXES = ("COPILOT_", "WAZA_")
 
@@ -108,7 +99,6 @@ class TaskCache:
             return None
         if not self._cacheable(task):
             return None
-        suite = context.suite
         document = {
             "format": _FORMAT,
             "engine": waza_engine.__version__,
@@ -117,16 +107,8 @@ class TaskCache:
             "executor": self._executor,
             "judge_executor": self._judge_executor,
             "model": self._model,
-            "trials": context.trials,
             "environment": _provider_environment(),
-            "directory": str(suite.directory),
-            "suite": _settings(suite),
-            "task": source.task.model_dump(mode="json"),
-            "task_id": source.id,
-            "task_name": source.name,
-            "graders": [[built.name, built.entry.model_dump(mode="json")] for built in task.graders],
-            "expected": [task.grade_expected, list(task.expected_names)],
-            "program_timeout": context.program_timeout_seconds,
+            **task_key(source, task, context.suite, context.program_timeout_seconds),
             "baseline": list(context.baseline_outputs.get(source.id, ())),
         }
         files = self._files(source, task, context)
@@ -228,14 +210,6 @@ def _final(outcome: TaskOutcome) -> bool:
         and all(trial.status in ("passed", "failed") and not trial.error for trial in outcome.trials)
         and all(graded.status == "graded" for trial in outcome.trials for graded in trial.graded)
     )
-
-
-def _settings(suite: Suite) -> dict[str, Any]:
-    """Return what the suite says, without its tasks and what decides no answer."""
-    written = suite.spec.model_dump(mode="json", exclude={"tasks", "tasks_from", "graders", "metrics"})
-    config = cast("dict[str, Any]", written["config"])
-    written["config"] = {key: value for key, value in config.items() if key not in _WITHOUT_EFFECT}
-    return {key: value for key, value in written.items() if key not in ("description", "version", "baseline")}
 
 
 def _provider_environment() -> dict[str, str]:

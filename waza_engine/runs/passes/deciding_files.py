@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -28,11 +28,17 @@ _SOURCES = {".py", ".js", ".mjs", ".cjs", ".ts", ".mts", ".sh", ".rb", ".ps1"}
 
 
 class DecidingFiles:
-    """What the tasks of one run read; what many tasks name is looked for once."""
+    """What the tasks of one run read; what many tasks name is looked for once.
 
-    def __init__(self, suite: Suite, agent: AgentSetup) -> None:
+    ``is_there`` tells which places exist: a file that was deleted may still be named.
+    """
+
+    def __init__(
+        self, suite: Suite, agent: AgentSetup, is_there: Callable[[Path], bool] = Path.exists
+    ) -> None:
         self._suite = suite
         self._agent = agent
+        self._is_there = is_there
         self._references: dict[tuple[str, tuple[Path, ...]], tuple[Path, ...]] = {}
         self._of_suite: tuple[str, ...] | None = None
         self._of_entries: dict[int, tuple[object, tuple[str, ...]]] = {}
@@ -62,10 +68,18 @@ class DecidingFiles:
             places.add(fixtures)
         return places
 
+    def places_of_suite(self) -> set[Path]:
+        """Return the files and folders that the suite names, beside its tasks, graders and metrics."""
+        directory = self._suite.directory
+        near, far = (directory, directory / "fixtures"), (Path.cwd(), *directory.parents)
+        apart = {"tasks", "tasks_from", "graders", "metrics"}
+        written = _texts(self._suite.spec.model_dump(mode="json", exclude=apart))
+        return {place for text in dict.fromkeys(written) for place in self._referenced(text, near, far)}
+
     def _referenced(self, text: str, near: tuple[Path, ...], far: tuple[Path, ...]) -> tuple[Path, ...]:
         found = self._references.get((text, near))
         if found is None:
-            found = self._references[text, near] = tuple(_referenced(text, near, far))
+            found = self._references[text, near] = tuple(_referenced(text, near, far, self._is_there))
         return found
 
 
@@ -89,10 +103,36 @@ def files_at(
                     yield file, file.relative_to(place).as_posix()
         return
     yield place, place.name
-    if place.suffix in _SOURCES or (place.suffix == ".json" and b'"$ref"' in read_bytes(place, MOST_BYTES)):
+    if _has_siblings(place):
         for sibling in sorted(place.parent.iterdir()):
             if sibling != place and sibling.suffix == place.suffix and sibling.is_file():
                 yield sibling, sibling.name
+
+
+def is_read(file: Path, place: Path, suite_directory: Path, written: Collection[Path] = ()) -> bool:
+    """Tell whether ``files_at`` yields a file at a place, or did before it was deleted.
+
+    ``file`` has no links in it.
+    """
+    unread = {suite_directory, *written}
+    real = Path(os.path.realpath(place))
+    if file == real:
+        return True
+    if real not in file.parents:
+        return real.parent == file.parent and real.suffix == file.suffix and _has_siblings(place)
+    below = file.parents[: file.parents.index(real)]
+    kept_out = {Path(os.path.realpath(folder)) for folder in unread}
+    return not any(folder.name in UNREAD_FOLDERS or folder in kept_out for folder in below)
+
+
+def _has_siblings(place: Path) -> bool:
+    """Whether what lies beside a file belongs to it: modules of a program, schemas of a schema."""
+    if place.suffix in _SOURCES:
+        return True
+    try:
+        return place.suffix == ".json" and b'"$ref"' in read_bytes(place, MOST_BYTES)
+    except OSError:
+        return False
 
 
 def _texts(value: object) -> Iterator[str]:
@@ -109,7 +149,9 @@ def _texts(value: object) -> Iterator[str]:
             pass
 
 
-def _referenced(text: str, near: Sequence[Path], far: Sequence[Path]) -> Iterator[Path]:
+def _referenced(
+    text: str, near: Sequence[Path], far: Sequence[Path], is_there: Callable[[Path], bool]
+) -> Iterator[Path]:
     """Yield the files and folders that a text of the suite names, alone or as one word of a command.
 
     A plain word is looked for in the near places only: one that is no path is the rule.
@@ -121,7 +163,7 @@ def _referenced(text: str, near: Sequence[Path], far: Sequence[Path]) -> Iterato
         for root in (*near, *far) if is_path else near:
             with contextlib.suppress(OSError, ValueError, RuntimeError):
                 place = root / Path(written).expanduser()
-                if place.exists():
+                if is_there(place):
                     yield place
                     break
 

@@ -26,10 +26,11 @@ from waza_engine.scoring.triggers import TriggerMetrics, trigger_metrics
 
 @dataclass(frozen=True, slots=True)
 class Pass:
-    """What one pass runs: the suite as it is then, and the tasks of it."""
+    """What one pass runs: the suite as it is then, the tasks of it, and its trigger prompts or not."""
 
     suite: Suite
     tasks: tuple[SelectedTask, ...]
+    triggers: bool = False
     baseline: bool = False
 
 
@@ -96,7 +97,7 @@ def _run_tasks(chosen: Pass, context: RunContext, handling: Handling, findings: 
         except (CancelledRunError, SuiteError):
             findings.tasks.update(runner.unfinished(findings.tasks))
             raise
-        if not context.settings.limited and not chosen.baseline:
+        if chosen.triggers:
             _try_triggers(context, findings)
 
 

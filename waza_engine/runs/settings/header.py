@@ -19,9 +19,18 @@ BOOTSTRAP_SEED = 0
 
 
 def run_header(
-    suite: Suite, settings: RunSettings, *, library: str, judge_models: tuple[str, ...]
+    suite: Suite,
+    settings: RunSettings,
+    *,
+    library: str,
+    judge_models: tuple[str, ...],
+    affected: Mapping[str, Any] | None = None,
 ) -> RunHeader:
-    """Return the header of a run that starts now; ``library`` is that of the executor, "" without one."""
+    """Return the header of a run that starts now.
+
+    ``library`` is that of the executor, "" without one; ``affected`` tells of a run of the tasks that changes
+    affect which commit was compared with, how many tasks they are, and of how many.
+    """
     started = datetime.now(UTC)
     config = suite.spec.config
     return RunHeader(
@@ -47,6 +56,7 @@ def run_header(
                 "skill_directories": list(config.skill_directories),
                 "disabled_skills": list(config.disabled_skills),
                 "judge_models": list(judge_models),
+                "affected": affected,
                 **_executor_settings(config),
                 "versions": _versions(library),
             }

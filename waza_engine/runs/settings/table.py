@@ -78,6 +78,17 @@ class RunSettings:
             told=True,
         ),
     ] = ()
+    changed_since: Annotated[
+        str | None,
+        Setting(
+            "text",
+            "Only tasks that changes in git since this commit affect.",
+            "--changed-since",
+            "changed_since",
+            metavar="COMMIT",
+            told=True,
+        ),
+    ] = None
     graders: Annotated[
         tuple[str, ...],
         Setting("texts", "Only the graders of this name; repeatable.", "--grader", "graders", metavar="NAME"),
@@ -271,7 +282,7 @@ class RunSettings:
 
     @property
     def limited(self) -> bool:
-        """Whether only a part of the suite is asked for."""
+        """Whether only a part of the suite is asked for, whatever has changed."""
         return bool(self.tasks or self.graders or self.tags)
 
     def told(self) -> dict[str, Any]:

@@ -8,14 +8,23 @@ from collections.abc import Iterator
 
 from waza_language_server.embedded.language import Token
 
-_PART = re.compile(r"(?P<wild>\*+|\?)|(?P<set>\[\^?(?:\\.|[^\]\\])+\])|(?P<escape>\\.)", re.DOTALL)
+_PART = re.compile(r"(?P<wild>\*+|\?)|(?P<open>\[)|(?P<escape>\\.)", re.DOTALL)
+_SET = re.compile(r"\[\^?(?:\\.|[^\]\\])++(?P<close>\])?", re.DOTALL)
 
 
 def glob_tokens(value: str) -> Iterator[Token]:
-    """Yield the wildcards, the sets of characters and the escapes."""
-    for found in _PART.finditer(value):
-        if found.lastgroup == "set":
-            yield Token(*found.span(), "regexp", "class")
+    """Yield the wildcards, the sets of characters and the escapes; linear in the length of the value."""
+    position = 0
+    closes = True
+    while found := _PART.search(value, position):
+        position = found.end()
+        if found.lastgroup == "open":
+            # Where one set is not closed until the end, none that begins later is.
+            if closes and (of_set := _SET.match(value, found.start())):
+                closes = of_set["close"] is not None
+                if closes:
+                    position = of_set.end()
+                    yield Token(*of_set.span(), "regexp", "class")
         elif found.lastgroup == "escape":
             # Elsewhere a backslash separates folders.
             if os.sep == "/":

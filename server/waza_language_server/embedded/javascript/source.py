@@ -11,9 +11,9 @@ from functools import lru_cache
 from typing import Literal
 
 from waza_engine.frozen import frozen
+from waza_language_server.embedded.brackets import CLOSERS
 
 PieceKind = Literal["name", "number", "text", "template", "pattern", "comment", "mark"]
-CLOSERS = {"(": ")", "[": "]", "{": "}"}
 _WORDS = """
 async await break case catch class const continue debugger default delete do else export extends false
 finally for function if import in instanceof let new null of return static super switch this throw true

@@ -11,6 +11,7 @@ from waza_engine.assertions.names import (
     FUNCTION_NAMES,
     is_refused_attribute,
 )
+from waza_language_server.embedded.brackets import CLOSERS, open_call
 from waza_language_server.embedded.language import Explanation, Signature, Surroundings, Word
 from waza_language_server.embedded.python.findings import KNOWN_NAMES
 from waza_language_server.embedded.python.inference import bound_types, start_of_primary, type_of
@@ -32,7 +33,6 @@ from waza_language_server.embedded.python.scopes import resolve_names
 _NAME = re.compile(r"[^\W\d]\w*")
 LONGEST_SCOPED = 1_000
 """Characters; in a longer assertion all names are offered, whatever scope the cursor is in."""
-_CLOSERS = {"(": ")", "[": "]", "{": "}"}
 _CALLS_WITH_TEXT = frozenset(
     {"startswith", "endswith", "count", "find", "index", "removeprefix", "removesuffix", "join"}
 )
@@ -73,21 +73,11 @@ def signature(value: str, offset: int) -> Signature | None:
     before = value[:offset]
     quote = _open_quote(before)
     written = first_tokens(before, quote)
-    depth, commas = 0, 0
-    for index in range(len(written) - 1, 0, -1):
-        text = written[index].text
-        if text in _CLOSERS.values():
-            depth += 1
-        elif text in _CLOSERS and depth:
-            depth -= 1
-        elif text == "(" and _is_name(written[index - 1]):
-            return _signature(value, before, written[:index], commas)
-        elif text in _CLOSERS:
-            # Commas of a list or a group do not count for the call around it.
-            commas = 0
-        elif text == "," and not depth:
-            commas += 1
-    return None
+    found = open_call([token.text for token in written], lambda index: _is_name(written[index]))
+    if found is None:
+        return None
+    opened, commas = found
+    return _signature(value, before, written[:opened], commas)
 
 
 def _names(value: str, offset: int, typed: int, bound: frozenset[str]) -> Iterator[Word]:
@@ -120,7 +110,7 @@ def _exists(head: str, tail: str, name: str, at: int, known: frozenset[str]) -> 
     """Whether a name, written at an offset, is found when the assertion runs; so, when nobody can tell."""
     source = parse_python(head + tail)
     if isinstance(source, PythonFault):
-        opened = [_CLOSERS[text] for text in _open_brackets(first_tokens(head))]
+        opened = [CLOSERS[text] for text in _open_brackets(first_tokens(head))]
         source = parse_python(head + "".join(reversed(opened)))
     if isinstance(source, PythonFault):
         return True
@@ -134,9 +124,9 @@ def _exists(head: str, tail: str, name: str, at: int, known: frozenset[str]) -> 
 def _open_brackets(written: Sequence[Written]) -> list[str]:
     opened: list[str] = []
     for token in written:
-        if token.text in _CLOSERS:
+        if token.text in CLOSERS:
             opened.append(token.text)
-        elif opened and token.text == _CLOSERS[opened[-1]]:
+        elif opened and token.text == CLOSERS[opened[-1]]:
             opened.pop()
     return opened
 

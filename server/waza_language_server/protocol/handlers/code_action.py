@@ -15,10 +15,7 @@ from waza_language_server.text.span import Span
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from waza_engine.steps import Steps
     from waza_language_server.features.code_actions import CodeAction
-    from waza_language_server.project.document import Document
-    from waza_language_server.project.workspace import Workspace
     from waza_language_server.protocol.server import WazaServer
 
 
@@ -61,8 +58,11 @@ async def code_action(ls: WazaServer, params: types.CodeActionParams) -> list[ty
 
         action = await ls.diagnostics.in_slices(document, inline_task(document, workspace, span))
         found += [action] if action is not None else []
-    if rewrite:
-        found += await ls.diagnostics.in_slices(document, _rewritings(document, workspace, span)) or ()
+    if problems is not None and rewrite:
+        from waza_language_server.features.refactorings import refactorings_in_steps
+
+        rewritings = refactorings_in_steps(document, workspace, span, problems)
+        found += await ls.diagnostics.in_slices(document, rewritings) or ()
     if not ls.session.is_current(document):
         return None
     files = FileConverter(ls.session, ls.abilities)
@@ -70,15 +70,6 @@ async def code_action(ls: WazaServer, params: types.CodeActionParams) -> list[ty
         convert.code_action(action, files.workspace_edit(action.change), workspace.project)
         for action in found
     ]
-
-
-def _rewritings(document: Document, workspace: Workspace, span: Span) -> Steps[list[CodeAction]]:
-    from waza_language_server.features.rewriting_values import rewritten_values
-    from waza_language_server.features.sorting import sorted_parts
-
-    found = list(rewritten_values(document, workspace, span))
-    yield
-    return [*found, *(yield from sorted_parts(document, workspace, span))]
 
 
 def _asked(kinds: Sequence[types.CodeActionKind | str] | None) -> list[str]:

@@ -18,13 +18,16 @@ if TYPE_CHECKING:
     from lsprotocol import types
 
     from waza_engine.steps import Steps
+    from waza_language_server.features.inlay_hints import InlayHint
     from waza_language_server.project.document import Document
+    from waza_language_server.project.skill_file import SkillFile
     from waza_language_server.protocol.server import WazaServer
     from waza_language_server.protocol.services.schedule import Answer
 
 
 def inlay_hint(ls: WazaServer, params: types.InlayHintParams) -> Answer[list[types.InlayHint]]:
     """Return the scores in the part of a document that the client shows."""
+    wanted = ls.options.hints
 
     def find(document: Document) -> Steps[list[types.InlayHint]]:
         if not (yield from _read_soon(ls, document)):
@@ -32,9 +35,30 @@ def inlay_hint(ls: WazaServer, params: types.InlayHintParams) -> Answer[list[typ
         convert = Converter(document, ls.session.encoding, ls.abilities)
         shown = Span(convert.offset(params.range.start), convert.offset(params.range.end))
         hints = yield from inlay_hints_in_steps(document, ls.session.workspace, shown)
-        return (yield from in_steps(map(convert.inlay_hint, hints)))
+        return (yield from in_steps(convert.inlay_hint(hint) for hint in hints if hint.kind in wanted))
 
-    return ls.diagnostics.answer(params.text_document.uri, find)
+    def find_of_skill(skill: SkillFile) -> Steps[list[types.InlayHint]]:
+        convert = Converter(skill, ls.session.encoding, ls.abilities)
+        shown = Span(convert.offset(params.range.start), convert.offset(params.range.end))
+        hints = yield from hints_of_skill(ls, skill)
+        kept = (hint for hint in hints if hint.kind in wanted and shown.contains(hint.offset))
+        return list(map(convert.inlay_hint, kept))
+
+    if not wanted.enabled:
+        return []
+    uri = params.text_document.uri
+    skill = ls.session.skill(uri)
+    if skill is not None:
+        return ls.diagnostics.answer_with(uri, find_of_skill(skill))
+    return ls.diagnostics.answer(uri, find)
+
+
+def hints_of_skill(ls: WazaServer, skill: SkillFile) -> Steps[tuple[InlayHint, ...]]:
+    """Return the hints of a ``SKILL.md``, its results read."""
+    from waza_language_server.features.skill_suites import skill_hints_in_steps
+
+    suites = yield from ls.session.suites_of_skills.of_in_steps(skill, ls.session.project)
+    return (yield from skill_hints_in_steps(skill, suites, ls.session.workspace))
 
 
 def prepare(ls: WazaServer, uri: str) -> Steps[None]:

@@ -7,15 +7,18 @@ undone; the other files of a suite are new and are written. Nothing that is ther
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from lsprotocol import types
+from pygls.exceptions import JsonRpcException
 
 from waza_language_server.engine.process import EngineError
-from waza_language_server.project.uris import path_of
+from waza_language_server.project.uris import path_of, uri_of
 from waza_language_server.protocol.edit_conversion import FileConverter
 from waza_language_server.protocol.handlers.run_requests import FAILED, refused
+from waza_language_server.protocol.handlers.watched_files import look_at_files_again
 from waza_language_server.text.edit import Edit
 from waza_language_server.text.span import Span
 from waza_language_server.text.workspace_edit import FileEdit, WorkspaceEdit
@@ -32,7 +35,8 @@ async def make(ls: WazaServer, command: str, arguments: Sequence[object]) -> dic
 
     ``waza.newSuite`` takes ``{skill, uri?}``, ``waza.newTask`` ``{suite, id, prompt?}`` and
     ``waza.newGrader`` ``{file, type}``, one of the types that ``waza.graderTypes`` lists. Files and skills
-    are paths or ``file:`` URIs. Raises ``JsonRpcException`` with the reason when it cannot be made.
+    are paths or ``file:`` URIs. Raises ``JsonRpcException`` with the reason when it cannot be made. A suite
+    without ``uri`` is shown by clients that can be asked to.
     """
     keys, work = MAKING[command]
     given = _given(command, arguments, keys)
@@ -48,7 +52,11 @@ async def _suite(ls: WazaServer, given: Given) -> dict[str, Any]:
     uri = given.get("uri")
     if uri is None:
         base = next((root for root in ls.session.project.roots if skill.is_relative_to(root)), skill.parent)
-        return await _ask(ls, "eval.new", skill=str(skill), base=str(base))
+        made = await _ask(ls, "eval.new", skill=str(skill), base=str(base))
+        # Not every client reports changed files, and the skill shows its suite at once.
+        look_at_files_again(ls)
+        await _show(ls, Path(made["eval"]))
+        return made
     before = ls.session.text(uri)
     if before is not None and before.strip():
         raise refused("The eval file is not empty any more; nothing was made.", FAILED)
@@ -87,6 +95,14 @@ async def _fill(ls: WazaServer, uri: str, text: str) -> None:
         raise refused(
             f"The editor did not take the text: {answer.failure_reason or 'no reason given'}.", FAILED
         )
+
+
+async def _show(ls: WazaServer, file: Path) -> None:
+    """Open a file that was made, in a client that can be asked to."""
+    if ls.abilities.shows_documents:
+        shown = types.ShowDocumentParams(uri_of(file), take_focus=True)
+        with suppress(JsonRpcException):
+            await ls.window_show_document_async(shown)
 
 
 def _given(command: str, arguments: Sequence[object], keys: Sequence[str]) -> Given:

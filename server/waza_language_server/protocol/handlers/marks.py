@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from waza_language_server.features.marks import file_marks_in_steps, marks_in_steps
+from waza_language_server.features.marks import file_marks_in_steps, marks_in_steps, marks_of
 from waza_language_server.project.uris import uri_of
-from waza_language_server.protocol.convert import Converter
+from waza_language_server.protocol.handlers.inlay_hint import hints_of_skill
 from waza_language_server.text.labels import label
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from waza_engine.steps import Steps
+    from waza_language_server.features.marks import Mark
     from waza_language_server.project.document import Document
+    from waza_language_server.project.skill_file import SkillFile
     from waza_language_server.protocol.own_requests import FileMarksParams, MarksParams
     from waza_language_server.protocol.server import WazaServer
     from waza_language_server.protocol.services.schedule import Answer
@@ -21,14 +25,23 @@ def marks(ls: WazaServer, params: MarksParams) -> Answer[list[dict[str, Any]]]:
     """Return ``line``, ``state`` and ``stale`` of each line of a document that is judged."""
 
     def find(document: Document) -> Steps[list[dict[str, Any]]]:
-        convert = Converter(document, ls.session.encoding, ls.abilities)
         found = yield from marks_in_steps(document, ls.session.workspace)
-        return [
-            {"line": convert.position(mark.offset).line, "state": mark.state, "stale": mark.stale}
-            for mark in found
-        ]
+        return _answers(found, document)
 
-    return ls.diagnostics.answer(params.text_document.uri, find)
+    def find_of_skill(skill: SkillFile) -> Steps[list[dict[str, Any]]]:
+        return _answers(marks_of((yield from hints_of_skill(ls, skill)), skill.lines), skill)
+
+    uri = params.text_document.uri
+    skill = ls.session.skill(uri)
+    if skill is not None:
+        return ls.diagnostics.answer_with(uri, find_of_skill(skill))
+    return ls.diagnostics.answer(uri, find)
+
+
+def _answers(found: Iterable[Mark], shown: Document | SkillFile) -> list[dict[str, Any]]:
+    return [
+        {"line": shown.lines.line_of(mark.offset), "state": mark.state, "stale": mark.stale} for mark in found
+    ]
 
 
 async def file_marks(ls: WazaServer, _params: FileMarksParams) -> list[dict[str, Any]]:

@@ -11,6 +11,7 @@ from waza_language_server.protocol.convert import Converter
 if TYPE_CHECKING:
     from waza_engine.steps import Steps
     from waza_language_server.project.document import Document
+    from waza_language_server.project.skill_file import SkillFile
     from waza_language_server.protocol.own_requests import RunnablesParams
     from waza_language_server.protocol.server import WazaServer
     from waza_language_server.protocol.services.schedule import Answer
@@ -24,4 +25,15 @@ def runnables(ls: WazaServer, params: RunnablesParams) -> Answer[list[dict[str, 
         found = yield from runnables_in_steps(document, ls.session.workspace)
         return (yield from in_steps(map(convert.runnable, found)))
 
-    return ls.diagnostics.answer(params.text_document.uri, find)
+    def find_of_skill(skill: SkillFile) -> Steps[list[dict[str, Any]]]:
+        from waza_language_server.features.skill_suites import skill_runnables
+
+        suites = yield from ls.session.suites_of_skills.of_in_steps(skill, ls.session.project)
+        convert = Converter(skill, ls.session.encoding, ls.abilities)
+        return list(map(convert.runnable, skill_runnables(suites)))
+
+    uri = params.text_document.uri
+    skill = ls.session.skill(uri)
+    if skill is not None:
+        return ls.diagnostics.answer_with(uri, find_of_skill(skill))
+    return ls.diagnostics.answer(uri, find)

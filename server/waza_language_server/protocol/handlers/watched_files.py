@@ -45,7 +45,7 @@ def did_change(ls: WazaServer, params: types.DidChangeWatchedFilesParams) -> Non
     others = [path_of(change.uri) for change in params.changes if change.uri not in results]
     if others:
         ls.files_changed([path for path in others if path is not None])
-        _look_again(ls)
+        look_at_files_again(ls)
 
 
 def did_change_folders(ls: WazaServer, _params: types.DidChangeWorkspaceFoldersParams) -> None:
@@ -53,7 +53,7 @@ def did_change_folders(ls: WazaServer, _params: types.DidChangeWorkspaceFoldersP
     roots = (path_of(folder.uri) for folder in ls.workspace.folders.values())
     ls.session.files_changed([root for root in roots if root is not None])
     ls.files_changed(None)
-    _look_again(ls)
+    look_at_files_again(ls)
 
 
 def read_workspace(ls: WazaServer) -> Steps[None]:
@@ -81,7 +81,8 @@ def refresh_problems(ls: WazaServer) -> None:
         ls.workspace_diagnostic_refresh(None)
 
 
-def _look_again(ls: WazaServer) -> None:
+def look_at_files_again(ls: WazaServer) -> None:
+    """Take a new view of the disk, and let the client ask again for what depends on it."""
     ls.session.files_changed()
     if ls.judges_live:
         ls.live.edited(anyway=True)

@@ -84,8 +84,11 @@ class Diagnostics:
         What takes no longer than a slice is answered at once, the rest between the messages; it raises
         ``OutdatedError`` when a newer text comes meanwhile.
         """
+        return self.answer_with(uri, self._answer(uri, answer))
+
+    def answer_with(self, uri: str, steps: Steps[Value | None]) -> Answer[Value]:
+        """Answer a request about the text that an open file has now, whatever it is, in the same way."""
         text = self._session.text(uri)
-        steps = self._answer(uri, answer)
         done = self._slice(steps)
         return self._rest(uri, text, steps) if done is None else done[0]
 

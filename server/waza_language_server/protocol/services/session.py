@@ -20,6 +20,7 @@ from waza_language_server.project.document import Document
 from waza_language_server.project.index import Project
 from waza_language_server.project.nearby import Nearby
 from waza_language_server.project.outline import outline_of_in_steps
+from waza_language_server.project.skill_file import SkillFile, SuitesOfSkills
 from waza_language_server.project.uris import path_of, uri_of
 from waza_language_server.project.workspace import Workspace
 from waza_language_server.schema.catalog import default_catalog
@@ -68,6 +69,7 @@ class Session:
         self.encoding: Encoding = encoding
         self.workspace = Workspace(Project(roots), default_catalog())
         """The files, and what they may say: by the engine, and by plug-ins once they are known."""
+        self.suites_of_skills = SuitesOfSkills()
         self._opened: dict[str, _Opened] = {}
 
     @property
@@ -126,6 +128,11 @@ class Session:
         """Return the newest text of an open document, None when it is not open."""
         opened = self._opened.get(uri)
         return opened.text if opened is not None else None
+
+    def skill(self, uri: str) -> SkillFile | None:
+        """Return the newest text of an open ``SKILL.md``, None for any other document."""
+        opened = self._opened.get(uri)
+        return SkillFile.of(uri, opened.text) if opened is not None else None
 
     def version(self, uri: str) -> int | None:
         """Return the client's number of that text, None when the document is not open."""
@@ -203,13 +210,14 @@ class Session:
         self.judge_again()
 
     def unsaved(self, folder: Path) -> tuple[Path, ...]:
-        """Return the files of ours in and below a folder whose text differs from the disk."""
+        """Return the skills, and the files of ours in and below a folder, that differ from the disk."""
         found: list[Path] = []
         for document in self.documents:
             path = path_of(document.uri)
             if path is not None and path.is_relative_to(folder) and _differs_from_disk(path, document.text):
                 found.append(path)
-        return tuple(found)
+        skills = (self.skill(uri) for uri in tuple(self._opened))
+        return (*found, *(one.path for one in skills if one and _differs_from_disk(one.path, one.text)))
 
     def _use(self, project: Project) -> None:
         self.workspace = self.workspace.with_project(project)

@@ -1,0 +1,23 @@
+"""The parts of an assertion in Python that all must hold."""
+
+from __future__ import annotations
+
+import ast
+
+from waza_language_server.embedded.python.python_source import PythonSource, parse_python
+
+
+def conjuncts(value: str) -> tuple[str, ...]:
+    """Return what stands on both sides of the outermost ``and``, as assertions; () without one."""
+    source = parse_python(value)
+    if not isinstance(source, PythonSource):
+        return ()
+    body = source.expression.body
+    if not isinstance(body, ast.BoolOp) or not isinstance(body.op, ast.And):
+        return ()
+    parts = (source.segment(each) for each in body.values)
+    found = tuple(
+        f"({part})" if isinstance(each, ast.NamedExpr) else part
+        for each, part in zip(body.values, parts, strict=True)
+    )
+    return () if any("\n" in part for part in found) else found

@@ -1,0 +1,105 @@
+"""A ``SKILL.md`` that is open in an editor, and the suites that test its skill.
+
+It is no document of a suite: it is not YAML, so it has no problems, no completion and no colours of ours.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import takewhile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from waza_engine.steps import Steps
+from waza_language_server.project.document import Document
+from waza_language_server.project.nearby import Nearby
+from waza_language_server.project.skills import written_name
+from waza_language_server.project.suite_files import SKILL_NAME, files_of_workspace
+from waza_language_server.project.uris import path_of, uri_of
+from waza_language_server.text.line_index import LineIndex
+
+if TYPE_CHECKING:
+    from waza_language_server.project.index import Project
+    from waza_language_server.project.suites import Suite
+
+RECHECK_SECONDS = 2.0
+"""How long it is believed that no file outside the editor has changed."""
+
+
+@dataclass(frozen=True, eq=False)
+class SkillFile:
+    """One version of a ``SKILL.md``."""
+
+    uri: str
+    path: Path
+    text: str
+
+    @staticmethod
+    def of(uri: str, text: str) -> SkillFile | None:
+        """Return the skill file that a document is, None for any other file."""
+        path = path_of(uri)
+        return SkillFile(uri, path, text) if path is not None and path.name == SKILL_NAME else None
+
+    @cached_property
+    def lines(self) -> LineIndex:
+        """The lines of the text."""
+        return LineIndex(self.text)
+
+    @property
+    def name(self) -> str:
+        """The name of the skill; its folder's when none is written."""
+        written = written_name(self.text)
+        return written.node.value.strip() if written is not None else self.path.parent.name
+
+
+class SuitesOfSkills:
+    """Which suites test a skill, remembered while the project is the same, and not for long."""
+
+    def __init__(self) -> None:
+        self._known: dict[Path, tuple[float, Project, str, tuple[Suite, ...]]] = {}
+
+    def of_in_steps(self, skill: SkillFile, project: Project) -> Steps[tuple[Suite, ...]]:
+        """Return the suites whose ``skill`` is the one of this file, the nearest first; with many pauses."""
+        name = skill.name.casefold()
+        known = self._known.get(skill.path)
+        if (
+            known is not None
+            and known[1] is project
+            and known[2] == name
+            and time.monotonic() - known[0] <= RECHECK_SECONDS
+        ):
+            return known[3]
+        found: list[Suite] = []
+        for file in files_of_workspace(project, skill):
+            yield
+            if file is None or file.path is None or file.kind != "eval":
+                continue
+            suite = project.suite(file.path)
+            if (suite.outline.skill or "").casefold() == name and _is_meant(skill, name, suite, project):
+                found.append(suite)
+        suites = tuple(sorted(found, key=lambda suite: (-_shared(skill.path, suite.path), suite.path)))
+        self._known[skill.path] = time.monotonic(), project, name, suites
+        return suites
+
+
+def eval_document(project: Project, suite: Suite) -> Document:
+    """Return the eval file of a suite as it is open, or else as it is on disk."""
+    opened = project.documents.get(suite.path)
+    return opened or Document(uri_of(suite.path), 0, project.text(suite.path).value, "eval")
+
+
+def _is_meant(skill: SkillFile, name: str, suite: Suite, project: Project) -> bool:
+    """Whether no other skill of the same name lies nearer to the suite."""
+    near = Nearby(project, Document(uri_of(suite.path), 0, "", "eval")).skill_files()
+    same = [path for path, known in near.items() if known.casefold() == name]
+    # What is called otherwise on the disk is this very file, which is just being renamed.
+    return not same or same[0] == skill.path
+
+
+def _shared(one: Path, other: Path) -> int:
+    """Return how many folders two files have in common."""
+    pairs: Iterator[tuple[str, str]] = zip(one.parent.parts, other.parent.parts, strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))

@@ -1,0 +1,255 @@
+"""Only the tasks that a change in git affects: which those are, and what the record says of such a run."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from pathlib import Path
+
+import pytest
+from pylsp_jsonrpc.exceptions import JsonRpcException
+
+from tests.command_line import engine
+from tests.engine.executors.talking import write_skill
+from tests.engine.runs.test_repositories import git
+from tests.engine.suites import CONFIG, GREETS, run, task, write_suite
+from waza_engine.commands.methods import Methods
+from waza_engine.results.conclusion import conclude
+from waza_engine.results.reading.heads import head_of
+from waza_engine.runs.loading.suite import NothingAffectedError, SuiteError
+
+READS = "id: a\nname: Task a\ninputs: {prompt: Say hello, files: [notes.txt]}\n"
+JUDGED = """\
+graders:
+- {type: program, name: checks, config: {command: python3, args: [check.py]}}
+- {type: json_schema, name: fits, config: {schema_file: shape.json}}
+"""
+OWN = """\
+- {id: c, name: Task c, inputs: {prompt: Say hello}}
+- {id: d, name: Task d, inputs: {prompt: Say hello}}
+"""
+PROMPTS = """\
+skill: writer
+should_trigger_prompts: [{prompt: Write a text}]
+should_not_trigger_prompts: [{prompt: Count to ten}]
+"""
+
+
+@pytest.fixture
+def suite(tmp_path: Path) -> Path:
+    """A committed suite: task a reads a fixture, b is judged by files, c and d stand in the eval file."""
+    top = tmp_path / "repository"
+    place = top / "evals"
+    (place / "fixtures").mkdir(parents=True)
+    (place / "fixtures/notes.txt").write_text("one\n")
+    (place / "fixtures/gone.txt").write_text("one\n")
+    (place / "check.py").write_text("import words\n")
+    (place / "words.py").write_text("one = 1\n")
+    (place / "shape.json").write_text("{}\n")
+    (top / "README.md").write_text("old\n")
+    write_skill(top / "skills", "writer")
+    config = CONFIG.replace("mock}", "mock, skill_directories: [../skills]}")
+    path = write_suite(place, {"a": READS, "b": task("b", JUDGED)}, graders=GREETS, config=config)
+    path.write_text(path.read_text().replace("tasks: ['tasks/*.yaml']\n", f"tasks:\n- 'tasks/*.yaml'\n{OWN}"))
+    git(top, "init", "-q", "-b", "main")
+    commit(path)
+    return path
+
+
+def commit(suite: Path) -> None:
+    git(suite.parent.parent, "add", "-A")
+    git(suite.parent.parent, "commit", "-q", "-m", "a change")
+
+
+def replaced(path: Path, old: str, new: str) -> None:
+    text = path.read_text("utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new, 1), "utf-8")
+
+
+def ran(suite: Path, since: str = "HEAD", **options: object) -> list[str]:
+    """Return the ids of the tasks that are run, [] when nothing is affected."""
+    try:
+        report, _ = run(suite, changed_since=since, **options)
+    except NothingAffectedError:
+        return []
+    return [found.id for found in report.outcome.tasks]
+
+
+CHANGES = {
+    "a prompt": ("tasks/a.yaml", "Say hello", "Say hello now", ["a"]),
+    "a comment in a task": ("tasks/a.yaml", "id: a", "id: a  # the first", []),
+    "a fixture": ("fixtures/notes.txt", "one", "two", ["a"]),
+    "a program that grades": ("check.py", "import words", "import words  # new", ["b"]),
+    "a module beside that program": ("words.py", "one", "two", ["b"]),
+    "a schema": ("shape.json", "{}", "{ }", ["b"]),
+    "a skill": ("../skills/writer/SKILL.md", "Do it well", "Do it", ["a", "b", "c", "d"]),
+    "a task in the eval file": (
+        "eval.yaml",
+        "Task d, inputs: {prompt: Say",
+        "Task d, inputs: {prompt: Cry",
+        ["d"],
+    ),
+    "a grader of the suite": ("eval.yaml", "[hello]", "[Say]", ["a", "b", "c", "d"]),
+    "the number of trials": ("eval.yaml", "trials_per_task: 1", "trials_per_task: 2", ["a", "b", "c", "d"]),
+    "the description": ("eval.yaml", "name: suite", "name: suite\ndescription: new", []),
+    "an unrelated file": ("../README.md", "old", "new", []),
+}
+
+
+@pytest.mark.parametrize("committed", [False, True], ids=["in the working tree", "committed"])
+@pytest.mark.parametrize("what", CHANGES)
+def test_the_tasks_that_a_change_affects_are_run(suite: Path, what: str, committed: bool) -> None:
+    file, old, new, expected = CHANGES[what]
+    replaced(suite.parent / file, old, new)
+    if committed:
+        commit(suite)
+    assert ran(suite, "HEAD~1" if committed else "HEAD") == expected
+
+
+def test_a_task_that_is_new_is_run_be_it_untracked(suite: Path) -> None:
+    (suite.parent / "tasks/new.yaml").write_text(task("new"))
+    assert ran(suite) == ["new"]
+
+
+def test_a_task_whose_file_was_deleted_is_run(suite: Path) -> None:
+    replaced(suite.parent / "tasks/a.yaml", "notes.txt", "gone.txt")
+    commit(suite)
+    (suite.parent / "fixtures/gone.txt").unlink()
+    assert ran(suite) == ["a"]
+
+
+def test_a_skill_that_was_deleted_affects_all_tasks(suite: Path) -> None:
+    (suite.parent.parent / "skills/writer/SKILL.md").unlink()
+    assert ran(suite) == ["a", "b", "c", "d"]
+
+
+def test_what_happened_on_another_branch_is_no_change_of_this_one(suite: Path) -> None:
+    top = suite.parent.parent
+    git(top, "checkout", "-q", "-b", "other")
+    replaced(suite.parent / "tasks/b.yaml", "Say hello", "Say more")
+    commit(suite)
+    git(top, "checkout", "-q", "main")
+    replaced(suite.parent / "tasks/a.yaml", "Say hello", "Say more")
+    commit(suite)
+    assert ran(suite, "other") == ["a"]
+
+
+def test_all_tasks_are_run_when_the_suite_could_not_be_read_then(suite: Path) -> None:
+    text = suite.read_text()
+    suite.write_text("tasks: [\n")
+    commit(suite)
+    suite.write_text(text)
+    assert ran(suite) == ["a", "b", "c", "d"]
+
+
+def test_other_filters_hold_as_well(suite: Path) -> None:
+    replaced(suite, "[hello]", "[Say]")
+    assert ran(suite, tasks=("a", "b")) == ["a", "b"]
+    assert ran(suite, graders=("checks",)) == []
+
+
+def test_files_of_runs_are_no_change(suite: Path) -> None:
+    replaced(suite.parent / "tasks/a.yaml", "Say hello", "Say more")
+    ran(suite)
+    commit(suite)
+    assert (suite.parent / ".waza").is_dir()
+    assert ran(suite) == []
+
+
+def test_a_task_with_a_branch_of_a_repository_is_always_run(suite: Path) -> None:
+    repos = "inputs: {prompt: Look, repos: [{type: worktree, source: .., dest: app}]}\n"
+    (suite.parent / "tasks/r.yaml").write_text(f"id: r\nname: Task r\n{repos}")
+    commit(suite)
+    assert ran(suite) == ["r"]
+
+
+def test_trigger_prompts_are_tried_when_a_change_affects_them(suite: Path) -> None:
+    file = suite.parent / "trigger_tests.yaml"
+    file.write_text(PROMPTS)
+    commit(suite)
+    replaced(suite.parent / "tasks/a.yaml", "Say hello", "Say more")
+    report, _ = run(suite, changed_since="HEAD")
+    assert ([found.id for found in report.outcome.tasks], len(report.outcome.triggers)) == (["a"], 0)
+    commit(suite)
+    replaced(file, "ten", "twelve")
+    report, _ = run(suite, changed_since="HEAD")
+    assert (list(report.outcome.tasks), len(report.outcome.triggers)) == ([], 2)
+    assert conclude(report.outcome).verdict == "passed"
+
+
+def test_the_record_and_reports_say_that_it_was_a_part(suite: Path) -> None:
+    replaced(suite.parent / "tasks/a.yaml", "Say hello", "Say hello again")
+    head = git(suite.parent, "rev-parse", "HEAD")
+    done = engine("run", suite, "--changed-since", "HEAD", "-o", suite.parent / "out.json")
+    assert done.returncode == 0
+    words = "only what changed since HEAD was run: it affects 1 of 4 tasks"
+    assert words in done.stdout
+    (results,) = (suite.parent / ".waza/results").glob("*.json")
+    settings = json.loads(results.read_text())["metadata"]["engine"]["settings"]
+    assert settings["changed_since"] == "HEAD"
+    assert settings["affected"] == {"commit": head, "tasks": 1, "of": 4}
+    found = head_of(results)
+    assert found is not None
+    assert not found.is_whole
+    for kind in ("text", "markdown", "junit"):
+        assert words in engine("report", results, "--format", kind).stdout
+
+
+def test_nothing_affected_is_said_and_leaves_no_results(suite: Path) -> None:
+    done = engine("run", suite, "--changed-since", "HEAD", "-o", suite.parent / "out.json")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.strip() == f"Nothing to run: what changed since HEAD affects no task of {suite}."
+    assert not (suite.parent / ".waza").exists()
+    assert not (suite.parent / "out.json").exists()
+    done = engine("run", suite, "--changed-since", "HEAD", "--format", "json")
+    assert (done.returncode, done.stdout) == (0, "")
+    assert "Nothing to run" in done.stderr
+
+
+def test_an_unknown_commit_is_one_clear_error(suite: Path) -> None:
+    done = engine("run", suite, "--changed-since", "nowhere")
+    assert done.returncode == 2
+    assert done.stderr.strip() == (
+        f"`--changed-since`: git knows no commit `nowhere` in {suite.parent.parent}."
+    )
+    for odd in ("", "--all", "HEAD:eval.yaml"):
+        with pytest.raises(SuiteError, match="git knows no commit"):
+            ran(suite, odd)
+
+
+def test_a_suite_in_no_repository_is_one_clear_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
+    path = write_suite(tmp_path / "alone", {"a": task("a")})
+    with pytest.raises(SuiteError, match="is in no git repository"):
+        ran(path)
+
+
+def test_what_git_cannot_tell_of_is_said(suite: Path, tmp_path: Path) -> None:
+    (tmp_path / "far.txt").write_text("one")
+    replaced(suite.parent / "tasks/a.yaml", "notes.txt", (tmp_path / "far.txt").as_posix())
+    commit(suite)
+    unknown = f"whether {tmp_path / 'far.txt'} changed is not known"
+    with pytest.raises(NothingAffectedError, match=re.escape(unknown)):
+        run(suite, changed_since="HEAD")
+    replaced(suite.parent / "tasks/b.yaml", "Say hello", "Say more")
+    _, events = run(suite, changed_since="HEAD")
+    assert any(unknown in (event.message or "") for event in events if event.kind == "output")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need a right there")
+def test_a_repository_that_is_reached_through_a_link_is_the_same(suite: Path, tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(suite.parent.parent)
+    replaced(suite.parent / "fixtures/notes.txt", "one", "two")
+    assert ran(tmp_path / "link/evals/eval.yaml") == ["a"]
+
+
+def test_an_editor_asks_for_the_same(suite: Path) -> None:
+    methods = Methods(lambda _: None).table
+    replaced(suite.parent / "fixtures/notes.txt", "one", "two")
+    found = methods["run.estimate"]({"path": str(suite), "changed_since": "HEAD"})()
+    assert list(found["result"]["tasks"]) == ["a"]
+    commit(suite)
+    with pytest.raises(JsonRpcException, match="Nothing to run"):
+        methods["eval.run"]({"path": str(suite), "changed_since": "HEAD"})()

@@ -1,0 +1,207 @@
+"""Which tasks of a suite the changes since a commit affect: those whose answers or verdicts they can alter.
+
+A task is affected when what the suite says of it is not what it said at the commit (``task_key.py``), or when
+a file that it reads (``deciding_files.py``) was changed, added or deleted. All tasks are when the suite could
+not be read then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from waza_engine.graders.base import Grader
+from waza_engine.runs.agent.setup import AgentSetup
+from waza_engine.runs.agent.skills import SkillSet, suite_skills
+from waza_engine.runs.loading.changed_files import ChangedFiles, FilesBefore, changed_since
+from waza_engine.runs.loading.suite import NothingAffectedError, Suite, SuiteError, load_suite
+from waza_engine.runs.passes.deciding_files import DecidingFiles, is_read
+from waza_engine.runs.passes.task_key import suite_key, task_key
+from waza_engine.runs.settings.options import given_settings, with_options
+from waza_engine.runs.settings.places import written_folders
+from waza_engine.runs.settings.table import RunSettings
+from waza_engine.runs.trials.selection import SelectedTask, select
+from waza_engine.runs.trials.triggers import FILE_NAME as TRIGGER_TESTS
+from waza_engine.spec.grader_entry import GraderEntry
+from waza_engine.spec.loading import load_project_config
+from waza_engine.spec.problems import SuiteFileError
+from waza_engine.spec.project_config import ProjectConfig
+from waza_engine.spec.skill_file import AGENT_SUFFIX, SKILL_FILE
+
+_FULL_HASH = 40
+_SHOWN = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Affected:
+    """What changes affect: these tasks ``of`` so many, and the trigger prompts or not.
+
+    ``commit`` is the full hash of the commit that was compared with. ``warnings`` say what git cannot tell.
+    """
+
+    commit: str
+    tasks: tuple[SelectedTask, ...]
+    of: int
+    triggers: bool
+    warnings: tuple[str, ...] = ()
+
+    def document(self) -> dict[str, Any]:
+        """Return what the header of the results tells of it."""
+        return {"commit": self.commit, "tasks": len(self.tasks), "of": self.of}
+
+
+def affected(
+    suite: Suite,
+    tasks: Sequence[SelectedTask],
+    settings: RunSettings,
+    project: ProjectConfig,
+    build: Callable[[GraderEntry], Grader[Any]],
+) -> Affected:
+    """Return which of the tasks that a run would take are affected by what changed since its commit.
+
+    ``suite`` is as the settings and ``project`` want it, ``build`` as for ``select``.
+
+    Raises ``NothingAffectedError``, and what ``changed_since`` raises.
+    """
+    commit = settings.changed_since or ""
+    changes = changed_since(suite.directory, commit)
+    before = _suite_before(settings, changes, build)
+    reading = _Reading(suite, changes, written_folders(settings, suite.directory, project))
+    found = tuple(task for task in tasks if _is_other(task, before, suite, project) or reading.of_task(task))
+    triggers = not settings.limited and _triggers(suite, before, reading, changes)
+    if not found and not triggers:
+        which = "none of the tasks asked for in" if settings.limited else "no task of"
+        nothing = f"Nothing to run: what changed since {commit} affects {which} {suite.path}."
+        raise NothingAffectedError(nothing, *(f"Note: {warning}." for warning in reading.warnings()))
+    return Affected(changes.commit, found, len(tasks), triggers, tuple(reading.warnings()))
+
+
+@dataclass(frozen=True, slots=True)
+class _SuiteBefore:
+    """The suite as it was: what it said, of its tasks by their file and id as well."""
+
+    suite: dict[str, Any]
+    tasks: Mapping[tuple[Path, str], object]
+
+
+def _suite_before(
+    settings: RunSettings, changes: ChangedFiles, build: Callable[[GraderEntry], Grader[Any]]
+) -> _SuiteBefore | None:
+    """Return the suite as it was, None when it was not there or could not be read."""
+    files = FilesBefore(changes=changes)
+    try:
+        suite = load_suite(settings.path, given_settings(settings), files=files)
+        project = _project(suite.directory, files)
+        suite = with_options(suite, settings, project)
+        tasks, _ = select(suite, (), settings.graders, build=build, files=files)
+    except (SuiteFileError, SuiteError):
+        return None
+    known = {(task.source.path, task.source.id): _document(task, suite, project) for task in tasks}
+    return _SuiteBefore(suite_key(suite), known)
+
+
+def _project(directory: Path, files: FilesBefore) -> ProjectConfig:
+    try:
+        return load_project_config(directory, files=files)[0]
+    except SuiteFileError:
+        return ProjectConfig()
+
+
+def _is_other(task: SelectedTask, before: _SuiteBefore | None, suite: Suite, project: ProjectConfig) -> bool:
+    if before is None:
+        return True
+    then = before.tasks.get((task.source.path, task.source.id))
+    return then is None or then != _document(task, suite, project)
+
+
+def _document(task: SelectedTask, suite: Suite, project: ProjectConfig) -> object:
+    if task.trial is None:
+        return task.source.error
+    return task_key(task.source, task.trial, suite, float(project.graders.program_timeout))
+
+
+def _triggers(suite: Suite, before: _SuiteBefore | None, reading: _Reading, changes: ChangedFiles) -> bool:
+    """Whether the trigger prompts are affected: their file, skills, or what the suite says of the agent."""
+    file = suite.directory / TRIGGER_TESTS
+    if not file.is_file():
+        return False
+    other = before is None or before.suite != suite_key(suite)
+    return other or changes.place(file) is not None or reading.of_triggers()
+
+
+class _Reading:
+    """What the tasks read of the changed files; what many tasks read is looked at once."""
+
+    def __init__(self, suite: Suite, changes: ChangedFiles, written: Sequence[Path]) -> None:
+        self._suite = suite
+        self._changes = changes
+        self._written = written
+        self._skills = suite_skills(suite)
+        self._agent = AgentSetup(suite, "", self._skills)
+        self._gone = frozenset(path for path in changes.paths if not path.exists())
+        self._reads = DecidingFiles(suite, self._agent, self._was_there)
+        self._compared = {suite.path, *(task.path for task in suite.tasks)}
+        self._known: dict[Path, bool] = {}
+        self._unseen: dict[Path, None] = {}
+
+    def of_task(self, task: SelectedTask) -> bool:
+        """Whether a task reads a file that has changed, or one that git cannot tell of: a repository."""
+        if task.trial is None:
+            return False
+        places = self._reads.places(task.source, task.trial)
+        # All of them are looked at: what git does not cover is told.
+        changed = [self._has_changed(place) for place in sorted(places)]
+        repositories = any(len(found.commit.strip()) != _FULL_HASH for found in task.trial.spec.inputs.repos)
+        return any(changed) or repositories or self._lost_skill(self._agent.skills_of(task.trial.spec))
+
+    def of_triggers(self) -> bool:
+        """Whether a trigger prompt reads a file that has changed: of skills, fixtures, instructions."""
+        places = {
+            *self._skills.directories,
+            *self._reads.places_of_suite(),
+            self._suite.directory / "fixtures",
+        }
+        changed = [self._has_changed(place) for place in sorted(places)]
+        return any(changed) or self._lost_skill(self._skills)
+
+    def warnings(self) -> list[str]:
+        """Return what git cannot tell of."""
+        if not self._unseen:
+            return []
+        names = [str(place) for place in self._unseen]
+        more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+        listed = ", ".join(names[:_SHOWN]) + more
+        return [
+            f"whether {listed} changed is not known: it lies outside of the repository {self._changes.top}"
+        ]
+
+    def _has_changed(self, place: Path) -> bool:
+        if place not in self._known:
+            self._known[place] = self._looked_at(place)
+        return self._known[place]
+
+    def _looked_at(self, place: Path) -> bool:
+        if not self._changes.covers(place):
+            self._unseen[place] = None
+        if self._changes.place(place) is not None:
+            # The eval file and the files of tasks and rows are compared by what they say.
+            return place not in self._compared
+        return any(is_read(file, place, self._suite.directory, self._written) for file in self._changes.paths)
+
+    def _lost_skill(self, skills: SkillSet) -> bool:
+        """Whether the definition of a skill is gone from where skills are looked for."""
+        searched = {Path(place).resolve() for place in skills.searched}
+        return any(
+            path.parent in searched or path.parent.parent in searched
+            for path in self._gone
+            if path.name == SKILL_FILE or path.name.endswith(AGENT_SUFFIX)
+        )
+
+    def _was_there(self, place: Path) -> bool:
+        """Whether something is at a place, or was deleted since the commit."""
+        if place.exists():
+            return True
+        found = Path(place).resolve()
+        return any(found == path or found in path.parents for path in self._gone)
