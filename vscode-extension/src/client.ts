@@ -176,7 +176,10 @@ export class ServerConnection implements vscode.Disposable {
             options: { cwd: this.workingDirectory, env: { ...process.env, ...environment } },
         };
         const options: LanguageClientOptions = {
-            documentSelector: [{ scheme: "file", language: "yaml" }],
+            documentSelector: [
+                { scheme: "file", language: "yaml" },
+                { scheme: "file", language: "markdown", pattern: "**/SKILL.md" },
+            ],
             initializationOptions: {
                 interpreter: command,
                 trusted: vscode.workspace.isTrusted,
