@@ -11,6 +11,7 @@ from typing import Any
 from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.analysis.failures import RuleFailure, failures_noted
 from waza_language_server.analysis.problem import Problem, Severity
+from waza_language_server.project.claim import SKILL_NAME
 from waza_language_server.project.document import Document
 from waza_language_server.project.index import Project
 from waza_language_server.project.reach import Reach
@@ -119,7 +120,7 @@ def files_below(folder: Path) -> Iterator[Path]:
                     continue
                 if not entry.is_symlink() or boundary.holds(entry):
                     folders.append(entry)
-            elif entry.suffix.lower() in SUFFIXES:
+            elif entry.suffix.lower() in SUFFIXES or entry.name == SKILL_NAME:
                 yield entry
         waiting += reversed(folders)
 

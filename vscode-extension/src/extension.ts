@@ -163,15 +163,11 @@ export function activate(context: vscode.ExtensionContext): void {
             }
         }),
         vscode.workspace.onDidChangeConfiguration((change) => {
-            const restarts = ["waza.interpreter", "waza.diagnostics", "waza.live", "waza.run.environment"];
+            const restarts = ["waza.interpreter", "waza.run.environment"];
             if (restarts.some((name) => change.affectsConfiguration(name)) && server.isWanted) {
                 void restart();
-            }
-            if (change.affectsConfiguration("waza.run")) {
-                void server.tellRunSettings();
-            }
-            if (change.affectsConfiguration("waza.codeLens") || change.affectsConfiguration("waza.inlayHints")) {
-                server.refreshDecorations();
+            } else {
+                void server.tellSettings(change);
             }
         }),
         vscode.workspace.onDidGrantWorkspaceTrust(() => {

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, get_args
 
 from waza_engine.steps import Steps, finished
 from waza_language_server.features.estimate_text import estimate_words
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 Expected = Callable[["Path", "RunResult | None"], "SuiteEstimates | None"]
 
+LensKind = Literal["run", "regrade", "more", "newSuite"]
+LENS_KINDS: frozenset[str] = frozenset(get_args(LensKind))
 RUN = "waza.run"
 CANCEL = "waza.cancel"
 REGRADE = "waza.regrade"
@@ -47,6 +49,7 @@ class CodeLens:
     title: str
     command: str
     argument: dict[str, str]
+    kind: LensKind = "run"
 
 
 def code_lenses(
@@ -102,7 +105,7 @@ def lenses_of_in_steps(
         both = (again, run) if runnable.id.kind == "grader" else (run, again)
         lenses += [lens for lens in both if lens is not None]
         if run_with is not None and run.command == RUN:
-            lenses.append(CodeLens(runnable.span, "…", run_with, run.argument))
+            lenses.append(CodeLens(runnable.span, "…", run_with, run.argument, "more"))
     return tuple(lenses)
 
 
@@ -136,4 +139,4 @@ def _regrade_lens(runnable: Runnable, answered: frozenset[str]) -> CodeLens | No
     task = runnable.id.task
     if not (answered if task is None else task in answered):
         return None
-    return CodeLens(runnable.span, "↻ Re-grade", REGRADE, {"id": str(runnable.id)})
+    return CodeLens(runnable.span, "↻ Re-grade", REGRADE, {"id": str(runnable.id)}, "regrade")

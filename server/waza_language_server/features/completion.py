@@ -45,6 +45,8 @@ def complete(
     document: Document, workspace: Workspace, offset: int, prices: ModelPrices = NO_PRICES
 ) -> Completions:
     """Return what can be written at an offset of a document; ``prices`` tells the models there are."""
+    if not document.reads(offset):
+        return Completions()
     cursor = cursor_at(document.tree, offset)
     if cursor.role == "none":
         return Completions()

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from waza_engine.steps import Steps
 from waza_language_server.features.inlay_hints import inlay_hints_in_steps
+from waza_language_server.features.live_text import LIVE
 from waza_language_server.features.score_text import REGRADED, error_label
 from waza_language_server.project.suite_files import files_of_workspace
 
@@ -55,7 +56,7 @@ def marks_of(hints: Iterable[InlayHint], lines: LineIndex) -> tuple[Mark, ...]:
     """Return the marks that say the same as some hints."""
     by_line: dict[int, list[Mark]] = {}
     for hint in hints:
-        state = _STATES.get(hint.label.removeprefix(REGRADED)[:1])
+        state = _STATES.get(hint.label.removeprefix(LIVE).removeprefix(REGRADED)[:1])
         if state is not None:
             mark = Mark(hint.offset, state, hint.stale)
             by_line.setdefault(lines.line_of(hint.offset), []).append(mark)

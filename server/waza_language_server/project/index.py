@@ -18,7 +18,14 @@ from types import MappingProxyType
 from typing import TypeVar
 
 from waza_engine.steps import Steps, finished
-from waza_language_server.project.claim import CONFIG_NAMES, EVAL_NAMES, TRIGGER_NAMES, YAML_SUFFIXES, claim
+from waza_language_server.project.claim import (
+    CONFIG_NAMES,
+    EVAL_NAMES,
+    SKILL_NAME,
+    TRIGGER_NAMES,
+    YAML_SUFFIXES,
+    claim,
+)
 from waza_language_server.project.disk import TOO_LARGE, Disk
 from waza_language_server.project.document import Document, DocumentKind
 from waza_language_server.project.facts import Fact
@@ -90,13 +97,15 @@ class Project:
             return self._claim(path, text)
 
     def _claim(self, path: Path, text: str | None) -> DocumentKind | None:
-        if path.suffix.lower() not in YAML_SUFFIXES:
+        if path.suffix.lower() not in YAML_SUFFIXES and path.name != SKILL_NAME:
             return None
         if text is None:
             read = self.text(path)
             if not read.known:
                 return None
             text = read.value
+        if path.name == SKILL_NAME:
+            return claim(path, text)
         eval_names = self.eval_names(path)
         if path.name in EVAL_NAMES or path.name in eval_names or path.name in CONFIG_NAMES:
             return claim(path, text, self.names(path.parent), eval_names=eval_names)

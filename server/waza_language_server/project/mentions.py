@@ -69,7 +69,8 @@ class Mention:
 def mentions(file: SuiteSource, tree: Tree, catalog: Catalog) -> Iterator[Mention | None]:
     """Yield the names in a file, anchors left out, and None wherever a pause is welcome."""
     if file.kind == "skill":
-        yield from _in_skill(tree.text)
+        # The tree of one that is open has the front matter alone.
+        yield from _in_skill(file.document.text if file.document is not None else tree.text)
         return
     root = tree.root
     if root is None:
@@ -157,7 +158,7 @@ def anchors(tree: Tree) -> Iterator[Mention | None]:
 def mention_at(document: Document, catalog: Catalog, offset: int) -> Mention | None:
     """Return the name that stands at an offset of a document, None when there is none that is known."""
     root = document.tree.root
-    if root is None:
+    if root is None or not document.reads(offset):
         return None
     node = root.at(offset)
     for anchor in anchors(document.tree) if document.tree.anchored else ():

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from waza_language_server.analysis.diagnose import diagnose_in_steps
-from waza_language_server.project.claim import CONFIG_NAMES
+from waza_language_server.project.claim import CONFIG_NAMES, SKILL_NAME
 from waza_language_server.project.document import Document
-from waza_language_server.project.suite_files import SKILL_NAME, files_of_workspace
+from waza_language_server.project.suite_files import files_of_workspace
 
 Shown = TypeVar("Shown")
 """What the client is shown of a problem."""
@@ -104,7 +104,7 @@ class WorkspaceProblems(Generic[Shown]):
         seen: set[Path] = set()
         for file in files_of_workspace(self._session.project):
             yield
-            if file is None or file.path is None or file.kind == "skill":
+            if file is None or file.path is None:
                 continue
             seen.add(file.path)
             if file.document is None and self._session.text(file.uri) is None:
