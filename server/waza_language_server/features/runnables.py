@@ -54,11 +54,22 @@ def runnables_in_steps(document: Document, workspace: Workspace) -> Steps[tuple[
             *sorted(found, key=lambda runnable: runnable.span),
         )
     if document.kind == "task":
-        suites = [suite.path for suite in workspace.project.suites_of(path)[:MAX_SUITES]]
+        suites = suites_run_from(document, workspace)
         task = task_id(root, path)
         graders = _graders(entries, suites[0], task) if suites else ()
         return (*_whole_task(root, suites, task), *(yield from in_steps(graders)))
     return ()
+
+
+def suites_run_from(document: Document, workspace: Workspace) -> tuple[Path, ...]:
+    """Return the eval files of the suites that a document runs, as a whole or the task that it is."""
+    path, root = path_of(document.uri), document.tree.root
+    if path is None or root is None or root.kind != "mapping" or _first_line(root) is None:
+        return ()
+    if document.kind == "eval":
+        return (path,)
+    suites = workspace.project.suites_of(path)[:MAX_SUITES] if document.kind == "task" else ()
+    return tuple(suite.path for suite in suites)
 
 
 def _suite(root: Node, path: Path) -> Iterator[Runnable]:

@@ -19,6 +19,7 @@ from waza_language_server.protocol.own_requests import (
     RECORDED_TEXT,
     RESULT_DOCUMENT,
     RUNNABLES,
+    SUITE_STATE,
     TESTS,
 )
 from waza_language_server.protocol.token_legend import LEGEND
@@ -99,6 +100,7 @@ FEATURES = (
     Feature(types.TEXT_DOCUMENT_CODE_LENS, "code_lens.code_lens", options=types.CodeLensOptions()),
     Feature(types.TEXT_DOCUMENT_INLAY_HINT, "inlay_hint.inlay_hint", options=types.InlayHintOptions()),
     Feature(RUNNABLES, "runnables.runnables"),
+    Feature(SUITE_STATE, "runnables.suite_state"),
     Feature(RECORDED_TEXT, "recorded_text.recorded_text"),
     Feature(MARKS, "marks.marks"),
     Feature(FILE_MARKS, "marks.file_marks", "in slices"),
