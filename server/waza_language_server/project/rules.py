@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from waza_engine.frozen import frozen
 from waza_language_server.project.suite_file import GraderEntry, SuiteFile, TaskEntry, task_id
 from waza_language_server.project.uris import path_of
-from waza_language_server.text.frozen import frozen
 
 if TYPE_CHECKING:
     from waza_language_server.project.document import Document
