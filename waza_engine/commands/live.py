@@ -27,6 +27,8 @@ from waza_engine.results.reading.task_scores import grader_result
 from waza_engine.runs.live import LiveRequest, LiveSession, LiveTask, LiveVerdicts
 
 MOST_SESSIONS = 8
+MOST_FILES = 200
+"""How many files of verdicts are told: an editor watches them."""
 
 Answer = dict[str, Any]
 
@@ -96,6 +98,7 @@ class LiveSessions:
             "judged": update.judged,
             **({"message": update.message} if update.message else {}),
             **({"silent": dict(update.silent)} if update.silent else {}),
+            **({"files": [str(path) for path in update.files[:MOST_FILES]]} if update.files else {}),
         }
 
     def close(self, params: Params) -> Answer:
