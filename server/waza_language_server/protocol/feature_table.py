@@ -6,12 +6,12 @@ answer the introduction.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
 from lsprotocol import types
 
+from waza_engine.frozen import frozen
 from waza_language_server.protocol.own_requests import (
     FILE_MARKS,
     MARKS,
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from waza_language_server.protocol.server import WazaServer
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Feature:
     """A row of the table. ``handler`` is a function of a module in ``protocol.handlers``.
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
 
+from waza_engine.frozen import frozen
 from waza_engine.spec.reading.scalars import resolve_scalar
 from waza_engine.steps import Steps
 from waza_language_server.analysis.problem import Problem
@@ -26,7 +26,7 @@ _EVERYWHERE = frozenset({"name", "id", "description", "type", "tags", "value", "
 _TYPED = frozenset({"number", "integer", "boolean"})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class UnknownKey:
     """An unknown key of ``mapping`` and where it should stand: at the path ``meant`` from ``home``.
 
