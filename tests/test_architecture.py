@@ -24,6 +24,7 @@ PROTOCOL = SERVER / "protocol"
 ENGINE_MODULES_FOR_THE_SERVER = {
     "waza_engine",
     "waza_engine.files",
+    "waza_engine.frozen",
     "waza_engine.command_line",
     "waza_engine.markdown",
     "waza_engine.masking",

@@ -1,9 +1,10 @@
 """The process that evaluates assertions: a script for ``python -I -S``, never imported by the product.
 
-It speaks JSON lines. First line in: ``{"memory_bytes", "deadline_seconds", "allowed", "refused_prefixes"}``.
-Then a request ``{"context", "assertions", "replay"}`` is answered by a line ``{"ready"}`` and one line an
-assertion, ``{"passed", "error"}``; the assertions in ``replay`` are evaluated first, unanswered, for the
-names they bind.
+It speaks JSON lines. First line in: its settings (``workers.py``).
+Then a request ``{"contexts", "assertions", "replay"}`` is answered by a line ``{"ready"}`` and one line an
+assertion of each context, ``{"passed", "error"}``; the assertions in ``replay`` are evaluated first,
+unanswered, for the names they bind. In one context every answer is told at once, in several within
+``told_within_seconds`` or when the evaluation ends that then goes on.
 
 Evaluation is upstream's: ``eval(text, {"__builtins__": {}}, context)``, one context for all assertions of a
 grader. Every exception is a failure. Architecture invariant: nothing that an assertion does reaches the wire;
@@ -15,10 +16,12 @@ from __future__ import annotations
 
 import ast
 import faulthandler
+import functools
 import json
 import os
 import re
 import sys
+import time
 import types
 import warnings
 from typing import Any, BinaryIO
@@ -36,7 +39,7 @@ def main() -> None:
     while line := requests.readline():
         try:
             request = json.loads(line)
-            context = {**_functions(), **request["context"]}
+            contexts = [{**_functions(), **context} for context in request["contexts"]]
             assertions, replay = request["assertions"], request["replay"]
         except (MemoryError, RecursionError):
             # The parent reads the end of output as "this cannot be evaluated here".
@@ -46,13 +49,21 @@ def main() -> None:
         deadline = settings["deadline_seconds"] * (len(replay) + len(assertions)) + 2
         faulthandler.dump_traceback_later(deadline, exit=True)
         for text in replay:
-            evaluate(text, context)
+            evaluate(text, contexts[0])
         replies.write(b'{"ready": true}\n')
         replies.flush()
-        for text in assertions:
-            passed, error = evaluate(text, context)
-            replies.write(json.dumps({"passed": passed, "error": error}).encode() + b"\n")
-            replies.flush()
+        told = time.monotonic()
+        for context in contexts:
+            for text in assertions:
+                passed, error = evaluate(text, context)
+                replies.write(json.dumps({"passed": passed, "error": error}).encode() + b"\n")
+                if len(contexts) == 1:
+                    replies.flush()
+                elif time.monotonic() - told > settings["told_within_seconds"]:
+                    replies.flush()
+                    told = time.monotonic()
+                    faulthandler.dump_traceback_later(deadline, exit=True)
+        replies.flush()
         faulthandler.cancel_dump_traceback_later()
 
 
@@ -62,6 +73,8 @@ class _Evaluation:
         self._refused = frozenset(settings["refused"])
         self._refused_prefixes = tuple(settings["refused_prefixes"])
         self._memory = f" of {settings['memory_bytes'] // 1_000_000} MB" if limited else ""
+        # Of many trials each is asked the same.
+        self._code = functools.lru_cache(maxsize=64)(self._compiled)
 
     def __call__(self, text: str, context: dict[str, Any]) -> tuple[bool, str | None]:
         try:
@@ -78,12 +91,14 @@ class _Evaluation:
             return False, _bounded(_described(error))
 
     def _evaluate(self, text: str, context: dict[str, Any]) -> bool:
+        return bool(eval(self._code(text), {"__builtins__": {}}, context))
+
+    def _compiled(self, text: str) -> types.CodeType:
         tree = ast.parse(text.lstrip(" \t"), mode="eval")
         for node in ast.walk(tree):
             if isinstance(node, ast.Attribute) and self._is_refused(node.attr):
                 raise _RefusedError(f"the attribute `{node.attr}` is not allowed in an assertion")
-        code = compile(tree, "<assertion>", "eval")
-        return bool(eval(code, {"__builtins__": {}}, context))
+        return compile(tree, "<assertion>", "eval")
 
     def _is_refused(self, name: str) -> bool:
         if name.startswith("__"):
@@ -126,8 +141,7 @@ def _bounded(text: str) -> str:
 def _functions() -> dict[str, Any]:
     # Only the public names of `re`: its internals lead to the rest of the interpreter.
     public = types.ModuleType("re")
-    exported: list[str] = vars(re)["__all__"]
-    public.__dict__.update({name: getattr(re, name) for name in (*exported, "DEBUG")})
+    public.__dict__.update(_PUBLIC_OF_RE)
     functions: dict[str, Any] = {
         "len": len,
         "any": any,
@@ -138,6 +152,9 @@ def _functions() -> dict[str, Any]:
     }
     functions.update({"str": str, "int": int, "float": float, "bool": bool, "list": list, "dict": dict})
     return functions
+
+
+_PUBLIC_OF_RE = {name: getattr(re, name) for name in (*vars(re)["__all__"], "DEBUG")}
 
 
 def _private_streams() -> tuple[BinaryIO, BinaryIO]:

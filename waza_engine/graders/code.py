@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
 from pydantic import Field
@@ -120,11 +121,27 @@ class CodeGrader(Grader[CodeConfig]):
             found.group("text") for text in self.config.assertions for found in _TEXT.finditer(text)
         )
 
+    def together(self, contexts: Sequence[GradingContext]) -> Sequence[GradingContext]:
+        """Evaluate the assertions of all trials in one go; what cannot be is said by ``grade``."""
+        shared = contexts[0].assertions if contexts else None
+        if shared is None:
+            return contexts
+        names = [assertion_context(context) for context in contexts]
+        try:
+            found = shared.evaluate_together(self.config.assertions, names, self.config.language)
+        except (MissingInterpreterError, RuntimeError, OSError):
+            return contexts
+        return [
+            replace(context, evaluated=outcomes) for context, outcomes in zip(contexts, found, strict=True)
+        ]
+
     def grade(self, context: GradingContext) -> Verdict:
         """Evaluate every assertion in one shared context."""
         assertions = self.config.assertions
-        names = assertion_context(context)
-        outcomes = _evaluate(assertions, names, self.config.language, context.assertions)
+        outcomes = context.evaluated
+        if outcomes is None:
+            names = assertion_context(context)
+            outcomes = _evaluate(assertions, names, self.config.language, context.assertions)
         checks = [
             _check(i, text, out) for i, (text, out) in enumerate(zip(assertions, outcomes, strict=True))
         ]

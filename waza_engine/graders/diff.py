@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, ClassVar
 
@@ -123,6 +124,10 @@ class DiffGrader(Grader[DiffConfig]):
     def writes_files(self) -> bool:
         """With ``update_snapshots`` it does."""
         return self.config.update_snapshots
+
+    def looks_at(self, workspace: Path) -> Sequence[Path]:
+        """Return the places of its files. Raises ``GraderError`` for one outside the workspace."""
+        return [workspace_path(workspace, expected.path) for expected in self.config.expected_files]
 
     def grade(self, context: GradingContext) -> Verdict:
         """Compare every file. Raises ``GraderError`` for a path outside the workspace."""

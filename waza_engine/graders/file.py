@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, ClassVar
 
@@ -130,6 +131,12 @@ class FileGrader(Grader[FileConfig]):
         must_match:
           - '"name":\\s*"my-app"'
 """
+
+    def looks_at(self, workspace: Path) -> Sequence[Path]:
+        """Return the places of its paths. Raises ``GraderError`` for one outside the workspace."""
+        config = self.config
+        paths = (*config.must_exist, *config.must_not_exist, *(each.path for each in config.content_patterns))
+        return [workspace_path(workspace, path) for path in paths]
 
     def grade(self, context: GradingContext) -> Verdict:
         """Check every path first, then the files. Raises ``GraderError`` for a path outside the workspace."""

@@ -10,7 +10,9 @@ the verdict that was recorded, and one that was never asked says nothing.
 
 from __future__ import annotations
 
+import itertools
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import copy_context
 from dataclasses import dataclass, replace
@@ -35,13 +37,15 @@ from waza_engine.runs.resident import ResidentSuites
 from waza_engine.runs.trials.trial import TrialTask
 from waza_engine.spec.grader_entry import GraderEntry
 from waza_engine.spec.problems import SuiteFileError
-from waza_engine.spec.reading.suite_files import SuiteFiles
+from waza_engine.spec.reading.suite_files import DISK, SuiteFiles, Version
 from waza_engine.spec.reading.watched_files import WatchedFiles
 
 IDLE_SECONDS = 600.0
 """How long workers stay warm between two edits."""
 PATIENCE_SECONDS = 0.3
 """How long a newer edit waits for an assertion of an older one before its worker is ended."""
+ASKED_TOGETHER = 64
+"""How many trials a grader is asked about at once; then it looks whether there is a newer edit."""
 Place = tuple[int, int, str]
 """Of a verdict: the position of its task and of its trial, and its name."""
 _ELSEWHERE = "graders of other packages are not loaded by an edit"
@@ -112,11 +116,15 @@ class _Work:
 
 @dataclass(frozen=True, slots=True)
 class _Made:
-    """A verdict and all that decided it: as long as this is the same, it holds."""
+    """A verdict and all that decided it: as long as this is the same, it holds.
+
+    ``workspace`` are the files that the agent left, None when a later change of them may not be seen.
+    """
 
     by: object
     key: object
     files: WatchedFiles
+    workspace: Mapping[Path, Version | None] | None
     verdict: Validation | None
 
 
@@ -158,6 +166,7 @@ class LiveSession:
         self._recording: Recording | None = None
         self._made: dict[Place, _Made] = {}
         self._known: set[int] = set()
+        self._keys: dict[int, tuple[Any, ...]] = {}
         self._contexts: dict[tuple[int, int], tuple[object, GradingContext]] = {}
 
     def recording(self) -> Recording:
@@ -220,7 +229,7 @@ class LiveSession:
         regrading = prepare_regrading(request, self._suites)
         if regrading.recording is not self._recording:
             self._recording = regrading.recording
-            self._made, self._contexts = {}, {}
+            self._made, self._contexts, self._keys = {}, {}, {}
         names = _Keys(regrading.recording)
         groups, silent = self._questions(regrading, names)
         # Whoever was not there at the last update is the one that was edited.
@@ -255,7 +264,11 @@ class LiveSession:
             except WorkspaceError as error:
                 silent[names.of(recorded)] = str(error)
                 continue
+            # The same object for as long as it says the same, so that comparing it takes no time.
             key = _key(base)
+            if self._keys.get(position) != key:
+                self._keys[position] = key
+            key = self._keys[position]
             asked: list[tuple[str, BuiltGrader | None]] = [(built.name, built) for built in task.graders]
             asked += [(name, None) for name in (task.expected_names if task.grade_expected else ())]
             for name, built in asked:
@@ -271,45 +284,77 @@ class LiveSession:
         work: _Work,
     ) -> tuple[list[LiveTask], dict[Place, _Made]]:
         """Return the tasks whose verdicts of a grader are made anew, and these; nothing when it is late."""
-        found: list[LiveTask] = []
+        waiting: list[tuple[Place, _Question, RecordedTrial]] = []
+        unchanged: dict[int, bool] = {}
+        for question in group:
+            for trial in self._trials(question.recorded):
+                place = (question.position, trial.position, question.name)
+                known = self._made.get(place)
+                if known is None or not self._holds(known, question, trial, regrading.files, unchanged):
+                    waiting.append((place, question, trial))
         made: dict[Place, _Made] = {}
         # What one grader reads is kept for its other trials, and so is the note of it.
         watched: dict[int, WatchedFiles] = {}
-        unchanged: dict[int, bool] = {}
-        for question in group:
-            anew = False
-            trials: list[tuple[RecordedTrial, Validation]] = []
-            for trial in question.recorded.trials:
+        for _, some in itertools.groupby(waiting, key=lambda each: id(each[1].by)):
+            for part in _parts(list(some)):
                 if work.newer.is_set():
                     return [], {}
-                if self.request.trial not in (None, trial.position) or not trial.gradable:
-                    continue
-                place = (question.position, trial.position, question.name)
-                known = self._made.get(place)
-                if known is None or not self._holds(known, question, regrading.files, unchanged):
-                    files = watched.setdefault(id(question.by), WatchedFiles.over(regrading.files))
-                    context = self._context(regrading, question, trial)
-                    context = replace(context, assertions=assertions, files=files)
+                files = watched.setdefault(id(part[0][1].by), WatchedFiles.over(regrading.files))
+                asked = [
+                    replace(self._context(regrading, question, trial), assertions=assertions, files=files)
+                    for _, question, trial in part
+                ]
+                for (place, question, trial), context in zip(part, self._together(part, asked), strict=True):
+                    if work.newer.is_set():
+                        return [], {}
+                    left = _left(question, trial, context)
                     verdict = self._verdict(question, trial, context)
-                    known = made[place] = _Made(question.by, question.key, files, verdict)
-                    anew = True
-                if known.verdict is not None:
-                    trials.append((trial, known.verdict))
-            if anew:
-                found.append(LiveTask(question.recorded, trials))
-        return found, made
+                    made[place] = _Made(question.by, question.key, files, left, verdict)
+        return [self._told(question, made) for question in _each_once(waiting)], made
+
+    def _told(self, question: _Question, made: Mapping[Place, _Made]) -> LiveTask:
+        """Return what a grader says of a task, in verdicts that were made anew and those that hold."""
+        places = [
+            (trial, (question.position, trial.position, question.name))
+            for trial in self._trials(question.recorded)
+        ]
+        verdicts = [(trial, (made.get(place) or self._made[place]).verdict) for trial, place in places]
+        return LiveTask(
+            question.recorded, [(trial, verdict) for trial, verdict in verdicts if verdict is not None]
+        )
+
+    def _trials(self, recorded: RecordedTask) -> Iterator[RecordedTrial]:
+        """Yield the trials that count and have an answer."""
+        for trial in recorded.trials:
+            if self.request.trial in (None, trial.position) and trial.gradable:
+                yield trial
+
+    def _together(
+        self, part: Sequence[tuple[Place, _Question, RecordedTrial]], contexts: Sequence[GradingContext]
+    ) -> Sequence[GradingContext]:
+        built = part[0][1].built
+        if built is None or built.grader is None or self._stays(built):
+            return contexts
+        return built.grader.together(contexts)
 
     def _holds(
-        self, known: _Made, question: _Question, files: SuiteFiles, unchanged: dict[int, bool]
+        self,
+        known: _Made,
+        question: _Question,
+        trial: RecordedTrial,
+        files: SuiteFiles,
+        unchanged: dict[int, bool],
     ) -> bool:
         """Tell whether a verdict would come out the same, as far as anything could have changed it."""
         built = question.built
         if built is not None and built.grader is not None:
-            if known.by is not built.grader or known.key != question.key:
+            if known.by is not built.grader or known.key is not question.key:
                 return False
-            if not self._stays(built) and (built.grader.needs_workspace or built.grader.reads_disk):
+            if built.grader.reads_disk and not self._stays(built):
                 return False
-        elif known.by != question.by or known.key != question.key:
+        elif known.by != question.by or known.key is not question.key:
+            return False
+        if known.workspace is None or any(DISK.version(at) != it for at, it in known.workspace.items()):
             return False
         watched = known.files
         if id(watched) not in unchanged:
@@ -333,8 +378,11 @@ class LiveSession:
 
     def _context(self, regrading: Regrading, question: _Question, trial: RecordedTrial) -> GradingContext:
         place = (question.position, trial.position)
+        if question.built is not None and needs_workspace(question.built):
+            # It may be gone since.
+            return regrading.trial_context(question.base, trial)
         known = self._contexts.get(place)
-        if known is None or known[0] != question.key:
+        if known is None or known[0] is not question.key:
             known = self._contexts[place] = question.key, regrading.trial_context(question.base, trial)
         return known[1]
 
@@ -346,6 +394,43 @@ class LiveSession:
         if grader.judged or grader.runs_program or grader.reviewed or grader.writes_files:
             return True
         return grader.evaluates and not self.request.assertions
+
+
+def _parts(
+    waiting: Sequence[tuple[Place, _Question, RecordedTrial]],
+) -> Iterator[Sequence[tuple[Place, _Question, RecordedTrial]]]:
+    """Yield what is asked together: not so many that a newer edit has to wait."""
+    for start in range(0, len(waiting), ASKED_TOGETHER):
+        yield waiting[start : start + ASKED_TOGETHER]
+
+
+def _each_once(waiting: Sequence[tuple[Place, _Question, RecordedTrial]]) -> list[_Question]:
+    return list({question.position: question for _, question, _ in waiting}.values())
+
+
+def _left(
+    question: _Question, trial: RecordedTrial, context: GradingContext
+) -> Mapping[Path, Version | None] | None:
+    """Return the files that the agent left and that a verdict is made of, as they are; None when not sure."""
+    built = question.built
+    if built is None or built.grader is None or not built.grader.needs_workspace:
+        return {}
+    recorded = trial.outcome.workspace
+    if not recorded or "\0" in recorded:
+        return {}
+    places: list[Path] = [Path(recorded)]
+    if context.workspace is not None:
+        try:
+            looked_at = built.grader.looks_at(context.workspace)
+        except GraderError:
+            looked_at = ()
+        if looked_at is None:
+            return None
+        places += looked_at
+    now = time.time_ns()
+    found = {place: DISK.version(place) for place in places}
+    settled = all(version is None or version.is_settled(now) for version in found.values())
+    return found if settled else None
 
 
 class _Keys:

@@ -6,9 +6,9 @@ it; a name outside of all graders and inline tasks belongs to the file.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from waza_engine.frozen import frozen
 from waza_language_server.project.document import Document
 from waza_language_server.project.references import definitions, mentions_in, references, symbol_at
 from waza_language_server.project.suite_file import GraderEntry, SuiteFile, word
@@ -26,7 +26,7 @@ PartKind = Literal["grader", "task", "skill", "file"]
 _PARTS = frozenset({"grader", "task", "skill"})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Part:
     """A part of a suite: ``whole`` are the characters that it takes in ``text``, ``name_span`` its name."""
 
@@ -38,7 +38,7 @@ class Part:
     name_span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Call:
     """A part at the other end, and where the part that calls names the other one."""
 
