@@ -75,7 +75,7 @@ async def test_the_users_of_a_grader_and_the_grader_that_is_used(suite: Path) ->
         for (_, holder), call in found.items():
             assert [said(holder, place) for place in call.from_ranges] == ["😀 greets"]
         asking = types.CallHierarchyOutgoingCallsParams(found["agreement", uri].from_)
-        (used,) = await editor.call_hierarchy_outgoing_calls_async(asking) or ()
+        (used,) = list(await editor.call_hierarchy_outgoing_calls_async(asking) or ())
         assert used.to == item
         assert [said(uri, place) for place in used.from_ranges] == ["😀 greets"]
 
@@ -88,7 +88,7 @@ async def test_a_skill_is_used_by_the_suite_that_names_it(suite: Path) -> None:
         assert (closed.name, closed.uri, closed.kind) == ("explainer", uri_of(skill), types.SymbolKind.Module)
         own = await prepared(editor, editor.open(skill), 1, 8)
         assert own == closed
-        (user,) = (
+        (user,) = list(
             await editor.call_hierarchy_incoming_calls_async(types.CallHierarchyIncomingCallsParams(own))
             or ()
         )
