@@ -10,11 +10,11 @@ line are projections of this list.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from waza_engine.frozen import frozen
 from waza_engine.steps import Steps, in_steps
 from waza_language_server.project.runnable_id import RunnableId
 from waza_language_server.project.suite_file import SuiteFile, task_id, word
@@ -30,7 +30,7 @@ MAX_SUITES = 3
 """A task that more suites pick up is offered for the nearest ones."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Runnable:
     """Something that a click can run. ``span`` is the line it belongs to, ``label`` its name for people."""
 
