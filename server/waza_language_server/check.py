@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from waza_engine.frozen import frozen
 from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.analysis.failures import RuleFailure, failures_noted
 from waza_language_server.analysis.problem import Problem, Severity
@@ -26,7 +26,7 @@ SUFFIXES = frozenset({".yaml", ".yml"})
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Finding:
     """A problem at its place in a file. Lines and columns are 0-based; columns count UTF-16 code units."""
 
@@ -49,7 +49,7 @@ class Finding:
         }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Report:
     """What was found in one file. ``note`` says why a file that was asked for was not checked.
 

@@ -9,6 +9,7 @@ import * as path from "node:path";
 import * as vscode from "vscode";
 import { registerChanges } from "./changes";
 import { ServerConnection } from "./client";
+import { ContextKeys } from "./contextKeys";
 import { EnterRules } from "./enterRules";
 import { createEnvironment, offerWaysOut, selectInterpreter } from "./interpreterPrompts";
 import { createGrader, createSuite, createTask } from "./making";
@@ -18,7 +19,8 @@ import { PrivateEnvironment } from "./privateEnvironment";
 import { ProviderKeys } from "./providerKeys";
 import { onDidSelectEnvironment } from "./pythonExtension";
 import { chosenIn, runnablesIn, titleOf } from "./runnables";
-import { chosenItem, ResultDocuments, tellNothing } from "./resultDocuments";
+import { chosenItem, recordedOf, ResultDocuments, tellNothing } from "./resultDocuments";
+import { ResultPage } from "./resultPage";
 import { RunLog } from "./runLog";
 import { chooseExecutor, chooseRunOptions, logIn } from "./runChoices";
 import { runEnvironment, runOptions } from "./runSettings";
@@ -64,6 +66,7 @@ export function activate(context: vscode.ExtensionContext): void {
     );
     connection = server;
     const marks = new Marks(() => server.running);
+    const contextKeys = new ContextKeys(() => server.running);
     const restart = () => server.restart();
     const connect = async () => {
         await server.start();
@@ -79,6 +82,7 @@ export function activate(context: vscode.ExtensionContext): void {
         });
     });
     const results = new ResultDocuments(() => server.running);
+    const page = new ResultPage(() => server.running, context.extensionUri);
     const tests = new TestExplorer(() => server.running, runs, (title) => chooseRunOptions(context, title));
 
     const command = (id: string, action: (...given: never[]) => unknown) => vscode.commands.registerCommand(`waza.${id}`, action);
@@ -89,7 +93,8 @@ export function activate(context: vscode.ExtensionContext): void {
         tests,
         statusBar,
         results,
-        runs.addView(() => results.view()),
+        page,
+        runs.addView(() => page.view()),
         runs.addView(({ id }) => open.view(id)),
         runs.addView(({ id }) => statusBar.viewOf(id)),
         runs.addView((request) => new RunLog(log, request)),
@@ -97,8 +102,10 @@ export function activate(context: vscode.ExtensionContext): void {
         silenceYamlExtension(log),
         registerChanges(() => server.running),
         marks,
+        contextKeys,
         server.onDidChangeMarks(() => {
             marks.refresh();
+            contextKeys.refresh();
         }),
         new EnterRules(isSuiteFile),
         command("restartServer", restart),
@@ -126,7 +133,7 @@ export function activate(context: vscode.ExtensionContext): void {
             if (id === undefined) {
                 tellNothing();
             } else {
-                await results.open(id);
+                await page.open(recordedOf(id)); // that of a trial or a grader is on the page of its task
             }
         }),
         command("measureStrength", async () => {

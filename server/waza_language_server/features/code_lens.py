@@ -11,9 +11,9 @@ under the pointer.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args
 
+from waza_engine.frozen import frozen
 from waza_engine.steps import Steps, finished
 from waza_language_server.features.estimate_text import estimate_words
 from waza_language_server.features.runnables import Runnable, runnables_in_steps
@@ -41,7 +41,7 @@ def nothing_expected(_suite: Path, _recorded: RunResult | None) -> SuiteEstimate
     """Say that nothing is known of what a run will cost."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class CodeLens:
     """A clickable line above ``span``: ``command`` is sent with one argument, the id of what is run."""
 

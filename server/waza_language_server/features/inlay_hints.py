@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, get_args
 
+from waza_engine.frozen import frozen
 from waza_engine.markdown import fenced
 from waza_engine.steps import Steps, finished
 from waza_language_server.features.live_text import LIVE
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 HINT_KINDS: frozenset[str] = frozenset(get_args(HintKind))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class InlayHint:
     """A few characters shown behind ``offset``; ``tooltip`` is Markdown.
 

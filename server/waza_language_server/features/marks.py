@@ -6,9 +6,9 @@ The words are those of the hints (``inlay_hints.py``): one conclusion, drawn twi
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from waza_engine.frozen import frozen
 from waza_engine.steps import Steps
 from waza_language_server.features.inlay_hints import inlay_hints_in_steps
 from waza_language_server.features.live_text import LIVE
@@ -29,7 +29,7 @@ _STATES: dict[str, MarkState] = {"✓": "passed", "✗": "failed", "◐": "faile
 _WORST: tuple[MarkState, ...] = ("failed", "error", "pending", "passed")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Mark:
     """What the line at an offset came to."""
 
@@ -38,7 +38,7 @@ class Mark:
     stale: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class FileMark:
     """What a file of a suite came to in its last run; ``reason`` says why in a few words."""
 

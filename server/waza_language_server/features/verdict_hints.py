@@ -6,11 +6,11 @@ What passed is what the engine has concluded and written; here it is only put be
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import chain
 from typing import TYPE_CHECKING, Literal
 
+from waza_engine.frozen import frozen
 from waza_engine.markdown import code, fenced
 from waza_engine.steps import Steps
 from waza_language_server.features.live_text import LIVE
@@ -53,7 +53,7 @@ grader, the suite's graders in a task file, the suites of a skill."""
 _LISTS = {"should_trigger_prompts": True, "should_not_trigger_prompts": False}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Verdict:
     """A few characters for the line on which ``node`` begins; ``tooltip`` is Markdown."""
 
@@ -96,7 +96,7 @@ def verdicts_in_steps(
     return tuple(found)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class SuiteVerdict:
     """What the newest run of a whole suite came to; ``tooltip`` is Markdown."""
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from waza_engine.frozen import frozen
 
 _OPENING = re.compile(r"\ufeff?---[^\r\n]*(?:\r\n|\r|\n|\Z)")
 _CLOSING = re.compile(r"(?m)^---")
@@ -18,7 +19,7 @@ LONGEST = 50_000
 """Characters of a file in which the front matter ends."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class FrontMatter:
     """The start of a text up to the line that closes its front matter, the opening line included.
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from waza_engine.frozen import frozen
 from waza_language_server.project.skills import written_name
 from waza_language_server.project.suite_file import SuiteFile
 from waza_language_server.schema.locate import located_below, shape_at
@@ -41,7 +41,7 @@ _MOST_OCCURRENCES = 1_000
 """Of a word that stands in more places the whole file is looked at."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Mention:
     """A name in a file.
 

@@ -7,10 +7,10 @@ files there are.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from waza_engine.frozen import frozen
 from waza_language_server.project.claim import CONFIG_NAMES, SKILL_NAME, TRIGGER_NAMES
 from waza_language_server.project.suites import folders_below
 from waza_language_server.project.uris import path_of, uri_of
@@ -26,7 +26,7 @@ MAX_FOLDERS = 20_000
 _SKIPPED_FOLDERS = frozenset({"node_modules", "vendor"})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class SuiteSource:
     """A file of a suite; ``path`` is None for one that is on no disk, ``uri`` is the client's when open."""
 

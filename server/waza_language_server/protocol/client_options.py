@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import cast
+
+from waza_engine.frozen import frozen
 
 LIVE_WORDS = ("on", "off", "no assertions")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Shown:
     """Which kinds of lenses or hints a client wants to see: all but those that it has switched off."""
 
@@ -26,7 +27,7 @@ class Shown:
         return Shown(hidden - {"enable"}, "enable" not in hidden)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class ClientOptions:
     """``interpreter`` is the Python that runs suites, None for the server's own.
 

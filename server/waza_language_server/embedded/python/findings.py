@@ -6,7 +6,6 @@ A finding makes the assertion fail, or pass, whatever the agent does. Offsets co
 from __future__ import annotations
 
 import builtins
-import difflib
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
@@ -177,6 +176,8 @@ def _unknown_name(source: PythonSource, name: str, start: int, end: int, known: 
     if name in sys.stdlib_module_names:
         message = f"`{name}` does not exist in assertions: of all modules only `re` is there."
         return Finding("assertion-unknown-name", start, end, message)
+    import difflib
+
     close = difflib.get_close_matches(name.lower(), sorted(known | {"None"}), n=1, cutoff=0.7)
     if name.lower() == "none":
         close = ["None"]

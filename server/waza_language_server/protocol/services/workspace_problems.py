@@ -8,10 +8,10 @@ saved.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from waza_engine.frozen import frozen
 from waza_language_server.analysis.diagnose import diagnose_in_steps
 from waza_language_server.project.claim import CONFIG_NAMES, SKILL_NAME
 from waza_language_server.project.document import Document
@@ -34,7 +34,7 @@ _MOST_CHANGES = 200
 _CONCERN_ALL = frozenset({SKILL_NAME, *CONFIG_NAMES})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Report(Generic[Shown]):
     """What a client is to show of a file from now on; the result is named when it is asked again."""
 
@@ -43,7 +43,7 @@ class Report(Generic[Shown]):
     result_id: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class _Judged(Generic[Shown]):
     """What was said of a file, and how many changes had been told by then."""
 

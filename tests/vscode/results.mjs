@@ -1,0 +1,102 @@
+// After the click, in a real VS Code: commands where they work, the page of a result with its buttons, two runs side by side.
+//
+//   node results.mjs --python FILE --vsix FILE --artifacts FOLDER
+
+import assert from "node:assert/strict";
+import fs from "node:fs";
+import path from "node:path";
+import { parseArgs } from "node:util";
+import * as editor from "./editor.mjs";
+import { play, step } from "./scenario.mjs";
+
+const { values: options } = parseArgs({ options: { python: { type: "string" }, vsix: { type: "string" }, artifacts: { type: "string" } } });
+const artifacts = path.resolve(options.artifacts);
+const workspace = path.join(artifacts, "greeter");
+for (const folder of ["tasks", ".vscode"]) fs.mkdirSync(path.join(workspace, folder), { recursive: true });
+const config = "config: {trials_per_task: 1, timeout_seconds: 60, executor: mock, model: none}\n";
+const graders = "graders:\n  - type: text\n    name: speaks\n    config:\n      contains:\n        - hello\n";
+write(".vscode/settings.json", JSON.stringify({ "waza.live.enable": "off", "waza.run.keepWorkspaces": true }));
+write("eval.yaml", `name: greeter\nskill: greeter\n${config}tasks:\n  - tasks/*.yaml\n${graders}`);
+write("tasks/one.yaml", "id: one\nname: Greets\ninputs:\n  prompt: Say hello\n");
+write("notes.yaml", "notes: of another kind\n");
+
+await play(scenario, { ...options, workspace });
+
+async function scenario(page) {
+  const offered = async (title, wanted) =>
+    editor.waitUntil(page, `${wanted ? "" : "no "}"${title}"`, async () => (await editor.commandsOffered(page, "Waza: ")).includes(title) === wanted);
+
+  await step("without a file what needs one is not offered", async () => {
+    await offered("Waza: Show Log", true);
+    const titles = await editor.commandsOffered(page, "Waza: ");
+    assert.deepEqual(titles.filter((title) => /Run|Result|Task|Grader/u.test(title)), []);
+  });
+
+  await step("nor in a file of another kind", async () => {
+    await editor.openFile(page, "notes.yaml", "notes");
+    await offered("Waza: Run Suite", false);
+  });
+
+  await step("a suite can be run, and has no result yet", async () => {
+    await editor.openFile(page, "eval.yaml", "graders:");
+    await offered("Waza: Run Suite", true);
+    await offered("Waza: Open Result", false);
+  });
+
+  await step("the button of its tab runs it, and then there is a result", async () => {
+    const button = page.locator('.title .action-label[aria-label*="Run Suite"]').first();
+    await editor.repeatUntil(page, "a result", () => button.click({ timeout: 10_000 }), () => Promise.resolve(results().length > 0));
+    await offered("Waza: Open Result", true);
+  });
+
+  const frame = page.frameLocator("iframe.webview.ready").last().frameLocator("iframe#active-frame");
+  const button = (title) => frame.locator("a.button", { hasText: title }).first();
+
+  await step("the result is a page, with a button for the workspace and none for a comparison", async () => {
+    await editor.command(page, "Waza: Open Result");
+    await frame.locator("h2", { hasText: "Greets" }).waitFor();
+    await frame.locator("td .passed").first().waitFor();
+    await button("Open Workspace of This Trial").waitFor();
+    assert.equal(await button("Compare").count(), 0);
+    await page.screenshot({ path: path.join(artifacts, "result.png") });
+  });
+
+  await step("after the next run the page is drawn again, and can be compared", async () => {
+    await page.locator(".tab", { hasText: "eval.yaml" }).first().click();
+    write("eval.yaml", fs.readFileSync(path.join(workspace, "eval.yaml"), "utf8").replace("- hello", "- goodbye"));
+    await editor.waitForLine(page, "- goodbye");
+    const before = results().length;
+    await editor.clickLens(page, "Run suite", "another result", () => Promise.resolve(results().length > before));
+    await page.locator(".tab", { hasText: "result" }).first().click();
+    await frame.locator("h2 .failed").first().waitFor();
+    await button("Compare With an Earlier Run").waitFor();
+    await page.screenshot({ path: path.join(artifacts, "failed.png") });
+  });
+
+  await step("the button shows both runs side by side", async () => {
+    const diff = page.locator(".monaco-diff-editor").first();
+    await editor.repeatUntil(page, "the comparison", () => button("Compare").click({ timeout: 5_000 }), () => diff.isVisible());
+    await page.locator(".monaco-diff-editor .original .view-line", { hasText: /passed/u }).first().waitFor();
+    await page.locator(".monaco-diff-editor .modified .view-line", { hasText: /failed/u }).first().waitFor();
+    await page.screenshot({ path: path.join(artifacts, "compared.png") });
+  });
+
+  await step("the workspace of the trial opens in a window of its own", async () => {
+    await page.locator(".tab", { hasText: /^greeter.* result$/u }).first().click();
+    await button("Open Workspace").waitFor();
+    const opened = page.context().waitForEvent("page");
+    await button("Open Workspace").click();
+    const folder = new URL((await opened).url()).searchParams.get("folder") ?? "";
+    assert.ok(fs.statSync(folder).isDirectory(), folder);
+    assert.notEqual(folder, workspace);
+  });
+}
+
+function results() {
+  const folder = path.join(workspace, ".waza", "results");
+  return fs.existsSync(folder) ? fs.readdirSync(folder).filter((name) => name.endsWith(".json")) : [];
+}
+
+function write(name, text) {
+  fs.writeFileSync(path.join(workspace, name), text);
+}
