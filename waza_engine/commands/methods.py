@@ -5,20 +5,16 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
-from pathlib import Path
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 from pylsp_jsonrpc.exceptions import JsonRpcException
 
-from waza_engine.commands import making
-from waza_engine.commands.described import described_suite, described_task
+from waza_engine.commands import making, reading
 from waza_engine.commands.live import LiveSessions
 from waza_engine.commands.parameters import (
-    EVAL_NOT_FOUND,
     INTERNAL_ERROR,
     INVALID_PARAMS,
-    VALIDATION_FAILED,
     Params,
     given_one,
     given_path,
@@ -29,20 +25,14 @@ from waza_engine.commands.parameters import (
     refused,
     run_settings,
 )
+from waza_engine.commands.reading import eval_path, loaded
 from waza_engine.commands.records import record_of
 from waza_engine.commands.regraded import answer, graded
-from waza_engine.files import is_named
-from waza_engine.results.reading.recordings import RecordingError
 from waza_engine.runs.events.stream import RunEvent
 from waza_engine.runs.limits.cancellation import RunCancellation
-from waza_engine.runs.loading.discovery import eval_file_of, eval_files
-from waza_engine.runs.loading.suite import Suite, SuiteError, load_suite
 from waza_engine.runs.regrading import RegradeRequest, Regrading, prepare_regrading
 from waza_engine.runs.resident import ResidentSuites
 from waza_engine.runs.run import PreparedRun, prepare
-from waza_engine.runs.trials.selection import select
-from waza_engine.runs.trials.triggers import trigger_tests_of
-from waza_engine.spec.problems import SuiteFileError
 
 log = logging.getLogger(__name__)
 _MOST_ENDED = 100
@@ -88,22 +78,23 @@ class Methods:
         self._suites = ResidentSuites()
         self.table: dict[str, Callable[[Any], Callable[[], Answer]]] = {
             "eval.run": _guarded(self._run),
-            "run.estimate": _guarded(_estimate),
+            "run.estimate": _guarded(reading.estimate),
             "run.status": _guarded(self._status),
             "run.cancel": _guarded(self._cancel),
-            "eval.list": _guarded(_list_evals),
-            "eval.get": _guarded(_get_eval),
-            "eval.validate": _guarded(_validate_eval),
-            "task.list": _guarded(_list_tasks),
-            "task.get": _guarded(_get_task),
+            "eval.list": _guarded(reading.list_evals),
+            "eval.get": _guarded(reading.get_eval),
+            "eval.validate": _guarded(reading.validate_eval),
+            "task.list": _guarded(reading.list_tasks),
+            "task.get": _guarded(reading.get_task),
             "grader.grade": _guarded(self._grade),
             "grader.strength": _guarded(self._strength),
             "live.open": _guarded(self._open_live),
             "live.update": self._update_live,
             "live.close": _guarded(self._live.close),
-            "grader.types": _guarded(_grader_types),
-            "result.page": _guarded(_result_page),
-            "result.runs": _guarded(_result_runs),
+            "grader.types": _guarded(reading.grader_types),
+            "model.prices": _guarded(reading.model_prices),
+            "result.page": _guarded(reading.result_page),
+            "result.runs": _guarded(reading.result_runs),
             "eval.new": _guarded(making.make_suite),
             "task.new": _guarded(making.make_task),
             "grader.new": _guarded(making.make_grader),
@@ -141,8 +132,8 @@ class Methods:
         threading.Thread(target=self._carry_out, args=(run,), daemon=True).start()
 
     def _run(self, params: Params) -> Answer:
-        settings = run_settings(params, _eval_path)
-        prepared = _loaded(lambda: prepare(settings))
+        settings = run_settings(params, eval_path)
+        prepared = loaded(lambda: prepare(settings))
         run, run_id = _Run(prepared), prepared.header.run_id
         with self._lock:
             self._runs[run_id] = run
@@ -206,8 +197,8 @@ class Methods:
         """
         workspace, suite = params.get("workspace"), params.get("suite")
         request = RegradeRequest(
-            record=_loaded(lambda: record_of(given_path(params, "record"))),
-            suite=None if suite is None else _eval_path(params, "suite"),
+            record=loaded(lambda: record_of(given_path(params, "record"))),
+            suite=None if suite is None else eval_path(params, "suite"),
             tasks=given_one(params, "task"),
             graders=given_one(params, "grader"),
             workspace=None if workspace is None else given_path(params, "workspace"),
@@ -225,8 +216,8 @@ class Methods:
         from waza_engine.commands import strength
 
         request = RegradeRequest(
-            record=_loaded(lambda: record_of(given_path(params, "record"))),
-            suite=None if params.get("suite") is None else _eval_path(params, "suite"),
+            record=loaded(lambda: record_of(given_path(params, "record"))),
+            suite=None if params.get("suite") is None else eval_path(params, "suite"),
             tasks=given_one(params, "task"),
             graders=given_one(params, "grader"),
             overlays=given_texts(params, "overlays"),
@@ -246,14 +237,14 @@ class Methods:
         with self._lock:
             self._regradings.add(cancellation)
         try:
-            return work(_loaded(lambda: prepare_regrading(request, self._suites)), cancellation)
+            return work(loaded(lambda: prepare_regrading(request, self._suites)), cancellation)
         finally:
             with self._lock:
                 self._regradings.discard(cancellation)
 
     def _open_live(self, params: Params) -> Answer:
-        record = _loaded(lambda: record_of(given_path(params, "record")))
-        return _loaded(lambda: self._live.open(params, record, _eval_path(params, "suite")))
+        record = loaded(lambda: record_of(given_path(params, "record")))
+        return loaded(lambda: self._live.open(params, record, eval_path(params, "suite")))
 
     def _update_live(self, params: Any) -> Callable[[], Answer]:
         """Take the texts before the next message is read, so that the newest win; judge them in a thread."""
@@ -295,116 +286,3 @@ def _guarded(method: Callable[[Params], Answer]) -> Callable[[Any], Callable[[],
         return work
 
     return handler
-
-
-def _estimate(params: Params) -> Answer:
-    """Tell what ``eval.run`` with these parameters would cost and take, in all and task by task."""
-    from waza_engine.runs.estimating import estimated
-
-    settings = run_settings(params, _eval_path)
-    found = _loaded(lambda: estimated(settings))
-    return {**asdict(found.run), "tasks": {name: asdict(one) for name, one in found.tasks.items()}}
-
-
-def _list_evals(params: Params) -> Answer:
-    root = given_path(params, "dir")
-    if not root.is_dir():
-        raise refused(f"There is no directory {root}.", INVALID_PARAMS)
-    return {"evals": [_listed_eval(path) for path in eval_files(root)]}
-
-
-def _listed_eval(path: Path) -> Answer:
-    try:
-        suite = load_suite(path)
-    except (SuiteFileError, SuiteError):
-        return {"path": str(path), "name": str(path)}
-    skill = {"skill": suite.spec.skill} if suite.spec.skill else {}
-    return {"path": str(path), "name": suite.spec.name or str(path), **skill}
-
-
-def _get_eval(params: Params) -> Answer:
-    return described_suite(_suite(params))
-
-
-def _validate_eval(params: Params) -> Answer:
-    path = _eval_path(params, "path")
-    errors: list[str] = []
-    try:
-        suite = load_suite(path, lenient=False)
-        errors += [task.error for task in suite.tasks if task.error]
-        chosen, _ = select(suite, (), ())
-        for task in chosen:
-            if task.trial is not None:
-                errors += [f"{task.source.path}: {g.name}: {g.error}" for g in task.trial.graders if g.error]
-        trigger_tests_of(suite)
-    except (SuiteFileError, SuiteError) as error:
-        errors.append(str(error))
-    unique = list(dict.fromkeys(errors))
-    return {"valid": not unique, **({"errors": unique} if unique else {})}
-
-
-def _list_tasks(params: Params) -> Answer:
-    return {"tasks": [{"id": task.id, "name": task.name} for task in _suite(params).tasks]}
-
-
-def _get_task(params: Params) -> Answer:
-    suite, wanted = _suite(params), given_text(params, "task_id")
-    task = next((task for task in suite.tasks if task.id == wanted), None)
-    if task is None:
-        raise refused(f"The suite has no task {wanted}.", INVALID_PARAMS)
-    if task.task is None:
-        raise refused(task.error, VALIDATION_FAILED)
-    return described_task(task, task.task)
-
-
-def _result_page(params: Params) -> Answer:
-    """Return the newest run of a suite, or a result file, as Markdown; ``task`` limits it to one."""
-    from waza_engine.commands.result_page import recorded_page
-
-    only_known(params, ("path", "task", "suite"))
-    path, task = given_path(params, "path"), optional_text(params, "task")
-    suite = None if params.get("suite") is None else given_path(params, "suite")
-    return _loaded(lambda: recorded_page(path, task, suite))
-
-
-def _result_runs(params: Params) -> Answer:
-    """Return the recorded runs of a suite, of those that had ``task``, the newest first."""
-    from waza_engine.commands.result_page import recorded_runs
-
-    only_known(params, ("path", "task"))
-    return {"runs": recorded_runs(given_path(params, "path"), optional_text(params, "task"))}
-
-
-def _grader_types(params: Params) -> Answer:
-    """Describe the grader types of this environment; with ``custom`` true only those of plug-ins."""
-    from waza_engine.commands.grader_catalog import grader_catalog
-
-    return grader_catalog(custom_only=params.get("custom") is True)
-
-
-def _suite(params: Params) -> Suite:
-    """Return the suite of a request that describes it, with the tasks that are switched off."""
-    path = _eval_path(params, "path")
-    return _loaded(lambda: load_suite(path, disabled=True), INTERNAL_ERROR)
-
-
-def _loaded(load: Callable[[], Any], code: int = VALIDATION_FAILED) -> Any:
-    """Return what ``load`` returns; ``code`` is that of a suite that cannot be used."""
-    try:
-        return load()
-    except RecordingError as error:
-        raise refused(str(error), INVALID_PARAMS) from None
-    except (SuiteFileError, SuiteError) as error:
-        raise refused(str(error), code) from None
-
-
-def _eval_path(params: Params, key: str) -> Path:
-    """Return the eval file that is named, or that lies in the directory that is named."""
-    path = given_path(params, key)
-    try:
-        found = eval_file_of(path)
-    except SuiteError as error:
-        raise refused(str(error), EVAL_NOT_FOUND) from None
-    if not is_named(found):
-        raise refused(f"There is no eval file {path}.", EVAL_NOT_FOUND)
-    return found

@@ -28,6 +28,7 @@ class Metric(Block):
             "passes."
         ),
         examples=["trigger_accuracy", "task_completion", "behavior_quality", "pass_at_k", "pass_exp_k"],
+        json_schema_extra={"x-waza-kind": "metric"},
     )
     weight: Annotated[Number, severity("warning", exclusiveMinimum=0)] = Field(
         default=1.0, description="Its share in the suite's composite figure.", examples=[0.4]

@@ -17,6 +17,7 @@ from waza_language_server.features.completion_graders import grader_items, grade
 from waza_language_server.features.completion_item import Completion, Place
 from waza_language_server.features.completion_keys import key_items
 from waza_language_server.features.completion_values import value_items
+from waza_language_server.features.model_prices import NO_PRICES, ModelPrices
 from waza_language_server.features.new_suite import NEW_SUITE, suite_offers
 from waza_language_server.schema.locate import shape_at, shape_below
 from waza_language_server.syntax.cursor import cursor_at
@@ -40,12 +41,14 @@ class Completions:
     incomplete: bool = False
 
 
-def complete(document: Document, workspace: Workspace, offset: int) -> Completions:
-    """Return what can be written at an offset of a document."""
+def complete(
+    document: Document, workspace: Workspace, offset: int, prices: ModelPrices = NO_PRICES
+) -> Completions:
+    """Return what can be written at an offset of a document; ``prices`` tells the models there are."""
     cursor = cursor_at(document.tree, offset)
     if cursor.role == "none":
         return Completions()
-    place = Place(document, workspace, offset, cursor)
+    place = Place(document, workspace, offset, cursor, prices)
     written = document.text[cursor.replace.start : cursor.replace.end]
     if place.outside_text or "\n" in written or "\r" in written:
         # Editors take completions within one line only.
@@ -134,7 +137,7 @@ def _capped(place: Place, items: Iterable[Completion]) -> Completions:
         unique.setdefault(item.label, item)
     found: Sequence[Completion] = sorted(unique.values(), key=lambda item: item.sort_text)
     if len(found) <= MAX_ITEMS:
-        return Completions(tuple(found))
+        return Completions(tuple(found), place.asks_again)
     typed = place.cursor.prefix.strip("\"'").lower()
     fitting = [item for item in found if typed in (item.filter_text or item.label).lower()]
     kept = (fitting or found)[:MAX_ITEMS]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
+from waza_language_server.features.model_prices import NO_PRICES, ModelPrice, ModelPrices
 from waza_language_server.features.snippets import Layout, plain_text
 from waza_language_server.project.nearby import Nearby
 from waza_language_server.text.edit import Edit
@@ -69,6 +70,7 @@ class Place:
     workspace: Workspace
     offset: int
     cursor: Cursor
+    prices: ModelPrices = NO_PRICES
 
     @cached_property
     def nearby(self) -> Nearby:
@@ -79,6 +81,16 @@ class Place:
     def layout(self) -> Layout:
         """How the file is written."""
         return Layout(self.document.tree)
+
+    @cached_property
+    def models_listed(self) -> tuple[ModelPrice, ...] | None:
+        """The models that suites ask most, None while that is not known."""
+        return self.prices.listed()
+
+    @property
+    def asks_again(self) -> bool:
+        """Whether something was wanted that is not known yet, so that the next list may be longer."""
+        return "models_listed" in self.__dict__ and self.models_listed is None
 
     @property
     def text(self) -> str:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from waza_engine.files import shown
 from waza_language_server.embedded.languages import LANGUAGES
 from waza_language_server.features.completion_embedded import embedded_items
 from waza_language_server.features.completion_item import Completion, CompletionKind, Place
+from waza_language_server.features.model_prices import price_in_words
 from waza_language_server.features.shape_text import value_text
+from waza_language_server.project.programs import programs_on_path
 from waza_language_server.project.uris import path_of
 from waza_language_server.schema.value_language import language_kind
 
@@ -40,7 +43,7 @@ def _listed(place: Place, shape: Shape) -> Iterator[Completion]:
     detail = "default"
     if not values and "boolean" in shape.types and "string" not in shape.types:
         values = [True, False]
-    if not values and shape.kind in {"model", "executor", "task.glob", "rubric"}:
+    if not values and shape.kind in {"model", "executor", "task.glob", "rubric", "metric"}:
         values, detail = [value for value in shape.examples if isinstance(value, str)], "example"
     if (
         not values
@@ -97,6 +100,19 @@ def _suite_files(place: Place) -> Iterator[Completion]:
 def _models(place: Place) -> Iterator[Completion]:
     for name in place.nearby.models():
         yield _known(place, name, "model", "used in this project")
+    for name in place.nearby.models_seen():
+        yield _known(place, name, "model", "asked in the last run")
+    for price in place.models_listed or ():
+        yield _known(place, price.name, "model", price_in_words(price) or price.provider, rank="2")
+
+
+def _commands(place: Place) -> Iterator[Completion]:
+    typed = place.cursor.prefix.strip("\"'")
+    if "/" not in typed:
+        programs = programs_on_path(place.workspace.project.disk, typed)
+        for position, name in enumerate(programs):
+            yield replace(_known(place, name, "value", "on PATH"), sort_text=f"2{position:03}")
+    yield from _suite_files(place)
 
 
 def _tools(place: Place) -> Iterator[Completion]:
@@ -120,6 +136,7 @@ def _known(place: Place, value: str, kind: CompletionKind, detail: str, rank: st
 Provider = Callable[[Place], Iterable[Completion]]
 _PROVIDERS: dict[str, Provider] = {
     "grader.name": _grader_names,
+    "command": _commands,
     "path.fixture": _fixtures,
     "path.suite": _suite_files,
     "rubric": _suite_files,

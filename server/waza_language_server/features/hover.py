@@ -18,6 +18,7 @@ from waza_engine.markdown import fenced
 from waza_engine.steps import Steps, finished, within
 from waza_language_server.embedded.languages import LANGUAGES
 from waza_language_server.features.embedded_value import EmbeddedValue
+from waza_language_server.features.model_prices import NO_PRICES, STILL_ASKING, ModelPrices, model_story
 from waza_language_server.features.score_text import score_story, strength_story
 from waza_language_server.features.shape_text import notes, signature, type_words, value_text
 from waza_language_server.features.surroundings import TASK_GLOB, surroundings
@@ -82,8 +83,12 @@ def hover_in_steps(
     documentation: str,
     now: datetime | None = None,
     patience: float = math.inf,
+    prices: ModelPrices = NO_PRICES,
 ) -> Steps[Hover | None]:
-    """Do the same with pauses while results are read, which takes ``patience`` seconds at most."""
+    """Do the same with pauses while results are read, which takes ``patience`` seconds at most.
+
+    ``prices`` is asked what a model costs.
+    """
     catalog = workspace.catalog
     pointed = _pointed(document, offset)
     if pointed is None:
@@ -104,6 +109,8 @@ def hover_in_steps(
         return _of_type(pointed.node, catalog, page)
     if kind not in LANGUAGES and document.kind == "eval" and _is_task_glob(document, pointed.node):
         kind = TASK_GLOB
+    if kind == "model":
+        return _of_model(pointed.node, prices)
     if kind in NAMING_KINDS:
         text = named_thing(document, workspace, pointed.node, kind)
         return Hover(pointed.node.span, text) if text is not None else None
@@ -193,6 +200,14 @@ def _of_type(node: Node, catalog: Catalog, page: str) -> Hover | None:
     # A type of a plug-in has no page among ours.
     page = "" if catalog.is_custom(name) else page
     return Hover(node.span, grader_documentation(name, shape, page)) if shape else None
+
+
+def _of_model(node: Node, prices: ModelPrices) -> Hover | None:
+    name = node.target.value
+    price = prices.of(name)
+    if price is not None:
+        return Hover(node.span, model_story(price))
+    return Hover(node.span, STILL_ASKING) if prices.asks_for(name) else None
 
 
 def _of_grader(

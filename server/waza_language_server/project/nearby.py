@@ -98,6 +98,11 @@ class Nearby:
         scores = self._project.scores
         return tuple(dict.fromkeys(tool for suite in self._suites for tool in scores.tools(suite.path)))
 
+    def models_seen(self) -> tuple[str, ...]:
+        """Return the models that the newest runs of the suites of the document asked."""
+        runs = (self._project.scores.results(suite.path) for suite in self._suites)
+        return tuple(dict.fromkeys(run.model for run in runs if run is not None and run.model))
+
     def skills(self) -> tuple[str, ...]:
         """Return the names of skills near the document."""
         if self._path is None:

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from waza_language_server.project.runnable_id import RunnableId
     from waza_language_server.protocol.handlers.live import LiveSessions
     from waza_language_server.protocol.services.estimates import Estimates
+    from waza_language_server.protocol.services.model_prices import AskedPrices
     from waza_language_server.protocol.services.schedule import Diagnostics
     from waza_language_server.protocol.services.sent_tokens import SentTokens
     from waza_language_server.protocol.services.session import Session
@@ -159,6 +160,13 @@ class WazaServer(LanguageServer):
         from waza_language_server.protocol.services.estimates import Estimates
 
         return Estimates(self)
+
+    @cached_property
+    def model_prices(self) -> AskedPrices:
+        """What models cost."""
+        from waza_language_server.protocol.services.model_prices import AskedPrices
+
+        return AskedPrices(self)
 
     @cached_property
     def run_options(self) -> Mapping[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -418,3 +419,19 @@ def test_needed_keys_come_first_then_those_that_most_suites_use() -> None:
     assert found.index("metrics") < found.index("hooks")
     text = labels("graders:\n  - type: text\n    config:\n      <CURSOR>\n")
     assert text[:3] == ["regex_match", "regex_not_match", "contains"]
+
+
+def test_metrics_are_offered() -> None:
+    assert labels("metrics:\n  - name: <CURSOR>\n")[:2] == ["trigger_accuracy", "task_completion"]
+
+
+def test_programs_on_the_path_are_offered_and_what_cannot_be_started_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, mode in (("bash", 0o755), ("lint-answers", 0o755), ("lint.txt", 0o644)):
+        (tmp_path / name).touch(mode)
+    monkeypatch.setenv("PATH", os.pathsep.join([str(tmp_path), "relative"]))
+    monkeypatch.setenv("PATHEXT", "")
+    source = "graders:\n  - type: program\n    config:\n      command: <CURSOR>\n"
+    assert labels(source) == ["bash"]
+    assert labels(source.replace("<CURSOR>", "li<CURSOR>")) == ["lint-answers"]

@@ -23,7 +23,7 @@ def completion(ls: WazaServer, params: types.CompletionParams) -> Answer[types.C
         convert = Converter(document, ls.session.encoding, ls.abilities)
         offset = convert.offset(params.position)
         yield
-        found = complete(document, ls.session.workspace, offset)
+        found = complete(document, ls.session.workspace, offset, ls.model_prices)
         return convert.completions(found, ls.options.suggest_command)
 
     return ls.diagnostics.answer(params.text_document.uri, suggest)

@@ -32,6 +32,7 @@ def hover(ls: WazaServer, params: types.HoverParams) -> Answer[types.Hover]:
             offset,
             documentation=documentation_folder(),
             patience=PATIENCE_SECONDS,
+            prices=ls.model_prices,
         )
         if found is not None and found.text == feature.STILL_READING:
             uri = document.uri

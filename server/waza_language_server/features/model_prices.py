@@ -1,0 +1,76 @@
+"""What a model is and costs, in the few words of a hover or of a completion."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from waza_engine.markdown import code
+
+STILL_ASKING = "The price of the model is being looked up."
+
+
+@dataclass(frozen=True, slots=True)
+class ModelPrice:
+    """List prices in US dollars for a million tokens; ``context`` is in tokens. None is not known."""
+
+    name: str
+    model: str
+    provider: str
+    context: int | None
+    usd_input: float | None
+    usd_output: float | None
+
+
+class ModelPrices(Protocol):
+    """Who knows the list prices of models; asked while nobody waits."""
+
+    def listed(self) -> tuple[ModelPrice, ...] | None:
+        """Return the models that suites ask most, None while that is not known."""
+        ...
+
+    def of(self, name: str) -> ModelPrice | None:
+        """Return the price of a model, None when it has none or that is not known yet."""
+        ...
+
+    def asks_for(self, name: str) -> bool:
+        """Return whether the price of a model is being looked up."""
+        ...
+
+
+class NoPrices:
+    """Nobody who knows."""
+
+    def listed(self) -> tuple[ModelPrice, ...]:
+        """Return no model."""
+        return ()
+
+    def of(self, name: str) -> None:
+        """Return no price."""
+
+    def asks_for(self, name: str) -> bool:
+        """Return that nobody is asked."""
+        return False
+
+
+NO_PRICES = NoPrices()
+
+
+def price_in_words(price: ModelPrice) -> str:
+    """Return ``$3 in · $15 out a million tokens``, "" when the price is not known."""
+    parts = [
+        f"${usd:g} {way}"
+        for usd, way in ((price.usd_input, "in"), (price.usd_output, "out"))
+        if usd is not None
+    ]
+    return " · ".join(parts) + " a million tokens" if parts else ""
+
+
+def model_story(price: ModelPrice) -> str:
+    """Return the lines of a hover, in Markdown."""
+    lines = [f"**Model {code(price.name)}**: {code(price.model)} of {code(price.provider)}"]
+    if words := price_in_words(price):
+        lines.append(f"List price: {words}.")
+    if price.context is not None:
+        lines.append(f"Context: {price.context:,} tokens.")
+    return "\n\n".join(lines)

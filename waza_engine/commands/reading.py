@@ -1,0 +1,160 @@
+"""The methods that read: suites, tasks, records, grader types, prices, estimates. Nothing is run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from waza_engine.commands.described import described_suite, described_task
+from waza_engine.commands.parameters import (
+    EVAL_NOT_FOUND,
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    VALIDATION_FAILED,
+    Params,
+    given_one,
+    given_path,
+    given_text,
+    only_known,
+    optional_text,
+    refused,
+    run_settings,
+)
+from waza_engine.files import is_named
+from waza_engine.results.reading.recordings import RecordingError
+from waza_engine.runs.loading.discovery import eval_file_of, eval_files
+from waza_engine.runs.loading.suite import Suite, SuiteError, load_suite
+from waza_engine.runs.trials.selection import select
+from waza_engine.runs.trials.triggers import trigger_tests_of
+from waza_engine.spec.problems import SuiteFileError
+
+Answer = dict[str, Any]
+
+
+def estimate(params: Params) -> Answer:
+    """Tell what ``eval.run`` with these parameters would cost and take, in all and task by task."""
+    from waza_engine.runs.estimating import estimated
+
+    settings = run_settings(params, eval_path)
+    found = loaded(lambda: estimated(settings))
+    return {**asdict(found.run), "tasks": {name: asdict(one) for name, one in found.tasks.items()}}
+
+
+def list_evals(params: Params) -> Answer:
+    """Return the suites below a folder; one that cannot be loaded is known by its path."""
+    root = given_path(params, "dir")
+    if not root.is_dir():
+        raise refused(f"There is no directory {root}.", INVALID_PARAMS)
+    return {"evals": [_listed_eval(path) for path in eval_files(root)]}
+
+
+def _listed_eval(path: Path) -> Answer:
+    try:
+        suite = load_suite(path)
+    except (SuiteFileError, SuiteError):
+        return {"path": str(path), "name": str(path)}
+    skill = {"skill": suite.spec.skill} if suite.spec.skill else {}
+    return {"path": str(path), "name": suite.spec.name or str(path), **skill}
+
+
+def get_eval(params: Params) -> Answer:
+    """Describe a suite."""
+    return described_suite(_suite(params))
+
+
+def validate_eval(params: Params) -> Answer:
+    """Tell what would stop a run of a suite."""
+    path = eval_path(params, "path")
+    errors: list[str] = []
+    try:
+        suite = load_suite(path, lenient=False)
+        errors += [task.error for task in suite.tasks if task.error]
+        chosen, _ = select(suite, (), ())
+        for task in chosen:
+            if task.trial is not None:
+                errors += [f"{task.source.path}: {g.name}: {g.error}" for g in task.trial.graders if g.error]
+        trigger_tests_of(suite)
+    except (SuiteFileError, SuiteError) as error:
+        errors.append(str(error))
+    unique = list(dict.fromkeys(errors))
+    return {"valid": not unique, **({"errors": unique} if unique else {})}
+
+
+def list_tasks(params: Params) -> Answer:
+    """Return the tasks of a suite, those that are switched off as well."""
+    return {"tasks": [{"id": task.id, "name": task.name} for task in _suite(params).tasks]}
+
+
+def get_task(params: Params) -> Answer:
+    """Describe one task of a suite."""
+    suite, wanted = _suite(params), given_text(params, "task_id")
+    task = next((task for task in suite.tasks if task.id == wanted), None)
+    if task is None:
+        raise refused(f"The suite has no task {wanted}.", INVALID_PARAMS)
+    if task.task is None:
+        raise refused(task.error, VALIDATION_FAILED)
+    return described_task(task, task.task)
+
+
+def result_page(params: Params) -> Answer:
+    """Return the newest run of a suite, or a result file, as Markdown; ``task`` limits it to one."""
+    from waza_engine.commands.result_page import recorded_page
+
+    only_known(params, ("path", "task", "suite"))
+    path, task = given_path(params, "path"), optional_text(params, "task")
+    suite = None if params.get("suite") is None else given_path(params, "suite")
+    return loaded(lambda: recorded_page(path, task, suite))
+
+
+def result_runs(params: Params) -> Answer:
+    """Return the recorded runs of a suite, of those that had ``task``, the newest first."""
+    from waza_engine.commands.result_page import recorded_runs
+
+    only_known(params, ("path", "task"))
+    return {"runs": recorded_runs(given_path(params, "path"), optional_text(params, "task"))}
+
+
+def model_prices(params: Params) -> Answer:
+    """Return the list prices of the models that suites ask most, or with ``name`` that of one."""
+    from waza_engine.scoring.prices import listed_models, prices_of
+
+    only_known(params, ("name",))
+    named = given_one(params, "name")
+    return {"models": [asdict(price) for price in (prices_of(named) if named else listed_models())]}
+
+
+def grader_types(params: Params) -> Answer:
+    """Describe the grader types of this environment; with ``custom`` true only those of plug-ins."""
+    from waza_engine.commands.grader_catalog import grader_catalog
+
+    return grader_catalog(custom_only=params.get("custom") is True)
+
+
+def _suite(params: Params) -> Suite:
+    """Return the suite of a request that describes it, with the tasks that are switched off."""
+    path = eval_path(params, "path")
+    return loaded(lambda: load_suite(path, disabled=True), INTERNAL_ERROR)
+
+
+def loaded(load: Callable[[], Any], code: int = VALIDATION_FAILED) -> Any:
+    """Return what ``load`` returns; ``code`` is that of a suite that cannot be used."""
+    try:
+        return load()
+    except RecordingError as error:
+        raise refused(str(error), INVALID_PARAMS) from None
+    except (SuiteFileError, SuiteError) as error:
+        raise refused(str(error), code) from None
+
+
+def eval_path(params: Params, key: str) -> Path:
+    """Return the eval file that is named, or that lies in the directory that is named."""
+    path = given_path(params, key)
+    try:
+        found = eval_file_of(path)
+    except SuiteError as error:
+        raise refused(str(error), EVAL_NOT_FOUND) from None
+    if not is_named(found):
+        raise refused(f"There is no eval file {path}.", EVAL_NOT_FOUND)
+    return found
