@@ -35,7 +35,12 @@ def code_lens(ls: WazaServer, params: types.CodeLensParams) -> Answer[list[types
                 convert.code_lens(CodeLens(top, offer.title, NEW_SUITE, offer.argument)) for offer in offers
             ]
         lenses = yield from code_lenses_in_steps(
-            document, ls.session.workspace, running, ls.options.run_with_command, ls.estimates.of
+            document,
+            ls.session.workspace,
+            running,
+            ls.options.run_with_command,
+            ls.estimates.of,
+            ls.affected.of,
         )
         return (yield from in_steps(map(convert.code_lens, lenses)))
 
@@ -45,7 +50,13 @@ def code_lens(ls: WazaServer, params: types.CodeLensParams) -> Answer[list[types
         running = {run.target for run in ls.active_runs}
         suites = yield from ls.session.suites_of_skills.of_in_steps(skill, ls.session.project)
         lenses = yield from skill_lenses_in_steps(
-            skill, suites, ls.session.workspace, running, ls.options.run_with_command, ls.estimates.of
+            skill,
+            suites,
+            ls.session.workspace,
+            running,
+            ls.options.run_with_command,
+            ls.estimates.of,
+            ls.affected.of,
         )
         return [Converter(skill, ls.session.encoding, ls.abilities).code_lens(lens) for lens in lenses]
 
