@@ -98,8 +98,8 @@ class AffectedTasks:
         if len(self._known) >= MOST_SUITES:
             del self._known[next(iter(self._known))]
         self._known[suite] = found
-        # Without it the lenses are as they were drawn.
-        if found is not None and self._ls.abilities.refreshes_code_lenses:
+        # Else the lenses are as they were drawn.
+        if found is not None and 0 < found[0] < found[1] and self._ls.abilities.refreshes_code_lenses:
             self._ls.workspace_code_lens_refresh(None)
 
     def _may_have_changed(self, suite: Path, recorded: RunResult) -> Steps[bool]:
