@@ -24,6 +24,7 @@ PROTOCOL = SERVER / "protocol"
 ENGINE_MODULES_FOR_THE_SERVER = {
     "waza_engine",
     "waza_engine.files",
+    "waza_engine.frozen",
     "waza_engine.command_line",
     "waza_engine.markdown",
     "waza_engine.masking",
@@ -227,7 +228,7 @@ ROOMS_WITHIN = {
 # Files beside the inner rooms that these may use; the others beside them use the rooms.
 SHARED_WITHIN = {
     "spec": {"__init__", "problems"},
-    "graders": {"__init__", "base", "config", "paths", "registry"},
+    "graders": {"__init__", "base", "config", "explanation", "paths", "registry"},
     "results": {
         "__init__",
         "attachments",

@@ -13,10 +13,11 @@ import codecs
 import errno
 import os
 import stat
-from dataclasses import dataclass
 from io import BufferedReader, FileIO
 from pathlib import Path
 from typing import Literal
+
+from waza_engine.frozen import frozen
 
 Kind = Literal[
     "missing",
@@ -64,7 +65,7 @@ class FileError(OSError):
         return self.why
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Boundary:
     """The folders that links must not lead out of, resolved; ``name`` is what a person calls them."""
 

@@ -19,9 +19,10 @@ import os
 import re
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+
+from waza_engine.frozen import frozen
 
 SHOWN = "***"
 """What stands in the place of a secret."""
@@ -50,7 +51,7 @@ _LITERAL = re.compile(r'"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*', re.DOTALL)
 _FIELD_NAME = re.compile(r'"[a-z_]+"\s*:')
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class _Form:
     """One way to write a secret: ``needle`` is in each of its spellings, ``reach`` is how far they go."""
 

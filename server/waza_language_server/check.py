@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from waza_engine.frozen import frozen
 from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.analysis.failures import RuleFailure, failures_noted
 from waza_language_server.analysis.problem import Problem, Severity
+from waza_language_server.project.claim import SKILL_NAME
 from waza_language_server.project.document import Document
 from waza_language_server.project.index import Project
 from waza_language_server.project.reach import Reach
@@ -25,7 +26,7 @@ SUFFIXES = frozenset({".yaml", ".yml"})
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Finding:
     """A problem at its place in a file. Lines and columns are 0-based; columns count UTF-16 code units."""
 
@@ -48,7 +49,7 @@ class Finding:
         }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Report:
     """What was found in one file. ``note`` says why a file that was asked for was not checked.
 
@@ -119,7 +120,7 @@ def files_below(folder: Path) -> Iterator[Path]:
                     continue
                 if not entry.is_symlink() or boundary.holds(entry):
                     folders.append(entry)
-            elif entry.suffix.lower() in SUFFIXES:
+            elif entry.suffix.lower() in SUFFIXES or entry.name == SKILL_NAME:
                 yield entry
         waiting += reversed(folders)
 

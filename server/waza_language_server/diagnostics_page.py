@@ -26,6 +26,7 @@ _FILE_NAMES = {
     "task": "tasks/task.yaml",
     "trigger_tests": "trigger_tests.yaml",
     "project_config": ".waza.yaml",
+    "skill": "SKILL.md",
 }
 _INTRODUCTION = """\
 # Diagnostics

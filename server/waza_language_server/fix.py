@@ -6,11 +6,11 @@ import os
 import secrets
 import stat
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from waza_engine import files
 from waza_engine.files import FileError
+from waza_engine.frozen import frozen
 from waza_engine.steps import finished
 from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.check import each_file, open_document, workspace_of
@@ -25,7 +25,7 @@ MOST_ROUNDS = 10
 _MARK = "\ufeff"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Fixed:
     """What became of a file: how many problems were repaired, or why it was left as it is."""
 

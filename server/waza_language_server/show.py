@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
+from waza_engine.frozen import frozen
 from waza_language_server.analysis.diagnose import diagnose
 from waza_language_server.analysis.failures import RuleFailure, failures_noted
 from waza_language_server.check import open_document, workspace_of
@@ -13,7 +13,7 @@ from waza_language_server.features.code_lens import code_lenses
 from waza_language_server.features.inlay_hints import inlay_hints
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Drawing:
     """The source of a file with everything drawn in, and what is missing there for mistakes of ours."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
@@ -38,6 +37,8 @@ def _nearest(written: str, words: tuple[str, ...]) -> str | None:
         return None
     if target in plain:
         return plain[target]
+    import difflib
+
     cutoff = 0.6 if len(target) > 4 else 0.7
     close = difflib.get_close_matches(target, list(plain), n=3, cutoff=cutoff)
     swapped = [word for word in close if sorted(word) == sorted(target)]

@@ -36,7 +36,7 @@ def recorded_bed(folder: Path, graders: str, *, tasks: int = 3, trials: int = 2)
     number = 0
     for task in document["tasks"]:
         for trial in task["runs"]:
-            trial.update(_answered(number, folder / f"workspace-{number}"))
+            trial.update(_answered(number, folder / "workspaces" / f"{number}"))
             number += 1
     record.write_text(json.dumps(document), "utf-8")
     return path, record
@@ -46,7 +46,7 @@ def _answered(number: int, workspace: Path) -> dict[str, Any]:
     """Return what the agent of a trial said, did and left behind; of every third nothing was kept."""
     tools = TOOLS[number % len(TOOLS)]
     if number % 3:
-        workspace.mkdir()
+        workspace.mkdir(parents=True)
         (workspace / "main.py").write_text(FILE.format(number % 4), "utf-8")
     events: list[dict[str, Any]] = []
     for position, tool in enumerate(tools):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 import threading
 import time
@@ -151,6 +152,31 @@ def test_without_assertions_their_graders_keep_what_they_said(tmp_path: Path) ->
     assert bed.session.workers.process_ids() == []
     recorded = next(verdicts for verdicts in bed.told if verdicts.grader == "long")
     assert {verdict.details["origin"] for _, verdict in recorded.tasks["t0"].trials} == {"recorded"}
+    bed.session.close()
+
+
+PRINTS = (
+    "- {type: file, name: prints, config: {content_patterns: [{path: main.py, must_match: ['return 1']}]}}\n"
+)
+
+
+def test_files_that_the_agent_left_are_looked_at_again_when_they_have_changed(tmp_path: Path) -> None:
+    bed = Bed(tmp_path / "suite", GREETS + PRINTS)
+    bed.type(None)
+    assert bed.passes("prints") == [False, True, False, False, False, True]
+    # A stamp that is a moment old does not tell whether the file is the same.
+    deadline = time.monotonic() + 2 + ON_A_BUSY_MACHINE
+    while bed.type(None):
+        assert time.monotonic() < deadline
+    assert bed.edit("hello", "function") == ["greets"]
+    left = bed.path.parent / "workspaces" / "1" / "main.py"
+    left.write_text("return 2", "utf-8")
+    assert bed.type(bed.path.read_text("utf-8")) == ["greets", "prints"]
+    assert bed.passes("prints") == [False, False]  # of the task that it was left in
+    shutil.rmtree(left.parent)
+    bed.type(None)
+    gone = next(verdicts for verdicts in bed.told if verdicts.grader == "prints").tasks["t0"].trials[1][1]
+    assert (gone.passed, gone.details["origin"]) == (False, "recorded")
     bed.session.close()
 
 

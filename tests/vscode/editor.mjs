@@ -117,6 +117,20 @@ export async function command(page, title) {
   await page.keyboard.press("Enter");
 }
 
+/** The titles of the commands that the palette offers for `text`; it is closed again. */
+export async function commandsOffered(page, text) {
+  const input = page.locator(".quick-input-widget input:not([type=checkbox])");
+  const rows = page.locator(".quick-input-list .monaco-list-row");
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("F1");
+  await input.waitFor();
+  await input.fill(`>${text}`);
+  await rows.first().waitFor();
+  const titles = await rows.evaluateAll((found) => found.map((row) => row.getAttribute("aria-label") ?? row.textContent));
+  await page.keyboard.press("Escape");
+  return titles.map((title) => title.split(",")[0].trim());
+}
+
 /** Puts the cursor on `token`, opens the quick fixes and applies the one that says `title`. */
 export async function applyQuickFix(page, lineText, token, title) {
   const row = page.locator(".action-widget .monaco-list-row.action", { hasText: title }).first();

@@ -1,13 +1,41 @@
 """What the manifest of the extension says again that has its home elsewhere."""
 
 import json
+import re
+from typing import Any
 
-from tests.vscode.scenarios import EXTENSION
+import pytest
+
+from tests.vscode.scenarios import EXTENSION, REPOSITORY
 from waza_engine.spec.executors import EXECUTORS
+from waza_language_server.features.code_lens import LENS_KINDS
+from waza_language_server.features.inlay_hints import HINT_KINDS
+
+KINDS = {"lens": LENS_KINDS | {"cost"}, "hints": HINT_KINDS}
 
 
-def test_the_settings_offer_the_executors_that_there_are() -> None:
+@pytest.fixture(scope="module")
+def settings() -> dict[str, Any]:
     manifest = json.loads((EXTENSION / "package.json").read_text("utf-8"))
-    settings = manifest["contributes"]["configuration"]["properties"]
+    return manifest["contributes"]["configuration"]["properties"]
+
+
+def test_the_settings_offer_the_executors_that_there_are(settings: dict[str, Any]) -> None:
     for name in ("waza.run.executor", "waza.run.judgeExecutor"):
         assert settings[name]["enum"] == ["", *EXECUTORS]
+
+
+@pytest.mark.parametrize("section", KINDS)
+def test_each_kind_of_lens_and_hint_has_its_switch(settings: dict[str, Any], section: str) -> None:
+    prefix = f"waza.{section}."
+    switches = {name.removeprefix(prefix) for name in settings if name.startswith(prefix)}
+    assert switches == KINDS[section] | {"enable"}
+    protocol = (REPOSITORY / "docs" / "protocol.md").read_text("utf-8")
+    (row,) = re.findall(rf"(?m)^\| `{section}` \|.*$", protocol)
+    assert [kind for kind in sorted(switches) if f"`{kind}`" not in row] == []
+
+
+def test_each_setting_is_in_the_table_of_the_readme(settings: dict[str, Any]) -> None:
+    table = (EXTENSION / "README.md").read_text("utf-8").partition("## Settings")[2].partition("\n## ")[0]
+    told = [name for name, setting in settings.items() if "markdownDeprecationMessage" not in setting]
+    assert [name for name in told if f"`{name}`" not in table] == []

@@ -7,9 +7,7 @@
 
 import * as vscode from "vscode";
 import {
-    CodeLensRequest,
     DidChangeConfigurationNotification,
-    InlayHintRequest,
     LanguageClient,
     RevealOutputChannelOn,
     State,
@@ -18,8 +16,8 @@ import {
 import { SHOW_CHANGE } from "./changes";
 import type { FoundServer } from "./interpreters";
 import { plain } from "./messages";
-import { runOptions } from "./runSettings";
 import type { Runs } from "./runs";
+import { changedSettings, toldSettings } from "./toldSettings";
 import type { Resolution } from "./serverEnvironment";
 import type { Status } from "./status";
 import { TraceChannel } from "./traceChannel";
@@ -96,18 +94,12 @@ export class ServerConnection implements vscode.Disposable {
         return this.waiting;
     }
 
-    /** Asks the editor to draw lenses and hints again, after a setting changed what is shown. */
-    refreshDecorations(): void {
-        for (const document of vscode.workspace.textDocuments) {
-            this.client?.getFeature(CodeLensRequest.method).getProvider(document)?.onDidChangeCodeLensEmitter.fire();
-            this.client?.getFeature(InlayHintRequest.method).getProvider(document)?.onDidChangeInlayHints.fire();
+    /** Tells the server of the settings that have changed, those that it takes while it runs. */
+    async tellSettings(change: vscode.ConfigurationChangeEvent): Promise<void> {
+        const waza = changedSettings(change);
+        if (Object.keys(waza).length > 0) {
+            await this.running?.sendNotification(DidChangeConfigurationNotification.type, { settings: { waza } });
         }
-    }
-
-    /** Tells the server what the settings say of runs: its lenses say what a run will cost. */
-    async tellRunSettings(): Promise<void> {
-        const run = runOptions((name) => vscode.workspace.getConfiguration("waza.run").get(name));
-        await this.running?.sendNotification(DidChangeConfigurationNotification.type, { settings: { waza: { run } } });
     }
 
     /** Ends the server for good; resolves when it is gone. */
@@ -184,7 +176,10 @@ export class ServerConnection implements vscode.Disposable {
             options: { cwd: this.workingDirectory, env: { ...process.env, ...environment } },
         };
         const options: LanguageClientOptions = {
-            documentSelector: [{ scheme: "file", language: "yaml" }],
+            documentSelector: [
+                { scheme: "file", language: "yaml" },
+                { scheme: "file", language: "markdown", pattern: "**/SKILL.md" },
+            ],
             initializationOptions: {
                 interpreter: command,
                 trusted: vscode.workspace.isTrusted,
@@ -192,10 +187,8 @@ export class ServerConnection implements vscode.Disposable {
                 showsChanges: true,
                 drawsMarks: true,
                 runWithCommand: "waza.runWith",
-                severity: vscode.workspace.getConfiguration("waza").get("diagnostics.severity", {}),
                 runEvents: true,
-                live: vscode.workspace.getConfiguration("waza").get("live.enable", "on"),
-                run: runOptions((name) => vscode.workspace.getConfiguration("waza.run").get(name)),
+                ...toldSettings(),
             },
             markdown: { isTrusted: { enabledCommands: [SHOW_CHANGE] } },
             outputChannel: this.log,
@@ -203,9 +196,6 @@ export class ServerConnection implements vscode.Disposable {
             revealOutputChannelOn: RevealOutputChannelOn.Never,
             middleware: {
                 executeCommand: this.runs.middleware(() => this.running),
-                provideCodeLenses: (document, token, next) => (isOn("codeLens.enable") ? next(document, token) : []),
-                provideInlayHints: (document, range, token, next) =>
-                    isOn("inlayHints.enable") ? next(document, range, token) : [],
             },
         };
         return new LanguageClient("waza", "Waza", executable, options);
@@ -216,8 +206,4 @@ export class ServerConnection implements vscode.Disposable {
             this.log.show();
         }
     }
-}
-
-function isOn(setting: string): boolean {
-    return vscode.workspace.getConfiguration("waza").get<boolean>(setting, true);
 }

@@ -9,6 +9,7 @@ import * as path from "node:path";
 import * as vscode from "vscode";
 import { registerChanges } from "./changes";
 import { ServerConnection } from "./client";
+import { ContextKeys } from "./contextKeys";
 import { EnterRules } from "./enterRules";
 import { createEnvironment, offerWaysOut, selectInterpreter } from "./interpreterPrompts";
 import { createGrader, createSuite, createTask } from "./making";
@@ -64,6 +65,7 @@ export function activate(context: vscode.ExtensionContext): void {
     );
     connection = server;
     const marks = new Marks(() => server.running);
+    const contextKeys = new ContextKeys(() => server.running);
     const restart = () => server.restart();
     const connect = async () => {
         await server.start();
@@ -97,8 +99,10 @@ export function activate(context: vscode.ExtensionContext): void {
         silenceYamlExtension(log),
         registerChanges(() => server.running),
         marks,
+        contextKeys,
         server.onDidChangeMarks(() => {
             marks.refresh();
+            contextKeys.refresh();
         }),
         new EnterRules(isSuiteFile),
         command("restartServer", restart),
@@ -163,15 +167,11 @@ export function activate(context: vscode.ExtensionContext): void {
             }
         }),
         vscode.workspace.onDidChangeConfiguration((change) => {
-            const restarts = ["waza.interpreter", "waza.diagnostics", "waza.live", "waza.run.environment"];
+            const restarts = ["waza.interpreter", "waza.run.environment"];
             if (restarts.some((name) => change.affectsConfiguration(name)) && server.isWanted) {
                 void restart();
-            }
-            if (change.affectsConfiguration("waza.run")) {
-                void server.tellRunSettings();
-            }
-            if (change.affectsConfiguration("waza.codeLens") || change.affectsConfiguration("waza.inlayHints")) {
-                server.refreshDecorations();
+            } else {
+                void server.tellSettings(change);
             }
         }),
         vscode.workspace.onDidGrantWorkspaceTrust(() => {

@@ -4,14 +4,47 @@ import * as path from "node:path";
 import { test } from "node:test";
 
 const ROOT = process.cwd();
-const manifest = JSON.parse(fs.readFileSync(path.join(ROOT, "package.json"), "utf8")) as {
+const written = fs.readFileSync(path.join(ROOT, "package.json"), "utf8");
+const words = JSON.parse(fs.readFileSync(path.join(ROOT, "package.nls.json"), "utf8")) as Record<string, string>;
+
+interface MenuItem {
+    command: string;
+    when?: string;
+}
+
+/** The manifest with its words in place, as VS Code reads it. */
+const manifest = JSON.parse(written, (_, value: unknown) => {
+    const key = typeof value === "string" ? /^%(.+)%$/u.exec(value)?.[1] : undefined;
+    return key === undefined ? value : words[key];
+}) as {
     icon: string;
     contributes: {
-        commands: { command: string }[];
-        keybindings: { command: string }[];
+        commands: { command: string; title?: string; category?: string }[];
+        menus: Record<string, MenuItem[]>;
+        keybindings: MenuItem[];
         walkthroughs: { steps: { description: string; media: { markdown: string }; completionEvents?: string[] }[] }[];
     };
 };
+/** Commands that are of use whatever is open. */
+const ANYWHERE = [
+    "waza.restartServer",
+    "waza.showLog",
+    "waza.selectInterpreter",
+    "waza.createEnvironment",
+    "waza.setProviderKey",
+    "waza.chooseExecutor",
+    "waza.logIn",
+];
+const SHOWN_TO_PEOPLE = new Set([
+    "displayName",
+    "title",
+    "description",
+    "markdownDescription",
+    "deprecationMessage",
+    "markdownDeprecationMessage",
+    "enumDescriptions",
+    "markdownEnumDescriptions",
+]);
 const commands = new Set(manifest.contributes.commands.map(({ command }) => command));
 const shipped = fs.readFileSync(path.join(ROOT, ".vscodeignore"), "utf8").split("\n");
 
@@ -37,4 +70,44 @@ void test("the icon is a picture of 128 pixels or more, and is shipped", () => {
     assert.equal(header.toString("latin1", 1, 4), "PNG");
     assert.ok(header.readUInt32BE(16) >= 128 && header.readUInt32BE(20) >= 128);
     assert.ok(shipped.includes(`!${manifest.icon}`));
+});
+
+void test("every word that people read stands in package.nls.json, and none that nobody reads", () => {
+    const named = [...written.matchAll(/"%(.+?)%"/gu)].map((match) => match[1] ?? "");
+    assert.deepEqual([...new Set(named)].sort(), Object.keys(words).sort());
+    assert.ok(shipped.includes("!package.nls.json"));
+    const literal: string[] = [];
+    JSON.parse(written, (key, value: unknown) => {
+        if (SHOWN_TO_PEOPLE.has(key)) {
+            literal.push(...[value].flat().filter((each): each is string => typeof each === "string" && !/^%.+%$/u.test(each)));
+        }
+        return value;
+    });
+    assert.deepEqual(literal, []);
+});
+
+void test("every command has a title and a category, and is offered where it works or works anywhere", () => {
+    const palette = new Map(manifest.contributes.menus["commandPalette"]?.map(({ command, when }) => [command, when]));
+    for (const { command, title, category } of manifest.contributes.commands) {
+        assert.ok(title, command);
+        assert.equal(category, "Waza", command);
+        assert.notEqual(Boolean(palette.get(command)), ANYWHERE.includes(command), command);
+    }
+    const unknown = [...palette.keys(), ...ANYWHERE].filter((command) => !commands.has(command));
+    assert.deepEqual(unknown, []);
+});
+
+void test("what runs is offered in trusted workspaces alone, wherever it stands", () => {
+    const items = [...Object.values(manifest.contributes.menus).flat(), ...manifest.contributes.keybindings];
+    const runs = items.filter(({ command }) => command.startsWith("waza.run"));
+    assert.ok(runs.length >= 5);
+    assert.deepEqual(runs.filter(({ when }) => !(when ?? "").includes('waza:canRun && isWorkspaceTrusted')), []);
+});
+
+void test("the extension sets every key of its own that a condition asks for", () => {
+    const asked = new Set([...written.matchAll(/waza:\w+/gu)].map(([key]) => key));
+    const files = fs.readdirSync(path.join(ROOT, "src"), { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".ts"));
+    const source = files.map((file) => fs.readFileSync(path.join(ROOT, "src", file), "utf8")).join("");
+    assert.ok(asked.has("waza:canRun"));
+    assert.deepEqual([...asked].filter((key) => !source.includes(`"setContext", "${key}"`)), []);
 });

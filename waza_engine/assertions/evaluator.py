@@ -6,16 +6,37 @@ is killed with all it started, that assertion is an error, and the following one
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import itertools
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal, Self
 
-from waza_engine.assertions.workers import JAVASCRIPT, MEMORY_BYTES, PYTHON, AssertionOutcome, Language
-from waza_engine.processes.workers import WorkerLostError, WorkerPool, WorkersClosedError
+from waza_engine.assertions.workers import (
+    JAVASCRIPT,
+    MEMORY_BYTES,
+    PYTHON,
+    TOLD_WITHIN_SECONDS,
+    AssertionOutcome,
+    ExplainedAssertion,
+    Language,
+)
+from waza_engine.processes.workers import Worker, WorkerLostError, WorkerPool, WorkersClosedError
 
-__all__ = ["DEADLINE_SECONDS", "MEMORY_BYTES", "AssertionEvaluator", "AssertionOutcome"]
+__all__ = ["DEADLINE_SECONDS", "MEMORY_BYTES", "AssertionEvaluator", "AssertionOutcome", "ExplainedAssertion"]
 
 DEADLINE_SECONDS = 5.0
+MOST_TOGETHER = 64
+MOST_TOGETHER_CHARACTERS = 1_000_000
 _LANGUAGES: Mapping[str, Language] = {"python": PYTHON, "javascript": JAVASCRIPT}
+
+
+@dataclass(frozen=True, slots=True)
+class _Together:
+    """A request as JSON, and how many contexts are in it."""
+
+    line: str
+    contexts: int
 
 
 class AssertionEvaluator:
@@ -61,6 +82,52 @@ class AssertionEvaluator:
             raise RuntimeError("the assertion evaluator is closed") from None
         return outcomes
 
+    def explain(
+        self,
+        assertions: Sequence[str],
+        context: Mapping[str, Any],
+        language: Literal["python", "javascript"] = "python",
+    ) -> ExplainedAssertion:
+        """Evaluate the last of some assertions, and tell what its parts come to.
+
+        The earlier ones count for the names that they bind. Raises what ``evaluate`` raises.
+        """
+        spoken, last = _LANGUAGES[language], assertions[-1]
+        replay = [text for text in assertions[:-1] if spoken.binds(text)]
+        request = {"contexts": [dict(context)], "assertions": [last], "replay": replay, "explain": True}
+        preparation = self._pool.deadline_seconds * len(replay)
+        try:
+            with self._pool.turn(), self._pool.borrowed(spoken.program) as worker:
+                (answer,) = worker.ask(request, 1, preparation_seconds=preparation)
+                return ExplainedAssertion.of(answer)
+        except WorkerLostError as lost:
+            return ExplainedAssertion(self._outcome(lost, spoken))
+        except WorkersClosedError:
+            raise RuntimeError("the assertion evaluator is closed") from None
+
+    def evaluate_together(
+        self,
+        assertions: Sequence[str],
+        contexts: Sequence[Mapping[str, Any]],
+        language: Literal["python", "javascript"] = "python",
+    ) -> list[list[AssertionOutcome]]:
+        """Evaluate the same assertions in each context, as ``evaluate`` does, and raise what it raises.
+
+        One request takes many contexts, as far as these are small. Where one costs the worker, the others
+        are evaluated one by one, which tells whose fault it is.
+        """
+        found: list[list[AssertionOutcome]] = []
+        if assertions and _LANGUAGES[language].together:
+            try:
+                with self._pool.turn(), self._pool.borrowed(_LANGUAGES[language].program) as worker:
+                    for request in _requests(assertions, contexts):
+                        found += self._answers(worker, request, len(assertions))
+            except WorkersClosedError:
+                raise RuntimeError("the assertion evaluator is closed") from None
+            except WorkerLostError:
+                pass
+        return found + [self.evaluate(assertions, context, language) for context in contexts[len(found) :]]
+
     def close(self) -> None:
         """End every worker, also those that are evaluating; can be called twice."""
         self._pool.close()
@@ -81,7 +148,7 @@ class AssertionEvaluator:
         earlier = zip(assertions, outcomes, strict=False)
         replay = [text for text, outcome in earlier if outcome.error is None and language.binds(text)]
         waiting = assertions[len(outcomes) :]
-        request = {"context": context, "assertions": waiting, "replay": replay}
+        request = {"contexts": [context], "assertions": waiting, "replay": replay}
         preparation = self._pool.deadline_seconds * len(replay)
         try:
             with self._pool.borrowed(language.program) as worker:
@@ -91,6 +158,20 @@ class AssertionEvaluator:
         except WorkerLostError as lost:
             outcomes.append(self._outcome(lost, language))
 
+    def _answers(
+        self, worker: Worker, request: _Together, assertions: int
+    ) -> Iterator[list[AssertionOutcome]]:
+        answers = worker.ask(
+            request.line,
+            assertions * request.contexts,
+            deadline_seconds=self._pool.deadline_seconds + TOLD_WITHIN_SECONDS,
+        )
+        outcomes = map(AssertionOutcome.of, answers)
+        for _ in range(request.contexts):
+            found = list(itertools.islice(outcomes, assertions))
+            if len(found) == assertions:
+                yield found
+
     def _outcome(self, lost: WorkerLostError, language: Language) -> AssertionOutcome:
         if lost.why == "slow":
             why = f"it took longer than {self._pool.deadline_seconds:g} seconds"
@@ -98,3 +179,25 @@ class AssertionEvaluator:
         if lost.why == "memory":
             return AssertionOutcome(False, "it needs more than the allowed memory")
         return AssertionOutcome(False, language.crash)
+
+
+def _requests(assertions: Sequence[str], contexts: Sequence[Mapping[str, Any]]) -> Iterator[_Together]:
+    """Yield requests that a worker reads at once, before it evaluates anything."""
+    texts: list[str] = []
+    characters = 0
+    for context in contexts:
+        text = json.dumps(context, default=str)
+        if texts and (len(texts) == MOST_TOGETHER or characters + len(text) > MOST_TOGETHER_CHARACTERS):
+            yield _together(assertions, texts)
+            texts, characters = [], 0
+        texts.append(text)
+        characters += len(text)
+    if texts:
+        yield _together(assertions, texts)
+
+
+def _together(assertions: Sequence[str], contexts: Sequence[str]) -> _Together:
+    line = (
+        f'{{"contexts": [{", ".join(contexts)}], "assertions": {json.dumps(list(assertions))}, "replay": []}}'
+    )
+    return _Together(line, len(contexts))

@@ -35,7 +35,7 @@ function receive(message) {
     deadlineSeconds = message.deadline_seconds;
     return;
   }
-  const context = freshContext(message.context);
+  const context = freshContext(message.contexts[0]);
   reply({ ready: true });
   for (const assertion of message.assertions) {
     reply(evaluate(assertion, context));

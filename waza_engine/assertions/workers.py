@@ -1,7 +1,8 @@
 """The languages of assertions, and the processes that evaluate them: started once, used for many graders.
 
-A request to a worker is ``{"context", "assertions", "replay"}``; each assertion is answered by a line
-``{"passed", "error", "timed_out"?}``.
+A request to a worker is ``{"contexts", "assertions", "replay", "explain"?}``; each assertion is answered by a
+line ``{"passed", "error", "timed_out"?}``, in one context after the other, with ``values`` and ``decided``
+when it is to be explained.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from waza_engine.assertions.names import ALLOWED_DUNDER_ATTRIBUTES, INTERNAL_ATT
 from waza_engine.processes.workers import WorkerProgram
 
 MEMORY_BYTES = 1_000_000_000
+TOLD_WITHIN_SECONDS = 0.05
+"""How late a worker may tell what it found in one of several contexts, while it goes on."""
 _HERE = Path(__file__).parent
 
 
@@ -39,16 +42,37 @@ class AssertionOutcome:
 
 
 @dataclass(frozen=True, slots=True)
+class ExplainedAssertion:
+    """What an assertion came to, and its parts: each as it is written, with its value in a few characters.
+
+    ``decided`` is the part of a chain of ``and`` or ``or`` that was evaluated last, "" of others. A language
+    that cannot be taken apart has no values.
+    """
+
+    outcome: AssertionOutcome
+    values: tuple[tuple[str, str], ...] = ()
+    decided: str = ""
+
+    @classmethod
+    def of(cls, answer: Mapping[str, Any]) -> ExplainedAssertion:
+        """Return what a worker answers."""
+        values = tuple((str(text), str(value)) for text, value in answer.get("values", ()))
+        return cls(AssertionOutcome.of(answer), values, str(answer.get("decided") or ""))
+
+
+@dataclass(frozen=True, slots=True)
 class Language:
     """How assertions of a language are evaluated.
 
     ``binds`` tells whether an assertion may bind a name that later ones see, so that it is evaluated again
-    when its worker was lost; ``crash`` says what it means when a worker ends.
+    when its worker was lost; ``crash`` says what it means when a worker ends. ``together`` tells whether a
+    request may have several contexts.
     """
 
     program: WorkerProgram
     binds: Callable[[str], bool]
     crash: str
+    together: bool = False
 
 
 def _python(memory_bytes: int) -> Sequence[str]:
@@ -76,10 +100,12 @@ PYTHON = Language(
             "allowed": sorted(ALLOWED_DUNDER_ATTRIBUTES),
             "refused": sorted(INTERNAL_ATTRIBUTES),
             "refused_prefixes": INTERNAL_PREFIXES,
+            "told_within_seconds": TOLD_WITHIN_SECONDS,
         },
     ),
     binds=lambda text: ":=" in text,
     crash="it crashed the interpreter",
+    together=True,
 )
 JAVASCRIPT = Language(
     WorkerProgram(name="javascript", command=_node, settings={}, grace_seconds=1.0, watched=True),

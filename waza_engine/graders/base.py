@@ -39,7 +39,8 @@ from waza_engine.vocabulary import Usage as Usage
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from waza_engine.assertions.evaluator import AssertionEvaluator
+    from waza_engine.assertions.evaluator import AssertionEvaluator, AssertionOutcome
+    from waza_engine.graders.explanation import Explanation, RulePath
     from waza_engine.graders.judging.judge import Judge
     from waza_engine.graders.matching.samples import Samples
 
@@ -68,7 +69,8 @@ class GradingContext:
     ``session`` is the agent's session for a judge that continues it, and ``baseline_output`` the answer of
     the run without skills, None when there was none. ``turns`` are all prompts of a conversation, the first
     included. ``hint``, ``reference`` and ``metadata`` are the task's own words for its graders. Schemas,
-    rubrics and snapshots are read through ``files``.
+    rubrics and snapshots are read through ``files``. ``evaluated`` is what the assertions of the grader came
+    to, when they were evaluated together with those of other trials.
     """
 
     output: str = ""
@@ -94,6 +96,7 @@ class GradingContext:
     reference: str | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict[str, Any])
     files: SuiteFiles = DISK
+    evaluated: Sequence[AssertionOutcome] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,6 +200,23 @@ class Grader(ABC, Generic[ConfigT]):
         """
         del context
         return None
+
+    def explain(self, context: GradingContext, path: RulePath) -> Explanation | None:
+        """Say what the rule at a path of the configuration met in one trial, None when there is nothing.
+
+        It is asked for the trials of a record, when somebody points at the rule. Raises ``GraderError``.
+        """
+        del context, path
+        return None
+
+    def looks_at(self, workspace: Path) -> Sequence[Path] | None:
+        """Return the places in a workspace that decide a verdict, None when they are not known."""
+        del workspace
+        return None
+
+    def together(self, contexts: Sequence[GradingContext]) -> Sequence[GradingContext]:
+        """Return the contexts of trials that are graded next, with what is found out of all at once."""
+        return contexts
 
     @abstractmethod
     def grade(self, context: GradingContext) -> Verdict:

@@ -19,11 +19,12 @@ def workspace_path(workspace: Path, written: str) -> Path:
         raise GraderError(f"`{written}` is an absolute path; write it relative to the workspace")
     if "\0" in written:
         raise GraderError("a path must not contain a NUL character")
-    root = Path(os.path.abspath(workspace))  # noqa: PTH100 - links must stay as they are
-    place = Path(os.path.normpath(root / written))
-    if place == root or root not in place.parents:
+    # As texts, for every trial asks: links must stay as they are.
+    root = os.path.abspath(workspace)  # noqa: PTH100
+    place = os.path.normpath(os.path.join(root, written))  # noqa: PTH118
+    if not place.startswith(root.rstrip(os.sep) + os.sep):
         raise GraderError(f"`{written}` does not lie inside the workspace; write a path below it")
-    return place
+    return Path(place)
 
 
 def is_there(place: Path) -> bool:
@@ -41,10 +42,27 @@ def is_folder(place: Path) -> bool:
 
 def leads_outside(workspace: Path, place: Path) -> bool:
     """Tell whether links take the place out of the workspace."""
+    if _is_plainly_below(workspace, place):
+        return False
     try:
         return not place.resolve().is_relative_to(workspace.resolve())
     except (OSError, RuntimeError):
         return True
+
+
+def _is_plainly_below(workspace: Path, place: Path) -> bool:
+    """Tell whether the way from the workspace down to a place is one without links."""
+    if os.name != "posix":
+        # What leads elsewhere is of more kinds there.
+        return False
+    at, below = str(workspace), str(place)
+    if not below.startswith(at + os.sep):
+        return False
+    for name in below[len(at) + 1 :].split(os.sep):  # noqa: PTH206 - a path takes longer to make
+        at += os.sep + name
+        if name == os.pardir or os.path.islink(at):  # noqa: PTH114
+            return False
+    return True
 
 
 def beside_suite(suite_directory: Path, written: str) -> Path:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets
 import signal
 import subprocess
 import sys
@@ -37,7 +36,7 @@ def started_tree(start: Callable[[Mapping[str, str]], subprocess.Popen[bytes]]) 
 
     ``start`` gets the variables and starts it in a process group of its own; what it raises passes through.
     """
-    mark = secrets.token_hex(8)
+    mark = os.urandom(8).hex()
     with _beginning:
         process = start({_MARK: mark})
         _marks[process] = mark

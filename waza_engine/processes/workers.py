@@ -83,7 +83,7 @@ class Worker:
 
     def ask(
         self,
-        request: Mapping[str, Any],
+        request: Mapping[str, Any] | str,
         answers: int,
         *,
         preparation_seconds: float = 0.0,
@@ -91,7 +91,7 @@ class Worker:
     ) -> Iterator[Mapping[str, Any]]:
         """Yield the answers, each in time. Raises ``WorkerLostError``; kill the worker then.
 
-        ``deadline_seconds`` may be shorter than that of the worker.
+        A request may come as JSON. ``deadline_seconds`` may be shorter than that of the worker.
         ``preparation_seconds`` is what the request may take before the first deadline begins, beside the
         start of the interpreter and the reading of the request.
         """
@@ -127,10 +127,11 @@ class Worker:
                 if psutil.Process(self.process.pid).memory_info().rss > self._memory:
                     raise WorkerLostError("memory")
 
-    def _send(self, message: Mapping[str, Any]) -> None:
+    def _send(self, message: Mapping[str, Any] | str) -> None:
+        text = message if isinstance(message, str) else json.dumps(message, default=str)
         # A worker that died has closed its pipe; that shows as an empty reply.
         with contextlib.suppress(OSError, ValueError):
-            self._requests.write(json.dumps(message, default=str).encode() + b"\n")
+            self._requests.write(text.encode() + b"\n")
             self._requests.flush()
 
 

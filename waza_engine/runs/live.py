@@ -10,41 +10,52 @@ the verdict that was recorded, and one that was never asked says nothing.
 
 from __future__ import annotations
 
+import itertools
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from contextvars import copy_context
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from waza_engine.assertions.evaluator import AssertionEvaluator
-from waza_engine.graders.base import GraderError, GradingContext
+from waza_engine.graders.base import GradingContext
 from waza_engine.graders.matching.patterns import current_workers
-from waza_engine.graders.registry import BUILT_IN_TYPES, AnyGrader, create
+from waza_engine.graders.registry import BUILT_IN_TYPES
 from waza_engine.results.reading.recordings import RecordedTask, RecordedTrial, Recording
 from waza_engine.results.record import Validation
 from waza_engine.runs.agent.workspace import WorkspaceError
 from waza_engine.runs.grading.graders import BuiltGrader, grade_expected, grade_here
-from waza_engine.runs.grading.recorded_verdicts import ORIGIN, RECORDED, has_verdict, needs_workspace
-from waza_engine.runs.grading.workers import GradingWorkers
+from waza_engine.runs.grading.recorded_verdicts import has_verdict, needs_workspace
+from waza_engine.runs.grading.workers import GradingWorkers, WorkerSet
 from waza_engine.runs.limits.cancellation import RunCancellation
+from waza_engine.runs.live_parts import (
+    GraderTrials,
+    LiveTrial,
+    TaskKeys,
+    built_in,
+    files_left,
+    key_of_context,
+    verdict_of_then,
+)
 from waza_engine.runs.loading.suite import SuiteError
 from waza_engine.runs.recorded_trials import with_review, without_workspace
 from waza_engine.runs.regrading import RegradeRequest, Regrading, prepare_regrading
 from waza_engine.runs.resident import ResidentSuites
 from waza_engine.runs.trials.trial import TrialTask
-from waza_engine.spec.grader_entry import GraderEntry
 from waza_engine.spec.problems import SuiteFileError
-from waza_engine.spec.reading.suite_files import SuiteFiles
+from waza_engine.spec.reading.suite_files import DISK, SuiteFiles, Version
 from waza_engine.spec.reading.watched_files import WatchedFiles
 
 IDLE_SECONDS = 600.0
 """How long workers stay warm between two edits."""
 PATIENCE_SECONDS = 0.3
 """How long a newer edit waits for an assertion of an older one before its worker is ended."""
+ASKED_TOGETHER = 64
+"""How many trials a grader is asked about at once; then it looks whether there is a newer edit."""
 Place = tuple[int, int, str]
 """Of a verdict: the position of its task and of its trial, and its name."""
-_ELSEWHERE = "graders of other packages are not loaded by an edit"
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,11 +123,15 @@ class _Work:
 
 @dataclass(frozen=True, slots=True)
 class _Made:
-    """A verdict and all that decided it: as long as this is the same, it holds."""
+    """A verdict and all that decided it: as long as this is the same, it holds.
+
+    ``workspace`` are the files that the agent left, None when a later change of them may not be seen.
+    """
 
     by: object
     key: object
     files: WatchedFiles
+    workspace: Mapping[Path, Version | None] | None
     verdict: Validation | None
 
 
@@ -149,7 +164,7 @@ class LiveSession:
     def __init__(self, request: LiveRequest) -> None:
         self.request = request
         self.workers = GradingWorkers(IDLE_SECONDS)
-        self._suites = ResidentSuites(create=_built_in, settled=True)
+        self._suites = ResidentSuites(create=built_in, settled=True)
         self._lock, self._turn = threading.Lock(), threading.Lock()
         self._texts: dict[Path, str] = {}
         self._number = 0
@@ -158,6 +173,7 @@ class LiveSession:
         self._recording: Recording | None = None
         self._made: dict[Place, _Made] = {}
         self._known: set[int] = set()
+        self._keys: dict[int, tuple[Any, ...]] = {}
         self._contexts: dict[tuple[int, int], tuple[object, GradingContext]] = {}
 
     def recording(self) -> Recording:
@@ -203,6 +219,45 @@ class LiveSession:
                 with self._lock:
                     self._work = None
 
+    @contextmanager
+    def trials_of(self, grader: str, task: str | None) -> Generator[GraderTrials]:
+        """Lend the trials that a grader is judged on, as it is written now.
+
+        ``task`` is the key of the one that is asked for, None for all. Raises as ``prepare_regrading`` does.
+        """
+        with self._turn:
+            with self._lock:
+                work = self._work = _Work(self._number, threading.Event(), RunCancellation())
+                texts = dict(self._texts)
+                if self._closed:
+                    work.supersede()
+            try:
+                with self.workers.lent(work.ended) as workers:
+                    found = copy_context().run(self._trials_of, texts, workers, grader, task)
+                    yield GraderTrials(found, workers, work.newer.is_set)
+            finally:
+                with self._lock:
+                    self._work = None
+
+    def _trials_of(
+        self, texts: Mapping[Path, str], workers: WorkerSet, grader: str, task: str | None
+    ) -> list[LiveTrial]:
+        current_workers.set(workers.patterns)
+        regrading = self._regrading(texts)
+        names = TaskKeys(regrading.recording)
+        found: list[LiveTrial] = []
+        for question in self._questions(regrading, names)[0].get(grader, ()):
+            key = names.of(question.recorded)
+            if task not in (None, key) or (question.built is not None and self._stays(question.built)):
+                continue
+            for trial in question.recorded.trials:
+                if self.request.trial not in (None, trial.position) or not trial.gradable:
+                    continue
+                context = self._context(regrading, question, trial)
+                context = replace(context, assertions=workers.assertions, files=regrading.files)
+                found.append(LiveTrial(key, grader, question.task, question.built, trial, context))
+        return found
+
     def close(self) -> None:
         """End what is under way and the workers; can be called twice."""
         with self._lock:
@@ -216,12 +271,8 @@ class LiveSession:
     def _judge(
         self, texts: Mapping[Path, str], work: _Work, tell: Callable[[LiveVerdicts], None]
     ) -> LiveUpdate:
-        request = RegradeRequest(self.request.record, self.request.suite, overlays=texts)
-        regrading = prepare_regrading(request, self._suites)
-        if regrading.recording is not self._recording:
-            self._recording = regrading.recording
-            self._made, self._contexts = {}, {}
-        names = _Keys(regrading.recording)
+        regrading = self._regrading(texts)
+        names = TaskKeys(regrading.recording)
         groups, silent = self._questions(regrading, names)
         # Whoever was not there at the last update is the one that was edited.
         order = sorted(groups, key=lambda name: all(id(each.by) in self._known for each in groups[name]))
@@ -240,8 +291,16 @@ class LiveSession:
                     tell(LiveVerdicts(work.number, name, {names.of(task.recorded): task for task in found}))
         return LiveUpdate("judged", judged, silent=silent)
 
+    def _regrading(self, texts: Mapping[Path, str]) -> Regrading:
+        request = RegradeRequest(self.request.record, self.request.suite, overlays=texts)
+        regrading = prepare_regrading(request, self._suites)
+        if regrading.recording is not self._recording:
+            self._recording = regrading.recording
+            self._made, self._contexts, self._keys = {}, {}, {}
+        return regrading
+
     def _questions(
-        self, regrading: Regrading, names: _Keys
+        self, regrading: Regrading, names: TaskKeys
     ) -> tuple[dict[str, list[_Question]], dict[str, str]]:
         groups: dict[str, list[_Question]] = {}
         silent: dict[str, str] = {}
@@ -255,7 +314,11 @@ class LiveSession:
             except WorkspaceError as error:
                 silent[names.of(recorded)] = str(error)
                 continue
-            key = _key(base)
+            # The same object for as long as it says the same, so that comparing it takes no time.
+            key = key_of_context(base)
+            if self._keys.get(position) != key:
+                self._keys[position] = key
+            key = self._keys[position]
             asked: list[tuple[str, BuiltGrader | None]] = [(built.name, built) for built in task.graders]
             asked += [(name, None) for name in (task.expected_names if task.grade_expected else ())]
             for name, built in asked:
@@ -271,45 +334,77 @@ class LiveSession:
         work: _Work,
     ) -> tuple[list[LiveTask], dict[Place, _Made]]:
         """Return the tasks whose verdicts of a grader are made anew, and these; nothing when it is late."""
-        found: list[LiveTask] = []
+        waiting: list[tuple[Place, _Question, RecordedTrial]] = []
+        unchanged: dict[int, bool] = {}
+        for question in group:
+            for trial in self._trials(question.recorded):
+                place = (question.position, trial.position, question.name)
+                known = self._made.get(place)
+                if known is None or not self._holds(known, question, trial, regrading.files, unchanged):
+                    waiting.append((place, question, trial))
         made: dict[Place, _Made] = {}
         # What one grader reads is kept for its other trials, and so is the note of it.
         watched: dict[int, WatchedFiles] = {}
-        unchanged: dict[int, bool] = {}
-        for question in group:
-            anew = False
-            trials: list[tuple[RecordedTrial, Validation]] = []
-            for trial in question.recorded.trials:
+        for _, some in itertools.groupby(waiting, key=lambda each: id(each[1].by)):
+            for part in _parts(list(some)):
                 if work.newer.is_set():
                     return [], {}
-                if self.request.trial not in (None, trial.position) or not trial.gradable:
-                    continue
-                place = (question.position, trial.position, question.name)
-                known = self._made.get(place)
-                if known is None or not self._holds(known, question, regrading.files, unchanged):
-                    files = watched.setdefault(id(question.by), WatchedFiles.over(regrading.files))
-                    context = self._context(regrading, question, trial)
-                    context = replace(context, assertions=assertions, files=files)
+                files = watched.setdefault(id(part[0][1].by), WatchedFiles.over(regrading.files))
+                asked = [
+                    replace(self._context(regrading, question, trial), assertions=assertions, files=files)
+                    for _, question, trial in part
+                ]
+                for (place, question, trial), context in zip(part, self._together(part, asked), strict=True):
+                    if work.newer.is_set():
+                        return [], {}
+                    left = files_left(question.built, trial, context)
                     verdict = self._verdict(question, trial, context)
-                    known = made[place] = _Made(question.by, question.key, files, verdict)
-                    anew = True
-                if known.verdict is not None:
-                    trials.append((trial, known.verdict))
-            if anew:
-                found.append(LiveTask(question.recorded, trials))
-        return found, made
+                    made[place] = _Made(question.by, question.key, files, left, verdict)
+        return [self._told(question, made) for question in _each_once(waiting)], made
+
+    def _told(self, question: _Question, made: Mapping[Place, _Made]) -> LiveTask:
+        """Return what a grader says of a task, in verdicts that were made anew and those that hold."""
+        places = [
+            (trial, (question.position, trial.position, question.name))
+            for trial in self._trials(question.recorded)
+        ]
+        verdicts = [(trial, (made.get(place) or self._made[place]).verdict) for trial, place in places]
+        return LiveTask(
+            question.recorded, [(trial, verdict) for trial, verdict in verdicts if verdict is not None]
+        )
+
+    def _trials(self, recorded: RecordedTask) -> Iterator[RecordedTrial]:
+        """Yield the trials that count and have an answer."""
+        for trial in recorded.trials:
+            if self.request.trial in (None, trial.position) and trial.gradable:
+                yield trial
+
+    def _together(
+        self, part: Sequence[tuple[Place, _Question, RecordedTrial]], contexts: Sequence[GradingContext]
+    ) -> Sequence[GradingContext]:
+        built = part[0][1].built
+        if built is None or built.grader is None or self._stays(built):
+            return contexts
+        return built.grader.together(contexts)
 
     def _holds(
-        self, known: _Made, question: _Question, files: SuiteFiles, unchanged: dict[int, bool]
+        self,
+        known: _Made,
+        question: _Question,
+        trial: RecordedTrial,
+        files: SuiteFiles,
+        unchanged: dict[int, bool],
     ) -> bool:
         """Tell whether a verdict would come out the same, as far as anything could have changed it."""
         built = question.built
         if built is not None and built.grader is not None:
-            if known.by is not built.grader or known.key != question.key:
+            if known.by is not built.grader or known.key is not question.key:
                 return False
-            if not self._stays(built) and (built.grader.needs_workspace or built.grader.reads_disk):
+            if built.grader.reads_disk and not self._stays(built):
                 return False
-        elif known.by != question.by or known.key != question.key:
+        elif known.by != question.by or known.key is not question.key:
+            return False
+        if known.workspace is None or any(DISK.version(at) != it for at, it in known.workspace.items()):
             return False
         watched = known.files
         if id(watched) not in unchanged:
@@ -324,17 +419,20 @@ class LiveSession:
             expected = question.task.spec.expected
             return next(iter(grade_expected(expected, context, (question.name,))), None)
         if self._stays(built):
-            return _recorded(built, trial)
+            return verdict_of_then(built, trial)
         if context.workspace is None:
             if needs_workspace(built) and has_verdict(built, trial):
-                return _recorded(built, trial)
+                return verdict_of_then(built, trial)
             built = without_workspace(built)
         return with_review(grade_here(built, context), trial)
 
     def _context(self, regrading: Regrading, question: _Question, trial: RecordedTrial) -> GradingContext:
         place = (question.position, trial.position)
+        if question.built is not None and needs_workspace(question.built):
+            # It may be gone since.
+            return regrading.trial_context(question.base, trial)
         known = self._contexts.get(place)
-        if known is None or known[0] != question.key:
+        if known is None or known[0] is not question.key:
             known = self._contexts[place] = question.key, regrading.trial_context(question.base, trial)
         return known[1]
 
@@ -348,18 +446,16 @@ class LiveSession:
         return grader.evaluates and not self.request.assertions
 
 
-class _Keys:
-    """The names of the tasks of a record: their ids, with a number for those that occur again."""
+def _parts(
+    waiting: Sequence[tuple[Place, _Question, RecordedTrial]],
+) -> Iterator[Sequence[tuple[Place, _Question, RecordedTrial]]]:
+    """Yield what is asked together: not so many that a newer edit has to wait."""
+    for start in range(0, len(waiting), ASKED_TOGETHER):
+        yield waiting[start : start + ASKED_TOGETHER]
 
-    def __init__(self, recording: Recording) -> None:
-        self._names: dict[int, str] = {}
-        seen: dict[str, int] = {}
-        for task in recording.tasks:
-            seen[task.id] = seen.get(task.id, 0) + 1
-            self._names[id(task)] = task.id if seen[task.id] == 1 else f"{task.id}-{seen[task.id]}"
 
-    def of(self, task: RecordedTask) -> str:
-        return self._names[id(task)]
+def _each_once(waiting: Sequence[tuple[Place, _Question, RecordedTrial]]) -> list[_Question]:
+    return list({question.position: question for _, question, _ in waiting}.values())
 
 
 def never_judged(session: LiveSession) -> Iterator[str]:
@@ -367,46 +463,3 @@ def never_judged(session: LiveSession) -> Iterator[str]:
     yield "judges, programs, scripts, people and graders of other packages keep what they said in the run"
     if not session.request.assertions:
         yield "assertions are not evaluated, as the settings want it"
-
-
-def _built_in(entry: GraderEntry) -> AnyGrader:
-    """Return the grader of an entry as ``create`` does, but load no plug-in. Raises ``GraderError``."""
-    if entry.type and entry.type not in BUILT_IN_TYPES:
-        raise GraderError(_ELSEWHERE)
-    return create(entry)
-
-
-def _key(base: GradingContext) -> tuple[Any, ...]:
-    """Return what graders see of a task."""
-    return (
-        base.prompt,
-        base.turns,
-        base.hint,
-        base.reference,
-        base.metadata,
-        base.task_id,
-        base.task_name,
-        base.task_description,
-        base.fixtures_directory,
-        base.suite_directory,
-    )
-
-
-def _recorded(built: BuiltGrader, trial: RecordedTrial) -> Validation | None:
-    """Return what a grader of this name and type said in the run, None when it was not asked."""
-    found = (trial.outcome.validations or {}).get(built.name)
-    if found is None:
-        return None
-    if not {found.type, built.entry.type} <= set(BUILT_IN_TYPES):
-        # To ask what else is known would load it.
-        if found.type != built.entry.type:
-            return None
-    elif not has_verdict(built, trial):
-        return None
-    return replace(
-        found,
-        type=built.entry.type,
-        score=min(1.0, max(0.0, found.score)),
-        weight=built.entry.weight,
-        details={**found.details, ORIGIN: RECORDED},
-    )

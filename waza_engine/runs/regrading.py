@@ -378,8 +378,11 @@ def _joined(
 
 def _programs_without_workspace(pairs: Sequence[tuple[RecordedTask, SelectedTask]]) -> Iterator[str]:
     for recorded, selected in pairs:
-        if selected.trial is None or any(kept_workspace(trial.outcome) for trial in recorded.trials):
-            continue
-        for built in selected.trial.graders:
-            if built.grader is not None and built.grader.runs_program:
+        programs = [
+            built
+            for built in (selected.trial.graders if selected.trial is not None else ())
+            if built.grader is not None and built.grader.runs_program
+        ]
+        if programs and not any(kept_workspace(trial.outcome) for trial in recorded.trials):
+            for built in programs:
                 yield f"grader `{built.name}` runs a program without the agent's files: {NO_WORKSPACE}"

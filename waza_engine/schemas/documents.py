@@ -16,6 +16,7 @@ from waza_engine.spec.adapter import AdapterFile
 from waza_engine.spec.eval_file import EvalFile
 from waza_engine.spec.project_config import ProjectConfig
 from waza_engine.spec.prompts import PromptLine
+from waza_engine.spec.skill_frontmatter import SkillFrontmatter
 from waza_engine.spec.task_file import TaskFile
 from waza_engine.spec.trigger_tests import TriggerTests
 
@@ -32,6 +33,7 @@ DOCUMENTS: dict[str, tuple[str, type[BaseModel]]] = {
     "trigger_tests": ("Trigger tests (trigger_tests.yaml)", TriggerTests),
     "project_config": ("Project settings (.waza.yaml)", ProjectConfig),
     "prompts": ("Prompt (a line of prompts.jsonl)", PromptLine),
+    "skill": ("Frontmatter of a skill (SKILL.md)", SkillFrontmatter),
     "adapter": ("Adapter (how to drive an agent's command line)", AdapterFile),
 }
 

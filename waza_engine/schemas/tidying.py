@@ -93,7 +93,13 @@ def _standard(schema: Schema) -> Schema:
 
 
 def _nullable(schema: Schema) -> Schema:
-    if not schema.pop("x-waza-nullable", False) or "type" not in schema or "null" in _types(schema):
+    if not schema.pop("x-waza-nullable", False) or "null" in _types(schema):
+        return schema
+    if "type" not in schema:
+        # Of alternatives the first may be left empty.
+        first, *others = cast("list[Schema]", schema.get("anyOf") or [{}])
+        if "type" in first:
+            schema["anyOf"] = [{**first, "type": [*_types(first), "null"]}, *others]
         return schema
     schema["type"] = [*_types(schema), "null"]
     if "enum" in schema:

@@ -165,7 +165,8 @@ class Block(BaseModel):
     def _values(self) -> dict[str, Any]:
         """Return the written keys, by the names that authors use."""
         fields = type(self).model_fields
-        return {fields[name].alias or name: getattr(self, name) for name in self.model_fields_set}
+        written = (name for name in self.model_fields_set if name in fields)
+        return {fields[name].alias or name: getattr(self, name) for name in written}
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 
+from waza_engine.frozen import frozen
 
-@dataclass(frozen=True, slots=True)
+
+@frozen()
 class ExecutorKind:
     """What is known of an executor without loading it; the rest it says itself (``executors/base.py``).
 

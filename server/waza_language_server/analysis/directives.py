@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, cast
 
+from waza_engine.frozen import frozen
 from waza_language_server.analysis.problem import Problem, Severity
 from waza_language_server.project.uris import path_of
 from waza_language_server.syntax.nodes import Node
@@ -30,7 +31,7 @@ _DIRECTIVE = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Directives:
     """Codes to leave out by line and in the whole file, and severities by code."""
 

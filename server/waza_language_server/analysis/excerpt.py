@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import is_
 
+from waza_engine.frozen import frozen
 from waza_engine.steps import Steps
 from waza_language_server.analysis.changed_places import Changes
 from waza_language_server.schema.catalog import Catalog, SchemaName
@@ -31,7 +32,7 @@ Told = Mapping[int, str]
 """What was said of the unknown keys before the edits, without their names, by the offsets of the keys."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Excerpt:
     """The roots of a document before and after edits, without what the edits cannot concern.
 
@@ -102,7 +103,7 @@ class Excerpts:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class _Version:
     """A value before or after the edits, and what is to be added to its offsets."""
 
@@ -122,7 +123,7 @@ class _Version:
 Both = tuple[Green, Green]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class _Cutting:
     """Leaves the same out of two versions of a value."""
 

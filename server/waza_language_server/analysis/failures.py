@@ -10,8 +10,9 @@ import logging
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from typing import TypeVar
+
+from waza_engine.frozen import frozen
 
 logger = logging.getLogger(__name__)
 
@@ -22,7 +23,7 @@ _noted: ContextVar[list[RuleFailure] | None] = ContextVar("noted", default=None)
 _SHOWN_CHARACTERS = 200
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class RuleFailure:
     """What failed, such as ``the rule "patterns"``, and why."""
 

@@ -11,10 +11,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from weakref import WeakKeyDictionary
 
+from waza_engine.frozen import frozen
 from waza_engine.steps import Steps
 from waza_language_server.analysis.failures import guarded
 from waza_language_server.analysis.grader_entries import GraderEntries
@@ -147,7 +148,7 @@ def _made_again(view: FileView, entry: Node, problem: Problem, number: int) -> S
     return (yield from again.fixes[number].edits_in_steps())
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class _Checked:
     """An entry that was checked for the sake of its fixes, and what was found."""
 

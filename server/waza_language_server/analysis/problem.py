@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Literal
 
+from waza_engine.frozen import frozen
 from waza_language_server.text.edit import Fix, Related
 from waza_language_server.text.span import Span
 
 Severity = Literal["error", "warning", "information", "hint"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Problem:
     """One finding. ``code`` is stable and is the anchor of its paragraph in ``docs/diagnostics.md``.
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from waza_engine.frozen import frozen
 from waza_language_server.analysis.failures import guarded
 from waza_language_server.analysis.grader_entries import GraderEntries
 from waza_language_server.analysis.problem import Problem
@@ -23,7 +23,7 @@ Found = Iterator[Problem | None]
 """What a rule yields: problems, and None wherever a pause is welcome."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class FileView:
     """A file by itself; of one that an edit is tried in perhaps only what the edit concerns.
 
@@ -35,7 +35,7 @@ class FileView:
     catalog: Catalog
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class GraderView:
     """One grader entry of a file; ``located`` are its values with their shapes, from the top down."""
 
@@ -44,7 +44,7 @@ class GraderView:
     located: Sequence[tuple[Node, Shape]]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class GradersView:
     """All grader entries of a file, in the order of its text."""
 
@@ -52,7 +52,7 @@ class GradersView:
     graders: GraderEntries
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class SuiteView:
     """A file among the other files of its suite; ``graders`` are all its grader entries."""
 
@@ -64,7 +64,7 @@ class SuiteView:
 View = TypeVar("View", contravariant=True)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Rule(Generic[View]):
     """A row of the table. ``name`` is what a person reads when the rule fails."""
 

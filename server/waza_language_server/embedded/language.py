@@ -7,8 +7,9 @@ document with a ``ScalarMap``.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from typing import Literal, Protocol
+
+from waza_engine.frozen import frozen
 
 TokenKind = Literal[
     "comment",
@@ -41,7 +42,7 @@ TokenPart = Literal[
 """What a token is within its kind: two words of the protocol, and the parts of a pattern."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Rewrite:
     """Another text for the value: several become several values of the list around it, none deletes it."""
 
@@ -50,7 +51,7 @@ class Rewrite:
     preferred: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Finding:
     """What is wrong between two characters of a value; equal offsets mean anywhere in it."""
 
@@ -61,7 +62,7 @@ class Finding:
     rewrites: tuple[Rewrite, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Checked:
     """What is wrong with a value, and the names that the values after it in the same list know as well."""
 
@@ -69,7 +70,7 @@ class Checked:
     names: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Word:
     """Something that can be written in place of the last ``typed`` characters before the cursor.
 
@@ -84,7 +85,7 @@ class Word:
     typed: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Explanation:
     """What the characters between two offsets mean, in Markdown."""
 
@@ -93,7 +94,7 @@ class Explanation:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Signature:
     """How a function is called; ``active`` is the parameter at the cursor, counted from 0.
 
@@ -106,7 +107,7 @@ class Signature:
     active: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Token:
     """Characters of a value that an editor colours. Tokens come in order and do not overlap."""
 
@@ -116,7 +117,7 @@ class Token:
     part: TokenPart = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Files:
     """Files that a glob matches: the paths of the first of them, and how many there are."""
 
@@ -132,7 +133,7 @@ def _nowhere() -> Iterable[tuple[str, str]]:
     return ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Surroundings:
     """What a value can refer to. What costs something is asked for when it is needed, None means unknown.
 

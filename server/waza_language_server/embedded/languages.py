@@ -1,21 +1,49 @@
-"""The languages, each under its name: a new one is a room here, a row, and a kind that schemas state."""
+"""The languages, each under its name: a new one is a room here, a row, and a kind that schemas state.
+
+Architecture invariant: a language is loaded when it is asked for the first time; most files have few of them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING
 
-from waza_language_server.embedded.glob.globs import Globs
-from waza_language_server.embedded.javascript.assertions import JavaScriptAssertions
-from waza_language_server.embedded.language import Language
-from waza_language_server.embedded.python.assertions import PythonAssertions
-from waza_language_server.embedded.regex.patterns import Patterns
+if TYPE_CHECKING:
+    from waza_language_server.embedded.language import Language
 
-LANGUAGES: Mapping[str, Language] = {
-    "python.assertion": PythonAssertions(),
-    "javascript.assertion": JavaScriptAssertions(),
-    "regex": Patterns(),
-    "task.glob": Globs(),
+_ROOMS = {
+    "python.assertion": "python.assertions.PythonAssertions",
+    "javascript.assertion": "javascript.assertions.JavaScriptAssertions",
+    "regex": "regex.patterns.Patterns",
+    "task.glob": "glob.globs.Globs",
 }
-"""By the kind of a value, as schemas state it."""
+"""Where each one's class is, by the kind of a value, as schemas state it."""
 LONGEST_VALUE = 10_000
 """Characters; a longer value is not looked into."""
+
+
+class _Languages(Mapping[str, "Language"]):
+    def __init__(self) -> None:
+        self._loaded: dict[str, Language] = {}
+
+    def __getitem__(self, kind: str) -> Language:
+        language = self._loaded.get(kind)
+        if language is None:
+            module, _, name = _ROOMS[kind].rpartition(".")
+            language = getattr(import_module(f"waza_language_server.embedded.{module}"), name)()
+            self._loaded[kind] = language
+        return language
+
+    def __contains__(self, kind: object) -> bool:
+        return kind in _ROOMS
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_ROOMS)
+
+    def __len__(self) -> int:
+        return len(_ROOMS)
+
+
+LANGUAGES: Mapping[str, Language] = _Languages()
+"""By the kind of a value, as schemas state it."""

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from waza_engine.frozen import frozen
 from waza_language_server.engine.process import EngineError, EngineProcess
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ RunStatus = Literal["completed", "failed", "canceled", "error"]
 Event = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class RunOutcome:
     """How a run ended. ``message`` explains an error; ``results_file`` is None when nothing was written."""
 
@@ -39,7 +40,7 @@ class RunOutcome:
     message: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class RunProgress:
     """How far a run is: grader verdicts or trials done, of how many, and what it is busy with."""
 

@@ -15,8 +15,8 @@ from __future__ import annotations
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
+from waza_engine.frozen import frozen
 from waza_engine.terminal import visible
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.text.line_index import LineIndex
@@ -25,7 +25,7 @@ from waza_language_server.text.span import Span
 TAB_WIDTH = 4
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Caret:
     """A range to underline, what to say beside it, and notes to list below."""
 
@@ -34,7 +34,7 @@ class Caret:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Lens:
     """A code lens: drawn above the line that holds ``offset``, at that line's indentation."""
 
@@ -42,7 +42,7 @@ class Lens:
     title: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Hint:
     """An inlay hint: drawn at the end of the line that holds ``offset``."""
 

@@ -11,9 +11,9 @@ from __future__ import annotations
 import time
 from bisect import bisect_right, insort
 from collections.abc import Generator, Iterable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeVar
 
+from waza_engine.frozen import frozen
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.trial import Chosen, Trials
 from waza_language_server.text.edit import Edits
@@ -39,7 +39,7 @@ FIX_ALL_SECONDS = 2.0
 Value = TypeVar("Value")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class CodeAction:
     """A change that repairs ``problems``; a refactoring repairs none.
 

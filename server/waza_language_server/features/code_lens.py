@@ -12,9 +12,9 @@ under the pointer.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, get_args
 
+from waza_engine.frozen import frozen
 from waza_engine.steps import Steps, finished
 from waza_language_server.features.estimate_text import estimate_words
 from waza_language_server.features.runnables import Runnable, runnables_in_steps
@@ -33,6 +33,8 @@ Expected = Callable[["Path", "RunResult | None"], "SuiteEstimates | None"]
 Affected = Callable[["Path", "RunResult | None"], tuple[int, int] | None]
 """How many tasks of a suite are not what they were when their results were recorded, and of how many."""
 
+LensKind = Literal["run", "affected", "regrade", "more", "newSuite"]
+LENS_KINDS: frozenset[str] = frozenset(get_args(LensKind))
 RUN = "waza.run"
 CANCEL = "waza.cancel"
 REGRADE = "waza.regrade"
@@ -47,7 +49,7 @@ def nothing_affected(_suite: Path, _recorded: RunResult | None) -> tuple[int, in
     """Say that nothing is known of what has changed."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class CodeLens:
     """A clickable line above ``span``: ``command`` is sent with one argument, the id of what is run."""
 
@@ -55,6 +57,7 @@ class CodeLens:
     title: str
     command: str
     argument: dict[str, str]
+    kind: LensKind = "run"
 
 
 def code_lenses(
@@ -118,7 +121,7 @@ def lenses_of_in_steps(
         if runnable.id.kind == "suite" and run.command == RUN:
             lenses += _affected_lens(runnable, changed[runnable.id.suite])
         if run_with is not None and run.command == RUN:
-            lenses.append(CodeLens(runnable.span, "…", run_with, run.argument))
+            lenses.append(CodeLens(runnable.span, "…", run_with, run.argument, "more"))
     return tuple(lenses)
 
 
@@ -137,7 +140,7 @@ def _affected_lens(runnable: Runnable, changed: tuple[int, int] | None) -> Itera
     """Yield the lens that runs what has changed; where that is nothing or all, the suite's own does it."""
     if changed is not None and 0 < changed[0] < changed[1]:
         title = f"▶ Run affected ({changed[0]} of {changed[1]})"
-        yield CodeLens(runnable.span, title, RUN_AFFECTED, {"id": str(runnable.id)})
+        yield CodeLens(runnable.span, title, RUN_AFFECTED, {"id": str(runnable.id)}, "affected")
 
 
 def _estimate_words(target: RunnableId, estimates: SuiteEstimates | None) -> str:
@@ -159,4 +162,4 @@ def _regrade_lens(runnable: Runnable, answered: frozenset[str]) -> CodeLens | No
     task = runnable.id.task
     if not (answered if task is None else task in answered):
         return None
-    return CodeLens(runnable.span, "↻ Re-grade", REGRADE, {"id": str(runnable.id)})
+    return CodeLens(runnable.span, "↻ Re-grade", REGRADE, {"id": str(runnable.id)}, "regrade")

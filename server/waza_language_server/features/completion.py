@@ -10,9 +10,10 @@ Architecture invariant: only the item under the cursor is read, and nothing is a
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from waza_engine.frozen import frozen
 from waza_language_server.features.completion_graders import grader_items, grader_type_items
 from waza_language_server.features.completion_item import Completion, Place
 from waza_language_server.features.completion_keys import key_items
@@ -33,7 +34,7 @@ __all__ = ["Completion", "Completions", "complete"]
 MAX_ITEMS = 200
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Completions:
     """What can be written, best first. ``incomplete`` asks for the list again when more is typed."""
 
@@ -45,6 +46,8 @@ def complete(
     document: Document, workspace: Workspace, offset: int, prices: ModelPrices = NO_PRICES
 ) -> Completions:
     """Return what can be written at an offset of a document; ``prices`` tells the models there are."""
+    if not document.reads(offset):
+        return Completions()
     cursor = cursor_at(document.tree, offset)
     if cursor.role == "none":
         return Completions()

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
+from waza_engine.frozen import frozen
 from waza_language_server.features.model_prices import NO_PRICES, ModelPrice, ModelPrices
 from waza_language_server.features.snippets import Layout, plain_text
 from waza_language_server.project.nearby import Nearby
@@ -33,7 +34,7 @@ CompletionKind = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Completion:
     """One thing that can be written. ``documentation`` is Markdown; ``edit`` is on one line of the document.
 

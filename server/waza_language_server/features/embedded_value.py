@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from waza_engine.frozen import frozen
 from waza_language_server.embedded.language import Language, Surroundings
 from waza_language_server.embedded.languages import LANGUAGES, LONGEST_VALUE
 from waza_language_server.schema.value_language import language_kind_of
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from waza_language_server.text.span import Span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class EmbeddedValue:
     """A value that is short enough to be looked into."""
 

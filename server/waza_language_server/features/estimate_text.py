@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from waza_engine.frozen import frozen
 
 LEAST_SECONDS = 1.0
 """What takes less needs no warning."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Estimate:
     """What the engine expects of a run: trials, US dollars, seconds of wall clock; None is unknown.
 
@@ -22,7 +24,7 @@ class Estimate:
     free: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class SuiteEstimates:
     """The estimate of a whole suite, and those of its tasks by id."""
 

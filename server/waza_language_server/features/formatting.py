@@ -36,10 +36,11 @@ _NODES_PER_PAUSE = 200
 def format_in_steps(document: Document, span: Span | None = None) -> Steps[Edits]:
     """Return the edits that lay out a file, or the lines of it that ``span`` touches; in order.
 
-    Nothing is changed in a file with errors of syntax, with anchors, or with more than one document.
+    Nothing is changed in a file with errors of syntax, with anchors, or with more than one document, and in a
+    ``SKILL.md``, most of which is text.
     """
     tree = document.tree
-    if tree.root is None or tree.errors or tree.anchored:
+    if tree.root is None or tree.errors or tree.anchored or document.kind == "skill":
         return ()
     layout = _Lines(document.text, document.lines, indent_step(tree), Layout(tree).list_indent)
     yield from layout.lay_out(tree.root)

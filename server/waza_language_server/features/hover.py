@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from waza_engine.frozen import frozen
 from waza_engine.markdown import fenced
 from waza_engine.steps import Steps, finished, within
 from waza_language_server.embedded.languages import LANGUAGES
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 STILL_READING = "The scores of the last runs are still being read."
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Hover:
     """An explanation in Markdown of the characters of ``span``."""
 
@@ -50,7 +50,7 @@ class Hover:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class _Pointed:
     """The node under the cursor; ``entry`` is the pair whose key or value it is."""
 

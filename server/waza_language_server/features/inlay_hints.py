@@ -11,15 +11,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
+from waza_engine.frozen import frozen
 from waza_engine.markdown import fenced
 from waza_engine.steps import Steps, finished
 from waza_language_server.features.live_text import LIVE
 from waza_language_server.features.score_text import STALE, check_label, score_label, score_story
-from waza_language_server.features.verdict_hints import Verdict, verdicts_in_steps
+from waza_language_server.features.verdict_hints import HintKind, Verdict, verdicts_in_steps
 from waza_language_server.project.document_scores import read_scores_in_steps
 from waza_language_server.project.suite_file import SuiteFile, rule_at
 
@@ -34,7 +34,10 @@ if TYPE_CHECKING:
     from waza_language_server.text.span import Span
 
 
-@dataclass(frozen=True, slots=True)
+HINT_KINDS: frozenset[str] = frozenset(get_args(HintKind))
+
+
+@frozen()
 class InlayHint:
     """A few characters shown behind ``offset``; ``tooltip`` is Markdown.
 
@@ -45,6 +48,7 @@ class InlayHint:
     label: str
     tooltip: str
     changes: tuple[ChangedInput, ...] = ()
+    kind: HintKind = "score"
 
     @property
     def stale(self) -> bool:
@@ -98,7 +102,8 @@ def _hints_of(
     for node, label, tooltip in marks:
         # Several rules on one line: each mark stands behind its own rule.
         crowded = lines[document.lines.line_of(node.span.start)] > 1
-        yield InlayHint(node.span.end if crowded else _end_of_line(document, node), label, tooltip)
+        place = node.span.end if crowded else _end_of_line(document, node)
+        yield InlayHint(place, label, tooltip, kind="check")
 
 
 def _hints_of_verdicts(document: Document, verdicts: Sequence[Verdict]) -> Iterator[InlayHint]:
@@ -107,7 +112,7 @@ def _hints_of_verdicts(document: Document, verdicts: Sequence[Verdict]) -> Itera
     for each in verdicts:
         crowded = lines[document.lines.line_of(each.node.span.start)] > 1
         offset = each.node.span.end if crowded else _end_of_line(document, each.node)
-        yield InlayHint(offset, each.label, each.tooltip, each.changes)
+        yield InlayHint(offset, each.label, each.tooltip, each.changes, each.kind)
 
 
 Mark = tuple["Node", str, str]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from waza_engine.frozen import frozen
 from waza_engine.spec.reading.task_globs import GlobError, is_literal, split_pattern
 from waza_language_server.analysis.diagnose import diagnose_in_steps
 from waza_language_server.features.code_actions import CodeAction
@@ -32,7 +32,7 @@ MOST_CHARACTERS = 200_000
 """Of both files together: the eval file is judged again as a whole."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class _Named:
     """A task file, read, and the item of the list that names it alone."""
 

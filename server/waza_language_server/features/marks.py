@@ -6,11 +6,12 @@ The words are those of the hints (``inlay_hints.py``): one conclusion, drawn twi
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from waza_engine.frozen import frozen
 from waza_engine.steps import Steps
 from waza_language_server.features.inlay_hints import inlay_hints_in_steps
+from waza_language_server.features.live_text import LIVE
 from waza_language_server.features.score_text import REGRADED, error_label
 from waza_language_server.project.suite_files import files_of_workspace
 
@@ -28,7 +29,7 @@ _STATES: dict[str, MarkState] = {"✓": "passed", "✗": "failed", "◐": "faile
 _WORST: tuple[MarkState, ...] = ("failed", "error", "pending", "passed")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Mark:
     """What the line at an offset came to."""
 
@@ -37,7 +38,7 @@ class Mark:
     stale: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class FileMark:
     """What a file of a suite came to in its last run; ``reason`` says why in a few words."""
 
@@ -55,7 +56,7 @@ def marks_of(hints: Iterable[InlayHint], lines: LineIndex) -> tuple[Mark, ...]:
     """Return the marks that say the same as some hints."""
     by_line: dict[int, list[Mark]] = {}
     for hint in hints:
-        state = _STATES.get(hint.label.removeprefix(REGRADED)[:1])
+        state = _STATES.get(hint.label.removeprefix(LIVE).removeprefix(REGRADED)[:1])
         if state is not None:
             mark = Mark(hint.offset, state, hint.stale)
             by_line.setdefault(lines.line_of(hint.offset), []).append(mark)

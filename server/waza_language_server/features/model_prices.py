@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Protocol
 
+from waza_engine.frozen import frozen
 from waza_engine.markdown import code
 
 STILL_ASKING = "The price of the model is being looked up."
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class ModelPrice:
     """List prices in US dollars for a million tokens; ``context`` is in tokens. None is not known."""
 

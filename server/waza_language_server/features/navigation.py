@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from waza_engine.frozen import frozen
 from waza_language_server.project.references import (
     definitions,
     mentions_in,
@@ -27,7 +27,7 @@ MAX_SYMBOLS = 500
 """Symbols that are listed; who types more of the name finds the others."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Highlight:
     """A place of the document that names the symbol under the cursor; ``writes`` where it is defined."""
 
@@ -35,7 +35,7 @@ class Highlight:
     writes: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class WorkspaceSymbol:
     """A grader, task or skill that is defined somewhere; ``container`` is the file, from the open folder."""
 

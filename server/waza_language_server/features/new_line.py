@@ -32,6 +32,8 @@ def indent_new_line(document: Document, workspace: Workspace, offset: int) -> Ed
 
     Behind ``key: value`` it begins below the key; behind ``key:`` and ``key: |`` where the value belongs.
     """
+    if not document.reads(offset):
+        return None
     lines = document.lines
     number = lines.line_of(offset)
     line = lines.line_span(number)

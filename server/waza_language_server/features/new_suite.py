@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from waza_engine.frozen import frozen
 from waza_language_server.project.nearby import Nearby
 from waza_language_server.project.uris import path_of, uri_of
 
@@ -16,7 +16,7 @@ NEW_SUITE = "waza.newSuite"
 MOST_OFFERED = 20
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class SuiteOffer:
     """A suite that can be made in the document: ``argument`` is that of the command ``waza.newSuite``."""
 

@@ -6,10 +6,11 @@ A file that is called like the id of its task gets the new id as its name, and t
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from waza_engine.frozen import frozen
 from waza_language_server.features.moved_files import path_changes
 from waza_language_server.project.references import Symbol, is_taken, references, symbol_at
 from waza_language_server.project.rewriting import rewritten
@@ -32,7 +33,7 @@ class RenameError(ValueError):
     """What is under the cursor cannot get this name; the text says why."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Renaming:
     """A change of names. ``kept_file`` is the task's file that keeps its name though it was called so."""
 
@@ -40,7 +41,7 @@ class Renaming:
     kept_file: Path | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Renamable:
     """What a rename would rename: its characters, and its name now.
 

@@ -10,11 +10,11 @@ line are projections of this list.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from waza_engine.frozen import frozen
 from waza_engine.steps import Steps, in_steps
 from waza_language_server.project.runnable_id import RunnableId
 from waza_language_server.project.suite_file import SuiteFile, task_id, word
@@ -30,7 +30,7 @@ MAX_SUITES = 3
 """A task that more suites pick up is offered for the nearest ones."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Runnable:
     """Something that a click can run. ``span`` is the line it belongs to, ``label`` its name for people."""
 
@@ -54,11 +54,22 @@ def runnables_in_steps(document: Document, workspace: Workspace) -> Steps[tuple[
             *sorted(found, key=lambda runnable: runnable.span),
         )
     if document.kind == "task":
-        suites = [suite.path for suite in workspace.project.suites_of(path)[:MAX_SUITES]]
+        suites = suites_run_from(document, workspace)
         task = task_id(root, path)
         graders = _graders(entries, suites[0], task) if suites else ()
         return (*_whole_task(root, suites, task), *(yield from in_steps(graders)))
     return ()
+
+
+def suites_run_from(document: Document, workspace: Workspace) -> tuple[Path, ...]:
+    """Return the eval files of the suites that a document runs, as a whole or the task that it is."""
+    path, root = path_of(document.uri), document.tree.root
+    if path is None or root is None or root.kind != "mapping" or _first_line(root) is None:
+        return ()
+    if document.kind == "eval":
+        return (path,)
+    suites = workspace.project.suites_of(path)[:MAX_SUITES] if document.kind == "task" else ()
+    return tuple(suite.path for suite in suites)
 
 
 def _suite(root: Node, path: Path) -> Iterator[Runnable]:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
+from waza_engine.frozen import frozen
 from waza_engine.steps import Steps, finished
 from waza_language_server.embedded.language import TokenKind, TokenPart
 from waza_language_server.features.embedded_value import EmbeddedValue
@@ -39,7 +39,7 @@ _DEFINED_BY = {"grader.name": "name", "task.id": "id"}
 _LINE = re.compile(r"[^\r\n]+")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class SemanticToken:
     """Characters on one line that an editor colours."""
 

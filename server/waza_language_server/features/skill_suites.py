@@ -56,7 +56,7 @@ def skill_lenses_in_steps(
 ) -> Steps[tuple[CodeLens, ...]]:
     """Return the lenses at the top of a ``SKILL.md``; the parameters are those of ``code_lenses``."""
     if not suites:
-        return (CodeLens(_TOP, title_of_offer(skill.name), NEW_SUITE, {"skill": skill.uri}),)
+        return (CodeLens(_TOP, title_of_offer(skill.name), NEW_SUITE, {"skill": skill.uri}, "newSuite"),)
     found = skill_runnables(suites)
     return (yield from lenses_of_in_steps(found, workspace, running, run_with, expected, affected, _WHAT))
 
@@ -74,5 +74,5 @@ def skill_hints_in_steps(
         verdict = yield from suite_verdict_in_steps(document, scores, now)
         if verdict is not None:
             where = f" in {suite.folder.name}/{suite.path.name}" if len(suites) > 1 else ""
-            hints.append(InlayHint(end, verdict.label + where, verdict.tooltip, verdict.changes))
+            hints.append(InlayHint(end, verdict.label + where, verdict.tooltip, verdict.changes, "skill"))
     return tuple(hints)

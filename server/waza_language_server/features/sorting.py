@@ -6,9 +6,9 @@ What moves is whole lines, each key or task with the comments right above it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from waza_engine.frozen import frozen
 from waza_language_server.features.code_actions import CodeAction
 from waza_language_server.project.suite_file import GraderEntry, SuiteFile, word
 from waza_language_server.schema.locate import grader_shape
@@ -29,7 +29,7 @@ MOST_CHARACTERS = 200_000
 """Of a longer file nothing is sorted: all of it is read again to see that its meaning stays."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class _Block:
     """Whole lines that move together; ``lead`` are the lines of comments at their start."""
 

@@ -7,9 +7,9 @@ Architecture invariant: no results and no run state here; the ids are those of l
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from waza_engine.frozen import frozen
 from waza_engine.steps import Steps
 from waza_language_server.project.runnable_id import RunnableId
 from waza_language_server.project.suite_file import SuiteFile
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 ItemKind = Literal["suite", "task", "grader", "prompt"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class TreeItem:
     """One line of the tree. ``id`` is that of a runnable; only a prompt has one of its own."""
 

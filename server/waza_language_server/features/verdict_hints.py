@@ -6,11 +6,11 @@ What passed is what the engine has concluded and written; here it is only put be
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
+from waza_engine.frozen import frozen
 from waza_engine.markdown import code, fenced
 from waza_engine.steps import Steps
 from waza_language_server.features.live_text import LIVE
@@ -47,10 +47,13 @@ NAMES_OF_EXPECTED = ("_output_contains", "_output_not_contains", "_output_contai
 _CHANGED = "the {} was changed after the run"
 _RERUN = "a grader of it was run again since"
 _RUN_SINCE = "a part of it was run again since"
+HintKind = Literal["score", "check", "verdict", "inherited", "skill"]
+"""What a hint is about: a grader, one of its checks or an expectation, a suite or a part of it that is no
+grader, the suite's graders in a task file, the suites of a skill."""
 _LISTS = {"should_trigger_prompts": True, "should_not_trigger_prompts": False}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Verdict:
     """A few characters for the line on which ``node`` begins; ``tooltip`` is Markdown."""
 
@@ -58,6 +61,7 @@ class Verdict:
     label: str
     tooltip: str
     changes: tuple[ChangedInput, ...] = ()
+    kind: HintKind = "verdict"
 
 
 def verdicts_in_steps(
@@ -92,7 +96,7 @@ def verdicts_in_steps(
     return tuple(found)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class SuiteVerdict:
     """What the newest run of a whole suite came to; ``tooltip`` is Markdown."""
 
@@ -193,7 +197,7 @@ class _View:
         lines += [] if len(shown) == len(results) else [f"- … and {len(results) - len(shown)} more"]
         lines += ["", self._origin(results[0], stale)]
         label = suite_graders_label(graders) + stale_label(stale, changes)
-        yield Verdict(head, label, "\n".join(lines), changes)
+        yield Verdict(head, label, "\n".join(lines), changes, "inherited")
 
     def _of_expectations(
         self, node: Node, task: TaskResult, then: Values | None, place: str
@@ -212,7 +216,8 @@ class _View:
                 rule = rule_at(expected, check.path, known)
                 if rule is not None:
                     tooltip = fenced(check.message) if check.message else ""
-                    yield Verdict(rule, mark + check_label(check.passed_trials, check.trials), tooltip)
+                    said = mark + check_label(check.passed_trials, check.trials)
+                    yield Verdict(rule, said, tooltip, kind="check")
 
     def of_prompts(self, root: Node) -> Iterator[Verdict]:
         """Yield whether each trigger prompt was answered rightly; one that was rewritten has no verdict."""

@@ -11,11 +11,11 @@ import hashlib
 import os
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from waza_engine.files import FileError, is_named, read_bytes
+from waza_engine.frozen import frozen
 from waza_engine.masking import masked
 from waza_engine.steps import Steps
 from waza_language_server.project.disk import MAX_BYTES, stamp_of
@@ -36,7 +36,7 @@ EVERY = ""
 """Stands for all tasks: no task has it as its id."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class ChangedInput:
     """A file that is not as it was at a run. ``recorded`` is its path in the record of ``results``.
 
@@ -66,7 +66,7 @@ class ChangedInput:
         return f"{name} changed" if self.added is None else f"{name} +{self.added} −{self.removed}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class FilesToday:
     """What files say now: the text of those that are opened, the disk for the others."""
 

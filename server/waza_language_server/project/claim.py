@@ -14,8 +14,10 @@ from pathlib import PurePath
 
 from waza_engine.spec.reading.file_names import EVAL_NAMES as NAMES_TO_RUN
 from waza_language_server.project.document import DocumentKind
+from waza_language_server.project.front_matter import front_matter
 
 EVAL_NAMES = (*NAMES_TO_RUN, "wazaEval.yaml", "wazaEval.yml")
+SKILL_NAME = "SKILL.md"
 TRIGGER_NAMES = ("trigger_tests.yaml", "trigger_tests.yml")
 CONFIG_NAMES = (".waza.yaml", ".waza.yml")
 YAML_SUFFIXES = (".yaml", ".yml")
@@ -80,6 +82,8 @@ def claim(
     ``beside_eval`` that it lies in the ``tasks/`` folder beside one, or that a trigger file lies beside one.
     """
     name = path.name
+    if name == SKILL_NAME:
+        return "skill" if front_matter(text).opened else None
     if name in CONFIG_NAMES:
         return "project_config"
     if path.suffix.lower() not in YAML_SUFFIXES:

@@ -10,11 +10,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Generator, Hashable
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, TypeVar
 
 from waza_engine.files import FileError, read_bytes, text_of
+from waza_engine.frozen import frozen
 from waza_engine.steps import Steps
 from waza_language_server.project.facts import Fact
 from waza_language_server.project.reach import Reach
@@ -38,7 +38,7 @@ Kept = TypeVar("Kept", covariant=True)
 Key = TypeVar("Key")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class _Remembered(Generic[Kept]):
     stamp: Stamp
     value: Kept

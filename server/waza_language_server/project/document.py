@@ -12,10 +12,11 @@ from functools import cached_property
 from typing import Literal
 
 from waza_engine.steps import Steps, finished
+from waza_language_server.project.front_matter import front_matter
 from waza_language_server.syntax.tree import Tree, parse_in_steps
 from waza_language_server.text.line_index import LineIndex
 
-DocumentKind = Literal["eval", "task", "trigger_tests", "project_config"]
+DocumentKind = Literal["eval", "task", "trigger_tests", "project_config", "skill"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +41,7 @@ class Document:
 
     @cached_property
     def tree(self) -> Tree:
-        """The tree of the text.
+        """The tree of the text; of a ``SKILL.md`` that of its front matter, up to the line that closes it.
 
         It shares every list item with the version before that the edit left alone. A reading that was begun
         is brought to its end.
@@ -48,6 +49,10 @@ class Document:
         tree = finished(self._read())
         self._forget()
         return tree
+
+    def reads(self, offset: int) -> bool:
+        """Whether an offset lies in what is read: of a ``SKILL.md`` that is the front matter."""
+        return self.kind != "skill" or offset <= len(self.tree.text)
 
     def read_in_steps(self) -> Iterator[None]:
         """Read the tree with pauses; when somebody asks for it meanwhile there is nothing left to do."""
@@ -63,7 +68,8 @@ class Document:
 
     def _read(self) -> Steps[Tree]:
         if not self._reading:
-            self._reading.append(parse_in_steps(self.text, self._previous[0] if self._previous else None))
+            text = self.text if self.kind != "skill" else front_matter(self.text).text
+            self._reading.append(parse_in_steps(text, self._previous[0] if self._previous else None))
         return self._reading[0]
 
     def _forget(self) -> None:

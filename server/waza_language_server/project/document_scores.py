@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from waza_engine.files import FileError, read_bytes, text_of
+from waza_engine.frozen import frozen
 from waza_engine.markdown import code
 from waza_engine.spec.reading.scalars import Json
 from waza_engine.steps import Steps, finished
@@ -62,7 +62,7 @@ def read_scores_in_steps(document: Document, project: Project) -> Steps[Document
     return scores
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Outcome:
     """One grader of one task. ``stale`` says in Markdown why the score may no longer hold, "" when it does.
 
@@ -80,7 +80,7 @@ class Outcome:
     """The verdict that is judged anew at each edit, when this is one."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Score:
     """The last outcomes of one grader entry: one for a grader of a task, one a task for one of the suite."""
 
@@ -302,7 +302,7 @@ class DocumentScores:
         return Outcome(task, result, stale, graded, changes, regraded.at, live)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class _Written:
     """What is written now: a grader, the inputs of its task."""
 

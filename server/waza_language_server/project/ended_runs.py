@@ -6,9 +6,10 @@ of another clock. So of what was run the run's own file tells, until a file says
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from waza_engine.frozen import frozen
 from waza_engine.steps import Steps
 from waza_language_server.project.disk import stamp_of
 
@@ -22,7 +23,7 @@ MOST_KEPT = 20
 """Ended runs of one suite that are remembered."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class _Ended:
     results: Path
     found_then: RunResult | None

@@ -6,13 +6,14 @@ which tasks there are, which is something else than knowing that there are none.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Generic, Literal, TypeVar
+
+from waza_engine.frozen import frozen
 
 T = TypeVar("T", covariant=True)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Fact(Generic[T]):
     """What is known of something. ``value`` is always usable: empty when the fact is absent or unknown.
 

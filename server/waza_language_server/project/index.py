@@ -13,18 +13,25 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from waza_engine.steps import Steps, finished
-from waza_language_server.project.claim import CONFIG_NAMES, EVAL_NAMES, TRIGGER_NAMES, YAML_SUFFIXES, claim
+from waza_language_server.project.claim import (
+    CONFIG_NAMES,
+    EVAL_NAMES,
+    SKILL_NAME,
+    TRIGGER_NAMES,
+    YAML_SUFFIXES,
+    claim,
+)
 from waza_language_server.project.disk import TOO_LARGE, Disk
 from waza_language_server.project.document import Document, DocumentKind
 from waza_language_server.project.facts import Fact
 from waza_language_server.project.outline import EMPTY, Outline, outline_in_steps, outline_of
 from waza_language_server.project.reach import Reach
-from waza_language_server.project.scores import Scores
 from waza_language_server.project.suites import (
     Suite,
     Task,
@@ -36,12 +43,25 @@ from waza_language_server.project.suites import (
 from waza_language_server.project.uris import path_of
 from waza_language_server.syntax.tree import Tree, parse
 
+if TYPE_CHECKING:
+    from waza_language_server.project.scores import Scores
+
 MAX_FIXTURES = 2_000
 MAX_NEIGHBOURS = 200
 MAX_TASKS_READ = 50
 """Task files of a suite that are read to offer again what they name."""
 _ID_LINE = re.compile(r"""(?m)^["']?id["']?[ \t]*:(?:[ \t]+([A-Za-z_][\w.-]*)[ \t]*(?:[ \t]#.*)?\r?$)?""")
 Value = TypeVar("Value")
+
+
+class _Recorded:
+    """The memory of results that all views share; what reads them is loaded when somebody asks."""
+
+    @cached_property
+    def scores(self) -> Scores:
+        from waza_language_server.project.scores import Scores
+
+        return Scores()
 
 
 class Project:
@@ -52,32 +72,42 @@ class Project:
         roots: Iterable[Path] = (),
         documents: Mapping[Path, Document] | None = None,
         disk: Disk | None = None,
-        scores: Scores | None = None,
+        recorded: _Recorded | None = None,
     ) -> None:
         self.roots = tuple(roots)
         self.documents: Mapping[Path, Document] = MappingProxyType(dict(documents or {}))
         self.disk = disk or Disk(Reach(self.roots))
-        self.scores = scores or Scores()
+        self._recorded = recorded or _Recorded()
+
+    @property
+    def scores(self) -> Scores:
+        """What was recorded of the suites."""
+        return self._recorded.scores
+
+    @property
+    def asked_for_scores(self) -> bool:
+        """Whether anybody has asked for that, or has taken something in there."""
+        return "scores" in self._recorded.__dict__
 
     def with_document(self, document: Document) -> Project:
         """Return the view in which this document is open as it is. One that is on no disk changes nothing."""
         path = path_of(document.uri)
         if path is None:
             return self
-        return Project(self.roots, {**self.documents, path: document}, self.disk, self.scores)
+        return Project(self.roots, {**self.documents, path: document}, self.disk, self._recorded)
 
     def without(self, uri: str) -> Project:
         """Return the view in which the document is closed."""
         path = path_of(uri)
         kept = {known: document for known, document in self.documents.items() if known != path}
-        return Project(self.roots, kept, self.disk, self.scores)
+        return Project(self.roots, kept, self.disk, self._recorded)
 
     def with_roots(self, roots: Iterable[Path]) -> Project:
         """Return the view with other folders open."""
         folders = tuple(roots)
         # What may be looked at depends on them.
         disk = self.disk if folders == self.roots else None
-        return Project(folders, self.documents, disk, self.scores)
+        return Project(folders, self.documents, disk, self._recorded)
 
     # What a file is.
 
@@ -90,13 +120,15 @@ class Project:
             return self._claim(path, text)
 
     def _claim(self, path: Path, text: str | None) -> DocumentKind | None:
-        if path.suffix.lower() not in YAML_SUFFIXES:
+        if path.suffix.lower() not in YAML_SUFFIXES and path.name != SKILL_NAME:
             return None
         if text is None:
             read = self.text(path)
             if not read.known:
                 return None
             text = read.value
+        if path.name == SKILL_NAME:
+            return claim(path, text)
         eval_names = self.eval_names(path)
         if path.name in EVAL_NAMES or path.name in eval_names or path.name in CONFIG_NAMES:
             return claim(path, text, self.names(path.parent), eval_names=eval_names)

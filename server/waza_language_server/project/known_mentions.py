@@ -6,9 +6,9 @@ that does not fit is read again whenever somebody asks.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from waza_engine.frozen import frozen
 from waza_language_server.project.disk import stamp_of
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ MOST_KEPT = 50_000
 """Mentions of all files that are kept: about 20 MB."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class _Known:
     stamp: Stamp
     kind: str

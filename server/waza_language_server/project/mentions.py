@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from waza_engine.frozen import frozen
 from waza_language_server.project.skills import written_name
 from waza_language_server.project.suite_file import SuiteFile
 from waza_language_server.schema.locate import located_below, shape_at
@@ -41,7 +41,7 @@ _MOST_OCCURRENCES = 1_000
 """Of a word that stands in more places the whole file is looked at."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Mention:
     """A name in a file.
 
@@ -69,7 +69,8 @@ class Mention:
 def mentions(file: SuiteSource, tree: Tree, catalog: Catalog) -> Iterator[Mention | None]:
     """Yield the names in a file, anchors left out, and None wherever a pause is welcome."""
     if file.kind == "skill":
-        yield from _in_skill(tree.text)
+        # The tree of one that is open has the front matter alone.
+        yield from _in_skill(file.document.text if file.document is not None else tree.text)
         return
     root = tree.root
     if root is None:
@@ -157,7 +158,7 @@ def anchors(tree: Tree) -> Iterator[Mention | None]:
 def mention_at(document: Document, catalog: Catalog, offset: int) -> Mention | None:
     """Return the name that stands at an offset of a document, None when there is none that is known."""
     root = document.tree.root
-    if root is None:
+    if root is None or not document.reads(offset):
         return None
     node = root.at(offset)
     for anchor in anchors(document.tree) if document.tree.anchored else ():

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
+from waza_engine.frozen import frozen
 from waza_engine.spec.reading.task_globs import GlobError, is_literal, split_pattern
 from waza_language_server.project.suites import paths_of_pattern
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _INCLUDE = "include:"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class NamedPath:
     """The file or folder that a path means: ``target``, from the folder ``base``.
 

@@ -7,12 +7,12 @@ false when the file has syntax errors, so that nobody concludes from a name that
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import chain
 from operator import attrgetter
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
+from waza_engine.frozen import frozen
 from waza_engine.steps import Steps, finished, in_steps
 from waza_language_server.project.suite_file import GraderEntry, GraderPlace, SuiteFile, TaskEntry, word
 from waza_language_server.syntax.kept_items import KeptItems
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from waza_language_server.project.document import Document
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class GraderOutline:
     """One grader entry. Both words may be empty while it is being written.
 
@@ -37,7 +37,7 @@ class GraderOutline:
     has_results: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Outline:
     """What a file says. Order is the order of the file; ``models`` and ``tools`` have no duplicates.
 
@@ -75,7 +75,7 @@ EMPTY = Outline(complete=False)
 _outlines: WeakKeyDictionary[Document, Outline] = WeakKeyDictionary()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class _Said:
     """What one grader entry says."""
 
@@ -89,7 +89,7 @@ _models_said: Callable[[_Said], tuple[str, ...]] = attrgetter("models")
 _tools_said: Callable[[_Said], tuple[str, ...]] = attrgetter("tools")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class _SaidTogether:
     """What several of them say; ``models`` and ``tools`` have no duplicates."""
 

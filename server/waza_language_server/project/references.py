@@ -11,11 +11,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from waza_engine.frozen import frozen
 from waza_engine.steps import Steps
 from waza_language_server.project.disk import stamp_of
 from waza_language_server.project.mentions import (
@@ -42,7 +43,7 @@ Scope = tuple[str, int | None, int | None]
 """Where a grader is known: the URI of a file, and the inline task and the checkpoint in it."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Reference:
     """One place where a symbol is named. ``written`` is whether its name stands there: a path is none."""
 
@@ -56,7 +57,7 @@ class Reference:
         return self.mention.defines
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Symbol:
     """What a name stands for; ``document`` and ``mention`` are where somebody points at it."""
 
@@ -66,7 +67,7 @@ class Symbol:
     mention: Mention
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class _Named:
     """A grader's name in a file, the scopes in which it is looked up, the nearest first, and those meant."""
 

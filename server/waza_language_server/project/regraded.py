@@ -6,10 +6,12 @@ They last until a newer run records others, and stand in no file: what a run has
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
+
+from waza_engine.frozen import frozen
 
 if TYPE_CHECKING:
     from waza_engine.results.reading.scores import CheckResult, GraderResult, TaskResult
@@ -19,7 +21,7 @@ MAX_KEPT = 20_000
 """Verdicts that are remembered."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Regraded:
     """A verdict of now on a recorded answer; ``entry`` is the grader entry that gave it, ``at`` when.
 
@@ -33,7 +35,7 @@ class Regraded:
     failing: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class RegradedTask:
     """What the graders of a task say now of what was recorded at ``timestamp``; ``error`` is why not."""
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
+
+from waza_engine.frozen import frozen
 
 RunnableKind = Literal["suite", "task", "grader"]
 _STEP = "::"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class RunnableId:
     """A suite, one of its tasks, or one grader: of one task, or of all when ``task`` is None.
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from waza_engine.frozen import frozen
 from waza_language_server.project.facts import Fact
 from waza_language_server.syntax.tree import parse
 
@@ -17,7 +17,7 @@ _LOOK_AT = 20_000
 """Characters of a file in which the front matter ends."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class SkillName:
     """The scalar of the ``name``, in the tree of the front matter alone, and where that begins."""
 

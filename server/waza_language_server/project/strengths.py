@@ -7,15 +7,16 @@ edited since, nothing is known.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
+
+from waza_engine.frozen import frozen
 
 if TYPE_CHECKING:
     from waza_engine.spec.reading.scalars import Json
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Strength:
     """What was measured of one grader; ``entry`` is the grader entry that was asked.
 

@@ -16,10 +16,10 @@ from typing import Literal
 from weakref import WeakKeyDictionary
 
 from waza_engine.files import shown
+from waza_engine.frozen import frozen
 from waza_engine.spec.reading.scalars import MAX_ALIASED_NODES, Json
 from waza_language_server.syntax.nodes import Green, Node, aliased_nodes, refers_elsewhere
 from waza_language_server.syntax.tree import Tree
-from waza_language_server.text.frozen import frozen
 from waza_language_server.text.span import Span
 
 GraderPlace = Literal["graders", "expected", "checkpoint"]

@@ -7,11 +7,11 @@ files there are.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
-from waza_language_server.project.claim import CONFIG_NAMES, TRIGGER_NAMES
+from waza_engine.frozen import frozen
+from waza_language_server.project.claim import CONFIG_NAMES, SKILL_NAME, TRIGGER_NAMES
 from waza_language_server.project.suites import folders_below
 from waza_language_server.project.uris import path_of, uri_of
 
@@ -21,20 +21,18 @@ if TYPE_CHECKING:
     from waza_language_server.project.skill_file import SkillFile
     from waza_language_server.project.suites import Suite
 
-FileKind = Literal["eval", "task", "trigger_tests", "project_config", "skill"]
-SKILL_NAME = "SKILL.md"
 MAX_FOLDERS = 20_000
 """Folders of a workspace that are looked into."""
 _SKIPPED_FOLDERS = frozenset({"node_modules", "vendor"})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class SuiteSource:
     """A file of a suite; ``path`` is None for one that is on no disk, ``uri`` is the client's when open."""
 
     uri: str
     path: Path | None
-    kind: FileKind
+    kind: DocumentKind
     document: Document | None = None
     """The file as it is open."""
 
@@ -44,7 +42,7 @@ class SuiteSource:
         return SuiteSource(document.uri, path_of(document.uri), document.kind, document)
 
     @staticmethod
-    def at(project: Project, path: Path, kind: FileKind) -> SuiteSource:
+    def at(project: Project, path: Path, kind: DocumentKind) -> SuiteSource:
         """Return the file at a path."""
         opened = project.documents.get(path)
         return SuiteSource(opened.uri if opened else uri_of(path), path, kind, opened)
@@ -102,7 +100,7 @@ def _in_folder(project: Project, folder: Path) -> Iterator[SuiteSource]:
     suites = project.suites_in(folder)
     for suite in suites:
         yield from files_of_suite(project, suite)
-    others: tuple[tuple[tuple[str, ...], DocumentKind | Literal["skill"]], ...] = (
+    others: tuple[tuple[tuple[str, ...], DocumentKind], ...] = (
         (TRIGGER_NAMES if suites else (), "trigger_tests"),
         (CONFIG_NAMES, "project_config"),
         ((SKILL_NAME,), "skill"),

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from waza_engine.files import shown
+from waza_engine.frozen import frozen
 from waza_engine.spec.reading.task_globs import GlobError, expand, matches
 from waza_language_server.project.disk import Disk, identity_of
 from waza_language_server.project.facts import Fact
@@ -24,7 +25,7 @@ MOST_PATHS = 20_000
 """Paths of one glob that are looked at."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Suite:
     """An eval file and what it says."""
 
@@ -37,7 +38,7 @@ class Suite:
         return self.path.parent
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Task:
     """A task file; what it says is read when it is asked for."""
 

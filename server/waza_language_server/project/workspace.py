@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
+from waza_engine.frozen import frozen
 from waza_language_server.project.known_mentions import KnownMentions
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from waza_language_server.schema.catalog import Catalog
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Workspace:
     """The files around a document, and what may be written in them.
 

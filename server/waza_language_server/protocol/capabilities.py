@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, cast
 
 from lsprotocol import types
 from pygls.capabilities import get_capability
 
+from waza_engine.frozen import frozen
 
-@dataclass(frozen=True, slots=True)
+
+@frozen()
 class ClientAbilities:
     """Each field answers "does the client …?"; false when it did not say."""
 

@@ -2,13 +2,32 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import cast
+
+from waza_engine.frozen import frozen
 
 LIVE_WORDS = ("on", "off", "no assertions")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
+class Shown:
+    """Which kinds of lenses or hints a client wants to see: all but those that it has switched off."""
+
+    hidden: frozenset[str] = frozenset()
+    enabled: bool = True
+
+    def __contains__(self, kind: str) -> bool:
+        return self.enabled and kind not in self.hidden
+
+    @staticmethod
+    def of(section: object) -> Shown:
+        """Return what a section of the settings says: ``{"enable": true, kind: false, …}``."""
+        said = cast("dict[str, object]", section) if isinstance(section, dict) else dict[str, object]()
+        hidden = frozenset(kind for kind, value in said.items() if value is False)
+        return Shown(hidden - {"enable"}, "enable" not in hidden)
+
+
+@frozen()
 class ClientOptions:
     """``interpreter`` is the Python that runs suites, None for the server's own.
 
@@ -22,6 +41,8 @@ class ClientOptions:
     ``live`` says whether recorded answers are judged again as a suite is edited: ``on``, ``off`` or
     ``no assertions``; a client that does not say does not want it.
     ``draws_marks`` that it asks for ``waza/marks`` when it is told that they have changed.
+    ``lens`` and ``hints`` are the kinds of lenses and hints that it shows; ``cost`` is what a lens says a run
+    will cost.
     """
 
     interpreter: str | None = None
@@ -34,6 +55,8 @@ class ClientOptions:
     run_with_command: str | None = None
     run: object = None
     live: str = "off"
+    lens: Shown = Shown()
+    hints: Shown = Shown()
 
 
 def client_options(given: object) -> ClientOptions:
@@ -52,6 +75,8 @@ def client_options(given: object) -> ClientOptions:
         _word(options.get("runWithCommand")),
         options.get("run"),
         live=known_live(options.get("live")) or "off",
+        lens=Shown.of(options.get("lens")),
+        hints=Shown.of(options.get("hints")),
     )
 
 

@@ -6,12 +6,12 @@ answer the introduction.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
 from lsprotocol import types
 
+from waza_engine.frozen import frozen
 from waza_language_server.protocol.own_requests import (
     AFFECTED,
     FILE_MARKS,
@@ -20,6 +20,7 @@ from waza_language_server.protocol.own_requests import (
     RECORDED_TEXT,
     RESULT_DOCUMENT,
     RUNNABLES,
+    SUITE_STATE,
     TESTS,
 )
 from waza_language_server.protocol.token_legend import LEGEND
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from waza_language_server.protocol.server import WazaServer
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Feature:
     """A row of the table. ``handler`` is a function of a module in ``protocol.handlers``.
 
@@ -58,6 +59,9 @@ class Feature:
         return handle if self.when == "at once" else handle_in_slices
 
 
+_EVERY_FILE = types.FileOperationRegistrationOptions(
+    [types.FileOperationFilter(types.FileOperationPattern("**/*"), scheme="file")]
+)
 FEATURES = (
     Feature(types.INITIALIZE, "lifecycle.initialize"),
     Feature(types.INITIALIZED, "lifecycle.initialized", "in slices", built_in=True),
@@ -100,6 +104,7 @@ FEATURES = (
     Feature(types.TEXT_DOCUMENT_CODE_LENS, "code_lens.code_lens", options=types.CodeLensOptions()),
     Feature(types.TEXT_DOCUMENT_INLAY_HINT, "inlay_hint.inlay_hint", options=types.InlayHintOptions()),
     Feature(RUNNABLES, "runnables.runnables"),
+    Feature(SUITE_STATE, "runnables.suite_state"),
     Feature(RECORDED_TEXT, "recorded_text.recorded_text"),
     Feature(MARKS, "marks.marks"),
     Feature(FILE_MARKS, "marks.file_marks", "in slices"),
@@ -141,14 +146,11 @@ FEATURES = (
     ),
     Feature(types.TEXT_DOCUMENT_RENAME, "rename.rename", options=types.RenameOptions(prepare_provider=True)),
     Feature(types.TEXT_DOCUMENT_PREPARE_RENAME, "rename.prepare"),
-    Feature(
-        types.WORKSPACE_WILL_RENAME_FILES,
-        "rename.will_rename_files",
-        "in slices",
-        types.FileOperationRegistrationOptions(
-            [types.FileOperationFilter(types.FileOperationPattern("**/*"), scheme="file")]
-        ),
-    ),
+    Feature(types.WORKSPACE_WILL_RENAME_FILES, "file_operations.will_rename", "in slices", _EVERY_FILE),
+    Feature(types.WORKSPACE_WILL_DELETE_FILES, "file_operations.will_delete", "in slices", _EVERY_FILE),
+    Feature(types.WORKSPACE_DID_CREATE_FILES, "file_operations.did_create", options=_EVERY_FILE),
+    Feature(types.WORKSPACE_DID_RENAME_FILES, "file_operations.did_rename", options=_EVERY_FILE),
+    Feature(types.WORKSPACE_DID_DELETE_FILES, "file_operations.did_delete", options=_EVERY_FILE),
     Feature(types.WORKSPACE_EXECUTE_COMMAND, "execute_command.execute", "in slices", built_in=True),
     Feature(
         types.WINDOW_WORK_DONE_PROGRESS_CANCEL,

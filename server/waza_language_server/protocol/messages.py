@@ -7,8 +7,9 @@ answered, or two programs that do not understand each other would never stop.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import Any, Literal, NoReturn, TypeGuard, cast
+
+from waza_engine.frozen import frozen
 
 Message = dict[str, Any]
 Identifier = int | str
@@ -27,7 +28,7 @@ class OutdatedError(Exception):
     """A newer text came before a request about the one before was answered."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Malformed:
     """Something that is no message: the error that answers it, and the id of what it was meant to be."""
 

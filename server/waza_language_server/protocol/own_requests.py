@@ -12,6 +12,8 @@ RUNNABLES = "waza/runnables"
 RunnablesParams = types.CodeLensParams
 """``textDocument``, as for lenses."""
 
+SUITE_STATE = "waza/suiteState"
+SuiteStateParams = types.CodeLensParams
 RECORDED_TEXT = "waza/recordedText"
 MARKS = "waza/marks"
 MarksParams = types.CodeLensParams
@@ -82,6 +84,7 @@ RUN_EVENT = "waza/runEvent"
 
 OWN_REQUESTS: Mapping[str, type[Any]] = {
     RUNNABLES: RunnablesParams,
+    SUITE_STATE: SuiteStateParams,
     RECORDED_TEXT: RecordedTextParams,
     MARKS: MarksParams,
     TESTS: TestsParams,

@@ -12,10 +12,10 @@ import os
 import re
 import sys
 import threading
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
+from waza_engine.frozen import frozen
 from waza_language_server.protocol.messages import (
     Identifier,
     Malformed,
@@ -38,7 +38,7 @@ CHUNK_BYTES = 2**16
 _HEADER_END = re.compile(rb"\r?\n\r?\n")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Wire:
     """The two ends of a connection. ``receive`` returns at most that many bytes, none at the end of input."""
 

@@ -21,7 +21,7 @@ from waza_language_server.schema.shape import JsonSchema, SchemaRoot, Shape
 if TYPE_CHECKING:
     from jsonschema_rs import Validator
 
-SchemaName = Literal["eval", "task", "trigger_tests", "project_config", "prompts"]
+SchemaName = Literal["eval", "task", "trigger_tests", "project_config", "prompts", "skill"]
 
 GRADER_STANDIN: Mapping[str, Any] = {"type": "object", "x-waza-kind": "grader"}
 """What a grader entry is for the validator of the document: any mapping, its own type's schema sees to it."""

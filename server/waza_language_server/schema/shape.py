@@ -8,9 +8,10 @@ them refers to a document.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Literal, cast
+
+from waza_engine.frozen import frozen
 
 if TYPE_CHECKING:
     from jsonschema_rs import Draft202012Validator
@@ -28,7 +29,7 @@ _NODE_KINDS: Mapping[str, frozenset[str]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Property:
     """A key of a mapping: its name, the shape of its value, whether a run breaks without it."""
 
@@ -37,7 +38,7 @@ class Property:
     required: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Recommendation:
     """A key whose absence deserves less than an error, and why; ``unless`` another key is there."""
 
@@ -47,7 +48,7 @@ class Recommendation:
     unless: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Discouraged:
     """Keys without effect beside one of some others, and why."""
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 
 from waza_language_server.syntax.fault import SyntaxFault
 from waza_language_server.text.edit import Edit, Fix
@@ -19,9 +20,7 @@ MAX_CHARACTERS = 4_000_000
 _MAX_FAULTS = 50
 _HEAD = 8_192
 _ALLOWED_ASCII = bytes([9, 10, 13, *range(32, 127)])
-_REFUSED = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
 _STAND_IN = 0x100000
-_STOOD_IN = re.compile("[\U00100000-\U0010ffff]")
 
 _NAMES = {
     "\x00": "a NUL character",
@@ -41,31 +40,31 @@ def has_refused(text: str) -> bool:
     """Whether the text holds a character that YAML readers refuse or misread."""
     if text.isascii():
         return bool(text.encode("ascii").translate(None, _ALLOWED_ASCII))
-    return _REFUSED.search(text) is not None
+    return _refused().search(text) is not None
 
 
 def is_binary(text: str) -> bool:
     """Whether the text is no text at all: control characters and undecodable bytes abound at its start."""
     head = text[:_HEAD]
-    odd = len(_REFUSED.findall(head)) + head.count("\ufffd")
+    odd = len(_refused().findall(head)) + head.count("\ufffd")
     return odd > 8 and odd * 20 > len(head)
 
 
 def stand_in(text: str) -> str:
     """Return the text with each refused character replaced by one that readers take for a letter."""
-    return _REFUSED.sub(lambda match: chr(_STAND_IN + ord(match[0])), text)
+    return _refused().sub(lambda match: chr(_STAND_IN + ord(match[0])), text)
 
 
 def restore(value: str) -> str:
     """Return a value with the original characters."""
     if value.isascii():
         return value
-    return _STOOD_IN.sub(lambda match: chr(ord(match[0]) - _STAND_IN), value)
+    return _stood_in().sub(lambda match: chr(ord(match[0]) - _STAND_IN), value)
 
 
 def refused_faults(text: str) -> Iterator[SyntaxFault]:
     """Yield a fault for each refused character, up to a sensible number."""
-    for count, match in enumerate(_REFUSED.finditer(text)):
+    for count, match in enumerate(_refused().finditer(text)):
         if count == _MAX_FAULTS:
             return
         char = match[0]
@@ -74,3 +73,14 @@ def refused_faults(text: str) -> Iterator[SyntaxFault]:
         span = Span(match.start(), match.end())
         remove = Fix("Remove the invisible character", (Edit(span, ""),), preferred=True)
         yield SyntaxFault(span, f"Here is {name}, {why}; delete it.", "control-character", fixes=(remove,))
+
+
+# Compiled with the first text that needs it: sets of so many characters take milliseconds.
+@cache
+def _refused() -> re.Pattern[str]:
+    return re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
+
+
+@cache
+def _stood_in() -> re.Pattern[str]:
+    return re.compile("[\U00100000-\U0010ffff]")

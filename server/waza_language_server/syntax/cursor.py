@@ -8,9 +8,9 @@ column.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Literal
 
+from waza_engine.frozen import frozen
 from waza_language_server.syntax.flow import flow_position
 from waza_language_server.syntax.frames import Frame, column_of, frames_above, line_start_of
 from waza_language_server.syntax.lines import dash_at, key_at
@@ -23,7 +23,7 @@ Role = Literal["key", "value", "item", "none"]
 Path = tuple[str | int, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Cursor:
     """A place to complete at.
 

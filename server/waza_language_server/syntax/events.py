@@ -17,6 +17,7 @@ from typing import ClassVar, Literal
 
 import yaml
 
+from waza_engine.frozen import frozen
 from waza_engine.spec.reading.yaml_events import Event, events_of
 from waza_engine.spec.reading.yaml_faults import MAX_DEPTH, duplicate_key, sentence
 from waza_engine.steps import Steps, finished
@@ -37,7 +38,7 @@ _BLOCK_STYLES = frozenset("|>")
 _STYLES: dict[str | None, Style] = {'"': "double", "'": "single", "|": "literal", ">": "folded"}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class ReadError:
     """Where and why strict reading stopped, in libyaml's terms: for choosing a message, never for showing."""
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from waza_engine.frozen import frozen
 from waza_language_server.text.edit import Fix, Related
 from waza_language_server.text.span import Span
 
@@ -25,7 +26,7 @@ STRUCTURAL_CODES = frozenset({"yaml-syntax", "yaml-indentation", "yaml-tab", "ya
 """Codes of faults that make the tree around them a guess."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class SyntaxFault:
     """One fault of the text. ``code`` is a key of ``FAULT_CODES``."""
 

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
+from waza_engine.frozen import frozen
 from waza_language_server.syntax.frames import Frame, line_start_of
 from waza_language_server.syntax.lines import dash_at, key_at
 from waza_language_server.syntax.nodes import Node
@@ -16,7 +17,7 @@ _BLANKS = re.compile(r"\s*+")
 _MARK = re.compile(r"""[\[\]{},:"']""")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class FlowPosition:
     """A place inside brackets, in the terms of ``Cursor``."""
 

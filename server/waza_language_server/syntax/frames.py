@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
+from waza_engine.frozen import frozen
 from waza_language_server.syntax.nodes import Node
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Frame:
     """A container. ``column`` is that of its keys or dashes.
 

@@ -11,11 +11,12 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import deque
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from operator import attrgetter
 from typing import Generic, Protocol, TypeVar, cast
 from weakref import WeakKeyDictionary, ref
 
+from waza_engine.frozen import frozen
 from waza_engine.steps import Steps
 from waza_language_server.syntax.nodes import Green, Node, Placed, refers_elsewhere
 from waza_language_server.text.common_ends import common_head, common_tail
@@ -28,7 +29,7 @@ _LISTS_COMPARED = 8
 _green: Callable[[Placed], Green] = attrgetter("green")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class ItemValues(Generic[Value]):
     """What was made of the items of a list: one value each, in order.
 
@@ -152,7 +153,7 @@ class _Lists(Generic[Known]):
         return None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class _Listed:
     """The items of a list, and the places of those with an alias: they depend on text elsewhere."""
 

@@ -10,10 +10,11 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import pairwise
 from operator import attrgetter
 
+from waza_engine.frozen import frozen
 from waza_engine.steps import Steps
 from waza_language_server.syntax.characters import has_refused
 from waza_language_server.syntax.nodes import Green, Placed
@@ -59,7 +60,7 @@ _green: Callable[[Placed], Green] = attrgetter("green")
 _offset: Callable[[Placed], int] = attrgetter("offset")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Layout:
     """The cuts of one text. ``stop`` is where its first document ends.
 
@@ -77,7 +78,7 @@ class Layout:
     """Whether an edit inside one piece concerns that piece alone."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Known:
     """Sections and list items that were read before, by their text."""
 
@@ -158,7 +159,7 @@ def update(old: Layout, body: str, known: Known) -> Steps[Layout | None]:
     return replace(old, body=body, stop=len(body), starts=old.starts[: index + 1] + moved, sections=sections)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class _Change:
     """Characters ``start:old_end`` of the old text became ``start:new_end`` of the new one."""
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
+
+from waza_engine.frozen import frozen
 
 _LINE = re.compile(r"([ \t]*)([^\r\n]*)(\r\n|\r|\n|\Z)")
 _KEY = re.compile(
@@ -17,7 +19,7 @@ _STRAY = re.compile(
 _DASH = re.compile(r"-(?=[ \t\r\n]|\Z)[ \t]*")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Line:
     """One line. ``content`` is the offset behind the indentation, ``end`` excludes the line break.
 

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from typing import Literal
 from weakref import WeakKeyDictionary
 
+from waza_engine.frozen import frozen
 from waza_engine.spec.reading.scalars import Json, resolve_scalar
-from waza_language_server.text.frozen import frozen
 from waza_language_server.text.span import Span
 
 Kind = Literal["mapping", "sequence", "scalar", "alias", "broken"]

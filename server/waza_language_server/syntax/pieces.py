@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
+from waza_engine.frozen import frozen
 from waza_engine.steps import Steps
 from waza_language_server.syntax.events import Notes, Part, Reading, read_in_steps, read_parts
 from waza_language_server.syntax.fault import SyntaxFault
@@ -39,7 +40,7 @@ _FIRST_ITEM = re.compile(r"(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\n))*+( *)-(?=[ \t\r\n
 _ITEM = re.compile(r"\n( *+)-(?=[ \t\r\n]|\Z)")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Piece:
     """A part of the text and what was read from it. Offsets count from its start.
 
@@ -57,7 +58,7 @@ class Piece:
     root: Placed | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Section:
     """A key at column 0 with its value.
 
@@ -122,7 +123,7 @@ def outcast_section(text: str) -> Steps[Section]:
     return Section(text, piece, piece.children, open=piece.open, faulty=((0, piece),))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Moved:
     """What an edit of one item leaves of a list: the items where they stand now, and ``Section.faulty``."""
 

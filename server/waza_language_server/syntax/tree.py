@@ -13,10 +13,11 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import deque
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from heapq import nsmallest
 from itertools import islice
 
+from waza_engine.frozen import frozen
 from waza_engine.spec.reading.yaml_faults import SECOND_DOCUMENT, sentence, unknown_anchor
 from waza_engine.steps import Steps, finished
 from waza_language_server.syntax import characters
@@ -35,7 +36,7 @@ MOST_FAULTS = 500
 _SECTIONS_PER_PAUSE = 1_000
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Tree:
     """What was read from a text.
 

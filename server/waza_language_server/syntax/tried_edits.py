@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import cast
 
+from waza_engine.frozen import frozen
 from waza_engine.spec.reading.scalars import Json
 from waza_engine.steps import Steps
 from waza_language_server.syntax.nodes import Green, Node
@@ -37,7 +37,7 @@ def checked(tree: Tree, edits: Edits, path: Path, change: Callable[[object], obj
     return edits if good else ()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class _Below:  # noqa: PLW1641 - it is compared only
     """What stands below the node that an edit changes: read only if the edit has not left it alone."""
 

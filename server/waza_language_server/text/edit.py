@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
+from waza_engine.frozen import frozen
 from waza_engine.steps import Steps, finished
 from waza_language_server.text.span import Span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Edit:
     """Replace the characters of ``span`` by ``text``."""
 
@@ -24,7 +25,7 @@ class Edit:
 Edits = tuple[Edit, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Fix:
     """One way to repair a problem, worded for a menu. ``preferred`` marks the only safe choice.
 
@@ -56,7 +57,7 @@ class Fix:
         return replace(self, offset=self.offset + by)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Related:
     """Another place that belongs to the problem. ``uri`` is None for the same document."""
 

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 from typing import Literal
 
+from waza_engine.frozen import frozen
 from waza_language_server.text.common_ends import common_head, common_tail
 from waza_language_server.text.span import Span
 
@@ -120,7 +120,7 @@ class LineIndex:
         return [*self._blocks[:first], *between, *self._blocks[last + 1 :]]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class _Block:
     """Whole lines: how many characters they have together, and where each starts from the first one on."""
 

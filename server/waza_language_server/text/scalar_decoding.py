@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from waza_engine.frozen import frozen
 from waza_language_server.text.span import Span
 
 _ESCAPES = {
@@ -165,7 +166,7 @@ def _block(source: str, span: Span, folded: bool, expected: str) -> Decoded:
     return _coarse(span, expected)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class _Row:
     """A line of a block scalar: ``end`` is where its break starts, ``next`` where the next line does."""
 

@@ -8,15 +8,16 @@ and both kinds of block text.
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from waza_engine.frozen import frozen
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.text.scalar_decoding import Decoded, decode
 from waza_language_server.text.scalar_writing import write_scalar
 from waza_language_server.text.span import Span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class ScalarMap:
     """One scalar of a document.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 
 from waza_engine.spec.reading.scalars import resolve_scalar
 from waza_language_server.syntax.events import read
@@ -11,8 +12,6 @@ from waza_language_server.syntax.nodes import Node
 from waza_language_server.text.scalar_decoding import decode
 from waza_language_server.text.span import Span
 
-_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff\ufffe\uffff]")
-_ESCAPED = re.compile('["\\\\\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff\ufffe\uffff]')
 _SHORT = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r", "\0": "\\0", "\x1b": "\\e"}
 _OTHER_READERS = re.compile(
     r"(?i:y|n|yes|no|on|off|true|false|null|~)\Z|[-+]?[\d_]+(?::[0-5]?\d)+(?:\.\d*)?\Z|0[0-7_]+\Z|\d{4}-\d\d?-\d\d?"
@@ -37,19 +36,19 @@ def plain_or_quoted(value: str, *, flow: bool = False, typed: bool = False) -> s
     plain = _plain(value, flow=flow, typed=typed)
     if plain is not None:
         return plain
-    if _CONTROL.search(value) or ("'" in value and '"' not in value and "\\" not in value):
+    if _control().search(value) or ("'" in value and '"' not in value and "\\" not in value):
         return double_quoted(value)
     return single_quoted(value) or double_quoted(value)
 
 
 def double_quoted(value: str) -> str:
     """Return a text in double quotes on one line; every text can be written so."""
-    return '"' + _ESCAPED.sub(_escape, value) + '"'
+    return '"' + _escaped().sub(_escape, value) + '"'
 
 
 def single_quoted(value: str) -> str | None:
     """Return a text in single quotes on one line; None when it holds characters that need an escape."""
-    return None if _CONTROL.search(value) else "'" + value.replace("'", "''") + "'"
+    return None if _control().search(value) else "'" + value.replace("'", "''") + "'"
 
 
 def _candidates(source: str, node: Node, value: str) -> Iterator[str | None]:
@@ -70,7 +69,7 @@ def _candidates(source: str, node: Node, value: str) -> Iterator[str | None]:
 
 
 def _plain(value: str, *, flow: bool, typed: bool) -> str | None:
-    if not value or _CONTROL.search(value):
+    if not value or _control().search(value):
         return None
     if not typed and (not isinstance(resolve_scalar(value), str) or _OTHER_READERS.match(value)):
         return None
@@ -94,7 +93,7 @@ def _block(source: str, node: Node, value: str, *, folded: bool) -> str | None:
     """Write a block scalar at the columns of the old one."""
     body = value.rstrip("\n")
     ends = len(value) - len(body)
-    if not body or _CONTROL.search(body.replace("\n", "").replace("\t", "")):
+    if not body or _control().search(body.replace("\n", "").replace("\t", "")):
         return None
     old = decode(source, node.span, node.style, node.value)
     indent = old.indent if old.indent > 0 else _column(source, node.span.start) + 2
@@ -158,3 +157,14 @@ def _column(source: str, offset: int) -> int:
     start = max(source.rfind("\n", 0, offset), source.rfind("\r", 0, offset)) + 1
     row = source[start:offset]
     return len(row) - len(row.lstrip(" "))
+
+
+# Compiled with the first value that is written: sets of so many characters take milliseconds.
+@cache
+def _control() -> re.Pattern[str]:
+    return re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff\ufffe\uffff]")
+
+
+@cache
+def _escaped() -> re.Pattern[str]:
+    return re.compile('["\\\\\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff\ufffe\uffff]')

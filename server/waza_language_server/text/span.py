@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from waza_language_server.text.frozen import frozen
+from waza_engine.frozen import frozen
 
 
 @frozen(order=True)

@@ -7,13 +7,13 @@ were made for: whoever hands them on can tell whether that is still the text, an
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+from waza_engine.frozen import frozen
 from waza_language_server.text.edit import Edit, Edits
 from waza_language_server.text.span import Span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class FilePlace:
     """A place in a file; ``text`` is what the file holds."""
 
@@ -22,7 +22,7 @@ class FilePlace:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class FileEdit:
     """The edits of one file, none of which overlap; ``text`` is what the file holds before them."""
 
@@ -31,7 +31,7 @@ class FileEdit:
     edits: Edits
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class FileCreation:
     """A new file, where none may be yet."""
 
@@ -39,7 +39,7 @@ class FileCreation:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class FileRename:
     """Another name, or another folder, for a file; nothing may have the new name yet."""
 
@@ -47,14 +47,14 @@ class FileRename:
     new_uri: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class FileDeletion:
     """A file that goes."""
 
     uri: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class WorkspaceEdit:
     """Edits, then new files, then renames: the edits of a file that is renamed name it as it was called.
 

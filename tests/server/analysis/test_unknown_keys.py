@@ -249,3 +249,17 @@ def test_an_unknown_key_of_the_project_file_costs_that_file_and_no_run() -> None
   ^^^^^^ error unknown-key: `defaults` has no key `colour`; nothing in this file has an effect then.
 """
     )
+
+
+def test_a_switch_is_not_taken_for_a_list_of_patterns() -> None:
+    text = graders(
+        "  - type: regex\n    name: a\n    config:\n      must_match: [x]\n      should_match: true\n"
+    )
+    (problem,) = (each for each in problems(text) if each.code == "unknown-key")
+    assert "must_match" not in problem.message
+    assert [fix.title for fix in problem.fixes] == [
+        "Turn `should_match` into a comment",
+        "Delete `should_match`",
+    ]
+    patterns = text.replace("should_match: true", "should_not_match: [x]")
+    assert "did you mean `must_not_match`?" in drawn(patterns)

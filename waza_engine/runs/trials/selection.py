@@ -59,7 +59,10 @@ def select(
             continue
         graders, found = build_graders(entries if implicit is None else [*entries, implicit], build)
         expected = _expected_names(source.task.expected)
-        graders = tuple(replace(built, notices=notices.of(built, grader_names)) for built in graders)
+        graders = tuple(
+            replace(built, notices=said) if (said := notices.of(built, grader_names)) else built
+            for built in graders
+        )
         found += [f"grader `{built.name}`: {notice}" for built in graders for notice in built.notices]
         warnings |= dict.fromkeys(f"{source.path}: {warning}" for warning in found)
         known |= dict.fromkeys([*(built.name for built in graders), *expected])

@@ -9,11 +9,11 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from waza_engine.files import Boundary, FileError
+from waza_engine.frozen import frozen
 from waza_engine.spec.reading.suite_files import SuiteFiles, Version
 from waza_engine.spec.reading.yaml_reader import MAX_BYTES
 
@@ -22,7 +22,7 @@ ValueT = TypeVar("ValueT")
 _KEPT_ROUNDS = 16
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class _Kept:
     """``version`` is None when it cannot be trusted: the text has to be looked at."""
 

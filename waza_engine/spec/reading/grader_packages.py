@@ -9,15 +9,14 @@ verified. The editor reads packages with it, too: YAML is read by whoever asks.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any, cast
 
 from waza_engine import files
+from waza_engine.frozen import frozen
 
 LOCK_NAME = "waza.lock"
 MANIFEST_NAME = "waza.registry.yaml"
@@ -35,7 +34,7 @@ class GraderPackageError(Exception):
     """A ``ref`` leads to no grader; the text is one sentence for the author of the suite."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class GraderReference:
     """The parts of a ``ref``. ``path`` and ``export`` are "" when it has none."""
 
@@ -128,6 +127,8 @@ def directory_digest(folder: Path) -> str:
     Each file counts with its path from the folder and its content, each ended by a NUL, in the order of the
     paths' bytes. Raises ``GraderPackageError`` for what cannot be read and for links.
     """
+    import hashlib
+
     digest = hashlib.sha256()
     try:
         for name, path in sorted(_files_below(folder)):

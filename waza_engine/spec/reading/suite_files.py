@@ -9,17 +9,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Self
 
 from waza_engine import files
+from waza_engine.frozen import frozen
 
 _COARSEST_NS = 2_000_000_000
 _NEVER = (-1, -1)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Version:
     """Equal for as long as a file is read as the same text: an open text, or the stamp of a file.
 
@@ -40,7 +41,7 @@ class Version:
         return self.text is not None or max(self.modified_ns, self.changed_ns) < now_ns - _COARSEST_NS
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class SuiteFiles:
     """The disk, with open texts laid over it (``overlaid``).
 

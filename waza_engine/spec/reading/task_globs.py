@@ -14,9 +14,10 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+
+from waza_engine.frozen import frozen
 
 _ESCAPES = os.sep == "/"
 _SPECIAL = re.compile(r"[*?\[\\]" if _ESCAPES else r"[*?\[]")
@@ -26,7 +27,7 @@ Listing = Callable[[Path], "Iterable[tuple[str, bool]] | None"]
 """Names in a directory with whether each is one; None when it cannot be read or does not exist."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class _Characters:
     """Ranges of characters, both ends included; negated, all the others but a slash."""
 

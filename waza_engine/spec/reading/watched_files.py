@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Self
 
 from waza_engine import files
+from waza_engine.frozen import frozen
 from waza_engine.spec.reading.suite_files import SuiteFiles, Version
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class WatchedFiles(SuiteFiles):
     """Files as others, that remember which of them were looked at and as what."""
 

@@ -10,10 +10,10 @@ one scalar resolver that the editor uses too, so nothing in a file can build any
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from waza_engine.files import Boundary, FileError
+from waza_engine.frozen import frozen
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.reading.scalars import Json
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
@@ -23,7 +23,7 @@ from waza_engine.spec.reading.yaml_values import value_of
 MAX_BYTES = 8 * 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class YamlFile:
     """The data of a file with its lines. ``second_document`` is the line where another document starts."""
 

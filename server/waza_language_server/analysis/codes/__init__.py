@@ -13,6 +13,7 @@ from types import MappingProxyType
 from waza_language_server.analysis.codes.assertions import ASSERTION_CODES
 from waza_language_server.analysis.codes.code import Code
 from waza_language_server.analysis.codes.sense import SENSE_CODES
+from waza_language_server.analysis.codes.skills import SKILL_CODES
 from waza_language_server.analysis.codes.structure import STRUCTURE_CODES
 from waza_language_server.analysis.codes.syntax import SYNTAX_CODES
 
@@ -21,6 +22,7 @@ GROUPS: Mapping[str, tuple[Code, ...]] = MappingProxyType(
         "The text of the file": SYNTAX_CODES,
         "Keys, values and graders": STRUCTURE_CODES,
         "What cannot be meant": SENSE_CODES,
+        "Skills": SKILL_CODES,
         "Assertions and patterns": ASSERTION_CODES,
     }
 )

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 
+from waza_engine.frozen import frozen
 from waza_language_server.analysis.problem import Severity
 from waza_language_server.schema.catalog import SchemaName
 
 _NO_FILES: Mapping[str, str] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Code:
     """One code: a title, the usual severity, why it matters, and an example that has the problem.
 

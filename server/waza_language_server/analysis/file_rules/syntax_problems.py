@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 
+from waza_engine.frozen import frozen
 from waza_engine.spec.reading.scalars import MAX_ALIASED_NODES
 from waza_engine.spec.reading.yaml_faults import MISSING_DASH, TOO_MANY_ALIASES, sentence
 from waza_language_server.analysis.file_rules.plain_text import blocks_meant
@@ -40,7 +41,7 @@ _LONGEST = 30_000
 """Characters; in a longer text every fault is said as it is."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class _Slip:
     """A mistake that may be behind several faults, and the single edit that repairs it."""
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from waza_engine.frozen import frozen
 from waza_language_server.schema.catalog import Catalog, SchemaName
 from waza_language_server.schema.locate import shape_at
 from waza_language_server.schema.shape import SchemaRoot, Shape
@@ -16,7 +16,7 @@ from waza_language_server.text.span import Span
 MERGE = "<<"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Subject:
     """A whole document without its grader entries, or one grader entry.
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
 
+from waza_engine.frozen import frozen
 from waza_engine.spec.reading.scalars import resolve_scalar
 from waza_engine.steps import Steps
 from waza_language_server.analysis.problem import Problem
@@ -16,7 +16,7 @@ from waza_language_server.analysis.schema_rules.subject import Subject
 from waza_language_server.analysis.schema_rules.wrong_values import as_block, as_list, only_text
 from waza_language_server.schema.locate import grader_type
 from waza_language_server.schema.shape import Shape
-from waza_language_server.spelling import alike_in_words, listed, slips_of
+from waza_language_server.spelling import alike_in_words, listed, slip_of, slips_of
 from waza_language_server.syntax.edits import comment_out_entry, delete_entry, move_entry_into, move_entry_up
 from waza_language_server.syntax.nodes import Entry, Node
 from waza_language_server.text.edit import Edit, Edits, Fix
@@ -25,7 +25,7 @@ _EVERYWHERE = frozenset({"name", "id", "description", "type", "tags", "value", "
 """Keys that mean something else at every level: nobody writes them at the wrong one by mistake."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class UnknownKey:
     """An unknown key of ``mapping`` and where it should stand: at the path ``meant`` from ``home``.
 
@@ -86,7 +86,7 @@ def unknown_key(subject: Subject, mapping: Node, shape: Shape, entry: Entry) -> 
     if (pattern := one_pattern(shape, entry)) is not None:
         return _alternatives(subject, mapping, shape, entry, pattern)
     known = shape.misspellings.get(key)
-    if known is not None:
+    if known is not None and _may_be_meant(shape, known, entry):
         return _misspelt(subject, mapping, shape, entry, known, safe=key not in shape.uncertain)
     below = _level_below(subject, mapping, shape, entry)
     if below is not None:
@@ -278,6 +278,12 @@ def _unwrapped(subject: Subject, mapping: Node, shape: Shape, entry: Entry, held
 
 def _advised(shape: Shape) -> Iterator[str]:
     return (advice.key for advice in shape.recommended)
+
+
+def _may_be_meant(shape: Shape, key: str, entry: Entry) -> bool:
+    """Whether another name of a key is meant: by what it is called, and by what its value is."""
+    known = shape.properties.get(key)
+    return known is None or bool(slip_of(entry.key.value, [key])) or _may_hold(known.shape, entry.value)
 
 
 def _may_hold(shape: Shape, value: Node) -> bool:

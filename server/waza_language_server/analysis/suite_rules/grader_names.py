@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from waza_engine.frozen import frozen
 from waza_language_server.analysis.file_rules.grader_names import name_node, name_of, renaming, rewritten
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import Found, SuiteView
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from waza_language_server.syntax.nodes import Node
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class _Elsewhere:
     """Where a grader of another file is named."""
 

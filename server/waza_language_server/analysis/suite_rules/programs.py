@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-
 from waza_engine.files import shown
 from waza_engine.spec.program_files import MODULE_RUNTIMES, MODULE_SUFFIXES, is_path
 from waza_language_server.analysis.problem import Problem
@@ -26,6 +24,8 @@ def missing_programs(view: SuiteView) -> Found:
 
     def is_there(program: str) -> bool:
         if program not in known:
+            import shutil
+
             known[program] = shutil.which(program) is not None
         return known[program]
 

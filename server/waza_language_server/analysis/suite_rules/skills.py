@@ -15,11 +15,10 @@ from waza_engine.spec.executors import EXECUTORS
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import Found, SuiteView
 from waza_language_server.analysis.suite_rules.named_files import hooks_may_make
-from waza_language_server.project.claim import CONFIG_NAMES
+from waza_language_server.project.claim import CONFIG_NAMES, SKILL_NAME
 from waza_language_server.project.places import bases_of_run, found_at
 from waza_language_server.project.skills import skill_name
 from waza_language_server.project.suite_file import word
-from waza_language_server.project.suite_files import SKILL_NAME
 from waza_language_server.project.suites import folders_above
 from waza_language_server.project.uris import path_of
 from waza_language_server.spelling import nearest, slip_of

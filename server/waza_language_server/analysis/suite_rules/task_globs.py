@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from waza_engine.files import shown
+from waza_engine.frozen import frozen
 from waza_engine.spec.reading.task_globs import is_literal, split_pattern
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import SuiteView
@@ -44,7 +44,7 @@ _MOST_LOOKED_AT = 200
 _TASK_FOLDERS = ("tasks", "evals", "cases", "scenarios", "tests", ".")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class _Glob:
     node: Node
     files: Fact[tuple[Path, ...]]

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import Found, SuiteView
-from waza_language_server.project.strengths import Strength
 from waza_language_server.project.suite_file import GraderEntry, SuiteFile, rule_at, task_id
 from waza_language_server.project.uris import path_of
 from waza_language_server.text.edit import Related
+
+if TYPE_CHECKING:
+    from waza_language_server.project.strengths import Strength
 
 
 def weak_graders(view: SuiteView) -> Found:
     """Yield the name of each weak grader, and each check that decides nothing; nothing unless measured."""
     document, project = view.document, view.workspace.project
-    path, strengths = path_of(document.uri), project.scores.strengths
-    if path is None or strengths.empty:
+    path = path_of(document.uri)
+    if path is None or not project.asked_for_scores or project.scores.strengths.empty:
         return
+    strengths = project.scores.strengths
     suites = [suite.path for suite in project.suites_of(path)]
     if not strengths.has_any(suites):
         return

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from waza_engine.markdown import code
 from waza_engine.spec.reading.task_globs import GlobError, is_literal, segment_matcher, split_pattern
-from waza_language_server.embedded.glob.tokens import glob_tokens
 from waza_language_server.embedded.language import (
     NOWHERE,
     Checked,
@@ -58,4 +57,6 @@ class Globs:
 
     def tokens(self, value: str) -> Iterator[Token]:
         """Yield what is to be coloured."""
+        from waza_language_server.embedded.glob.tokens import glob_tokens
+
         return glob_tokens(value)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from waza_language_server.embedded.brackets import open_call
 from waza_language_server.embedded.javascript.findings import assertion_findings, declared_in
 from waza_language_server.embedded.javascript.inference import type_before
 from waza_language_server.embedded.javascript.members import CONTEXT, Member, globals_, members_of
-from waza_language_server.embedded.javascript.source import CLOSERS, KEYWORDS, Piece, Source, read
+from waza_language_server.embedded.javascript.source import KEYWORDS, Piece, Source, read
 from waza_language_server.embedded.javascript.tokens import assertion_tokens
 from waza_language_server.embedded.language import (
     NOWHERE,
@@ -62,20 +63,14 @@ class JavaScriptAssertions:
     def signature(self, value: str, offset: int) -> Signature | None:
         """Return how the function is called whose arguments stand at an offset."""
         code = read(value[:offset]).code
-        depth, commas = 0, 0
-        for index in range(len(code) - 1, 0, -1):
-            text = code[index].text if code[index].kind == "mark" else ""
-            if text in CLOSERS.values():
-                depth += 1
-            elif text in CLOSERS and depth:
-                depth -= 1
-            elif text == "(" and code[index - 1].kind == "name" and code[index - 1].text not in KEYWORDS:
-                return _signature(code, index - 1, commas)
-            elif text in CLOSERS:
-                commas = 0
-            elif text == "," and not depth:
-                commas += 1
-        return None
+        found = open_call(
+            [piece.text if piece.kind == "mark" else "" for piece in code],
+            lambda index: code[index].kind == "name" and code[index].text not in KEYWORDS,
+        )
+        if found is None:
+            return None
+        opened, commas = found
+        return _signature(code, opened - 1, commas)
 
     def tokens(self, value: str) -> Iterator[Token]:
         """Yield what is to be coloured."""

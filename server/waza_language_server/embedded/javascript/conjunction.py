@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from waza_language_server.embedded.javascript.source import CLOSERS, KEYWORDS, Piece, read
+from waza_language_server.embedded.brackets import CLOSERS
+from waza_language_server.embedded.javascript.source import KEYWORDS, Piece, read
 
 _LOOSER = frozenset({"||", "??", "?", ":", ",", ";", "=>", "..."})
 """Marks that bind less than ``&&``: beside one of them it has other sides than it seems."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from waza_language_server.embedded.brackets import CLOSERS
 from waza_language_server.embedded.javascript.members import CONTEXT, globals_, item_of, members_of
-from waza_language_server.embedded.javascript.source import CLOSERS, Piece
+from waza_language_server.embedded.javascript.source import Piece
 
 _DOTS = frozenset({".", "?."})
 _LITERALS = {"text": "string", "template": "string", "number": "number", "pattern": "pattern"}

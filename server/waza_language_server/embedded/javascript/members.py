@@ -6,14 +6,14 @@ Names, parameters and meanings are those of ECMA-262; the names of the context a
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
 
 from waza_engine.assertions.names import ARGUMENT_FIELDS, CONTEXT_NAMES, EVENT_FIELDS, TOOL_CALL_FIELDS
+from waza_engine.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Member:
     """A property; ``parameters`` is None when it is not called, ``returns`` "" when that is unknown."""
 

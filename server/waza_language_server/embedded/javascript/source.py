@@ -7,12 +7,13 @@ follows (``doubtful``).
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
+from waza_engine.frozen import frozen
+from waza_language_server.embedded.brackets import CLOSERS
+
 PieceKind = Literal["name", "number", "text", "template", "pattern", "comment", "mark"]
-CLOSERS = {"(": ")", "[": "]", "{": "}"}
 _WORDS = """
 async await break case catch class const continue debugger default delete do else export extends false
 finally for function if import in instanceof let new null of return static super switch this throw true
@@ -36,7 +37,7 @@ _PATTERN = re.compile(r"/(?![*/])(?:[^\\/\[\n\r]|\\[^\n\r]|\[(?:[^\]\\\n\r]|\\[^
 _TEMPLATE = re.compile(r"(?:[^`\\$]|\\.|\$(?!\{))*", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Piece:
     """A word, a text, a mark; ``kind`` "template" is a piece of text between back quotes."""
 
@@ -46,7 +47,7 @@ class Piece:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Fault:
     """What no JavaScript can be, and why, as the end of a sentence."""
 
@@ -55,7 +56,7 @@ class Fault:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Source:
     """A text in pieces, in order; ``open_text`` is where the text begins that has no end, -1 without one."""
 

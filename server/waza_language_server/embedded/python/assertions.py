@@ -1,16 +1,12 @@
-"""Assertions in Python as an editor knows them: what is wrong, what can be written, what it means."""
+"""Assertions in Python as an editor knows them: what is wrong, what can be written, what it means.
+
+What only answers requests is loaded with the first of them.
+"""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 
-from waza_engine.assertions.names import (
-    CONTEXT_NAMES,
-    DOCS,
-    FUNCTION_NAMES,
-    is_refused_attribute,
-)
 from waza_language_server.embedded.language import (
     NOWHERE,
     Checked,
@@ -21,32 +17,6 @@ from waza_language_server.embedded.language import (
     Word,
 )
 from waza_language_server.embedded.python.findings import KNOWN_NAMES, assertion_findings
-from waza_language_server.embedded.python.inference import bound_types, start_of_primary, type_of
-from waza_language_server.embedded.python.members import (
-    CONTEXT_TYPES,
-    DICT,
-    EVENT,
-    FUNCTIONS,
-    RE,
-    TEXT,
-    TOOL_CALL,
-    ValueType,
-    members_of,
-)
-from waza_language_server.embedded.python.python_source import PythonFault, first_tokens, parse_python
-from waza_language_server.embedded.python.python_source import Token as Written
-from waza_language_server.embedded.python.scopes import resolve_names
-from waza_language_server.embedded.python.tokens import assertion_tokens
-
-_NAME = re.compile(r"[^\W\d]\w*")
-LONGEST_SCOPED = 1_000
-"""Characters; in a longer assertion all names are offered, whatever scope the cursor is in."""
-_CLOSERS = {"(": ")", "[": "]", "{": "}"}
-_CALLS_WITH_TEXT = frozenset(
-    {"startswith", "endswith", "count", "find", "index", "removeprefix", "removesuffix", "join"}
-)
-_RE_CALLS = {name: f"{name}(r'', output)" for name in ("search", "match", "findall", "fullmatch")}
-_SHAPES: Mapping[str, ValueType] = {"tool_calls": TOOL_CALL, "transcript": EVENT, "errors": EVENT}
 
 
 class PythonAssertions:
@@ -59,245 +29,24 @@ class PythonAssertions:
 
     def complete(self, value: str, offset: int, around: Surroundings = NOWHERE) -> Iterator[Word]:
         """Yield keys behind a bracket, attributes behind a dot, else the names that exist there."""
-        before = value[:offset]
-        quote = _open_quote(before)
-        if quote is not None:
-            yield from _keys(value, before, quote)
-            return
-        written = first_tokens(before)
-        # What is being typed, and what stands before it.
-        typed = written[-1] if written and written[-1].end == offset and _is_name(written[-1]) else None
-        length = offset - typed.start if typed is not None else 0
-        ahead = written[:-1] if typed is not None else written
-        if ahead and ahead[-1].text == ".":
-            yield from _attributes(value, before, ahead[:-1], length)
-        elif typed is not None or not (written and _is_name(written[-1]) and written[-1].end == offset):
-            yield from _names(value, offset, length, around.names)
+        from waza_language_server.embedded.python.at_cursor import words
+
+        return words(value, offset, around)
 
     def hover(self, value: str, offset: int, around: Surroundings = NOWHERE) -> Explanation | None:
         """Explain the name or the key at an offset."""
-        for match in _NAME.finditer(value):
-            if not match.start() <= offset <= match.end():
-                continue
-            text = _explained(value, match.start(), match[0], around)
-            return Explanation(*match.span(), text) if text else None
-        return None
+        from waza_language_server.embedded.python.at_cursor import explanation
+
+        return explanation(value, offset, around)
 
     def signature(self, value: str, offset: int) -> Signature | None:
         """Return how the function is called whose arguments stand at an offset."""
-        before = value[:offset]
-        quote = _open_quote(before)
-        written = first_tokens(before, quote)
-        depth, commas = 0, 0
-        for index in range(len(written) - 1, 0, -1):
-            text = written[index].text
-            if text in _CLOSERS.values():
-                depth += 1
-            elif text in _CLOSERS and depth:
-                depth -= 1
-            elif text == "(" and _is_name(written[index - 1]):
-                return _signature(value, before, written[:index], commas)
-            elif text in _CLOSERS:
-                # Commas of a list or a group do not count for the call around it.
-                commas = 0
-            elif text == "," and not depth:
-                commas += 1
-        return None
+        from waza_language_server.embedded.python.at_cursor import signature
+
+        return signature(value, offset)
 
     def tokens(self, value: str) -> Iterator[Token]:
         """Yield what is to be coloured."""
+        from waza_language_server.embedded.python.tokens import assertion_tokens
+
         return assertion_tokens(value)
-
-
-def _names(value: str, offset: int, typed: int, bound: frozenset[str]) -> Iterator[Word]:
-    end = offset
-    while end < len(value) and (value[end].isalnum() or value[end] == "_"):
-        end += 1
-    local = bound_types(value, first_tokens(value))
-    scoped = len(value) <= LONGEST_SCOPED and re.search(r"\b(?:for|lambda)\b", value) is not None
-    known = KNOWN_NAMES | bound
-
-    def exists(name: str) -> bool:
-        return not scoped or _exists(value[: offset - typed] + name, value[end:], name, offset - typed, known)
-
-    for name, kind in local.items():
-        if name not in CONTEXT_NAMES and exists(name):
-            yield Word(name, "variable", kind.name, _described(kind), typed)
-    for name, documentation in CONTEXT_NAMES.items():
-        if exists(name):
-            yield Word(name, "variable", CONTEXT_TYPES[name].name, documentation, typed)
-    for name, documentation in FUNCTION_NAMES.items():
-        if exists(name):
-            detail = FUNCTIONS[name][0] if name in FUNCTIONS else "module"
-            yield Word(name, "function", detail, documentation, typed)
-    for name in sorted(bound - set(local)):
-        if exists(name):
-            yield Word(name, "variable", "", "Bound by an assertion before this one.", typed)
-
-
-def _exists(head: str, tail: str, name: str, at: int, known: frozenset[str]) -> bool:
-    """Whether a name, written at an offset, is found when the assertion runs; so, when nobody can tell."""
-    source = parse_python(head + tail)
-    if isinstance(source, PythonFault):
-        opened = [_CLOSERS[text] for text in _open_brackets(first_tokens(head))]
-        source = parse_python(head + "".join(reversed(opened)))
-    if isinstance(source, PythonFault):
-        return True
-    try:
-        failing = resolve_names(source.expression, known).failing
-    except RecursionError:
-        return True
-    return not any(use.node.id == name and source.start(use.node) == at for use in failing)
-
-
-def _open_brackets(written: Sequence[Written]) -> list[str]:
-    opened: list[str] = []
-    for token in written:
-        if token.text in _CLOSERS:
-            opened.append(token.text)
-        elif opened and token.text == _CLOSERS[opened[-1]]:
-            opened.pop()
-    return opened
-
-
-def _attributes(value: str, before: str, ahead: Sequence[Written], typed: int) -> Iterator[Word]:
-    """Yield the attributes of what stands in front of a dot; of what is unknown those of a text."""
-    owner = _type_before(value, before, ahead)
-    if owner is None and not ahead:
-        return
-    for name, member in members_of(owner or TEXT).items():
-        text = name
-        if owner is RE:
-            text = _RE_CALLS.get(name, f"{name}()" if member.signature else name)
-        elif member.signature:
-            text = f"{name}('')" if name in _CALLS_WITH_TEXT else f"{name}()"
-        returns = f" → {member.returns.name}" if member.returns is not None else ""
-        yield Word(text, "function", f"{member.signature}{returns}", member.documentation, typed)
-
-
-def _type_before(value: str, before: str, ahead: Sequence[Written]) -> ValueType | None:
-    start = start_of_primary(ahead, len(ahead) - 1) if ahead else None
-    if start is None:
-        return None
-    return type_of(before[ahead[start].start : ahead[-1].end], bound_types(value, first_tokens(value)))
-
-
-def _keys(value: str, before: str, quote: int) -> Iterator[Word]:
-    """Yield the keys of the dict whose bracket, or ``.get(``, stands in front of an open quote."""
-    typed = before[quote + 1 :]
-    if not (typed.isidentifier() or not typed):
-        return
-    written = first_tokens(before, quote)
-    texts = [token.text for token in written[-3:]]
-    if texts[-1:] == ["["]:
-        ahead = written[:-1]
-    elif texts == [".", "get", "("]:
-        ahead = written[:-3]
-    else:
-        return
-    if not ahead or not (_is_name(ahead[-1]) or ahead[-1].text in {")", "]"}):
-        return
-    owner = _type_before(value, before, ahead) or _guessed(before)
-    for name, documentation in owner.fields.items():
-        kind = owner.field_types.get(name)
-        yield Word(name, "field", kind.name if kind is not None else "", documentation, len(typed))
-
-
-def _guessed(before: str) -> ValueType:
-    """Return what a value most likely is: an item of the list that was named last."""
-    found = max(_SHAPES, key=before.rfind)
-    return _SHAPES[found] if found in before else TOOL_CALL
-
-
-def _explained(value: str, start: int, name: str, around: Surroundings) -> str | None:
-    before = value[:start]
-    quote = _open_quote(before)
-    if quote is not None:
-        return _explained_key(value, before, quote, name) if quote == start - 1 else None
-    ahead = first_tokens(before)
-    if ahead and ahead[-1].text == ".":
-        return _explained_attribute(_type_before(value, before, ahead[:-1]), name)
-    bound = bound_types(value, first_tokens(value))
-    if name in bound:
-        return f"**{name}**: {_described(bound[name])}"
-    if name in FUNCTIONS:
-        return f"**{name}** {DOCS[name]}\n\n{_call_of(*FUNCTIONS[name])}"
-    if name in DOCS:
-        kind = CONTEXT_TYPES.get(name)
-        return f"**{name}** {DOCS[name]}" + (f"\n\n`{name}: {kind.name}`" if kind is not None else "")
-    if name in around.names:
-        return f"**{name}** is bound by an assertion before this one."
-    return None
-
-
-def _explained_key(value: str, before: str, quote: int, name: str) -> str | None:
-    found = next((word for word in _keys(value, before[: quote + 1], quote) if word.text == name), None)
-    return f"**{name}** {found.documentation}" if found is not None else None
-
-
-def _explained_attribute(owner: ValueType | None, name: str) -> str | None:
-    if is_refused_attribute(name):
-        return f"**{name}** is refused in assertions."
-    member = members_of(owner).get(name) if owner is not None else None
-    if owner is None or member is None:
-        return None
-    documentation = f"\n\n{member.documentation}" if member.documentation else ""
-    return f"**{name}** of a value of type `{owner.name}`{documentation}" + (
-        f"\n\n{_call_of(member.signature, member.returns)}" if member.signature else ""
-    )
-
-
-def _call_of(signature: str, returns: ValueType | None) -> str:
-    return f"`{signature}`" + (f" → {returns.name}" if returns is not None else "")
-
-
-def _described(kind: ValueType) -> str:
-    if not kind.fields:
-        return f"a value of type `{kind.name}`."
-    keys = ", ".join(f"`{name}`" for name in kind.fields)
-    return f"a {kind.name}, a dict with {keys}." if kind is not DICT else "a dict."
-
-
-def _signature(value: str, before: str, written: Sequence[Written], active: int) -> Signature | None:
-    """Return how the function is called that a list of tokens ends with."""
-    name, ahead = written[-1].text, written[:-1]
-    documentation = ""
-    if ahead and ahead[-1].text == ".":
-        owner = _type_before(value, before, ahead[:-1])
-        member = members_of(owner).get(name) if owner is not None else None
-        label = member.signature if member is not None else ""
-        documentation = member.documentation if member is not None else ""
-        returns = member.returns if member is not None else None
-    else:
-        label, returns = FUNCTIONS.get(name, ("", None))
-        documentation = FUNCTION_NAMES.get(name, "")
-    if not label:
-        return None
-    inside = label.partition("(")[2].removesuffix(")")
-    parameters = tuple(part for part in re.split(r", (?![^(]*\))", inside) if part not in {"", "/", "*"})
-    label = f"{label} → {returns.name}" if returns is not None else label
-    return Signature(label, parameters, documentation, min(active, max(len(parameters) - 1, 0)))
-
-
-def _is_name(token: Written) -> bool:
-    return token.text.isidentifier()
-
-
-def _open_quote(before: str) -> int | None:
-    """Return where the text literal begins that is still open at the end, None outside of all."""
-    opened, quote, index = 0, "", 0
-    while index < len(before):
-        character = before[index]
-        if quote:
-            if character == "\\":
-                index += 1
-            elif before.startswith(quote, index):
-                index += len(quote) - 1
-                quote = ""
-        elif character in "\"'":
-            opened, quote = index, character * 3 if before.startswith(character * 3, index) else character
-            index += len(quote) - 1
-        elif character == "#":
-            index = (before.find("\n", index) + 1 or len(before) + 1) - 1
-        index += 1
-    return opened if quote else None

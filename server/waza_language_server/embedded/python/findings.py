@@ -6,13 +6,13 @@ A finding makes the assertion fail, or pass, whatever the agent does. Offsets co
 from __future__ import annotations
 
 import builtins
-import difflib
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from keyword import iskeyword
 
 from waza_engine.assertions.names import ALL_NAMES, CONTEXT_NAMES, FUNCTION_NAMES
+from waza_language_server.embedded.brackets import CLOSERS
 from waza_language_server.embedded.language import Finding, Rewrite
 from waza_language_server.embedded.python import statements
 from waza_language_server.embedded.python.javascript import LITERALS, as_python, javascript_marks
@@ -36,7 +36,6 @@ _SCOPE_TITLES = {
     "DictComp": "dict comprehension",
     "Lambda": "lambda",
 }
-_CLOSERS = {"(": ")", "[": "]", "{": "}"}
 _COMPARISONS = frozenset({"==", "!=", "<", ">", "<=", ">=", "in", "is", "not", "and", "or"})
 
 
@@ -177,6 +176,8 @@ def _unknown_name(source: PythonSource, name: str, start: int, end: int, known: 
     if name in sys.stdlib_module_names:
         message = f"`{name}` does not exist in assertions: of all modules only `re` is there."
         return Finding("assertion-unknown-name", start, end, message)
+    import difflib
+
     close = difflib.get_close_matches(name.lower(), sorted(known | {"None"}), n=1, cutoff=0.7)
     if name.lower() == "none":
         close = ["None"]
@@ -246,9 +247,9 @@ def _closed(text: str) -> str | None:
     tokens = tokens_of(text.rstrip())
     opened: list[int] = []
     for index, token in enumerate(tokens):
-        if token.text in _CLOSERS:
+        if token.text in CLOSERS:
             opened.append(index)
-        elif opened and token.text == _CLOSERS[tokens[opened[-1]].text]:
+        elif opened and token.text == CLOSERS[tokens[opened[-1]].text]:
             opened.pop()
     if len(opened) != 1:
         return None
@@ -262,7 +263,7 @@ def _closed(text: str) -> str | None:
     ):
         compared = [token.start for token in tokens[at:] if token.text in _COMPARISONS]
         end = len(text[: compared[0]].rstrip()) if compared else end
-    return text[:end] + _CLOSERS[tokens[at].text] + text[end:]
+    return text[:end] + CLOSERS[tokens[at].text] + text[end:]
 
 
 def _working(text: str, known: frozenset[str]) -> str | None:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import ast
 import re
-from dataclasses import dataclass
 
+from waza_engine.frozen import frozen
 from waza_language_server.embedded.python.python_source import PythonSource, parse_python
 
 LITERALS = {"true": "True", "false": "False", "null": "None", "undefined": "None"}
@@ -60,7 +60,7 @@ _LOOSE = ast.Expression | ast.BoolOp | ast.comprehension
 _TIGHT = ast.Name | ast.Constant | ast.Call | ast.Attribute | ast.Subscript | ast.List | ast.Tuple
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class JavaScriptMark:
     """A piece of JavaScript: its place and what Python writes instead."""
 

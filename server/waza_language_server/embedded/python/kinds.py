@@ -8,11 +8,12 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 
+from waza_engine.frozen import frozen
 
-@dataclass(frozen=True, slots=True)
+
+@frozen()
 class Kind:
     """A kind of value: what a person calls it, the class that has its attributes, the kind of its items."""
 

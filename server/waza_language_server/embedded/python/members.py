@@ -20,6 +20,7 @@ from waza_engine.assertions.names import (
     TOOL_CALL_FIELDS,
     is_refused_attribute,
 )
+from waza_engine.frozen import frozen
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,7 @@ class ValueType:
     field_types: Mapping[str, ValueType] = field(default_factory=lambda: MappingProxyType({}))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Member:
     """An attribute. ``signature`` is "" when it is not called; ``returns`` is None when that is unknown."""
 

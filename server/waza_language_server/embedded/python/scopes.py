@@ -15,6 +15,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
+from waza_engine.frozen import frozen
+
 Comprehension = ast.GeneratorExp | ast.ListComp | ast.SetComp | ast.DictComp
 ScopeNode = Comprehension | ast.Lambda
 
@@ -22,7 +24,7 @@ EVERYWHERE = frozenset({"__builtins__"})
 """The one name that the empty globals hold."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class NameUse:
     """A name that will not be found.
 
@@ -42,7 +44,7 @@ class NameUse:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Resolution:
     """The names that fail, and the names that later assertions of the grader see as well."""
 

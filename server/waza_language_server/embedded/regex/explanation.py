@@ -11,9 +11,10 @@ import re
 import unicodedata
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, cast
 
+from waza_engine.frozen import frozen
 from waza_engine.markdown import code
 from waza_engine.spec.pattern_syntax import DEEPEST_NESTING, PatternSyntaxError, dialect_of
 
@@ -132,7 +133,7 @@ def _least_width(operation: Any, argument: Any) -> int:
     return 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class _Words:
     """The words for the parts of a pattern, as lines of a list; ``names`` are those of its groups."""
 

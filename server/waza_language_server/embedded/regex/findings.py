@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
+from waza_engine.frozen import frozen
 from waza_engine.spec.pattern_syntax import PatternSyntaxError, dialect_of
 from waza_language_server.embedded.language import Finding, Rewrite
 from waza_language_server.embedded.regex.slowness import is_catastrophic
@@ -32,7 +32,7 @@ _KEPT_CHARACTERS = 1_000
 _CLASSES = re.compile(r"\\.|\[(?:\\.|[^\]\\])*+\]?", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class PatternFault:
     """What is wrong with a pattern and between which of its characters; equal offsets mean anywhere."""
 

@@ -13,9 +13,7 @@ from waza_language_server.embedded.language import (
     Token,
     Word,
 )
-from waza_language_server.embedded.regex.explanation import explained
 from waza_language_server.embedded.regex.findings import pattern_findings
-from waza_language_server.embedded.regex.tokens import pattern_tokens
 
 
 class Patterns:
@@ -31,6 +29,8 @@ class Patterns:
 
     def hover(self, value: str, offset: int, around: Surroundings = NOWHERE) -> Explanation | None:
         """Explain the whole pattern, whichever part of it is pointed at."""
+        from waza_language_server.embedded.regex.explanation import explained
+
         text = explained(value)
         return Explanation(0, len(value), text) if text is not None else None
 
@@ -40,4 +40,6 @@ class Patterns:
 
     def tokens(self, value: str) -> Iterator[Token]:
         """Yield what is to be coloured."""
+        from waza_language_server.embedded.regex.tokens import pattern_tokens
+
         return pattern_tokens(value)

@@ -5,7 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from waza_engine.steps import in_steps
-from waza_language_server.features.code_lens import CodeLens, code_lenses_in_steps
+from waza_language_server.features.code_lens import (
+    CodeLens,
+    code_lenses_in_steps,
+    nothing_affected,
+    nothing_expected,
+)
 from waza_language_server.features.new_suite import NEW_SUITE, suite_offers
 from waza_language_server.protocol.convert import Converter
 from waza_language_server.text.span import Span
@@ -14,6 +19,7 @@ if TYPE_CHECKING:
     from lsprotocol import types
 
     from waza_engine.steps import Steps
+    from waza_language_server.features.code_lens import Affected, Expected
     from waza_language_server.project.document import Document
     from waza_language_server.project.skill_file import SkillFile
     from waza_language_server.protocol.server import WazaServer
@@ -24,25 +30,27 @@ _MOST_LENSES = 3
 
 def code_lens(ls: WazaServer, params: types.CodeLensParams) -> Answer[list[types.CodeLens]]:
     """Return the lenses of a document."""
+    shown = ls.options.lens
 
     def find(document: Document) -> Steps[list[types.CodeLens]]:
         running = {run.target for run in ls.active_runs}
         convert = Converter(document, ls.session.encoding, ls.abilities)
         if not document.text.strip():
+            if "newSuite" not in shown:
+                return []
             offers = suite_offers(document, ls.session.workspace)[:_MOST_LENSES]
             top = Span(0, 0)
-            return [
-                convert.code_lens(CodeLens(top, offer.title, NEW_SUITE, offer.argument)) for offer in offers
-            ]
+            lenses = [CodeLens(top, offer.title, NEW_SUITE, offer.argument, "newSuite") for offer in offers]
+            return list(map(convert.code_lens, lenses))
         lenses = yield from code_lenses_in_steps(
             document,
             ls.session.workspace,
             running,
             ls.options.run_with_command,
-            ls.estimates.of,
-            ls.affected.of,
+            _expected(ls),
+            _affected(ls),
         )
-        return (yield from in_steps(map(convert.code_lens, lenses)))
+        return (yield from in_steps(convert.code_lens(lens) for lens in lenses if lens.kind in shown))
 
     def find_of_skill(skill: SkillFile) -> Steps[list[types.CodeLens]]:
         from waza_language_server.features.skill_suites import skill_lenses_in_steps
@@ -55,13 +63,24 @@ def code_lens(ls: WazaServer, params: types.CodeLensParams) -> Answer[list[types
             ls.session.workspace,
             running,
             ls.options.run_with_command,
-            ls.estimates.of,
-            ls.affected.of,
+            _expected(ls),
+            _affected(ls),
         )
-        return [Converter(skill, ls.session.encoding, ls.abilities).code_lens(lens) for lens in lenses]
+        convert = Converter(skill, ls.session.encoding, ls.abilities)
+        return [convert.code_lens(lens) for lens in lenses if lens.kind in shown]
 
+    if not shown.enabled:
+        return []
     uri = params.text_document.uri
     skill = ls.session.skill(uri)
     if skill is not None:
         return ls.diagnostics.answer_with(uri, find_of_skill(skill))
     return ls.diagnostics.answer(uri, find)
+
+
+def _expected(ls: WazaServer) -> Expected:
+    return ls.estimates.of if "cost" in ls.options.lens else nothing_expected
+
+
+def _affected(ls: WazaServer) -> Affected:
+    return ls.affected.of if "affected" in ls.options.lens else nothing_affected

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from waza_language_server.analysis.directives import known_severities
-from waza_language_server.protocol.client_options import known_live
+from waza_language_server.protocol.client_options import Shown, known_live
 from waza_language_server.protocol.handlers.grader_types import forget_types, look_again
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ def did_change(ls: WazaServer, params: types.DidChangeConfigurationParams) -> No
     _take_severities(ls, cast("dict[str, Any]", section).get("diagnostics"))
     _take_live(ls, cast("dict[str, Any]", section).get("live"))
     _take_run_options(ls, cast("dict[str, Any]", section).get("run"))
+    _take_shown(ls, cast("dict[str, Any]", section))
     interpreter: Any = cast("dict[str, Any]", section).get("interpreter")
     if isinstance(interpreter, str) and interpreter and ls.trusted:
         ls.options = replace(ls.options, interpreter=interpreter)
@@ -50,6 +51,18 @@ def _take_run_options(ls: WazaServer, section: object) -> None:
     ls.forget_estimates()
     if ls.abilities.refreshes_code_lenses:
         ls.workspace_code_lens_refresh(None)
+
+
+def _take_shown(ls: WazaServer, section: dict[str, Any]) -> None:
+    before = ls.options
+    if isinstance(section.get("lens"), dict):
+        ls.options = replace(ls.options, lens=Shown.of(section["lens"]))
+    if isinstance(section.get("hints"), dict):
+        ls.options = replace(ls.options, hints=Shown.of(section["hints"]))
+    if ls.options.lens != before.lens and ls.abilities.refreshes_code_lenses:
+        ls.workspace_code_lens_refresh(None)
+    if ls.options.hints != before.hints and ls.abilities.refreshes_inlay_hints:
+        ls.workspace_inlay_hint_refresh(None)
 
 
 def _take_severities(ls: WazaServer, section: object) -> None:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 def inlay_hint(ls: WazaServer, params: types.InlayHintParams) -> Answer[list[types.InlayHint]]:
     """Return the scores in the part of a document that the client shows."""
+    wanted = ls.options.hints
 
     def find(document: Document) -> Steps[list[types.InlayHint]]:
         if not (yield from _read_soon(ls, document)):
@@ -34,14 +35,17 @@ def inlay_hint(ls: WazaServer, params: types.InlayHintParams) -> Answer[list[typ
         convert = Converter(document, ls.session.encoding, ls.abilities)
         shown = Span(convert.offset(params.range.start), convert.offset(params.range.end))
         hints = yield from inlay_hints_in_steps(document, ls.session.workspace, shown)
-        return (yield from in_steps(map(convert.inlay_hint, hints)))
+        return (yield from in_steps(convert.inlay_hint(hint) for hint in hints if hint.kind in wanted))
 
     def find_of_skill(skill: SkillFile) -> Steps[list[types.InlayHint]]:
         convert = Converter(skill, ls.session.encoding, ls.abilities)
         shown = Span(convert.offset(params.range.start), convert.offset(params.range.end))
         hints = yield from hints_of_skill(ls, skill)
-        return [convert.inlay_hint(hint) for hint in hints if shown.contains(hint.offset)]
+        kept = (hint for hint in hints if hint.kind in wanted and shown.contains(hint.offset))
+        return list(map(convert.inlay_hint, kept))
 
+    if not wanted.enabled:
+        return []
     uri = params.text_document.uri
     skill = ls.session.skill(uri)
     if skill is not None:

@@ -17,11 +17,12 @@ if TYPE_CHECKING:
 
 _LOADED = (
     *("syntax.tree", "project.index", "schema.catalog", "protocol.handlers.documents"),
-    *("protocol.services.schedule", "protocol.handlers.completion", "protocol.handlers.hover"),
-    *("text.scalar_map", "syntax.edits", "analysis.schema_rules.wrong_values", "embedded.languages"),
-    *("analysis.diagnose", "protocol.handlers.diagnostics", "protocol.handlers.code_lens"),
-    *("protocol.handlers.inlay_hint", "protocol.handlers.code_action", "protocol.handlers.navigation"),
-    *("protocol.handlers.rename", "protocol.handlers.runnables", "protocol.handlers.suite_tree"),
+    *("protocol.services.schedule", "analysis.diagnose", "protocol.handlers.diagnostics"),
+    *("protocol.handlers.completion", "protocol.handlers.hover"),
+    *("text.scalar_map", "syntax.edits", "analysis.schema_rules.wrong_values", "embedded.python.at_cursor"),
+    *("embedded.regex.explanation", "protocol.handlers.code_lens", "protocol.handlers.inlay_hint"),
+    *("protocol.handlers.code_action", "protocol.handlers.navigation", "protocol.handlers.rename"),
+    *("protocol.handlers.runnables", "protocol.handlers.suite_tree"),
 )
 
 

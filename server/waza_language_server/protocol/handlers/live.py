@@ -28,17 +28,28 @@ from waza_language_server.protocol.handlers.watched_files import tell_marks_chan
 
 if TYPE_CHECKING:
     from waza_engine.results.reading.scores import TaskResult
+    from waza_language_server.project.rules import Rule
     from waza_language_server.protocol.server import WazaServer
 
 DEBOUNCE_SECONDS = 0.01
 OPEN_WITHIN_SECONDS = 60.0
 ANSWER_WITHIN_SECONDS = 120.0
+EXPLAIN_WITHIN_SECONDS = 8.0
+"""Longer than one assertion may take."""
 
 log = logging.getLogger(__name__)
 
 Entries = Mapping[tuple[str, str], Json]
 Key = tuple[Path, Path]
 """Of a session: its eval file and its result file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """What ``live.explain`` answers, and when the trials were recorded."""
+
+    answer: Mapping[str, Any]
+    recorded: datetime
 
 
 @dataclass(eq=False)
@@ -71,6 +82,30 @@ class LiveSessions:
         self._anyway = self._anyway or anyway
         if self._due is None:
             self._due = asyncio.get_running_loop().call_later(DEBOUNCE_SECONDS, self._send_all)
+
+    async def explain(self, suite: Path, rule: Rule) -> Explained | None:
+        """Return what a rule of a suite met in the recorded trials, None when nobody knows.
+
+        The engine is asked about the texts that are open now.
+        """
+        if self._due is not None:
+            self._due.cancel()
+            self._send_all()
+            # The texts are sent first: the engine takes messages in their order.
+            await asyncio.sleep(0)
+        for key, session in tuple(self._sessions.items()):
+            if key[0] != suite or not session.name:
+                continue
+            question = {"session": session.name, "grader": rule.grader, "path": list(rule.path)}
+            question |= {} if rule.task is None else {"task": rule.task}
+            try:
+                answer = await self._server.runs.ask("live.explain", question, EXPLAIN_WITHIN_SECONDS)
+            except EngineError as error:
+                log.info("A rule could not be explained: %s", error)
+                continue
+            if answer.get("trials"):
+                return Explained(answer, max(task.timestamp for task in session.tasks.values()))
+        return None
 
     def start_again(self) -> None:
         """Forget all that was judged: the settings have changed."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
+from waza_engine.frozen import frozen
 from waza_language_server.engine.runs import literal_glob
 from waza_language_server.features.estimate_text import money
 from waza_language_server.project.runnable_id import RunnableId
@@ -42,7 +43,7 @@ _OPTIONS: Mapping[str, tuple[str, type[Any] | tuple[type[Any], ...]]] = {
 _WANTED = "{id}, or {suite, task, grader}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class RunRequest:
     """What is to be run, and the client's own token for the progress bar."""
 

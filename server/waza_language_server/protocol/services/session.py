@@ -7,11 +7,13 @@ protocol does not, and move positions at the end of the text.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import cache
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from waza_engine.files import FileError, read_bytes
+from waza_engine.frozen import frozen
 from waza_language_server.project.claim import claim
 from waza_language_server.project.disk import MAX_BYTES
 from waza_language_server.project.document import Document
@@ -32,11 +34,10 @@ if TYPE_CHECKING:
     from waza_language_server.project.document import DocumentKind
     from waza_language_server.schema.shape import JsonSchema
 
-_HALF_PAIR = re.compile("[\ud800-\udfff]")
 UNTITLED = PurePath("untitled.yaml")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Change:
     """One edit of the client: the text that replaces ``range``, or everything when that is None.
 
@@ -47,7 +48,7 @@ class Change:
     range: tuple[int, int, int, int] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class _Opened:
     uri: str
     language: str
@@ -263,7 +264,12 @@ def _well_formed(text: str) -> str:
 
     The replacement is one code unit in UTF-16 as well, so positions stay what they are for the client.
     """
-    return text if text.isascii() else _HALF_PAIR.sub("\ufffd", text)
+    return text if text.isascii() else _half_pair().sub("\ufffd", text)
+
+
+@cache
+def _half_pair() -> re.Pattern[str]:
+    return re.compile("[\ud800-\udfff]")
 
 
 def _differs_from_disk(path: Path, text: str) -> bool:

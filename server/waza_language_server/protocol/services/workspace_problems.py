@@ -8,14 +8,14 @@ saved.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from waza_engine.frozen import frozen
 from waza_language_server.analysis.diagnose import diagnose_in_steps
-from waza_language_server.project.claim import CONFIG_NAMES
+from waza_language_server.project.claim import CONFIG_NAMES, SKILL_NAME
 from waza_language_server.project.document import Document
-from waza_language_server.project.suite_files import SKILL_NAME, files_of_workspace
+from waza_language_server.project.suite_files import files_of_workspace
 
 Shown = TypeVar("Shown")
 """What the client is shown of a problem."""
@@ -34,7 +34,7 @@ _MOST_CHANGES = 200
 _CONCERN_ALL = frozenset({SKILL_NAME, *CONFIG_NAMES})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Report(Generic[Shown]):
     """What a client is to show of a file from now on; the result is named when it is asked again."""
 
@@ -43,7 +43,7 @@ class Report(Generic[Shown]):
     result_id: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class _Judged(Generic[Shown]):
     """What was said of a file, and how many changes had been told by then."""
 
@@ -104,7 +104,7 @@ class WorkspaceProblems(Generic[Shown]):
         seen: set[Path] = set()
         for file in files_of_workspace(self._session.project):
             yield
-            if file is None or file.path is None or file.kind == "skill":
+            if file is None or file.path is None:
                 continue
             seen.add(file.path)
             if file.document is None and self._session.text(file.uri) is None:

@@ -1,0 +1,94 @@
+"""What is wrong with a ``SKILL.md`` beside what its schema says: its keys, its name, its last line."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from waza_language_server.analysis.problem import Problem
+from waza_language_server.analysis.rule import Found, SuiteView
+from waza_language_server.project.front_matter import front_matter
+from waza_language_server.project.suite_file import word
+from waza_language_server.project.uris import path_of
+from waza_language_server.spelling import slip_of
+from waza_language_server.syntax.edits import insert_entry, replace_scalar
+from waza_language_server.text.edit import Edit, Fix
+from waza_language_server.text.span import Span
+
+_NEEDED = {
+    "name": "agents know the skill by it",
+    "description": "an agent chooses the skill by it alone",
+}
+
+
+def skill_file(view: SuiteView) -> Found:
+    """Yield the problems of the front matter of a ``SKILL.md``; nothing for other files."""
+    if view.document.kind != "skill":
+        return
+    yield from _open_end(view)
+    yield from _keys(view)
+    yield from _other_folder(view)
+
+
+def _open_end(view: SuiteView) -> Found:
+    document = view.document
+    matter = front_matter(document.text)
+    if not matter.opened or matter.closed:
+        return
+    dashes = document.text.index("-")
+    ending = "\r\n" if "\r\n" in document.text else "\n"
+    end = len(matter.text)
+    closing = f"---{ending}" if matter.text.endswith(("\n", "\r")) else f"{ending}---{ending}"
+    rest = document.text[end:]
+    # What stands right below may have been meant to be a part of it.
+    fixes: tuple[Fix, ...] = ()
+    if not rest or rest[0] in "\r\n":
+        fixes = (Fix("Close it with `---`", (Edit(Span(end, end), closing),)),)
+    message = "The frontmatter has no closing line `---`, so no agent and no run can read the skill."
+    yield Problem("skill-frontmatter", Span(dashes, dashes + 3), message, "error", fixes)
+
+
+def _keys(view: SuiteView) -> Found:
+    """Yield misspelt keys, and the needed ones that are missing and are not among them."""
+    tree, root = view.document.tree, view.document.tree.root
+    if root is None or root.kind != "mapping":
+        return
+    known = view.workspace.catalog.document("skill").properties
+    missing = [key for key in _NEEDED if root.entry(key) is None]
+    for entry in root.each_entry():
+        meant = slip_of(entry.key.value, known) if entry.key.value not in known else None
+        if meant is None or root.entry(meant) is not None or tree.broken(entry.key):
+            # Agents have keys of their own.
+            continue
+        message = f"`{entry.key.value}` is no key of a skill that is known; did you mean `{meant}`?"
+        fixes: tuple[Fix, ...] = ()
+        if entry.key.style == "plain" and known[meant].shape.fits(entry.value.target.kind):
+            fixes = (Fix(f"Change to `{meant}`", (Edit(entry.key.span, meant),), preferred=True),)
+        missing = [key for key in missing if key != meant]
+        yield Problem("unknown-key", entry.key.span, message, "warning", fixes)
+    for key in missing if not tree.errors else ():
+        first = next(root.each_entry(), None)
+        span = first.key.span if first is not None else root.span
+        behind = root.entry("name") if key == "description" else None
+        repair = partial(insert_entry, tree, root, key, str(known[key].shape.examples[0]), behind)
+        message = f"`{key}` is missing: {_NEEDED[key]}."
+        yield Problem("recommended-key", span, message, "warning", (Fix(f"Insert `{key}`", repair),))
+
+
+def _other_folder(view: SuiteView) -> Found:
+    """Yield the name that is not that of the folder, where the folder is one among others of a repository."""
+    root, path = view.document.tree.root, path_of(view.document.uri)
+    node, project = root.get("name") if root is not None else None, view.workspace.project
+    name = word(node)
+    if node is None or path is None or not name or name == path.parent.name:
+        return
+    shape = view.workspace.catalog.document("skill").properties["name"].shape
+    folder = path.parent
+    if folder in project.roots or ".git" in project.names(folder) or not shape.takes_text(name):
+        # What a checkout is called is up to whoever makes it.
+        return
+    fixes: tuple[Fix, ...] = ()
+    if shape.takes_text(folder.name):
+        repair = partial(replace_scalar, view.document.tree, node.target, folder.name)
+        fixes = (Fix(f"Change to `{folder.name}`", repair),)
+    message = f"The skill is called `{name}` and its folder `{folder.name}`; both must have one name."
+    yield Problem("skill-name", node.target.span, message, "warning", fixes)

@@ -1,0 +1,64 @@
+/** What the active file allows, for the `when` clauses of the manifest: commands are offered only where they work. */
+
+import * as vscode from "vscode";
+import type { LanguageClient } from "vscode-languageclient/node";
+
+/** The answer of `waza/suiteState`; null for files that belong to no suite. */
+interface SuiteState {
+    readonly canRun: boolean;
+    readonly recorded: boolean;
+}
+
+const NOTHING: SuiteState = { canRun: false, recorded: false };
+const DELAY_MS = 200;
+
+export class ContextKeys implements vscode.Disposable {
+    private shown = "";
+    private timer: NodeJS.Timeout | undefined;
+    private readonly listeners: vscode.Disposable;
+
+    constructor(private readonly client: () => LanguageClient | undefined) {
+        const again = () => {
+            this.refresh();
+        };
+        this.listeners = vscode.Disposable.from(
+            vscode.window.onDidChangeActiveTextEditor(again),
+            vscode.workspace.onDidChangeTextDocument(({ document }) => {
+                if (document === vscode.window.activeTextEditor?.document) {
+                    again();
+                }
+            }),
+        );
+    }
+
+    /** Asks the server again, soon. */
+    refresh(): void {
+        clearTimeout(this.timer);
+        this.timer = setTimeout(() => void this.ask(), DELAY_MS);
+    }
+
+    dispose(): void {
+        clearTimeout(this.timer);
+        this.listeners.dispose();
+    }
+
+    private async ask(): Promise<void> {
+        const [document, client] = [vscode.window.activeTextEditor?.document, this.client()];
+        const state = document?.uri.scheme === "file" && client !== undefined ? await stateOf(client, document) : NOTHING;
+        if (document !== vscode.window.activeTextEditor?.document || this.shown === JSON.stringify(state)) {
+            return; // asked again for the other file
+        }
+        this.shown = JSON.stringify(state);
+        await vscode.commands.executeCommand("setContext", "waza:canRun", state.canRun);
+        await vscode.commands.executeCommand("setContext", "waza:recorded", state.recorded);
+    }
+}
+
+async function stateOf(client: LanguageClient, document: vscode.TextDocument): Promise<SuiteState> {
+    const textDocument = client.code2ProtocolConverter.asTextDocumentIdentifier(document);
+    try {
+        return (await client.sendRequest<SuiteState | null>("waza/suiteState", { textDocument })) ?? NOTHING;
+    } catch {
+        return NOTHING; // the server is gone, or a newer text came: asked again then
+    }
+}
