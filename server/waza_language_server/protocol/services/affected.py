@@ -126,8 +126,8 @@ class AffectedTasks:
         return False
 
 
-def _answers_otherwise(origin: RunOrigin, executor: str, model: str) -> bool:
-    return (bool(executor) and origin.executor != executor) or origin.model != model
+def _answers_otherwise(origin: RunOrigin, executor: str | None, model: str | None) -> bool:
+    return (bool(executor) and origin.executor != executor) or origin.model != (model or "")
 
 
 def _is_no_suite_file(_path: Path) -> bool:
