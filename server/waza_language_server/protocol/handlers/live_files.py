@@ -5,7 +5,6 @@ The client is asked to report changes of just these, so that a verdict does not 
 
 from __future__ import annotations
 
-import glob
 import logging
 from collections.abc import Iterable
 from pathlib import Path
@@ -73,7 +72,8 @@ class LiveFiles:
         self._number = self._number if paths else 0
 
     def _pattern(self, path: Path) -> types.RelativePattern | str:
-        name = glob.escape(path.name)
+        # What is reported beside it does no harm.
+        name = "".join("?" if character in "*?[]{}" else character for character in path.name)
         if self._server.abilities.watches_any_folder:
             return types.RelativePattern(uri_of(path.parent), name)
         return f"**/{name}"
