@@ -228,7 +228,7 @@ ROOMS_WITHIN = {
 # Files beside the inner rooms that these may use; the others beside them use the rooms.
 SHARED_WITHIN = {
     "spec": {"__init__", "problems"},
-    "graders": {"__init__", "base", "config", "paths", "registry"},
+    "graders": {"__init__", "base", "config", "explanation", "paths", "registry"},
     "results": {
         "__init__",
         "attachments",

@@ -18,11 +18,12 @@ from waza_engine.assertions.workers import (
     PYTHON,
     TOLD_WITHIN_SECONDS,
     AssertionOutcome,
+    ExplainedAssertion,
     Language,
 )
 from waza_engine.processes.workers import Worker, WorkerLostError, WorkerPool, WorkersClosedError
 
-__all__ = ["DEADLINE_SECONDS", "MEMORY_BYTES", "AssertionEvaluator", "AssertionOutcome"]
+__all__ = ["DEADLINE_SECONDS", "MEMORY_BYTES", "AssertionEvaluator", "AssertionOutcome", "ExplainedAssertion"]
 
 DEADLINE_SECONDS = 5.0
 MOST_TOGETHER = 64
@@ -80,6 +81,29 @@ class AssertionEvaluator:
         except WorkersClosedError:
             raise RuntimeError("the assertion evaluator is closed") from None
         return outcomes
+
+    def explain(
+        self,
+        assertions: Sequence[str],
+        context: Mapping[str, Any],
+        language: Literal["python", "javascript"] = "python",
+    ) -> ExplainedAssertion:
+        """Evaluate the last of some assertions, and tell what its parts come to.
+
+        The earlier ones count for the names that they bind. Raises what ``evaluate`` raises.
+        """
+        spoken, last = _LANGUAGES[language], assertions[-1]
+        replay = [text for text in assertions[:-1] if spoken.binds(text)]
+        request = {"contexts": [dict(context)], "assertions": [last], "replay": replay, "explain": True}
+        preparation = self._pool.deadline_seconds * len(replay)
+        try:
+            with self._pool.turn(), self._pool.borrowed(spoken.program) as worker:
+                (answer,) = worker.ask(request, 1, preparation_seconds=preparation)
+                return ExplainedAssertion.of(answer)
+        except WorkerLostError as lost:
+            return ExplainedAssertion(self._outcome(lost, spoken))
+        except WorkersClosedError:
+            raise RuntimeError("the assertion evaluator is closed") from None
 
     def evaluate_together(
         self,

@@ -1,7 +1,8 @@
 """The languages of assertions, and the processes that evaluate them: started once, used for many graders.
 
-A request to a worker is ``{"contexts", "assertions", "replay"}``; each assertion is answered by a line
-``{"passed", "error", "timed_out"?}``, in one context after the other.
+A request to a worker is ``{"contexts", "assertions", "replay", "explain"?}``; each assertion is answered by a
+line ``{"passed", "error", "timed_out"?}``, in one context after the other, with ``values`` and ``decided``
+when it is to be explained.
 """
 
 from __future__ import annotations
@@ -38,6 +39,25 @@ class AssertionOutcome:
     def of(cls, answer: Mapping[str, Any]) -> AssertionOutcome:
         """Return what a worker answers."""
         return cls(answer["passed"], answer["error"], answer.get("timed_out") is True)
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedAssertion:
+    """What an assertion came to, and its parts: each as it is written, with its value in a few characters.
+
+    ``decided`` is the part of a chain of ``and`` or ``or`` that was evaluated last, "" of others. A language
+    that cannot be taken apart has no values.
+    """
+
+    outcome: AssertionOutcome
+    values: tuple[tuple[str, str], ...] = ()
+    decided: str = ""
+
+    @classmethod
+    def of(cls, answer: Mapping[str, Any]) -> ExplainedAssertion:
+        """Return what a worker answers."""
+        values = tuple((str(text), str(value)) for text, value in answer.get("values", ()))
+        return cls(AssertionOutcome.of(answer), values, str(answer.get("decided") or ""))
 
 
 @dataclass(frozen=True, slots=True)

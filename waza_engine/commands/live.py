@@ -9,6 +9,7 @@ import gc
 import itertools
 import threading
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, cast
 
@@ -19,14 +20,19 @@ from waza_engine.commands.parameters import (
     given_count,
     given_text,
     only_known,
+    optional_text,
     refused,
 )
 from waza_engine.commands.regraded import grader_answer
+from waza_engine.graders.explanation import RulePath
 from waza_engine.results.reading.recordings import RecordingError
 from waza_engine.results.reading.task_scores import grader_result
+from waza_engine.runs.explaining import ExplainedRule, explained
 from waza_engine.runs.live import LiveRequest, LiveSession, LiveTask, LiveVerdicts
 
 MOST_SESSIONS = 8
+MOST_FILES = 200
+"""How many files of verdicts are told: an editor watches them."""
 
 Answer = dict[str, Any]
 
@@ -96,7 +102,20 @@ class LiveSessions:
             "judged": update.judged,
             **({"message": update.message} if update.message else {}),
             **({"silent": dict(update.silent)} if update.silent else {}),
+            **({"files": [str(path) for path in update.files[:MOST_FILES]]} if update.files else {}),
         }
+
+    def explain(self, params: Params) -> Answer:
+        """Tell what a rule of a grader met in the recorded trials, by the texts of the last update.
+
+        ``path`` leads from its config to the rule, from ``expected`` for ``grader`` ``_output_contains`` and
+        the like; ``task`` is the key of a task for a grader of its own. Nothing to say is an empty answer.
+        Raises what loading the suite does.
+        """
+        only_known(params, ("session", "grader", "path", "task"))
+        session = self._known(given_text(params, "session"))
+        found = explained(session, given_text(params, "grader"), _path(params), optional_text(params, "task"))
+        return {} if found is None else explained_document(found)
 
     def close(self, params: Params) -> Answer:
         """End a session with its workers."""
@@ -147,6 +166,32 @@ def _changes(params: Params) -> dict[Path, str | None]:
             raise refused("`overlays` must have a text, or null, for each path.", INVALID_PARAMS)
         found[Path(path).expanduser().absolute()] = text
     return found
+
+
+def _path(params: Params) -> RulePath:
+    block: object = params.get("path")
+    steps = cast("list[object]", block) if isinstance(block, list) else []
+    path = tuple(step for step in steps if isinstance(step, str | int))
+    if not path or len(path) != len(steps):
+        raise refused("`path` must be a list of keys and positions.", INVALID_PARAMS)
+    return path
+
+
+def explained_document(rule: ExplainedRule) -> Answer:
+    """Return what a rule met as ``live.explain`` answers it: each trial in a few characters, one in full."""
+    return {
+        "total": rule.total,
+        "trials": [
+            {"task": one.task, "trial": one.trial, "passed": one.passed, "observed": one.met.observed}
+            for one in rule.trials
+        ],
+        "most": {
+            "task": rule.most.task,
+            "trial": rule.most.trial,
+            "passed": rule.most.passed,
+            **asdict(rule.most.met),
+        },
+    }
 
 
 def verdicts_document(verdicts: LiveVerdicts) -> Answer:

@@ -79,6 +79,7 @@ class Methods:
         self.table: dict[str, Callable[[Any], Callable[[], Answer]]] = {
             "eval.run": _guarded(self._run),
             "run.estimate": _guarded(reading.estimate),
+            "run.affected": _guarded(reading.affected),
             "run.status": _guarded(self._status),
             "run.cancel": _guarded(self._cancel),
             "eval.list": _guarded(reading.list_evals),
@@ -90,6 +91,7 @@ class Methods:
             "grader.strength": _guarded(self._strength),
             "live.open": _guarded(self._open_live),
             "live.update": self._update_live,
+            "live.explain": _guarded(self._explain_live),
             "live.close": _guarded(self._live.close),
             "grader.types": _guarded(reading.grader_types),
             "model.prices": _guarded(reading.model_prices),
@@ -256,6 +258,9 @@ class Methods:
 
         _guarded(take)(params)()
         return _guarded(lambda _: found[0]())(params)
+
+    def _explain_live(self, params: Params) -> Answer:
+        return loaded(lambda: self._live.explain(params))
 
     def _known(self, run_id: str) -> _Run:
         with self._lock:

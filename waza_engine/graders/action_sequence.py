@@ -8,6 +8,8 @@ from pydantic import Field
 
 from waza_engine.graders.base import Grader, GradingContext, Verdict
 from waza_engine.graders.config import GraderConfig
+from waza_engine.graders.explanation import Explanation, RulePath
+from waza_engine.graders.matching.explaining import explained_sequence
 from waza_engine.graders.matching.sequences import Order, agreement, follows, why_not
 from waza_engine.graders.registry import register
 from waza_engine.spec.fields import ListOf, Text
@@ -104,3 +106,10 @@ class ActionSequenceGrader(Grader[ActionSequenceConfig]):
                 ),
             ),
         )
+
+    def explain(self, context: GradingContext, path: RulePath) -> Explanation | None:
+        """Show the expected sequence beside the real one."""
+        if path[:1] not in (("expected_actions",), ("matching_mode",)) or context.tool_calls is None:
+            return None
+        actual = [call.name for call in context.tool_calls]
+        return explained_sequence(self.config.expected_actions, actual, "actions")

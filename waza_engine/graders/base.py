@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from waza_engine.assertions.evaluator import AssertionEvaluator, AssertionOutcome
+    from waza_engine.graders.explanation import Explanation, RulePath
     from waza_engine.graders.judging.judge import Judge
     from waza_engine.graders.matching.samples import Samples
 
@@ -198,6 +199,14 @@ class Grader(ABC, Generic[ConfigT]):
         None stands for the texts of the configuration, and what those match that are patterns.
         """
         del context
+        return None
+
+    def explain(self, context: GradingContext, path: RulePath) -> Explanation | None:
+        """Say what the rule at a path of the configuration met in one trial, None when there is nothing.
+
+        It is asked for the trials of a record, when somebody points at the rule. Raises ``GraderError``.
+        """
+        del context, path
         return None
 
     def looks_at(self, workspace: Path) -> Sequence[Path] | None:

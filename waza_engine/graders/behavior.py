@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 from pydantic import Field
 
 from waza_engine.graders.base import Grader, GradingContext, Verdict, verdict_of_checks
 from waza_engine.graders.config import GraderConfig
+from waza_engine.graders.explanation import Explanation, RulePath
+from waza_engine.graders.matching.explaining import explained_limit, explained_name
 from waza_engine.graders.registry import register
 from waza_engine.spec.block import Given
 from waza_engine.spec.fields import Limit, ToolNameList
-from waza_engine.vocabulary import Check
+from waza_engine.vocabulary import Check, Usage
 
 
 class BehaviorConfig(GraderConfig):
@@ -117,6 +120,30 @@ class BehaviorGrader(Grader[BehaviorConfig]):
         if tokens is not None:
             details["tokens_total"] = tokens
         return verdict_of_checks(checks, all_passed="All behavior checks passed", **details)
+
+    def explain(self, context: GradingContext, path: RulePath) -> Explanation | None:
+        """Say what was observed against a limit, or which tools were called."""
+        config, usage = self.config, context.usage
+        used = [call.name for call in context.tool_calls or ()]
+        match path:
+            case ("max_tool_calls",) if config.max_tool_calls:
+                return explained_limit(len(used), config.max_tool_calls, "tool calls")
+            case ("max_tokens",) if config.max_tokens:
+                return explained_tokens(usage, config.max_tokens)
+            case ("max_duration_ms",) if config.max_duration_ms:
+                return explained_limit(context.duration_ms, config.max_duration_ms, "milliseconds")
+            case ("required_tools" | "forbidden_tools" as key, int(index)):
+                names: Sequence[str] = getattr(config, key)
+                return explained_name(names[index], used, "tool calls")
+            case _:
+                return None
+
+
+def explained_tokens(usage: Usage | None, limit: int) -> Explanation:
+    """Explain the token limit."""
+    if usage is None:
+        return Explanation("–", ("the executor reported no token usage, so the limit was not checked",))
+    return explained_limit(usage.input_tokens + usage.output_tokens, limit, "tokens")
 
 
 def at_most(key: str, actual: int, limit: int, unit: str) -> Check:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
@@ -20,6 +21,7 @@ from waza_engine.graders.base import (
     verdict_of_checks,
 )
 from waza_engine.graders.config import GraderConfig
+from waza_engine.graders.explanation import MOST_VALUES, Explanation, RulePath, shortened
 from waza_engine.graders.matching.samples import Samples, samples_of_texts
 from waza_engine.graders.programs.assertion_context import assertion_context
 from waza_engine.graders.registry import register
@@ -27,6 +29,7 @@ from waza_engine.spec.fields import AssertionList
 from waza_engine.vocabulary import Check
 
 _QUOTED_CHARACTERS = 300
+_SHORT = 40
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _TEXT = re.compile(r"""(['"`])(?P<text>(?:\\.|(?!\1).)+)\1""", re.DOTALL)
 _READS: Mapping[str, Evidence] = {
@@ -152,6 +155,27 @@ class CodeGrader(Grader[CodeConfig]):
             passed_assertions=sum(check.passed for check in checks),
         )
 
+    def explain(self, context: GradingContext, path: RulePath) -> Explanation | None:
+        """Say what the parts of an assertion came to, and which clause decided."""
+        match path:
+            case ("assertions", int(index)):
+                pass
+            case _:
+                return None
+        assertions, names = self.config.assertions[: index + 1], assertion_context(context)
+        with _evaluator(context.assertions) as evaluator:
+            result = evaluator.explain(assertions, names, self.config.language)
+        if result.outcome.error:
+            told = result.outcome.error
+        elif result.decided:
+            told = f"{'true' if result.outcome.passed else 'not true'}: `{result.decided}` decides"
+        else:
+            told = "true" if result.outcome.passed else "not true"
+        numbers = (value for _, value in result.values if value not in ("True", "False"))
+        observed = "error" if result.outcome.error else shortened(next(numbers, ""), _SHORT)
+        weight = 1.0 if result.outcome.error else 0.0
+        return Explanation(observed, (told,), result.values[:MOST_VALUES], weight=weight)
+
 
 def _evaluate(
     assertions: Sequence[str],
@@ -159,11 +183,19 @@ def _evaluate(
     language: Literal["python", "javascript"],
     shared: AssertionEvaluator | None,
 ) -> list[AssertionOutcome]:
+    with _evaluator(shared) as evaluator:
+        return evaluator.evaluate(assertions, names, language)
+
+
+@contextmanager
+def _evaluator(shared: AssertionEvaluator | None) -> Generator[AssertionEvaluator]:
+    """Lend what evaluates. What keeps it from that is a ``GraderError``."""
     try:
         if shared is not None:
-            return shared.evaluate(assertions, names, language)
-        with AssertionEvaluator() as evaluator:
-            return evaluator.evaluate(assertions, names, language)
+            yield shared
+        else:
+            with AssertionEvaluator() as evaluator:
+                yield evaluator
     except MissingInterpreterError as error:
         raise GraderError(str(error)) from None
     except RuntimeError as error:

@@ -11,13 +11,15 @@ from pydantic import Field
 from waza_engine.files import decoded, write_bytes
 from waza_engine.graders.base import Grader, GradingContext, Verdict, verdict_of_checks
 from waza_engine.graders.config import GraderConfig
+from waza_engine.graders.explanation import Explanation, RulePath
 from waza_engine.graders.file import LARGEST_FILE_BYTES, read_workspace_file
+from waza_engine.graders.matching.explaining import explained_difference, explained_text
 from waza_engine.graders.matching.quoting import quoted
 from waza_engine.graders.paths import from_working_directory, leads_outside, workspace_path
 from waza_engine.graders.registry import register
 from waza_engine.spec.block import Given
 from waza_engine.spec.fields import ListOf, PlainText, Switch, TextList
-from waza_engine.vocabulary import Check
+from waza_engine.vocabulary import LONGEST_COMPARED, Check
 
 
 class ExpectedFile(GraderConfig):
@@ -207,6 +209,38 @@ class DiffGrader(Grader[DiffConfig]):
         if wanted is None:
             return f"the snapshot {written} does not exist", None
         return "" if wanted == content else f"{path} differs from the snapshot {written}", wanted
+
+    def explain(self, context: GradingContext, path: RulePath) -> Explanation | None:
+        """Show how a file differs from its snapshot, or what in it comes nearest to a fragment."""
+        workspace = context.workspace
+        match path:
+            case ("expected_files", int(index), "snapshot" | "contains" as key, *rest) if workspace:
+                expected = self.config.expected_files[index]
+            case _:
+                return None
+        try:
+            content = read_workspace_file(workspace, workspace_path(workspace, expected.path))
+        except OSError as error:
+            return Explanation("no file", (f"{expected.path} cannot be read: {error.strerror or error}",))
+        if key == "snapshot" and expected.snapshot:
+            return self._explained_snapshot(context, expected.snapshot, content)
+        if rest and isinstance(rest[0], int):
+            fragment = expected.contains[rest[0]]
+            wanted = fragment.removeprefix("+").removeprefix("-" if fragment[:1] == "-" else "").strip()
+            return explained_text(wanted, decoded(content), ignore_case=False, wherein=expected.path)
+        return None
+
+    def _explained_snapshot(self, context: GradingContext, written: str, content: bytes) -> Explanation:
+        place, folder = self._snapshot_place(context, written)
+        if folder is not None and leads_outside(folder, place):
+            return Explanation("outside", (f"the snapshot {written} lies outside of its folder",))
+        try:
+            wanted = context.files.bytes_of(place, LARGEST_FILE_BYTES)
+        except OSError as error:
+            return Explanation("no snapshot", (f"the snapshot {written} cannot be read: {error.strerror}",))
+        if max(len(wanted), len(content)) > LONGEST_COMPARED:
+            return Explanation("differs", ("the files are too long to be compared here",))
+        return explained_difference(decoded(wanted), decoded(content))
 
     def _snapshot_place(self, context: GradingContext, written: str) -> tuple[Path, Path | None]:
         """Return the snapshot and the folder it must not leave: none for reading without ``context_dir``."""

@@ -12,6 +12,8 @@ from pydantic import Field
 from waza_engine.files import decoded, read_bytes
 from waza_engine.graders.base import Grader, GradingContext, Verdict, verdict_of_checks
 from waza_engine.graders.config import GraderConfig
+from waza_engine.graders.explanation import Explanation, RulePath
+from waza_engine.graders.matching.explaining import explained_pattern
 from waza_engine.graders.paths import is_there, leads_outside, workspace_path
 from waza_engine.graders.registry import register
 from waza_engine.graders.text import pattern_check
@@ -156,6 +158,23 @@ class FileGrader(Grader[FileConfig]):
             **config.model_dump(mode="json"),
             workspace_dir=str(workspace),
         )
+
+    def explain(self, context: GradingContext, path: RulePath) -> Explanation | None:
+        """Say where a pattern occurs in a file, or what comes nearest."""
+        workspace = context.workspace
+        match path:
+            case ("content_patterns", int(index), "must_match" | "must_not_match" as key, int(number)) if (
+                workspace
+            ):
+                entry = self.config.content_patterns[index]
+                patterns: Sequence[str] = getattr(entry, key)
+            case _:
+                return None
+        try:
+            text = decoded(read_workspace_file(workspace, workspace_path(workspace, entry.path)))
+        except OSError as error:
+            return Explanation("no file", (f"{entry.path} cannot be read: {error.strerror or error}",))
+        return explained_pattern(patterns[number], text, wherein=entry.path)
 
 
 def read_workspace_file(workspace: Path, place: Path) -> bytes:

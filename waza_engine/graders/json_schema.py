@@ -13,6 +13,7 @@ from pydantic import ConfigDict, Field
 
 from waza_engine.graders.base import Grader, GraderError, GradingContext, Verdict
 from waza_engine.graders.config import GraderConfig
+from waza_engine.graders.explanation import Excerpt, Explanation, RulePath, shortened
 from waza_engine.graders.matching.json_schemas import CompiledSchema, SchemaError, compile_schema, read_schema
 from waza_engine.graders.matching.samples import Samples
 from waza_engine.graders.paths import beside_suite
@@ -21,6 +22,7 @@ from waza_engine.spec.block import Given
 from waza_engine.spec.fields import PlainText, Switch
 from waza_engine.vocabulary import Check
 
+_MOST_TOLD = 6
 _SHOWN = 40
 _OF_EACH_TYPE: tuple[Any, ...] = ("x", 7, True, None, [], {"x": 1})
 
@@ -124,6 +126,28 @@ class JsonSchemaGrader(Grader[JsonSchemaConfig]):
             message = "the answer does not satisfy the schema: " + "; ".join(shown)
             return Verdict(0.0, False, message, {"failures": shown}, (Check((key,), False, message),))
         return Verdict(1.0, True, "The answer satisfies the schema", checks=(Check((key,), True),))
+
+    def explain(self, context: GradingContext, path: RulePath) -> Explanation | None:
+        """Say at which places of the answer the schema is not satisfied, and what stands there."""
+        if path[:1] not in (("schema",), ("schema_file",), ("extract_json",)):
+            return None
+        try:
+            answer = _extract(context.output) if self.config.extract_json else _parse(context.output)
+        except (ValueError, RecursionError) as error:
+            excerpt = None
+            if isinstance(error, json.JSONDecodeError):
+                excerpt = Excerpt.of(error.doc, error.pos, min(error.pos + 1, len(error.doc)))
+            return Explanation("no JSON", (f"the answer is not JSON: {_fault(error)}",), excerpt=excerpt)
+        try:
+            problems = self._compiled(context).problems(answer)
+        except SchemaError as error:
+            raise GraderError(str(error)) from None
+        if not problems:
+            return Explanation("fits", ("the answer satisfies the schema",), weight=1.0)
+        more = (f"and {len(problems) - _MOST_TOLD} more",) if len(problems) > _MOST_TOLD else ()
+        place = problems[0].partition(": ")[0]
+        told = (*(shortened(problem) for problem in problems[:_MOST_TOLD]), *more)
+        return Explanation(place, told, weight=1 / (1 + len(problems)))
 
     def _compiled(self, context: GradingContext) -> CompiledSchema:
         if self.config.inline is not None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 from pydantic import Field
 
 from waza_engine.graders.base import Grader, GradingContext, Verdict, verdict_of_checks
 from waza_engine.graders.config import GraderConfig
+from waza_engine.graders.explanation import Explanation, RulePath
+from waza_engine.graders.matching.explaining import explained_text
 from waza_engine.graders.matching.letter_case import lowered
 from waza_engine.graders.matching.quoting import quoted
 from waza_engine.graders.registry import register
@@ -89,3 +92,12 @@ class KeywordGrader(Grader[KeywordConfig]):
         return verdict_of_checks(
             checks, all_passed="All keyword checks passed", **config.model_dump(mode="json")
         )
+
+    def explain(self, context: GradingContext, path: RulePath) -> Explanation | None:
+        """Say where a word stands in the answer, or what comes nearest."""
+        match path:
+            case ("must_contain" | "keywords" | "must_not_contain" as key, int(index)):
+                words: Sequence[str] = getattr(self.config, key)
+                return explained_text(words[index], context.output)
+            case _:
+                return None

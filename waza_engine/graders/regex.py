@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 from pydantic import Field
 
 from waza_engine.graders.base import Grader, GradingContext, Verdict, verdict_of_checks
 from waza_engine.graders.config import GraderConfig
+from waza_engine.graders.explanation import Explanation, RulePath
+from waza_engine.graders.matching.explaining import explained_pattern
 from waza_engine.graders.registry import register
 from waza_engine.graders.text import pattern_check
 from waza_engine.spec.block import Given
@@ -81,3 +84,12 @@ class RegexGrader(Grader[RegexConfig]):
             for i, p in enumerate(config.must_not_match)
         ]
         return verdict_of_checks(checks, all_passed="All patterns matched", **config.model_dump(mode="json"))
+
+    def explain(self, context: GradingContext, path: RulePath) -> Explanation | None:
+        """Say where a pattern occurs in the answer, or what comes nearest."""
+        match path:
+            case ("must_match" | "must_not_match" as key, int(index)):
+                patterns: Sequence[str] = getattr(self.config, key)
+                return explained_pattern(patterns[index], context.output)
+            case _:
+                return None

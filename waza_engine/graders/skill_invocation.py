@@ -9,6 +9,8 @@ from pydantic import Field
 
 from waza_engine.graders.base import Grader, GradingContext, Verdict
 from waza_engine.graders.config import GraderConfig
+from waza_engine.graders.explanation import Explanation, RulePath
+from waza_engine.graders.matching.explaining import explained_name, explained_sequence
 from waza_engine.graders.matching.sequences import Agreement, Order, agreement, follows, why_not
 from waza_engine.graders.registry import register
 from waza_engine.spec.block import Given
@@ -122,6 +124,17 @@ class SkillInvocationGrader(Grader[SkillInvocationConfig]):
             },
             checks=_checks(config, actual, "" if in_place else notes[0], hits),
         )
+
+    def explain(self, context: GradingContext, path: RulePath) -> Explanation | None:
+        """Show the required skills beside the invoked ones, or how often a forbidden one was invoked."""
+        actual = [invocation.name for invocation in context.skill_invocations]
+        match path:
+            case ("required_skills", *_) | ("mode" | "allow_extra",) if self.config.required_skills:
+                return explained_sequence(self.config.required_skills, actual, "skills")
+            case ("forbidden_skills", int(index)):
+                return explained_name(self.config.forbidden_skills[index], actual, "skill invocations")
+            case _:
+                return None
 
 
 def _checks(

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 from pydantic import Field
 
 from waza_engine.graders.base import Grader, GradingContext, Verdict, verdict_of_checks
 from waza_engine.graders.config import GraderConfig
+from waza_engine.graders.explanation import Explanation, RulePath
+from waza_engine.graders.matching.explaining import explained_pattern, explained_text
 from waza_engine.graders.matching.letter_case import lowered
 from waza_engine.graders.matching.patterns import PatternError, found
 from waza_engine.graders.matching.quoting import quoted
@@ -142,6 +145,19 @@ class TextGrader(Grader[TextConfig]):
         return verdict_of_checks(
             checks, all_passed="All text checks passed", **config.model_dump(mode="json")
         )
+
+    def explain(self, context: GradingContext, path: RulePath) -> Explanation | None:
+        """Say where a text or a pattern stands in the answer, or what comes nearest."""
+        match path:
+            case ("contains" | "not_contains" | "contains_cs" | "not_contains_cs" as key, int(index)):
+                texts: Sequence[str] = getattr(self.config, key)
+                ignores = not key.endswith("_cs")
+                return explained_text(texts[index], context.output, ignore_case=ignores)
+            case ("regex_match" | "regex_not_match" as key, int(index)):
+                patterns: Sequence[str] = getattr(self.config, key)
+                return explained_pattern(patterns[index], context.output)
+            case _:
+                return None
 
 
 def pattern_check(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, ClassVar
 
 from pydantic import Discriminator, Field, Tag
@@ -11,7 +11,9 @@ from pydantic import Discriminator, Field, Tag
 from waza_engine.graders.base import Grader, GraderError, GradingContext, Verdict, verdict_of_checks
 from waza_engine.graders.behavior import at_most, tool_name_checks
 from waza_engine.graders.config import GraderConfig
-from waza_engine.graders.matching.matchers import ArgumentMatcher, given_arguments, matches
+from waza_engine.graders.explanation import Explanation, RulePath, shortened
+from waza_engine.graders.matching.explaining import explained_limit, explained_name, explained_pattern, tally
+from waza_engine.graders.matching.matchers import ArgumentMatcher, given_arguments, matches, text_of
 from waza_engine.graders.matching.patterns import PatternError, check_syntax, found
 from waza_engine.graders.registry import register
 from waza_engine.spec.block import Conflict, Given
@@ -24,6 +26,8 @@ from waza_engine.spec.fields import (
     text_or_block,
 )
 from waza_engine.vocabulary import Check, ToolCall
+
+NO_CALLS = "no tool was called"
 
 
 class CallPattern(GraderConfig):
@@ -202,6 +206,58 @@ class ToolCallsGrader(Grader[ToolCallsConfig]):
             total_checks=len(checks),
         )
 
+    def explain(self, context: GradingContext, path: RulePath) -> Explanation | None:
+        """Say which tools were called, how often, and how near a call comes to an expected one."""
+        config, calls = self.config, context.tool_calls or ()
+        used = [call.name for call in calls]
+        match path:
+            case ("required_tools" | "forbidden_tools" as key, int(index)):
+                names: Sequence[str] = getattr(config, key)
+                return explained_name(names[index], used, "tool calls")
+            case ("max_calls",) if config.max_calls is not None:
+                return explained_limit(len(calls), config.max_calls, "tool calls")
+            case ("min_calls",) if config.min_calls is not None:
+                return explained_limit(len(calls), config.min_calls, "tool calls", least=True)
+            case ("expect", int(index), *_):
+                expected = config.expect[index]
+                return explained_call(expected.tool, expected.args, calls)
+            case ("required" | "forbidden" as key, int(index), *_):
+                entries: Sequence[Any] = getattr(config, key)
+                entry = entries[index]
+                pattern = entry.pattern if isinstance(entry, CallPattern) else str(entry)
+                lines = "\n".join(_call_lines(calls))
+                return explained_pattern(pattern, lines, ignore_case=True, wherein="the tool calls")
+            case _:
+                return None
+
+
+def explained_call(tool: str, args: Mapping[str, ArgumentMatcher], calls: Sequence[ToolCall]) -> Explanation:
+    """Explain whether a call of a tool, named by a pattern, has the wanted arguments, or which is nearest."""
+    named = [call for call in calls if found(tool, call.name, ignore_case=True)]
+    if not named:
+        used = [call.name for call in calls]
+        told = f"no call of a tool that matches {tool}; the calls: {tally(used)}"
+        return Explanation("0×", (told if used else NO_CALLS,), weight=-1.0)
+
+    def fitting(call: ToolCall) -> list[str]:
+        return [name for name, matcher in args.items() if matches(call, {name: matcher})]
+
+    nearest = max(named, key=lambda call: len(fitting(call)))
+    right, given = fitting(nearest), given_arguments(nearest)
+    values = tuple(
+        (f"{'✓' if name in right else '✗'} {name}", _shown(given[name]) if name in given else "not given")
+        for name in args
+    )
+    times = "1 call" if len(named) == 1 else f"{len(named)} calls"
+    if len(right) == len(args):
+        return Explanation("as wanted", (f"{times} of {tool}; one is as wanted",), values, weight=1.0)
+    told = f"{times} of {tool}; the nearest has {len(right)} of {len(args)} arguments as wanted"
+    return Explanation(f"{len(right)} of {len(args)}", (told,), values, weight=len(right) / len(args))
+
+
+def _shown(value: object) -> str:
+    return shortened(text_of(value)) or "empty"
+
 
 def check_call(place: str, expected: ExpectedCall) -> None:
     """Raise ``GraderError`` when a pattern or schema of an expected call is invalid."""
@@ -248,10 +304,7 @@ def _complaint(expected: ExpectedCall, calls: Sequence[ToolCall]) -> str:
 
 
 def _older_checks(config: ToolCallsConfig, calls: Sequence[ToolCall]) -> list[Check]:
-    lines = [
-        f"{call.name} {json.dumps(given_arguments(call), ensure_ascii=False, default=str)}" for call in calls
-    ]
-    lines += [_values_line(call) for call in calls]
+    lines = _call_lines(calls)
     checks = [
         _pattern_check(("required", i), entry, lines, wanted=True) for i, entry in enumerate(config.required)
     ]
@@ -262,6 +315,13 @@ def _older_checks(config: ToolCallsConfig, calls: Sequence[ToolCall]) -> list[Ch
     if config.max_calls:
         checks.append(at_most("max_calls", len(calls), config.max_calls, "tool calls"))
     return checks
+
+
+def _call_lines(calls: Sequence[ToolCall]) -> list[str]:
+    lines = [
+        f"{call.name} {json.dumps(given_arguments(call), ensure_ascii=False, default=str)}" for call in calls
+    ]
+    return lines + [_values_line(call) for call in calls]
 
 
 def _values_line(call: ToolCall) -> str:

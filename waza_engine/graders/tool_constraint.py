@@ -8,12 +8,14 @@ from typing import Annotated, Any, ClassVar
 from pydantic import Discriminator, Field, Tag
 
 from waza_engine.graders.base import Grader, GradingContext, Verdict, verdict_of_checks
-from waza_engine.graders.behavior import at_most, tokens_check
+from waza_engine.graders.behavior import at_most, explained_tokens, tokens_check
 from waza_engine.graders.config import GraderConfig
-from waza_engine.graders.matching.matchers import matches
+from waza_engine.graders.explanation import Explanation, RulePath, shortened
+from waza_engine.graders.matching.explaining import explained_limit, tally
+from waza_engine.graders.matching.matchers import ArgumentMatcher, given_arguments, matches, text_of
 from waza_engine.graders.matching.patterns import PatternError, found
 from waza_engine.graders.registry import register
-from waza_engine.graders.tool_calls import ExpectedCall, check_call, check_pattern
+from waza_engine.graders.tool_calls import NO_CALLS, ExpectedCall, check_call, check_pattern, explained_call
 from waza_engine.spec.block import Given
 from waza_engine.spec.fields import (
     Alternatives,
@@ -25,6 +27,7 @@ from waza_engine.spec.fields import (
 from waza_engine.spec.schema_version import after_0_38
 from waza_engine.vocabulary import Check, ToolCall
 
+_MOST_DESCRIBED = 5
 _SAME_TOOLS = {
     **dict.fromkeys(("readfile", "fileread", "view"), "read"),
     **dict.fromkeys(("writefile", "filewrite", "edit"), "write"),
@@ -215,6 +218,50 @@ class ToolConstraintGrader(Grader[ToolConstraintConfig]):
                 else {}
             ),
         )
+
+    def explain(self, context: GradingContext, path: RulePath) -> Explanation | None:
+        """Say which calls an entry means, or how near one comes to it, and what was observed of a limit."""
+        config, usage, calls = self.config, context.usage, context.tool_calls or ()
+        match path:
+            case ("expect_tools" | "reject_tools" as key, int(index), *_):
+                entries: Sequence[Any] = getattr(config, key)
+                return _explained_entry(entries[index], calls)
+            case ("allow_only", *_) if config.allow_only is not None:
+                refused = [call for call in calls if not _allowed_check(config.allow_only, call).passed]
+                names = tally([call.name for call in refused])
+                told = f"not allowed: {names}" if refused else "all are allowed"
+                return Explanation(
+                    f"{len(refused)} of {len(calls)}",
+                    (f"{len(calls)} tool calls; {told}",),
+                    tuple(_described(call) for call in refused[:_MOST_DESCRIBED]),
+                    weight=float(len(refused)),
+                )
+            case ("max_turns",) if config.max_turns and usage is not None:
+                return explained_limit(usage.turns, config.max_turns, "turns")
+            case ("max_tokens",) if config.max_tokens:
+                return explained_tokens(usage, config.max_tokens)
+            case _:
+                return None
+
+
+def _explained_entry(entry: Any, calls: Sequence[ToolCall]) -> Explanation:
+    fitting = [call for call in calls if _call_matches(entry, call)]
+    if fitting:
+        times = "1 call fits" if len(fitting) == 1 else f"{len(fitting)} calls fit"
+        values = tuple(_described(call) for call in fitting[:_MOST_DESCRIBED])
+        told = f"{times} of {len(calls)}"
+        return Explanation(f"{len(fitting)}×", (told,), values, weight=float(len(fitting)))
+    if isinstance(entry, ToolPattern):
+        patterns = {name: getattr(entry, key) for key, name in _PATTERNS.items() if getattr(entry, key)}
+        wanted = {name: ArgumentMatcher(regex=f"(?i){pattern}") for name, pattern in patterns.items()}
+        return explained_call(entry.tool.strip(), {**wanted, **entry.args}, calls)
+    names = [call.name for call in calls]
+    told = f"no {entry} among the calls: {tally(names)}" if names else NO_CALLS
+    return Explanation("0×", (told,))
+
+
+def _described(call: ToolCall) -> tuple[str, str]:
+    return call.name, shortened(text_of(given_arguments(call)))
 
 
 def _check_patterns(place: str, entry: ToolPattern) -> None:

@@ -10,6 +10,7 @@ from pydantic import BeforeValidator, Field
 
 from waza_engine.graders.base import Grader, GraderError, GradingContext, Verdict
 from waza_engine.graders.config import GraderConfig
+from waza_engine.graders.explanation import Explanation, RulePath, shortened
 from waza_engine.graders.matching.skill_words import SkillWords, skill_words, words
 from waza_engine.graders.paths import from_working_directory, is_folder
 from waza_engine.graders.registry import register
@@ -92,8 +93,7 @@ class TriggerGrader(Grader[TriggerConfig]):
     def grade(self, context: GradingContext) -> Verdict:
         """Measure the relevance of the prompt. Raises ``GraderError`` when the skill cannot be read."""
         config = self.config
-        place = from_working_directory(context.suite_directory, config.skill_path)
-        skill = _skill_words(place / "SKILL.md" if is_folder(place) else place, config.skill_path)
+        skill = self._skill(context)
         prompt_words = words(context.prompt)
         matched = sorted(prompt_words & skill.keywords)
         phrase_score = skill.best_phrase(context.prompt)
@@ -119,6 +119,29 @@ class TriggerGrader(Grader[TriggerConfig]):
             },
             checks=(Check(("threshold",), passed, "" if passed else feedback),),
         )
+
+    def explain(self, context: GradingContext, path: RulePath) -> Explanation | None:
+        """Say how relevant the prompt is, and which of its words the skill has and has not."""
+        if path[:1] not in (("threshold",), ("mode",), ("skill_path",)):
+            return None
+        verdict = self.grade(context)
+        mine, known = words(context.prompt), self._skill(context).keywords
+        shared, missing = ", ".join(sorted(mine & known)), ", ".join(sorted(mine - known))
+        return Explanation(
+            f"{verdict.details['relevance']:.2f}",
+            (verdict.feedback,),
+            (
+                ("words of the prompt that the skill has", shortened(shared) or "none"),
+                ("words that it has not", shortened(missing) or "none"),
+                ("best `USE FOR:` phrase", f"{verdict.details['phrase_score']:.2f}"),
+            ),
+            weight=-abs(verdict.details["relevance"] - self.config.threshold),
+        )
+
+    def _skill(self, context: GradingContext) -> SkillWords:
+        """Return the words of the skill. Raises ``GraderError``."""
+        place = from_working_directory(context.suite_directory, self.config.skill_path)
+        return _skill_words(place / "SKILL.md" if is_folder(place) else place, self.config.skill_path)
 
 
 def _skill_words(path: Path, written: str) -> SkillWords:

@@ -12,30 +12,38 @@ from __future__ import annotations
 
 import itertools
 import threading
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from contextvars import copy_context
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from waza_engine.assertions.evaluator import AssertionEvaluator
-from waza_engine.graders.base import GraderError, GradingContext
+from waza_engine.graders.base import GradingContext
 from waza_engine.graders.matching.patterns import current_workers
-from waza_engine.graders.registry import BUILT_IN_TYPES, AnyGrader, create
+from waza_engine.graders.registry import BUILT_IN_TYPES
 from waza_engine.results.reading.recordings import RecordedTask, RecordedTrial, Recording
 from waza_engine.results.record import Validation
 from waza_engine.runs.agent.workspace import WorkspaceError
 from waza_engine.runs.grading.graders import BuiltGrader, grade_expected, grade_here
-from waza_engine.runs.grading.recorded_verdicts import ORIGIN, RECORDED, has_verdict, needs_workspace
-from waza_engine.runs.grading.workers import GradingWorkers
+from waza_engine.runs.grading.recorded_verdicts import has_verdict, needs_workspace
+from waza_engine.runs.grading.workers import GradingWorkers, WorkerSet
 from waza_engine.runs.limits.cancellation import RunCancellation
+from waza_engine.runs.live_parts import (
+    GraderTrials,
+    LiveTrial,
+    TaskKeys,
+    built_in,
+    files_left,
+    key_of_context,
+    verdict_of_then,
+)
 from waza_engine.runs.loading.suite import SuiteError
 from waza_engine.runs.recorded_trials import with_review, without_workspace
 from waza_engine.runs.regrading import RegradeRequest, Regrading, prepare_regrading
 from waza_engine.runs.resident import ResidentSuites
 from waza_engine.runs.trials.trial import TrialTask
-from waza_engine.spec.grader_entry import GraderEntry
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles, Version
 from waza_engine.spec.reading.watched_files import WatchedFiles
@@ -48,7 +56,6 @@ ASKED_TOGETHER = 64
 """How many trials a grader is asked about at once; then it looks whether there is a newer edit."""
 Place = tuple[int, int, str]
 """Of a verdict: the position of its task and of its trial, and its name."""
-_ELSEWHERE = "graders of other packages are not loaded by an edit"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,13 +96,15 @@ class LiveVerdicts:
 class LiveUpdate:
     """How an update ended. ``message`` says what cannot be read; ``judged`` counts verdicts made anew.
 
-    ``silent`` are the tasks that say nothing for now, with the reason.
+    ``silent`` are the tasks that say nothing for now, with the reason; ``files`` those that the verdicts were
+    made of beside eval file and tasks, were they there or not.
     """
 
     status: Literal["judged", "superseded", "unreadable"]
     judged: int = 0
     message: str = ""
     silent: Mapping[str, str] | None = None
+    files: Sequence[Path] = ()
 
 
 @dataclass(eq=False)
@@ -157,7 +166,7 @@ class LiveSession:
     def __init__(self, request: LiveRequest) -> None:
         self.request = request
         self.workers = GradingWorkers(IDLE_SECONDS)
-        self._suites = ResidentSuites(create=_built_in, settled=True)
+        self._suites = ResidentSuites(create=built_in, settled=True)
         self._lock, self._turn = threading.Lock(), threading.Lock()
         self._texts: dict[Path, str] = {}
         self._number = 0
@@ -212,6 +221,45 @@ class LiveSession:
                 with self._lock:
                     self._work = None
 
+    @contextmanager
+    def trials_of(self, grader: str, task: str | None) -> Generator[GraderTrials]:
+        """Lend the trials that a grader is judged on, as it is written now.
+
+        ``task`` is the key of the one that is asked for, None for all. Raises as ``prepare_regrading`` does.
+        """
+        with self._turn:
+            with self._lock:
+                work = self._work = _Work(self._number, threading.Event(), RunCancellation())
+                texts = dict(self._texts)
+                if self._closed:
+                    work.supersede()
+            try:
+                with self.workers.lent(work.ended) as workers:
+                    found = copy_context().run(self._trials_of, texts, workers, grader, task)
+                    yield GraderTrials(found, workers, work.newer.is_set)
+            finally:
+                with self._lock:
+                    self._work = None
+
+    def _trials_of(
+        self, texts: Mapping[Path, str], workers: WorkerSet, grader: str, task: str | None
+    ) -> list[LiveTrial]:
+        current_workers.set(workers.patterns)
+        regrading = self._regrading(texts)
+        names = TaskKeys(regrading.recording)
+        found: list[LiveTrial] = []
+        for question in self._questions(regrading, names)[0].get(grader, ()):
+            key = names.of(question.recorded)
+            if task not in (None, key) or (question.built is not None and self._stays(question.built)):
+                continue
+            for trial in question.recorded.trials:
+                if self.request.trial not in (None, trial.position) or not trial.gradable:
+                    continue
+                context = self._context(regrading, question, trial)
+                context = replace(context, assertions=workers.assertions, files=regrading.files)
+                found.append(LiveTrial(key, grader, question.task, question.built, trial, context))
+        return found
+
     def close(self) -> None:
         """End what is under way and the workers; can be called twice."""
         with self._lock:
@@ -225,12 +273,8 @@ class LiveSession:
     def _judge(
         self, texts: Mapping[Path, str], work: _Work, tell: Callable[[LiveVerdicts], None]
     ) -> LiveUpdate:
-        request = RegradeRequest(self.request.record, self.request.suite, overlays=texts)
-        regrading = prepare_regrading(request, self._suites)
-        if regrading.recording is not self._recording:
-            self._recording = regrading.recording
-            self._made, self._contexts, self._keys = {}, {}, {}
-        names = _Keys(regrading.recording)
+        regrading = self._regrading(texts)
+        names = TaskKeys(regrading.recording)
         groups, silent = self._questions(regrading, names)
         # Whoever was not there at the last update is the one that was edited.
         order = sorted(groups, key=lambda name: all(id(each.by) in self._known for each in groups[name]))
@@ -247,10 +291,20 @@ class LiveSession:
                 judged += len(made)
                 if found:
                     tell(LiveVerdicts(work.number, name, {names.of(task.recorded): task for task in found}))
-        return LiveUpdate("judged", judged, silent=silent)
+        watched = {id(made.files): made.files for made in self._made.values()}
+        files = sorted({path for each in watched.values() for path in each.looked_at})
+        return LiveUpdate("judged", judged, silent=silent, files=files)
+
+    def _regrading(self, texts: Mapping[Path, str]) -> Regrading:
+        request = RegradeRequest(self.request.record, self.request.suite, overlays=texts)
+        regrading = prepare_regrading(request, self._suites)
+        if regrading.recording is not self._recording:
+            self._recording = regrading.recording
+            self._made, self._contexts, self._keys = {}, {}, {}
+        return regrading
 
     def _questions(
-        self, regrading: Regrading, names: _Keys
+        self, regrading: Regrading, names: TaskKeys
     ) -> tuple[dict[str, list[_Question]], dict[str, str]]:
         groups: dict[str, list[_Question]] = {}
         silent: dict[str, str] = {}
@@ -265,7 +319,7 @@ class LiveSession:
                 silent[names.of(recorded)] = str(error)
                 continue
             # The same object for as long as it says the same, so that comparing it takes no time.
-            key = _key(base)
+            key = key_of_context(base)
             if self._keys.get(position) != key:
                 self._keys[position] = key
             key = self._keys[position]
@@ -307,7 +361,7 @@ class LiveSession:
                 for (place, question, trial), context in zip(part, self._together(part, asked), strict=True):
                     if work.newer.is_set():
                         return [], {}
-                    left = _left(question, trial, context)
+                    left = files_left(question.built, trial, context)
                     verdict = self._verdict(question, trial, context)
                     made[place] = _Made(question.by, question.key, files, left, verdict)
         return [self._told(question, made) for question in _each_once(waiting)], made
@@ -369,10 +423,10 @@ class LiveSession:
             expected = question.task.spec.expected
             return next(iter(grade_expected(expected, context, (question.name,))), None)
         if self._stays(built):
-            return _recorded(built, trial)
+            return verdict_of_then(built, trial)
         if context.workspace is None:
             if needs_workspace(built) and has_verdict(built, trial):
-                return _recorded(built, trial)
+                return verdict_of_then(built, trial)
             built = without_workspace(built)
         return with_review(grade_here(built, context), trial)
 
@@ -408,90 +462,8 @@ def _each_once(waiting: Sequence[tuple[Place, _Question, RecordedTrial]]) -> lis
     return list({question.position: question for _, question, _ in waiting}.values())
 
 
-def _left(
-    question: _Question, trial: RecordedTrial, context: GradingContext
-) -> Mapping[Path, Version | None] | None:
-    """Return the files that the agent left and that a verdict is made of, as they are; None when not sure."""
-    built = question.built
-    if built is None or built.grader is None or not built.grader.needs_workspace:
-        return {}
-    recorded = trial.outcome.workspace
-    if not recorded or "\0" in recorded:
-        return {}
-    places: list[Path] = [Path(recorded)]
-    if context.workspace is not None:
-        try:
-            looked_at = built.grader.looks_at(context.workspace)
-        except GraderError:
-            looked_at = ()
-        if looked_at is None:
-            return None
-        places += looked_at
-    now = time.time_ns()
-    found = {place: DISK.version(place) for place in places}
-    settled = all(version is None or version.is_settled(now) for version in found.values())
-    return found if settled else None
-
-
-class _Keys:
-    """The names of the tasks of a record: their ids, with a number for those that occur again."""
-
-    def __init__(self, recording: Recording) -> None:
-        self._names: dict[int, str] = {}
-        seen: dict[str, int] = {}
-        for task in recording.tasks:
-            seen[task.id] = seen.get(task.id, 0) + 1
-            self._names[id(task)] = task.id if seen[task.id] == 1 else f"{task.id}-{seen[task.id]}"
-
-    def of(self, task: RecordedTask) -> str:
-        return self._names[id(task)]
-
-
 def never_judged(session: LiveSession) -> Iterator[str]:
     """Yield in words what a session does not judge."""
     yield "judges, programs, scripts, people and graders of other packages keep what they said in the run"
     if not session.request.assertions:
         yield "assertions are not evaluated, as the settings want it"
-
-
-def _built_in(entry: GraderEntry) -> AnyGrader:
-    """Return the grader of an entry as ``create`` does, but load no plug-in. Raises ``GraderError``."""
-    if entry.type and entry.type not in BUILT_IN_TYPES:
-        raise GraderError(_ELSEWHERE)
-    return create(entry)
-
-
-def _key(base: GradingContext) -> tuple[Any, ...]:
-    """Return what graders see of a task."""
-    return (
-        base.prompt,
-        base.turns,
-        base.hint,
-        base.reference,
-        base.metadata,
-        base.task_id,
-        base.task_name,
-        base.task_description,
-        base.fixtures_directory,
-        base.suite_directory,
-    )
-
-
-def _recorded(built: BuiltGrader, trial: RecordedTrial) -> Validation | None:
-    """Return what a grader of this name and type said in the run, None when it was not asked."""
-    found = (trial.outcome.validations or {}).get(built.name)
-    if found is None:
-        return None
-    if not {found.type, built.entry.type} <= set(BUILT_IN_TYPES):
-        # To ask what else is known would load it.
-        if found.type != built.entry.type:
-            return None
-    elif not has_verdict(built, trial):
-        return None
-    return replace(
-        found,
-        type=built.entry.type,
-        score=min(1.0, max(0.0, found.score)),
-        weight=built.entry.weight,
-        details={**found.details, ORIGIN: RECORDED},
-    )

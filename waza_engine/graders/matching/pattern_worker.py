@@ -2,7 +2,8 @@
 
 ``workers.py`` describes what it speaks. First line in: ``{"memory_bytes", "deadline_seconds",
 "re2_memory_bytes", "folders"}``, where ``folders`` have the libraries. A request ``{"pattern", "ignore_case",
-"dialect", "text"}`` is answered by a line ``{"ready"}`` and one ``{"found"}`` or ``{"error"}``.
+"dialect", "text"}`` is answered by a line ``{"ready"}`` and one ``{"found"}`` or ``{"error"}``; what is
+found is ``[start, end]`` in characters, or null.
 
 Architecture invariant: one that compiles or searches too long ends itself, and so does one whose engine is
 gone. Memory that runs out is an answer.
@@ -65,8 +66,9 @@ class _Search:
         except (self._re2.error, self._regex.error, re.error, RecursionError, OverflowError, ValueError):
             return {"error": "refused"}
 
-    def _found(self, pattern: str, ignore_case: bool, dialect: str, text: str) -> bool:
-        return self._compiled(pattern, ignore_case, dialect).search(text) is not None
+    def _found(self, pattern: str, ignore_case: bool, dialect: str, text: str) -> list[int] | None:
+        match = self._compiled(pattern, ignore_case, dialect).search(text)
+        return None if match is None else list(match.span())
 
     def _compile(self, pattern: str, ignore_case: bool, dialect: str) -> Any:
         if dialect == "python":

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
+from waza_engine.graders.explanation import Explanation, RulePath
+from waza_engine.graders.matching.explaining import explained_text
 from waza_engine.graders.matching.letter_case import lowered
 from waza_engine.results.record import Validation
 from waza_engine.spec.expected import Expected
@@ -32,6 +34,16 @@ def expectations(expected: Expected, output: str) -> Iterator[Validation]:
         )
     if expected.output_contains_any:
         yield _any_holds(expected.output_contains_any, answer)
+
+
+def explained_expectation(expected: Expected, path: RulePath, output: str) -> Explanation | None:
+    """Explain a text of one of the lists, or the whole list of those of which one must occur."""
+    match path:
+        case ("output_contains" | "output_not_contains" | "output_contains_any" as key, int(index)):
+            texts: Sequence[str] = getattr(expected, key)
+            return explained_text(texts[index], output) if index < len(texts) else None
+        case _:
+            return None
 
 
 def _all_hold(

@@ -1,30 +1,41 @@
-"""What stands under the cursor, explained."""
+"""What stands under the cursor, explained: what it means, and what it met in the recorded trials."""
 
 from __future__ import annotations
 
+from collections.abc import Coroutine
+from dataclasses import replace
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from waza_language_server.documentation import documentation_folder
 from waza_language_server.features import hover as feature
 from waza_language_server.project.document_scores import PATIENCE_SECONDS
+from waza_language_server.project.uris import path_of
 from waza_language_server.protocol.convert import Converter
 from waza_language_server.protocol.handlers.inlay_hint import prepare
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from lsprotocol import types
 
     from waza_engine.steps import Steps
     from waza_language_server.project.document import Document
+    from waza_language_server.project.rules import Rule
     from waza_language_server.protocol.server import WazaServer
     from waza_language_server.protocol.services.schedule import Answer
 
+Found = tuple["Document", feature.Hover | None, "Rule | None"]
+
 
 def hover(ls: WazaServer, params: types.HoverParams) -> Answer[types.Hover]:
-    """Return the explanation of what stands at a position."""
+    """Return the explanation of what stands at a position.
 
-    def explain(document: Document) -> Steps[types.Hover | None]:
-        convert = Converter(document, ls.session.encoding, ls.abilities)
-        offset = convert.offset(params.position)
+    Where a rule is judged live, the engine is asked what it met.
+    """
+
+    def explain(document: Document) -> Steps[Found]:
+        offset = Converter(document, ls.session.encoding, ls.abilities).offset(params.position)
         yield
         found = yield from feature.hover_in_steps(
             document,
@@ -37,6 +48,55 @@ def hover(ls: WazaServer, params: types.HoverParams) -> Answer[types.Hover]:
         if found is not None and found.text == feature.STILL_READING:
             uri = document.uri
             ls.idle.add(f"scores of {uri}", lambda: prepare(ls, uri))
-        return None if found is None else convert.hover(found)
+        return document, found, _rule(ls, document, offset)
 
-    return ls.diagnostics.answer(params.text_document.uri, explain)
+    answered = ls.diagnostics.answer(params.text_document.uri, explain)
+    return _awaited(ls, answered) if isinstance(answered, Coroutine) else _explained(ls, answered)
+
+
+async def _awaited(ls: WazaServer, answered: Coroutine[Any, Any, Found | None]) -> types.Hover | None:
+    found = _explained(ls, await answered)
+    return await found if isinstance(found, Coroutine) else found
+
+
+def _explained(ls: WazaServer, answered: Found | None) -> Answer[types.Hover]:
+    if answered is None:
+        return None
+    document, found, rule = answered
+    if rule is not None:
+        return _with_reason(ls, document, found, rule)
+    return _converted(ls, document, found)
+
+
+def _converted(ls: WazaServer, document: Document, found: feature.Hover | None) -> types.Hover | None:
+    convert = Converter(document, ls.session.encoding, ls.abilities)
+    return None if found is None else convert.hover(found)
+
+
+def _rule(ls: WazaServer, document: Document, offset: int) -> Rule | None:
+    """Return the rule at an offset when it can be judged live."""
+    if not ls.judges_live:
+        return None
+    from waza_language_server.project.rules import rule_under
+
+    return rule_under(document, offset)
+
+
+async def _with_reason(
+    ls: WazaServer, document: Document, found: feature.Hover | None, rule: Rule
+) -> types.Hover | None:
+    """Add what the rule met in the recorded trials to what its value means."""
+    from waza_language_server.features.why_text import why_text
+
+    path = path_of(document.uri)
+    for suite in ls.session.project.suites_of(path) if path is not None else ():
+        explained = await ls.live.explain(suite.path, rule)
+        if explained is None or not ls.session.is_current(document):
+            continue
+        text = why_text(explained.answer, explained.recorded, datetime.now(UTC))
+        if text and found is None:
+            found = feature.Hover(rule.span, text)
+        elif text and found is not None:
+            found = replace(found, text=f"{text}\n\n---\n\n{found.text}")
+        break
+    return _converted(ls, document, found)

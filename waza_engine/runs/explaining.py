@@ -1,0 +1,110 @@
+"""Why a rule of a grader passes or fails: what it met in the recorded trials, as it is written now.
+
+It is asked when somebody points at the rule, and works no longer than a person waits for a hover.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from contextvars import copy_context
+from dataclasses import dataclass
+
+from waza_engine.graders.base import GraderError
+from waza_engine.graders.explanation import Explanation, RulePath
+from waza_engine.graders.matching.patterns import PatternError, current_workers
+from waza_engine.results.record import Validation
+from waza_engine.runs.grading.expectations import explained_expectation
+from waza_engine.runs.grading.graders import grade_expected, grade_here
+from waza_engine.runs.live import LiveSession, LiveTrial
+from waza_engine.runs.recorded_trials import without_workspace
+
+SECONDS = 0.7
+"""How long trials are looked at; the one that is begun is finished."""
+MOST_TRIALS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedTrial:
+    """What a rule met in one trial, from 1, of a task; ``passed`` is that of the rule."""
+
+    task: str
+    trial: int
+    passed: bool
+    met: Explanation
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedRule:
+    """What a rule met in the trials that were looked at, of all; ``most`` says most of it.
+
+    That is the trial which it fails worst, or else the one that it passes best.
+    """
+
+    trials: Sequence[ExplainedTrial]
+    total: int
+    most: ExplainedTrial
+
+
+def explained(
+    session: LiveSession, grader: str, path: RulePath, task: str | None = None
+) -> ExplainedRule | None:
+    """Explain a rule of a grader by the texts that the session has; None when there is nothing to say.
+
+    ``path`` leads from its config to the rule, or from ``expected`` for a list of that. Raises
+    ``SuiteFileError``, ``SuiteError`` and ``RecordingError``.
+    """
+    return copy_context().run(_explained_rule, session, grader, path, task)
+
+
+def verdict_of(trial: LiveTrial) -> Validation | None:
+    """Return what a grader says of a trial now; None when it cannot be judged here."""
+    if trial.built is None:
+        return next(iter(grade_expected(trial.written.spec.expected, trial.context, (trial.grader,))), None)
+    built = trial.built if trial.context.workspace is not None else without_workspace(trial.built)
+    verdict = grade_here(built, trial.context)
+    return verdict if verdict.status == "graded" else None
+
+
+def passes_rule(verdict: Validation, path: RulePath) -> bool:
+    """Tell whether the checks of a rule hold: those at its path, above it or below it."""
+    checks = [check for check in verdict.checks if check.path[: len(path)] == path[: len(check.path)]]
+    return all(check.passed for check in checks) if checks else verdict.passed
+
+
+def _explained_rule(
+    session: LiveSession, grader: str, path: RulePath, task: str | None
+) -> ExplainedRule | None:
+    found: list[ExplainedTrial] = []
+    latest = time.monotonic() + SECONDS
+    with session.trials_of(grader, task) as at_hand:
+        current_workers.set(at_hand.workers.patterns)
+        for trial in at_hand.trials[:MOST_TRIALS]:
+            if at_hand.superseded():
+                return None
+            met = _met(trial, path)
+            verdict = verdict_of(trial) if met is not None else None
+            if met is not None and verdict is not None:
+                passed = passes_rule(verdict, path)
+                found.append(ExplainedTrial(trial.task, trial.recorded.position, passed, met))
+            if time.monotonic() > latest:
+                break
+        total = len(at_hand.trials)
+    if not found:
+        return None
+    return ExplainedRule(found, total, max(found, key=lambda one: (not one.passed, one.met.weight)))
+
+
+def _met(trial: LiveTrial, path: RulePath) -> Explanation | None:
+    if trial.built is None:
+        return explained_expectation(trial.written.spec.expected, path, trial.context.output)
+    grader = trial.built.grader
+    if grader is None or (grader.needs_workspace and trial.context.workspace is None):
+        return None
+    try:
+        return grader.explain(trial.context, path)
+    except (GraderError, PatternError) as error:
+        return Explanation("error", (str(error),))
+    except IndexError:
+        # The text has another shape than the rule that was asked for.
+        return None

@@ -1,0 +1,125 @@
+"""What a live session asks of suite and record: graders without plug-ins, keys, recorded verdicts."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from waza_engine.graders.base import GraderError, GradingContext
+from waza_engine.graders.registry import BUILT_IN_TYPES, AnyGrader, create
+from waza_engine.results.reading.recordings import RecordedTask, RecordedTrial, Recording
+from waza_engine.results.record import Validation
+from waza_engine.runs.grading.graders import BuiltGrader
+from waza_engine.runs.grading.recorded_verdicts import ORIGIN, RECORDED, has_verdict
+from waza_engine.runs.grading.workers import WorkerSet
+from waza_engine.runs.trials.trial import TrialTask
+from waza_engine.spec.grader_entry import GraderEntry
+from waza_engine.spec.reading.suite_files import DISK, Version
+
+_ELSEWHERE = "graders of other packages are not loaded by an edit"
+
+
+@dataclass(frozen=True, slots=True)
+class LiveTrial:
+    """A recorded trial that a grader is asked about: ``task`` is its key, ``built`` None for ``expected``."""
+
+    task: str
+    grader: str
+    written: TrialTask
+    built: BuiltGrader | None
+    recorded: RecordedTrial
+    context: GradingContext
+
+
+@dataclass(frozen=True, slots=True)
+class GraderTrials:
+    """The trials of one grader, with warm workers; ``superseded`` tells whether a newer edit waits."""
+
+    trials: Sequence[LiveTrial]
+    workers: WorkerSet
+    superseded: Callable[[], bool]
+
+
+class TaskKeys:
+    """The names of the tasks of a record: their ids, with a number for those that occur again."""
+
+    def __init__(self, recording: Recording) -> None:
+        self._names: dict[int, str] = {}
+        seen: dict[str, int] = {}
+        for task in recording.tasks:
+            seen[task.id] = seen.get(task.id, 0) + 1
+            self._names[id(task)] = task.id if seen[task.id] == 1 else f"{task.id}-{seen[task.id]}"
+
+    def of(self, task: RecordedTask) -> str:
+        """Return the name of a task."""
+        return self._names[id(task)]
+
+
+def built_in(entry: GraderEntry) -> AnyGrader:
+    """Return the grader of an entry as ``create`` does, but load no plug-in. Raises ``GraderError``."""
+    if entry.type and entry.type not in BUILT_IN_TYPES:
+        raise GraderError(_ELSEWHERE)
+    return create(entry)
+
+
+def key_of_context(base: GradingContext) -> tuple[Any, ...]:
+    """Return what graders see of a task."""
+    return (
+        base.prompt,
+        base.turns,
+        base.hint,
+        base.reference,
+        base.metadata,
+        base.task_id,
+        base.task_name,
+        base.task_description,
+        base.fixtures_directory,
+        base.suite_directory,
+    )
+
+
+def verdict_of_then(built: BuiltGrader, trial: RecordedTrial) -> Validation | None:
+    """Return what a grader of this name and type said in the run, None when it was not asked."""
+    found = (trial.outcome.validations or {}).get(built.name)
+    if found is None:
+        return None
+    if not {found.type, built.entry.type} <= set(BUILT_IN_TYPES):
+        # To ask what else is known would load it.
+        if found.type != built.entry.type:
+            return None
+    elif not has_verdict(built, trial):
+        return None
+    return replace(
+        found,
+        type=built.entry.type,
+        score=min(1.0, max(0.0, found.score)),
+        weight=built.entry.weight,
+        details={**found.details, ORIGIN: RECORDED},
+    )
+
+
+def files_left(
+    built: BuiltGrader | None, trial: RecordedTrial, context: GradingContext
+) -> Mapping[Path, Version | None] | None:
+    """Return the files that the agent left and that a verdict is made of, as they are; None when not sure."""
+    if built is None or built.grader is None or not built.grader.needs_workspace:
+        return {}
+    recorded = trial.outcome.workspace
+    if not recorded or "\0" in recorded:
+        return {}
+    places: list[Path] = [Path(recorded)]
+    if context.workspace is not None:
+        try:
+            looked_at = built.grader.looks_at(context.workspace)
+        except GraderError:
+            looked_at = ()
+        if looked_at is None:
+            return None
+        places += looked_at
+    now = time.time_ns()
+    found = {place: DISK.version(place) for place in places}
+    settled = all(version is None or version.is_settled(now) for version in found.values())
+    return found if settled else None
