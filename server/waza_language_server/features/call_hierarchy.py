@@ -15,6 +15,7 @@ from waza_language_server.project.suite_file import GraderEntry, SuiteFile, word
 from waza_language_server.project.suite_files import SuiteSource
 from waza_language_server.project.uris import path_of
 from waza_language_server.text.span import Span
+from waza_language_server.text.workspace_edit import FilePlace
 
 if TYPE_CHECKING:
     from waza_engine.steps import Steps
@@ -39,10 +40,10 @@ class Part:
 
 @frozen()
 class Call:
-    """A part at the other end, and where in the file of the part that calls the other one is named."""
+    """A part at the other end, and where the part that calls names the other one."""
 
     part: Part
-    places: tuple[Span, ...]
+    places: tuple[FilePlace, ...]
 
 
 def part_at(document: Document, workspace: Workspace, offset: int) -> Steps[tuple[Part, ...]]:
@@ -66,19 +67,19 @@ def incoming(document: Document, workspace: Workspace, offset: int) -> Steps[tup
     symbol = symbol_at(document, workspace, offset)
     if symbol is None or symbol.kind not in _PARTS:
         return ()
-    found: dict[Part, list[Span]] = {}
+    found: dict[Part, list[FilePlace]] = {}
     for each in (yield from references(workspace, symbol)):
         yield
         using = None if each.defines else document_of(workspace, each.place.uri)
         if using is not None:
-            found.setdefault(_part(using, each.place.span.start), []).append(each.place.span)
-    return tuple(Call(part, tuple(spans)) for part, spans in found.items())
+            found.setdefault(_part(using, each.place.span.start), []).append(each.place)
+    return tuple(Call(part, tuple(places)) for part, places in found.items())
 
 
 def outgoing(document: Document, workspace: Workspace, offset: int) -> Steps[tuple[Call, ...]]:
     """Return the parts that the part which is defined at an offset names."""
     own = _part(document, offset)
-    found: dict[Part, list[Span]] = {}
+    found: dict[Part, list[FilePlace]] = {}
     for each in mentions_in(workspace, SuiteSource.of(document)):
         yield
         if each is None or each.defines or each.kind not in _PARTS or not own.whole.contains(each.span.start):
@@ -86,8 +87,9 @@ def outgoing(document: Document, workspace: Workspace, offset: int) -> Steps[tup
         if _part(document, each.span.start) != own:
             continue
         for part in (yield from part_at(document, workspace, each.span.start)):
-            found.setdefault(part, []).append(each.span)
-    return tuple(Call(part, tuple(spans)) for part, spans in found.items())
+            place = FilePlace(document.uri, document.text, each.span)
+            found.setdefault(part, []).append(place)
+    return tuple(Call(part, tuple(places)) for part, places in found.items())
 
 
 def document_of(workspace: Workspace, uri: str) -> Document | None:
@@ -113,7 +115,7 @@ def _part(document: Document, offset: int, name: str = "") -> Part:
         named = _scalar(owner.node, "name" if kind == "grader" else "id") or owner.item.span
         return Part(kind, label, document.uri, document.text, owner.item.span, named)
     whole = Span(0, len(document.text))
-    kind = "task" if document.kind == "task" else "file"
+    kind = document.kind if document.kind in ("task", "skill") else "file"
     key = "id" if document.kind == "task" else "name"
     written = root.get(key) if root is not None else None
     named = _scalar(root, key) if root is not None else None

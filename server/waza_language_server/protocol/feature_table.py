@@ -13,6 +13,7 @@ from lsprotocol import types
 
 from waza_engine.frozen import frozen
 from waza_language_server.protocol.own_requests import (
+    AFFECTED,
     FILE_MARKS,
     MARKS,
     RECORDED_RUNS,
@@ -58,6 +59,9 @@ class Feature:
         return handle if self.when == "at once" else handle_in_slices
 
 
+_EVERY_FILE = types.FileOperationRegistrationOptions(
+    [types.FileOperationFilter(types.FileOperationPattern("**/*"), scheme="file")]
+)
 FEATURES = (
     Feature(types.INITIALIZE, "lifecycle.initialize"),
     Feature(types.INITIALIZED, "lifecycle.initialized", "in slices", built_in=True),
@@ -107,6 +111,7 @@ FEATURES = (
     Feature(TESTS, "suite_tree.tests", "in slices"),
     Feature(RESULT_DOCUMENT, "result_document.result_document", "in slices"),
     Feature(RECORDED_RUNS, "result_document.recorded_runs", "in slices"),
+    Feature(AFFECTED, "affected.affected", "in slices"),
     Feature(
         types.TEXT_DOCUMENT_CODE_ACTION,
         "code_action.code_action",
@@ -141,14 +146,11 @@ FEATURES = (
     ),
     Feature(types.TEXT_DOCUMENT_RENAME, "rename.rename", options=types.RenameOptions(prepare_provider=True)),
     Feature(types.TEXT_DOCUMENT_PREPARE_RENAME, "rename.prepare"),
-    Feature(
-        types.WORKSPACE_WILL_RENAME_FILES,
-        "rename.will_rename_files",
-        "in slices",
-        types.FileOperationRegistrationOptions(
-            [types.FileOperationFilter(types.FileOperationPattern("**/*"), scheme="file")]
-        ),
-    ),
+    Feature(types.WORKSPACE_WILL_RENAME_FILES, "file_operations.will_rename", "in slices", _EVERY_FILE),
+    Feature(types.WORKSPACE_WILL_DELETE_FILES, "file_operations.will_delete", "in slices", _EVERY_FILE),
+    Feature(types.WORKSPACE_DID_CREATE_FILES, "file_operations.did_create", options=_EVERY_FILE),
+    Feature(types.WORKSPACE_DID_RENAME_FILES, "file_operations.did_rename", options=_EVERY_FILE),
+    Feature(types.WORKSPACE_DID_DELETE_FILES, "file_operations.did_delete", options=_EVERY_FILE),
     Feature(types.WORKSPACE_EXECUTE_COMMAND, "execute_command.execute", "in slices", built_in=True),
     Feature(
         types.WINDOW_WORK_DONE_PROGRESS_CANCEL,
@@ -160,6 +162,7 @@ FEATURES = (
 
 COMMANDS = (
     "waza.run",
+    "waza.runAffected",
     "waza.regrade",
     "waza.strength",
     "waza.cancel",

@@ -21,7 +21,7 @@ def test_the_users_of_a_grader_are_graders_and_tasks_of_all_files(tmp_path: Path
         ("task", "inline"),
     ]
     for call in found:
-        assert [call.part.text[span.start : span.end] for span in call.places] == ["polite"]
+        assert [place.text[place.span.start : place.span.end] for place in call.places] == ["polite"]
 
 
 def test_a_grader_names_those_that_it_needs(tmp_path: Path) -> None:
@@ -30,7 +30,7 @@ def test_a_grader_names_those_that_it_needs(tmp_path: Path) -> None:
     assert (call.part.kind, call.part.name) == ("grader", "polite")
     text = opened.document.text
     assert text[call.part.name_span.start : call.part.name_span.end] == "polite"
-    assert [text[span.start : span.end] for span in call.places] == ["polite"]
+    assert [text[place.span.start : place.span.end] for place in call.places] == ["polite"]
 
 
 def test_a_name_leads_to_the_part_that_it_names(tmp_path: Path) -> None:

@@ -14,12 +14,14 @@ from waza_language_server.text.line_index import LineIndex
 from waza_language_server.text.workspace_edit import FilePlace
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from waza_engine.steps import Steps
-    from waza_language_server.features.call_hierarchy import Part
+    from waza_language_server.features.call_hierarchy import Call, Part
     from waza_language_server.project.document import Document
+    from waza_language_server.project.workspace import Workspace
     from waza_language_server.protocol.server import WazaServer
     from waza_language_server.protocol.services.schedule import Answer
-    from waza_language_server.text.span import Span
 
 _KINDS = {
     "grader": types.SymbolKind.Method,
@@ -44,48 +46,32 @@ def prepare(
 
 async def incoming(
     ls: WazaServer, params: types.CallHierarchyIncomingCallsParams
-) -> list[types.CallHierarchyIncomingCall] | None:
+) -> list[types.CallHierarchyIncomingCall]:
     """Return who uses a part."""
-    return await ls.diagnostics.worked_out(_incoming(ls, params.item))
+    found = await ls.diagnostics.worked_out(_calls(ls, params.item, call_hierarchy.incoming))
+    return [types.CallHierarchyIncomingCall(*call) for call in found]
 
 
 async def outgoing(
     ls: WazaServer, params: types.CallHierarchyOutgoingCallsParams
-) -> list[types.CallHierarchyOutgoingCall] | None:
+) -> list[types.CallHierarchyOutgoingCall]:
     """Return whom a part uses."""
-    return await ls.diagnostics.worked_out(_outgoing(ls, params.item))
+    found = await ls.diagnostics.worked_out(_calls(ls, params.item, call_hierarchy.outgoing))
+    return [types.CallHierarchyOutgoingCall(*call) for call in found]
 
 
-def _incoming(
-    ls: WazaServer, item: types.CallHierarchyItem
-) -> Steps[list[types.CallHierarchyIncomingCall] | None]:
+def _calls(
+    ls: WazaServer,
+    item: types.CallHierarchyItem,
+    calls: Callable[[Document, Workspace, int], Steps[tuple[Call, ...]]],
+) -> Steps[list[tuple[types.CallHierarchyItem, list[types.Range]]]]:
+    """Return the parts at the other ends of the calls of a part, and where the calls stand."""
     document, offset = _place(ls, item)
     if document is None:
-        return None
+        return []
     yield from document.read_in_steps()
-    found = yield from call_hierarchy.incoming(document, ls.session.workspace, offset)
-    return [
-        types.CallHierarchyIncomingCall(
-            _item(ls, call.part), [_range(ls, call.part.uri, call.part.text, span) for span in call.places]
-        )
-        for call in found
-    ]
-
-
-def _outgoing(
-    ls: WazaServer, item: types.CallHierarchyItem
-) -> Steps[list[types.CallHierarchyOutgoingCall] | None]:
-    document, offset = _place(ls, item)
-    if document is None:
-        return None
-    yield from document.read_in_steps()
-    found = yield from call_hierarchy.outgoing(document, ls.session.workspace, offset)
-    return [
-        types.CallHierarchyOutgoingCall(
-            _item(ls, call.part), [_range(ls, document.uri, document.text, span) for span in call.places]
-        )
-        for call in found
-    ]
+    found = yield from calls(document, ls.session.workspace, offset)
+    return [(_item(ls, call.part), [_range(ls, place) for place in call.places]) for call in found]
 
 
 def _place(ls: WazaServer, item: types.CallHierarchyItem) -> tuple[Document | None, int]:
@@ -101,10 +87,10 @@ def _item(ls: WazaServer, part: Part) -> types.CallHierarchyItem:
         label(part.name),
         _KINDS[part.kind],
         part.uri,
-        _range(ls, part.uri, part.text, part.whole),
-        _range(ls, part.uri, part.text, part.name_span),
+        _range(ls, FilePlace(part.uri, part.text, part.whole)),
+        _range(ls, FilePlace(part.uri, part.text, part.name_span)),
     )
 
 
-def _range(ls: WazaServer, uri: str, text: str, span: Span) -> types.Range:
-    return FileConverter(ls.session, ls.abilities).location(FilePlace(uri, text, span)).range
+def _range(ls: WazaServer, place: FilePlace) -> types.Range:
+    return FileConverter(ls.session, ls.abilities).location(place).range

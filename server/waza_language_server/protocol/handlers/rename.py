@@ -1,4 +1,4 @@
-"""Another name for what stands at a position, and for files."""
+"""Another name for what stands at a position."""
 
 from __future__ import annotations
 
@@ -7,17 +7,13 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from waza_language_server.features.moved_files import moved_files
 from waza_language_server.features.rename import RenameError, renamable
 from waza_language_server.features.rename import rename as renamed
-from waza_language_server.project.uris import path_of
 from waza_language_server.protocol.convert import Converter
 from waza_language_server.protocol.edit_conversion import FileConverter
 from waza_language_server.text.labels import message
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from waza_engine.steps import Steps
     from waza_language_server.project.document import Document
     from waza_language_server.protocol.server import WazaServer
@@ -61,14 +57,3 @@ def rename(ls: WazaServer, params: types.RenameParams) -> Answer[types.Workspace
         return FileConverter(ls.session, ls.abilities).workspace_edit(found.change)
 
     return ls.diagnostics.answer(params.text_document.uri, find)
-
-
-async def will_rename_files(ls: WazaServer, params: types.RenameFilesParams) -> types.WorkspaceEdit | None:
-    """Return the edits of the paths in suites that name the files and folders, before they are renamed."""
-    moves: dict[Path, Path] = {}
-    for file in params.files:
-        old, new = path_of(file.old_uri), path_of(file.new_uri)
-        if old is not None and new is not None:
-            moves[old] = new
-    change = await ls.diagnostics.worked_out(moved_files(ls.session.workspace, moves))
-    return FileConverter(ls.session, ls.abilities).workspace_edit(change) if change.files else None

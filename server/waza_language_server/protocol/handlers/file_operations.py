@@ -1,0 +1,61 @@
+"""Files are made, renamed and deleted in the editor: suites follow, and what is shown does at once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lsprotocol import types
+
+from waza_language_server.features.deleted_files import deleted_files
+from waza_language_server.features.moved_files import moved_files
+from waza_language_server.project.uris import path_of
+from waza_language_server.protocol.edit_conversion import FileConverter
+from waza_language_server.protocol.handlers.watched_files import look_at_files_again
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from waza_language_server.protocol.server import WazaServer
+
+
+async def will_rename(ls: WazaServer, params: types.RenameFilesParams) -> types.WorkspaceEdit | None:
+    """Return the edits of the paths in suites that name the files and folders, before they are renamed."""
+    moves: dict[Path, Path] = {}
+    for file in params.files:
+        old, new = path_of(file.old_uri), path_of(file.new_uri)
+        if old is not None and new is not None:
+            moves[old] = new
+    change = await ls.diagnostics.worked_out(moved_files(ls.session.workspace, moves))
+    return FileConverter(ls.session, ls.abilities).workspace_edit(change) if change.files else None
+
+
+async def will_delete(ls: WazaServer, params: types.DeleteFilesParams) -> types.WorkspaceEdit | None:
+    """Return the edits that take entries away that name files and folders, before these are deleted."""
+    gone = [path for file in params.files if (path := path_of(file.uri)) is not None]
+    change = await ls.diagnostics.worked_out(deleted_files(ls.session.workspace, gone))
+    return FileConverter(ls.session, ls.abilities).workspace_edit(change) if change.files else None
+
+
+def did_create(ls: WazaServer, params: types.CreateFilesParams) -> None:
+    """Look at the files again that name what was made."""
+    _look_again(ls, (file.uri for file in params.files))
+
+
+def did_rename(ls: WazaServer, params: types.RenameFilesParams) -> None:
+    """Look at the files again that name what was renamed, by the old name or the new one."""
+    _look_again(ls, (uri for file in params.files for uri in (file.old_uri, file.new_uri)))
+
+
+def did_delete(ls: WazaServer, params: types.DeleteFilesParams) -> None:
+    """Look at the files again that name what is gone."""
+    _look_again(ls, (file.uri for file in params.files))
+
+
+def _look_again(ls: WazaServer, uris: Iterable[str]) -> None:
+    """Do so without waiting for the client to watch files, which not every client does."""
+    paths = [path for uri in uris if (path := path_of(uri)) is not None]
+    if paths:
+        # What was in a folder has gone with it, wherever that was named.
+        ls.files_changed(None)
+        look_at_files_again(ls)

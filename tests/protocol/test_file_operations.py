@@ -1,0 +1,86 @@
+"""Files are made, renamed and deleted in the editor: suites follow before, and problems after it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from lsprotocol import types
+
+from tests.protocol.editor import Editor, editing, write_suite
+from tests.protocol.workspace import Workspace
+from waza_language_server.project.uris import uri_of
+
+SUITE = """\
+name: explains
+skill: explainer
+config: {trials_per_task: 1, timeout_seconds: 60, executor: mock, model: none}
+tasks:
+  - tasks/one.yaml
+  - tasks/two.yaml
+"""
+TASK = "id: {}\nname: T\ninputs:\n  prompt: Go\n  files: [{{path: data.csv}}]\n"
+
+
+@pytest.fixture
+def suite(tmp_path: Path) -> Path:
+    (tmp_path / "fixtures").mkdir()
+    (tmp_path / "fixtures" / "data.csv").write_text("", "utf-8")
+    return write_suite(tmp_path, SUITE, one=TASK.format("one"), two=TASK.format("two"))
+
+
+def watches_nothing(capabilities: types.ClientCapabilities) -> None:
+    assert capabilities.workspace is not None
+    capabilities.workspace.did_change_watched_files = None
+
+
+def codes(editor: Editor, uri: str) -> set[object]:
+    return {problem.code for problem in editor.diagnostics[uri]}
+
+
+async def test_entries_go_before_their_files_are_deleted_and_come_back(suite: Path) -> None:
+    async with editing(suite.parent) as editor:
+        offered = editor.offered.workspace
+        assert offered is not None
+        assert offered.file_operations is not None
+        assert offered.file_operations.will_delete is not None
+        workspace = Workspace(suite.parent)
+        before = workspace.contents()
+        gone = [types.FileDelete(uri_of(suite.parent / "tasks" / "two.yaml"))]
+        change = await editor.workspace_will_delete_files_async(types.DeleteFilesParams(gone))
+        assert change is not None
+        undo = workspace.carry_out(change)
+        assert workspace.contents()["eval.yaml"] == SUITE.replace("  - tasks/two.yaml\n", "").encode()
+        workspace.carry_out(undo)
+        assert workspace.contents() == before
+        other = [types.FileDelete(uri_of(suite.parent / "a.md"))]
+        assert await editor.workspace_will_delete_files_async(types.DeleteFilesParams(other)) is None
+
+
+async def test_what_names_a_deleted_file_is_marked_at_once_and_until_it_is_there_again(suite: Path) -> None:
+    """Without files being watched: the client tells of the deletion alone."""
+    fixture = suite.parent / "fixtures" / "data.csv"
+    async with editing(suite.parent, limit=watches_nothing) as editor:
+        uri = editor.open(suite.parent / "tasks" / "one.yaml")
+        await editor.until(lambda: uri in editor.diagnostics)
+        assert "missing-file" not in codes(editor, uri)
+        fixture.unlink()
+        editor.workspace_did_delete_files(types.DeleteFilesParams([types.FileDelete(uri_of(fixture))]))
+        await editor.until(lambda: "missing-file" in codes(editor, uri))
+        fixture.write_text("", "utf-8")
+        editor.workspace_did_create_files(types.CreateFilesParams([types.FileCreate(uri_of(fixture))]))
+        await editor.until(lambda: "missing-file" not in codes(editor, uri))
+
+
+async def test_a_task_that_is_renamed_is_known_by_its_new_path(suite: Path) -> None:
+    old, new = suite.parent / "tasks" / "two.yaml", suite.parent / "tasks" / "other.yaml"
+    async with editing(suite.parent, limit=watches_nothing) as editor:
+        uri = editor.open(suite)
+        await editor.until(lambda: uri in editor.diagnostics)
+        assert "no-matching-tasks" not in codes(editor, uri)
+        old.rename(new)
+        rename = types.FileRename(uri_of(old), uri_of(new))
+        editor.workspace_did_rename_files(types.RenameFilesParams([rename]))
+        await editor.until(lambda: "no-matching-tasks" in codes(editor, uri))
+        editor.replace(uri, 2, SUITE.replace("two", "other"))
+        await editor.until(lambda: "no-matching-tasks" not in codes(editor, uri))

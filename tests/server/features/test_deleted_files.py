@@ -1,0 +1,94 @@
+"""Files are deleted: entries of lists that are nothing but their paths go with them, all else stays."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.server.project.files import put
+from waza_engine.steps import finished
+from waza_language_server.features.deleted_files import deleted_files
+from waza_language_server.project.index import Project
+from waza_language_server.project.uris import path_of
+from waza_language_server.project.workspace import Workspace
+from waza_language_server.schema.catalog import default_catalog
+from waza_language_server.syntax.tried_edits import apply
+
+EVAL = """\
+skill: deployer
+config: {trials_per_task: 1, timeout_seconds: 60, executor: mock, model: none}
+graders:
+  - {type: script, name: own, config: {script: "graders/check.py"}}
+tasks:
+  # the first
+  - tasks/first.yaml # one
+  - tasks/second.yaml
+  - more/*.yaml
+"""
+TASK = """\
+id: first
+name: First
+inputs:
+  prompt: Go
+  files:
+    - path: data.csv
+    - {path: other.csv}
+    - path: named.csv
+      content: ""
+"""
+
+
+@pytest.fixture
+def suite(tmp_path: Path) -> Path:
+    put(tmp_path, "evals/eval.yaml", EVAL)
+    put(tmp_path, "evals/tasks/first.yaml", TASK)
+    put(tmp_path, "evals/tasks/second.yaml", "id: second\ninputs: {prompt: Go}\n")
+    put(tmp_path, "evals/more/third.yaml", "id: third\ninputs: {prompt: Go}\n")
+    put(tmp_path, "evals/graders/check.py", "")
+    for name in ("data", "other", "named"):
+        put(tmp_path, f"evals/fixtures/{name}.csv", "")
+    return tmp_path
+
+
+def after(folder: Path, *names: str) -> dict[str, str]:
+    """Return the texts that change when these files and folders go."""
+    workspace = Workspace(Project([folder]), default_catalog())
+    change = finished(deleted_files(workspace, [folder / "evals" / name for name in names]))
+    found: dict[str, str] = {}
+    for file in change.files:
+        path = path_of(file.uri)
+        assert path is not None
+        found[path.name] = apply(file.text, file.edits)
+    return found
+
+
+def test_the_entry_of_a_task_goes_with_its_file(suite: Path) -> None:
+    assert after(suite, "tasks/second.yaml") == {"eval.yaml": EVAL.replace("  - tasks/second.yaml\n", "")}
+
+
+def test_a_folder_takes_all_entries_along(suite: Path) -> None:
+    left = EVAL.replace("  - tasks/second.yaml\n", "").replace("  - tasks/first.yaml # one\n", "")
+    assert after(suite, "tasks") == {"eval.yaml": left}
+
+
+def test_fixtures_in_a_list_go_where_the_path_is_all_that_an_item_says(suite: Path) -> None:
+    assert after(suite, "fixtures/data.csv", "fixtures/other.csv", "fixtures/named.csv") == {
+        "first.yaml": TASK.replace("    - path: data.csv\n    - {path: other.csv}\n", "")
+    }
+
+
+@pytest.mark.parametrize("name", ["graders/check.py", "more/third.yaml", "more", "eval.yaml", "nothing.txt"])
+def test_values_of_keys_and_globs_stay(suite: Path, name: str) -> None:
+    assert after(suite, name) == {}
+
+
+def test_the_last_entry_leaves_an_empty_list(suite: Path) -> None:
+    put(suite, "evals/eval.yaml", EVAL.replace("  - tasks/second.yaml\n  - more/*.yaml\n", ""))
+    assert after(suite, "tasks")["eval.yaml"].endswith("tasks: []\n  # the first\n")
+
+
+def test_a_file_with_faults_or_anchors_is_left_alone(suite: Path) -> None:
+    for text in (EVAL.replace("tasks:", "tasks: &all"), EVAL.replace('"graders', "'")):
+        put(suite, "evals/eval.yaml", text)
+        assert after(suite, "tasks/second.yaml") == {}
