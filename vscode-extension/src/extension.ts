@@ -117,6 +117,12 @@ export function activate(context: vscode.ExtensionContext): void {
         }),
         command("runSuite", () => run(server, runs, "suite")),
         command("runAtCursor", () => run(server, runs, "cursor")),
+        command("runAffectedTasks", async () => {
+            const [client, id] = [server.running, await toRun(server, "suite")];
+            if (client !== undefined && id !== undefined) {
+                await runs.runAffected(client, id);
+            }
+        }),
         command("runWith", async (given: unknown) => {
             await runWith(server, runs, context, chosenItem(given));
         }),
