@@ -113,13 +113,15 @@ async function scenario(page) {
   });
 
   await step("F8 walks the failures", async () => {
-    const peek = page.locator(".test-output-peek, .zone-widget").first();
-    const walk = async () => {
+    const peek = page.locator(".peekview-widget").first();
+    const open = async () => {
       await page.locator(".editor-instance .view-line", { hasText: /graders:/u }).first().click();
-      await editor.command(page, "Test: Go to Next Test Failure");
+      await editor.command(page, "Test: Peek Output");
     };
-    await editor.repeatUntil(page, "the first failure", walk, () => peek.isVisible());
-    await page.keyboard.press("F8");
+    await editor.repeatUntil(page, "the first failure", open, () => peek.isVisible());
+    const first = await peek.innerText();
+    const walk = () => page.keyboard.press("F8");
+    await editor.repeatUntil(page, "another failure", walk, async () => (await peek.isVisible()) && (await peek.innerText()) !== first);
     await isStill();
     await takeAll("failures");
     await page.keyboard.press("Escape");
