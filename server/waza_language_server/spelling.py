@@ -11,6 +11,7 @@ _DENIALS = frozenset({"not", "no", "never", "forbidden", "reject", "exclude", "e
 _PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 _SHORT = 5
 """Letters; in a word as short as this one wrong letter is a slip of the pen, two are another word."""
+_MOST_SLIPS = 2
 LONGEST_WORD = 100
 """Characters; a longer word is nobody's slip of the pen, and comparing it costs its length squared."""
 MAX_CANDIDATES = 1_000
@@ -56,6 +57,14 @@ def slip_of(written: str, known: Iterable[str]) -> str | None:
     return near[0] if len(near) == 1 else None
 
 
+def path_slip_of(written: str, known: Iterable[str]) -> str | None:
+    """Return the known path or glob that a written one is with at most two characters wrong, signs too."""
+    near = slip_of(written, known)
+    return (
+        near if near is not None and _distance(written.casefold(), near.casefold()) <= _MOST_SLIPS else None
+    )
+
+
 def slips_of(written: str, known: Iterable[str]) -> tuple[str, ...]:
     """Return the known words that are equally near to a written one, with one or two letters wrong."""
     if len(written) > LONGEST_WORD:
@@ -66,7 +75,7 @@ def slips_of(written: str, known: Iterable[str]) -> tuple[str, ...]:
 @lru_cache(maxsize=4096)
 def _slips_of(written: str, words: tuple[str, ...]) -> tuple[str, ...]:
     target = _plain(written)
-    most = 0 if len(target) <= 2 else 1 if len(target) <= _SHORT else 2
+    most = 0 if len(target) <= 2 else 1 if len(target) <= _SHORT else _MOST_SLIPS
     near: dict[int, list[str]] = {}
     letters, denies = frozenset(target), _denies(written)
     for word in words:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -109,6 +110,32 @@ async def test_what_a_task_expects_is_judged_live(suite: Path) -> None:
         assert "⚡ ✓" in await until(editor, uri, lambda found: "⚡ ✓" in found)
         editor.replace(uri, 2, TASK.replace("- hello", "- adieu"))
         assert "⚡ ✗" in await until(editor, uri, lambda found: "⚡ ✗" in found)
+
+
+async def test_a_schema_that_changes_on_the_disk_is_judged_at_once(tmp_path: Path) -> None:
+    shape = "graders:\n  - {type: json_schema, name: shape, config: {schema_file: schema.json}}\n"
+    path = write_suite(tmp_path, SUITE.partition("graders:")[0] + shape, one=TASK)
+    schema = tmp_path / "schema.json"
+    schema.write_text('{"type": "object"}', "utf-8")
+    record = run(path, trials=2)[0].results_file
+    assert record is not None
+    document = json.loads(record.read_text("utf-8"))
+    for trial in document["tasks"][0]["runs"]:
+        trial["final_output"] = "{}"
+    record.write_text(json.dumps(document), "utf-8")
+    async with editing(tmp_path, limit=is_told_to_ask_again, options=LIVE) as editor:
+        uri = editor.open(path)
+        passing = await until(editor, uri, lambda found: any(each.startswith("⚡ ✓ 2/2") for each in found))
+        assert any(each.startswith("⚡ ✓ 2/2") for each in passing)
+        await editor.until(
+            lambda: any("schema.json" in str(each.register_options) for each in editor.registrations)
+        )
+        schema.write_text('{"type": "array"}', "utf-8")
+        change = types.FileEvent(schema.as_uri(), types.FileChangeType.Changed)
+        editor.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams([change]))
+        # It is one of the inputs of the run, too, which is stale therefore.
+        failing = await until(editor, uri, lambda found: "✓" not in "".join(found))
+        assert failing[-1].startswith("↻ ✗ 0.00")
 
 
 async def test_the_lens_that_grades_again_agrees_with_it(suite: Path) -> None:

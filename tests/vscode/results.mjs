@@ -48,6 +48,48 @@ async function scenario(page) {
     await editor.repeatUntil(page, "a result", () => button.click({ timeout: 10_000 }), () => Promise.resolve(results().length > 0));
     await offered("Waza: Open Result", true);
   });
+
+  const frame = page.frameLocator("iframe.webview.ready").last().frameLocator("iframe#active-frame");
+  const button = (title) => frame.locator("a.button", { hasText: title }).first();
+
+  await step("the result is a page, with a button for the workspace and none for a comparison", async () => {
+    await editor.command(page, "Waza: Open Result");
+    await frame.locator("h2", { hasText: "Greets" }).waitFor();
+    await frame.locator("td .passed").first().waitFor();
+    await button("Open Workspace of This Trial").waitFor();
+    assert.equal(await button("Compare").count(), 0);
+    await page.screenshot({ path: path.join(artifacts, "result.png") });
+  });
+
+  await step("after the next run the page is drawn again, and can be compared", async () => {
+    await page.locator(".tab", { hasText: "eval.yaml" }).first().click();
+    write("eval.yaml", fs.readFileSync(path.join(workspace, "eval.yaml"), "utf8").replace("- hello", "- goodbye"));
+    await editor.waitForLine(page, "- goodbye");
+    const before = results().length;
+    await editor.clickLens(page, "Run suite", "another result", () => Promise.resolve(results().length > before));
+    await page.locator(".tab", { hasText: "result" }).first().click();
+    await frame.locator("h2 .failed").first().waitFor();
+    await button("Compare With an Earlier Run").waitFor();
+    await page.screenshot({ path: path.join(artifacts, "failed.png") });
+  });
+
+  await step("the button shows both runs side by side", async () => {
+    const diff = page.locator(".monaco-diff-editor").first();
+    await editor.repeatUntil(page, "the comparison", () => button("Compare").click({ timeout: 5_000 }), () => diff.isVisible());
+    await page.locator(".monaco-diff-editor .original .view-line", { hasText: /passed/u }).first().waitFor();
+    await page.locator(".monaco-diff-editor .modified .view-line", { hasText: /failed/u }).first().waitFor();
+    await page.screenshot({ path: path.join(artifacts, "compared.png") });
+  });
+
+  await step("the workspace of the trial opens in a window of its own", async () => {
+    await page.locator(".tab", { hasText: /^greeter.* result$/u }).first().click();
+    await button("Open Workspace").waitFor();
+    const opened = page.context().waitForEvent("page");
+    await button("Open Workspace").click();
+    const folder = new URL((await opened).url()).searchParams.get("folder") ?? "";
+    assert.ok(fs.statSync(folder).isDirectory(), folder);
+    assert.notEqual(folder, workspace);
+  });
 }
 
 function results() {

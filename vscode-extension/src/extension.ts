@@ -19,7 +19,8 @@ import { PrivateEnvironment } from "./privateEnvironment";
 import { ProviderKeys } from "./providerKeys";
 import { onDidSelectEnvironment } from "./pythonExtension";
 import { chosenIn, runnablesIn, titleOf } from "./runnables";
-import { chosenItem, ResultDocuments, tellNothing } from "./resultDocuments";
+import { chosenItem, recordedOf, ResultDocuments, tellNothing } from "./resultDocuments";
+import { ResultPage } from "./resultPage";
 import { RunLog } from "./runLog";
 import { chooseExecutor, chooseRunOptions, logIn } from "./runChoices";
 import { runEnvironment, runOptions } from "./runSettings";
@@ -81,6 +82,7 @@ export function activate(context: vscode.ExtensionContext): void {
         });
     });
     const results = new ResultDocuments(() => server.running);
+    const page = new ResultPage(() => server.running, context.extensionUri);
     const tests = new TestExplorer(() => server.running, runs, (title) => chooseRunOptions(context, title));
 
     const command = (id: string, action: (...given: never[]) => unknown) => vscode.commands.registerCommand(`waza.${id}`, action);
@@ -91,7 +93,8 @@ export function activate(context: vscode.ExtensionContext): void {
         tests,
         statusBar,
         results,
-        runs.addView(() => results.view()),
+        page,
+        runs.addView(() => page.view()),
         runs.addView(({ id }) => open.view(id)),
         runs.addView(({ id }) => statusBar.viewOf(id)),
         runs.addView((request) => new RunLog(log, request)),
@@ -114,6 +117,12 @@ export function activate(context: vscode.ExtensionContext): void {
         }),
         command("runSuite", () => run(server, runs, "suite")),
         command("runAtCursor", () => run(server, runs, "cursor")),
+        command("runAffectedTasks", async () => {
+            const [client, id] = [server.running, await toRun(server, "suite")];
+            if (client !== undefined && id !== undefined) {
+                await runs.runAffected(client, id);
+            }
+        }),
         command("runWith", async (given: unknown) => {
             await runWith(server, runs, context, chosenItem(given));
         }),
@@ -130,7 +139,7 @@ export function activate(context: vscode.ExtensionContext): void {
             if (id === undefined) {
                 tellNothing();
             } else {
-                await results.open(id);
+                await page.open(recordedOf(id)); // that of a trial or a grader is on the page of its task
             }
         }),
         command("measureStrength", async () => {

@@ -1,10 +1,9 @@
-/** The last run of a suite or a task as a page: the server renders it, here it is a read-only document. */
+/** Two runs of a suite or a task side by side: the server tells each as Markdown, here it is a read-only document. */
 
 import * as vscode from "vscode";
 import type { LanguageClient } from "vscode-languageclient/node";
 import { plain } from "./messages";
 import { titleOf } from "./runnables";
-import type { RunView } from "./runViews";
 import { runnableOf } from "./testing/reports";
 
 const SCHEME = "waza-result";
@@ -17,8 +16,6 @@ interface RecordedRun {
 }
 
 export class ResultDocuments implements vscode.TextDocumentContentProvider, vscode.Disposable {
-    private readonly changed = new vscode.EventEmitter<vscode.Uri>();
-    readonly onDidChange = this.changed.event;
     private readonly registration = vscode.workspace.registerTextDocumentContentProvider(SCHEME, this);
 
     constructor(private readonly client: () => LanguageClient | undefined) {}
@@ -29,21 +26,10 @@ export class ResultDocuments implements vscode.TextDocumentContentProvider, vsco
             return "The Waza language server is not running.";
         }
         try {
-            const record = uri.fragment === "" ? {} : { record: uri.fragment };
-            return (await client.sendRequest<{ markdown: string }>("waza/resultDocument", { id: uri.query, ...record })).markdown;
+            const asked = { id: uri.query, record: uri.fragment };
+            return (await client.sendRequest<{ markdown: string }>("waza/resultDocument", asked)).markdown;
         } catch (error) {
             return error instanceof Error ? error.message : String(error);
-        }
-    }
-
-    /** Shows the result of what an id names; that of a trial or a grader is on the page of its task. */
-    async open(item: string): Promise<void> {
-        const uri = pageOf(recordedOf(item));
-        this.changed.fire(uri);
-        try {
-            await vscode.commands.executeCommand("markdown.showPreview", uri);
-        } catch {
-            await vscode.window.showTextDocument(uri, { preview: true });
         }
     }
 
@@ -65,21 +51,8 @@ export class ResultDocuments implements vscode.TextDocumentContentProvider, vsco
         }
     }
 
-    /** Reads the open pages again when a run has ended. */
-    view(): RunView {
-        return {
-            take: () => undefined,
-            end: () => {
-                for (const document of vscode.workspace.textDocuments.filter(({ uri }) => uri.scheme === SCHEME)) {
-                    this.changed.fire(document.uri);
-                }
-            },
-        };
-    }
-
     dispose(): void {
         this.registration.dispose();
-        this.changed.dispose();
     }
 }
 
@@ -89,10 +62,10 @@ export function recordedOf(item: string): string {
     return task === undefined || task === "" ? (suite ?? "") : `${suite ?? ""}::${task}`;
 }
 
-/** The page of an id: of its newest run, or of the one that is given. */
-function pageOf(id: string, run?: RecordedRun): vscode.Uri {
+/** What an id has come to in a run. */
+function pageOf(id: string, run: RecordedRun): vscode.Uri {
     const name = titleOf(id).replaceAll(/[/\\?#]/gu, "-");
-    return vscode.Uri.from({ scheme: SCHEME, path: `/${name} result.md`, query: id, fragment: run?.resultsFile ?? "" });
+    return vscode.Uri.from({ scheme: SCHEME, path: `/${name} result.md`, query: id, fragment: run.resultsFile });
 }
 
 function when({ timestamp }: RecordedRun): string {

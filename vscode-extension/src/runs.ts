@@ -17,12 +17,14 @@ import { plain } from "./messages";
 import { RUN_EVENT, type RunEventParams } from "./runEvents";
 import type { RunView, RunViewFactory } from "./runViews";
 import { suiteOf, titleOf } from "./runnables";
+import { plannedRuns } from "./testing/plan";
 import type { RunOptions } from "./runSettings";
 import { reasonFirst, waysOut } from "./runWords";
 import { isSkillFile } from "./suiteFiles";
 
 export const RUN_COMMAND = "waza.run";
 const REGRADE_COMMAND = "waza.regrade";
+const AFFECTED_COMMAND = "waza.runAffected";
 
 /** What a run lens carries: the id of what is run, and perhaps the tasks that a suite is limited to. */
 export interface RunRequest {
@@ -37,6 +39,12 @@ interface RegradeAnswer {
     readonly status: "completed" | "error";
     readonly tasks: number;
     readonly message: string | null;
+}
+
+/** What has changed in a suite since its newest results: ids of tasks, or of the suite when that is all of them. */
+interface AffectedAnswer {
+    readonly items: readonly string[];
+    readonly of: number;
 }
 
 /** How a run ended, as the server answers it. */
@@ -59,13 +67,16 @@ export class Runs {
         private readonly settings: () => RunOptions,
     ) {}
 
-    /** The language client's middleware for the server's commands: takes `waza.run` and `waza.regrade`, passes the others on. */
+    /** The language client's middleware for the server's commands: takes those that run or grade again, passes the others on. */
     middleware(client: () => LanguageClient | undefined) {
         return (command: string, args: unknown[], next: ExecuteCommandSignature): vscode.ProviderResult<unknown> => {
             const running = client();
             const request = args[0];
             if (command === REGRADE_COMMAND && running !== undefined && isRunRequest(request) && this.regradeView !== undefined) {
                 return this.regrade(running, request.id, this.regradeView(request.id));
+            }
+            if (command === AFFECTED_COMMAND && running !== undefined && isRunRequest(request)) {
+                return this.runAffected(running, request.id);
             }
             if (command !== RUN_COMMAND || running === undefined || !isRunRequest(request)) {
                 return next(command, args) as vscode.ProviderResult<unknown>;
@@ -116,6 +127,34 @@ export class Runs {
         return vscode.window.withProgress(options, (progress, stop) =>
             this.request(client, request, progress, token === undefined ? [stop] : [stop, token]),
         );
+    }
+
+    /** The ids of what has changed in a suite since its newest results; undefined when that cannot be told, which is shown. */
+    async affected(client: LanguageClient, suite: string): Promise<readonly string[] | undefined> {
+        try {
+            return (await client.sendRequest<AffectedAnswer>("waza/affected", { id: suite })).items;
+        } catch (error) {
+            void vscode.window.showErrorMessage(plain(reasonFirst(error instanceof Error ? error.message : String(error))));
+            return undefined;
+        }
+    }
+
+    /** Runs the tasks of a suite that have changed since their newest results; says so when there are none. */
+    async runAffected(client: LanguageClient, suite: string): Promise<unknown> {
+        if (!vscode.workspace.isTrusted) {
+            void offerTrust();
+            return undefined;
+        }
+        if (!(await saveFilesOf(suiteOf(suite)))) {
+            void vscode.window.showWarningMessage("The run was not started: a file of the suite could not be saved.");
+            return undefined;
+        }
+        const [planned] = plannedRuns((await this.affected(client, suite)) ?? []);
+        if (planned === undefined) {
+            void vscode.window.showInformationMessage(plain(`Waza: no task of ${titleOf(suite)} has changed since its newest result.`));
+            return undefined;
+        }
+        return this.run(client, planned);
     }
 
     /** Grades the last recorded answers of what an id names again, free and without the agent, and shows it in the view. */

@@ -4,13 +4,7 @@ import * as vscode from "vscode";
 import type { LanguageClient } from "vscode-languageclient/node";
 import { plain } from "./messages";
 import { recordedOf } from "./resultDocuments";
-
-/** A folder that a trial has left; see docs/protocol.md. */
-interface TrialWorkspace {
-    readonly task: string;
-    readonly trial: number;
-    readonly path: string;
-}
+import type { TrialWorkspace } from "./resultHtml";
 
 /** Opens the workspace of a trial of what an id names in a window of its own; of several the person chooses one. */
 export async function openWorkspace(client: LanguageClient | undefined, item: string): Promise<void> {

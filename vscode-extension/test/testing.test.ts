@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { RunEvent } from "../src/runEvents";
-import { plannedRegrades, plannedRuns } from "../src/testing/plan";
+import { affectedAmong, plannedRegrades, plannedRuns, suitesAmong } from "../src/testing/plan";
 import { RunReports, runnableOf, trialId, type Report } from "../src/testing/reports";
 
 const suite = "/suites/deploy/eval.yaml";
@@ -99,4 +99,15 @@ void test("what stands below a chosen item is graded again with it, and prompts 
     assert.deepEqual(plannedRegrades([suite, task, `${suite}#triggers:Do it`]), [suite]);
     assert.deepEqual(plannedRegrades([trialId(task, 2), `${suite}::two::short`]), [task, `${suite}::two::short`]);
     assert.deepEqual(plannedRegrades([task, `${suite}::two`], [task]), [`${suite}::two`]);
+});
+
+void test("of a choice only what has changed is run, and a grader with its task", () => {
+    const two = `${suite}::two`;
+    assert.deepEqual(affectedAmong([suite], [task]), [task]);
+    assert.deepEqual(affectedAmong([two], [task]), []);
+    assert.deepEqual(affectedAmong([`${task}::short`, trialId(two, 1)], [task]), [task]);
+    assert.deepEqual(affectedAmong([two], [suite]), [two]);
+    assert.deepEqual(affectedAmong([suite], [suite]), [suite]);
+    assert.deepEqual(affectedAmong([`${suite}#triggers:Do it`], [task]), []);
+    assert.deepEqual(suitesAmong([task, two, `${suite}#triggers:Do it`]), [suite]);
 });

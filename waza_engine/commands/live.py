@@ -31,6 +31,8 @@ from waza_engine.runs.explaining import ExplainedRule, explained
 from waza_engine.runs.live import LiveRequest, LiveSession, LiveTask, LiveVerdicts
 
 MOST_SESSIONS = 8
+MOST_FILES = 200
+"""How many files of verdicts are told: an editor watches them."""
 
 Answer = dict[str, Any]
 
@@ -100,6 +102,7 @@ class LiveSessions:
             "judged": update.judged,
             **({"message": update.message} if update.message else {}),
             **({"silent": dict(update.silent)} if update.silent else {}),
+            **({"files": [str(path) for path in update.files[:MOST_FILES]]} if update.files else {}),
         }
 
     def explain(self, params: Params) -> Answer:

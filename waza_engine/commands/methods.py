@@ -79,6 +79,7 @@ class Methods:
         self.table: dict[str, Callable[[Any], Callable[[], Answer]]] = {
             "eval.run": _guarded(self._run),
             "run.estimate": _guarded(reading.estimate),
+            "run.affected": _guarded(reading.affected),
             "run.status": _guarded(self._status),
             "run.cancel": _guarded(self._cancel),
             "eval.list": _guarded(reading.list_evals),

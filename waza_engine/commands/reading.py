@@ -42,6 +42,17 @@ def estimate(params: Params) -> Answer:
     return {**asdict(found.run), "tasks": {name: asdict(one) for name, one in found.tasks.items()}}
 
 
+def affected(params: Params) -> Answer:
+    """Tell which tasks of ``eval.run`` with these parameters have changed since their newest results."""
+    from waza_engine.runs.choosing import chosen
+    from waza_engine.runs.passes.outdated import outdated
+
+    settings = run_settings(params, eval_path)
+    choice = loaded(lambda: chosen(settings))
+    found = outdated(choice.suite, choice.tasks, settings, choice.build)
+    return {"tasks": [task.source.id for task in found], "of": len(choice.tasks)}
+
+
 def list_evals(params: Params) -> Answer:
     """Return the suites below a folder; one that cannot be loaded is known by its path."""
     root = given_path(params, "dir")

@@ -82,10 +82,27 @@ def block_of(block: Block, key: str) -> Block:
     return cast("Block", found) if found.__class__ is dict or isinstance(found, Mapping) else {}
 
 
+def blocks_by_name(block: Block, key: str) -> dict[str, Block]:
+    """Return the objects in the object at a key; what else is in there is left out."""
+    held = block_of(block, key)
+    return {name: cast("Block", item) for name, item in held.items() if isinstance(item, Mapping)}
+
+
 def blocks_of(value: object) -> list[Block]:
     """Return the objects in a list; what else is in there is left out."""
-    items = cast("list[object]", value) if isinstance(value, list) else []
-    return [cast("Block", item) for item in items if item.__class__ is dict or isinstance(item, Mapping)]
+    return [
+        cast("Block", item) for item in items_of(value) if item.__class__ is dict or isinstance(item, Mapping)
+    ]
+
+
+def items_of(value: object) -> list[Any]:
+    """Return what is in a list, whatever it is."""
+    return cast("list[Any]", value) if isinstance(value, list) else []
+
+
+def path_of(value: object) -> tuple[str | int, ...]:
+    """Return the keys and indexes of a path."""
+    return tuple(step for step in items_of(value) if isinstance(step, str | int))
 
 
 def text_of(value: object) -> str:
@@ -95,8 +112,7 @@ def text_of(value: object) -> str:
 
 def texts_of(value: object) -> tuple[str, ...]:
     """Return the texts in a list; what else is in there is left out."""
-    items = cast("list[object]", value) if isinstance(value, list) else []
-    return tuple(item for item in items if isinstance(item, str))
+    return tuple(item for item in items_of(value) if isinstance(item, str))
 
 
 def number(value: object) -> float:
@@ -110,6 +126,11 @@ def number(value: object) -> float:
     except OverflowError:
         return 0.0
     return found if math.isfinite(found) else 0.0
+
+
+def number_or_none(value: object) -> float | None:
+    """Return a figure, None for what is none."""
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
 def whole(value: object) -> int:

@@ -11,19 +11,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from waza_engine.results.reading.expenses import RunExpenses, TrialExpense, expenses_of
-from waza_engine.runs.grading.grader_cache import GraderCache
-from waza_engine.runs.loading.suite import Suite, load_suite
+from waza_engine.runs.choosing import chosen
+from waza_engine.runs.loading.suite import Suite
 from waza_engine.runs.passes.caching import cache_directory
 from waza_engine.runs.passes.planning import judge_models
-from waza_engine.runs.settings.options import given_settings, with_options
 from waza_engine.runs.settings.table import RunSettings
-from waza_engine.runs.trials.selection import SelectedTask, select
+from waza_engine.runs.trials.selection import SelectedTask
 from waza_engine.runs.trials.triggers import trigger_tests_of
 from waza_engine.scoring.cost import cost_of
 from waza_engine.spec.executors import EXECUTORS
-from waza_engine.spec.loading import load_project_config
 from waza_engine.spec.problems import SuiteFileError
-from waza_engine.spec.project_config import ProjectConfig
 from waza_engine.vocabulary import Usage
 
 KNOWN_SHARE = 0.5
@@ -65,21 +62,15 @@ def estimated(settings: RunSettings) -> SuiteEstimate:
 
     Raises what ``load_suite``, ``select`` and ``affected`` raise: ``SuiteFileError``, ``SuiteError``.
     """
-    suite = load_suite(settings.path, given_settings(settings))
-    try:
-        project, _ = load_project_config(suite.directory)
-    except SuiteFileError:
-        project = ProjectConfig()
-    suite = with_options(suite, settings, project)
-    graders = GraderCache()
-    tasks, _ = select(suite, settings.tasks, settings.graders, settings.tags, build=graders.create)
+    choice = chosen(settings)
+    suite, project, tasks = choice.suite, choice.project, choice.tasks
     prompts = 0 if settings.limited else _prompts(suite)
     if settings.changed_since is not None:
         # Few runs ask git.
         from waza_engine.runs.passes.affected import affected
 
-        changed = affected(suite, tasks, settings, project, graders.create)
-        tasks, prompts = list(changed.tasks), prompts if changed.triggers else 0
+        changed = affected(suite, tasks, settings, project, choice.build)
+        tasks, prompts = changed.tasks, prompts if changed.triggers else 0
     tasks = [task for task in tasks if task.trial is not None]
     if cache_directory(settings, suite, project) is not None:
         # Which tasks the cache answers is known when they are due.

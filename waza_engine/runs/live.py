@@ -96,13 +96,15 @@ class LiveVerdicts:
 class LiveUpdate:
     """How an update ended. ``message`` says what cannot be read; ``judged`` counts verdicts made anew.
 
-    ``silent`` are the tasks that say nothing for now, with the reason.
+    ``silent`` are the tasks that say nothing for now, with the reason; ``files`` those that the verdicts were
+    made of beside eval file and tasks, were they there or not.
     """
 
     status: Literal["judged", "superseded", "unreadable"]
     judged: int = 0
     message: str = ""
     silent: Mapping[str, str] | None = None
+    files: Sequence[Path] = ()
 
 
 @dataclass(eq=False)
@@ -289,7 +291,9 @@ class LiveSession:
                 judged += len(made)
                 if found:
                     tell(LiveVerdicts(work.number, name, {names.of(task.recorded): task for task in found}))
-        return LiveUpdate("judged", judged, silent=silent)
+        watched = {id(made.files): made.files for made in self._made.values()}
+        files = sorted({path for each in watched.values() for path in each.looked_at})
+        return LiveUpdate("judged", judged, silent=silent, files=files)
 
     def _regrading(self, texts: Mapping[Path, str]) -> Regrading:
         request = RegradeRequest(self.request.record, self.request.suite, overlays=texts)

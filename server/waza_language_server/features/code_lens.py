@@ -3,14 +3,15 @@
 Those of suites and tasks say what the run will cost and take, once that is known.
 
 Beside them ``↻ Re-grade``, once an answer is recorded: it costs nothing, and is the first of a grader; and
-``…``, for clients that ask what this run is to be like.
+``…``, for clients that ask what this run is to be like. A suite of which some tasks have changed since their
+newest results has ``▶ Run affected (4 of 31)``.
 While something runs its own lens reads ``✗ Cancel``; the lines with lenses never change, so that none jumps
 under the pointer.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Literal, get_args
 
 from waza_engine.frozen import frozen
@@ -29,16 +30,23 @@ if TYPE_CHECKING:
     from waza_language_server.text.span import Span
 
 Expected = Callable[["Path", "RunResult | None"], "SuiteEstimates | None"]
+Affected = Callable[["Path", "RunResult | None"], tuple[int, int] | None]
+"""How many tasks of a suite are not what they were when their results were recorded, and of how many."""
 
-LensKind = Literal["run", "regrade", "more", "newSuite"]
+LensKind = Literal["run", "affected", "regrade", "more", "newSuite"]
 LENS_KINDS: frozenset[str] = frozenset(get_args(LensKind))
 RUN = "waza.run"
 CANCEL = "waza.cancel"
 REGRADE = "waza.regrade"
+RUN_AFFECTED = "waza.runAffected"
 
 
 def nothing_expected(_suite: Path, _recorded: RunResult | None) -> SuiteEstimates | None:
     """Say that nothing is known of what a run will cost."""
+
+
+def nothing_affected(_suite: Path, _recorded: RunResult | None) -> tuple[int, int] | None:
+    """Say that nothing is known of what has changed."""
 
 
 @frozen()
@@ -58,13 +66,15 @@ def code_lenses(
     running: Collection[RunnableId] = (),
     run_with: str | None = None,
     expected: Expected = nothing_expected,
+    affected: Affected = nothing_affected,
 ) -> tuple[CodeLens, ...]:
     """Return the lenses of a document; ``running`` is what the runs that go on run.
 
     ``run_with`` is a command of the client that asks for the options of a run; without it there is no ``…``.
-    ``expected`` is asked what a run of a suite will cost and take, with its last results.
+    ``expected`` is asked what a run of a suite will cost and take, with its last results, and ``affected``
+    how many of its tasks have changed since.
     """
-    return finished(code_lenses_in_steps(document, workspace, running, run_with, expected))
+    return finished(code_lenses_in_steps(document, workspace, running, run_with, expected, affected))
 
 
 def code_lenses_in_steps(
@@ -73,10 +83,11 @@ def code_lenses_in_steps(
     running: Collection[RunnableId] = (),
     run_with: str | None = None,
     expected: Expected = nothing_expected,
+    affected: Affected = nothing_affected,
 ) -> Steps[tuple[CodeLens, ...]]:
     """Do the same with many pauses."""
     found = yield from runnables_in_steps(document, workspace)
-    return (yield from lenses_of_in_steps(found, workspace, running, run_with, expected))
+    return (yield from lenses_of_in_steps(found, workspace, running, run_with, expected, affected))
 
 
 def lenses_of_in_steps(
@@ -85,16 +96,19 @@ def lenses_of_in_steps(
     running: Collection[RunnableId],
     run_with: str | None,
     expected: Expected,
+    affected: Affected,
     words: str = "",
 ) -> Steps[tuple[CodeLens, ...]]:
     """Return the lenses of what can be run; ``words`` say what that is, instead of its kind."""
     suites = {runnable.id.suite for runnable in found}
     answered: dict[Path, frozenset[str]] = {}
     estimates: dict[Path, SuiteEstimates | None] = {}
+    changed: dict[Path, tuple[int, int] | None] = {}
     for suite in suites:
         recorded = yield from workspace.project.scores.results_in_steps(suite)
         answered[suite] = _answered(recorded)
         estimates[suite] = expected(suite, recorded)
+        changed[suite] = affected(suite, recorded)
     lenses: list[CodeLens] = []
     for runnable in found:
         yield
@@ -104,6 +118,8 @@ def lenses_of_in_steps(
         # What costs nothing comes first where it answers the question: what does this grader say?
         both = (again, run) if runnable.id.kind == "grader" else (run, again)
         lenses += [lens for lens in both if lens is not None]
+        if runnable.id.kind == "suite" and run.command == RUN:
+            lenses += _affected_lens(runnable, changed[runnable.id.suite])
         if run_with is not None and run.command == RUN:
             lenses.append(CodeLens(runnable.span, "…", run_with, run.argument, "more"))
     return tuple(lenses)
@@ -118,6 +134,13 @@ def _run_lens(
     suite = f" in {runnable.id.suite.parent.name}/{runnable.id.suite.name}" if tell_suite else ""
     title = " · ".join(part for part in (f"▶ Run {words}{suite}", estimate) if part)
     return CodeLens(runnable.span, title, RUN, argument)
+
+
+def _affected_lens(runnable: Runnable, changed: tuple[int, int] | None) -> Iterator[CodeLens]:
+    """Yield the lens that runs what has changed; where that is nothing or all, the suite's own does it."""
+    if changed is not None and 0 < changed[0] < changed[1]:
+        title = f"▶ Run affected ({changed[0]} of {changed[1]})"
+        yield CodeLens(runnable.span, title, RUN_AFFECTED, {"id": str(runnable.id)}, "affected")
 
 
 def _estimate_words(target: RunnableId, estimates: SuiteEstimates | None) -> str:

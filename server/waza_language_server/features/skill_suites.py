@@ -9,7 +9,14 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from waza_engine.steps import Steps
-from waza_language_server.features.code_lens import CodeLens, Expected, lenses_of_in_steps, nothing_expected
+from waza_language_server.features.code_lens import (
+    Affected,
+    CodeLens,
+    Expected,
+    lenses_of_in_steps,
+    nothing_affected,
+    nothing_expected,
+)
 from waza_language_server.features.inlay_hints import InlayHint
 from waza_language_server.features.new_suite import NEW_SUITE, title_of_offer
 from waza_language_server.features.runnables import MAX_SUITES, Runnable
@@ -45,12 +52,13 @@ def skill_lenses_in_steps(
     running: Collection[RunnableId] = (),
     run_with: str | None = None,
     expected: Expected = nothing_expected,
+    affected: Affected = nothing_affected,
 ) -> Steps[tuple[CodeLens, ...]]:
     """Return the lenses at the top of a ``SKILL.md``; the parameters are those of ``code_lenses``."""
     if not suites:
         return (CodeLens(_TOP, title_of_offer(skill.name), NEW_SUITE, {"skill": skill.uri}, "newSuite"),)
     found = skill_runnables(suites)
-    return (yield from lenses_of_in_steps(found, workspace, running, run_with, expected, _WHAT))
+    return (yield from lenses_of_in_steps(found, workspace, running, run_with, expected, affected, _WHAT))
 
 
 def skill_hints_in_steps(

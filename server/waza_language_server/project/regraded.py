@@ -5,13 +5,23 @@ They last until a newer run records others, and stand in no file: what a run has
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
 from waza_engine.frozen import frozen
+from waza_engine.results.json_values import (
+    Block,
+    blocks_by_name,
+    blocks_of,
+    items_of,
+    number,
+    path_of,
+    text_of,
+    whole,
+)
 
 if TYPE_CHECKING:
     from waza_engine.results.reading.scores import CheckResult, GraderResult, TaskResult
@@ -107,16 +117,16 @@ class Regradings:
 
 
 def live_task(
-    grader: str, block: object, then: TaskResult, entries: Mapping[tuple[str, str], Json], at: datetime
+    grader: str, block: Block, then: TaskResult, entries: Mapping[tuple[str, str], Json], at: datetime
 ) -> RegradedTask | None:
     """Return what a grader says of a task in ``live.verdicts``; None for what is not judged."""
-    if _text(block, "origin") != "live":
+    if text_of(block.get("origin")) != "live":
         return None
     result = _result(grader, block, then)
     failing = tuple(
         trial
-        for each in _list(block, "trials")
-        if _block_value(each, "passed") is not True and isinstance(trial := _block_value(each, "trial"), int)
+        for each in blocks_of(block.get("trials"))
+        if each.get("passed") is not True and isinstance(trial := each.get("trial"), int)
     )
     entry = _entry(entries, then.id, grader, result.type)
     verdict = Regraded(result, entry, at, live=True, failing=failing)
@@ -134,13 +144,13 @@ def _entry(entries: Mapping[tuple[str, str], Json], task: str, name: str, grader
 
 
 def regraded_tasks(
-    answer: object, recorded: Mapping[str, TaskResult], entries: Mapping[tuple[str, str], Json], at: datetime
+    answer: Block, recorded: Mapping[str, TaskResult], entries: Mapping[tuple[str, str], Json], at: datetime
 ) -> Iterator[tuple[str, RegradedTask]]:
     """Yield what the engine answers to ``grader.grade``, task by task, with the grader entries that it asked.
 
     ``entries`` are by task and name, those of the suite at the task ``""``.
     """
-    for name, task in block(answer, "tasks").items():
+    for name, task in blocks_by_name(answer, "tasks").items():
         then = recorded.get(name)
         if then is None:
             continue
@@ -148,71 +158,48 @@ def regraded_tasks(
             grader: Regraded(
                 _result(grader, said, then), entries.get((name, grader), entries.get(("", grader))), at
             )
-            for grader, said in block(task, "graders").items()
-            if _text(said, "origin") == "live"
+            for grader, said in blocks_by_name(task, "graders").items()
+            if text_of(said.get("origin")) == "live"
         }
-        score = _block_value(task, "overall_score")
         yield (
             name,
             RegradedTask(
-                then.timestamp, _text(task, "status"), _number(score), _text(task, "error"), graders
+                then.timestamp,
+                text_of(task.get("status")),
+                number(task.get("overall_score")),
+                text_of(task.get("error")),
+                graders,
             ),
         )
 
 
-def _result(name: str, said: object, then: TaskResult) -> GraderResult:
+def _result(name: str, said: Block, then: TaskResult) -> GraderResult:
     from waza_engine.results.reading.newest_scores import GraderResult
 
     recorded = then.graders.get(name)
     origin = then.origin if recorded is None else recorded.origin
     return GraderResult(
         name=name,
-        type=_text(said, "type"),
-        status=_text(said, "status"),
-        score=_number(_block_value(said, "score")),
-        passed=_block_value(said, "passed") is True,
-        scores=tuple(map(_number, _list(said, "scores"))),
-        passes=tuple(passed is True for passed in _list(said, "passes")),
-        feedback=_text(said, "feedback"),
-        checks=tuple(map(_check, _list(said, "checks"))),
+        type=text_of(said.get("type")),
+        status=text_of(said.get("status")),
+        score=number(said.get("score")),
+        passed=said.get("passed") is True,
+        scores=tuple(map(number, items_of(said.get("scores")))),
+        passes=tuple(passed is True for passed in items_of(said.get("passes"))),
+        feedback=text_of(said.get("feedback")),
+        checks=tuple(map(_check, blocks_of(said.get("checks")))),
         timestamp=then.timestamp if recorded is None else recorded.timestamp,
         origin=origin,
     )
 
 
-def _check(said: object) -> CheckResult:
+def _check(said: Block) -> CheckResult:
     from waza_engine.results.reading.newest_scores import CheckResult
 
-    path = tuple(step for step in _list(said, "path") if isinstance(step, str | int))
-    passed, trials = _block_value(said, "passed_trials"), _block_value(said, "trials")
     return CheckResult(
-        path,
-        _block_value(said, "passed") is True,
-        passed if isinstance(passed, int) else 0,
-        trials if isinstance(trials, int) else 0,
-        _text(said, "message"),
+        path_of(said.get("path")),
+        said.get("passed") is True,
+        whole(said.get("passed_trials")),
+        whole(said.get("trials")),
+        text_of(said.get("message")),
     )
-
-
-def block(value: object, key: str) -> Mapping[str, Any]:
-    """Return the object at a key of an answer; none when there is none."""
-    found = _block_value(value, key)
-    return cast("Mapping[str, Any]", found) if isinstance(found, Mapping) else {}
-
-
-def _block_value(value: object, key: str) -> Any:
-    return cast("Mapping[str, Any]", value).get(key) if isinstance(value, Mapping) else None
-
-
-def _list(value: object, key: str) -> Sequence[Any]:
-    found = _block_value(value, key)
-    return cast("Sequence[Any]", found) if isinstance(found, list) else ()
-
-
-def _text(value: object, key: str) -> str:
-    found = _block_value(value, key)
-    return found if isinstance(found, str) else ""
-
-
-def _number(value: object) -> float:
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else 0.0

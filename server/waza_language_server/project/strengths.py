@@ -8,9 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
 from waza_engine.frozen import frozen
+from waza_engine.results.json_values import (
+    Block,
+    blocks_by_name,
+    blocks_of,
+    path_of,
+    text_of,
+    texts_of,
+    whole,
+)
 
 if TYPE_CHECKING:
     from waza_engine.spec.reading.scalars import Json
@@ -42,16 +51,16 @@ class Strengths:
     def __init__(self) -> None:
         self._suites: dict[Path, Mapping[tuple[str, str], Strength]] = {}
 
-    def take(self, suite: Path, answer: object, entries: Mapping[tuple[str, str], Json]) -> int:
+    def take(self, suite: Path, answer: Block, entries: Mapping[tuple[str, str], Json]) -> int:
         """Take what the engine answers to ``grader.strength``; return how many graders it tells of.
 
         ``entries`` are the grader entries that were asked, by task and name, those of the suite at ``""``.
         """
         found: dict[tuple[str, str], Strength] = {}
-        for block in _list(answer, "graders"):
-            name = str(_value(block, "name"))
-            for task in _list(block, "tasks"):
-                place = str(task) if (str(task), name) in entries else ""
+        for block in blocks_of(answer.get("graders")):
+            name = text_of(block.get("name"))
+            for task in texts_of(block.get("tasks")):
+                place = task if (task, name) in entries else ""
                 if (place, name) in entries:
                     found[place, name] = _strength(block, entries[place, name])
         self._suites[suite] = found
@@ -75,33 +84,16 @@ class Strengths:
         return any(suite in self._suites for suite in suites)
 
 
-def _strength(block: object, entry: Json) -> Strength:
-    kinds = cast("Mapping[str, object]", _value(block, "kinds") or {})
+def _strength(block: Block, entry: Json) -> Strength:
+    kinds = blocks_by_name(block, "kinds")
     return Strength(
         entry=entry,
-        trials=_whole(block, "trials"),
-        caught=_whole(block, "caught"),
-        tried=_whole(block, "tried"),
-        missed=tuple(kind for kind, counts in kinds.items() if not _whole(counts, "caught")),
-        finding=str(_value(block, "message") or ""),
-        not_measured=str(_value(block, "not_measured") or ""),
-        passed_on=tuple(str(kind) for kind in _list(block, "passed_on")),
-        weak_checks=tuple(
-            tuple(step for step in _list(check, "path") if isinstance(step, str | int))
-            for check in _list(block, "weak_checks")
-        ),
+        trials=whole(block.get("trials")),
+        caught=whole(block.get("caught")),
+        tried=whole(block.get("tried")),
+        missed=tuple(kind for kind, counts in kinds.items() if not whole(counts.get("caught"))),
+        finding=text_of(block.get("message")),
+        not_measured=text_of(block.get("not_measured")),
+        passed_on=texts_of(block.get("passed_on")),
+        weak_checks=tuple(path_of(check.get("path")) for check in blocks_of(block.get("weak_checks"))),
     )
-
-
-def _value(value: object, key: str) -> Any:
-    return cast("Mapping[str, Any]", value).get(key) if isinstance(value, Mapping) else None
-
-
-def _list(value: object, key: str) -> Sequence[Any]:
-    found = _value(value, key)
-    return cast("Sequence[Any]", found) if isinstance(found, list) else ()
-
-
-def _whole(value: object, key: str) -> int:
-    found = _value(value, key)
-    return found if isinstance(found, int) else 0

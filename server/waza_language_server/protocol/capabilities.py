@@ -38,6 +38,7 @@ class ClientAbilities:
     indents_inserted_lines: bool = False
     shows_progress: bool = False
     watches_files: bool = False
+    watches_any_folder: bool = False
     takes_files_later: bool = False
     shows_documents: bool = False
     asks_the_user: bool = False
@@ -96,4 +97,5 @@ def resolve_abilities(capabilities: types.ClientCapabilities) -> ClientAbilities
         ),
         shows_documents=bool(says("window.show_document.support")),
         watches_files=bool(says("workspace.did_change_watched_files.dynamic_registration")),
+        watches_any_folder=bool(says("workspace.did_change_watched_files.relative_pattern_support")),
     )

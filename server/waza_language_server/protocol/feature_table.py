@@ -13,6 +13,7 @@ from lsprotocol import types
 
 from waza_engine.frozen import frozen
 from waza_language_server.protocol.own_requests import (
+    AFFECTED,
     FILE_MARKS,
     MARKS,
     RECORDED_RUNS,
@@ -110,6 +111,7 @@ FEATURES = (
     Feature(TESTS, "suite_tree.tests", "in slices"),
     Feature(RESULT_DOCUMENT, "result_document.result_document", "in slices"),
     Feature(RECORDED_RUNS, "result_document.recorded_runs", "in slices"),
+    Feature(AFFECTED, "affected.affected", "in slices"),
     Feature(
         types.TEXT_DOCUMENT_CODE_ACTION,
         "code_action.code_action",
@@ -161,6 +163,7 @@ FEATURES = (
 
 COMMANDS = (
     "waza.run",
+    "waza.runAffected",
     "waza.regrade",
     "waza.strength",
     "waza.cancel",

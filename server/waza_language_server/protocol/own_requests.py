@@ -69,6 +69,16 @@ class RecordedRunsParams:
     id: str
 
 
+AFFECTED = "waza/affected"
+
+
+@define
+class AffectedParams:
+    """``id`` is that of a suite."""
+
+    id: str
+
+
 RUN_EVENT = "waza/runEvent"
 """A notification to clients that want them: what a run tells, as it tells it."""
 
@@ -81,4 +91,5 @@ OWN_REQUESTS: Mapping[str, type[Any]] = {
     FILE_MARKS: FileMarksParams,
     RESULT_DOCUMENT: ResultDocumentParams,
     RECORDED_RUNS: RecordedRunsParams,
+    AFFECTED: AffectedParams,
 }

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from waza_language_server.engine.runs import Run, Runs
     from waza_language_server.project.runnable_id import RunnableId
     from waza_language_server.protocol.handlers.live import LiveSessions
+    from waza_language_server.protocol.services.affected import AffectedTasks
     from waza_language_server.protocol.services.estimates import Estimates
     from waza_language_server.protocol.services.model_prices import AskedPrices
     from waza_language_server.protocol.services.schedule import Diagnostics
@@ -169,6 +170,18 @@ class WazaServer(LanguageServer):
         return AskedPrices(self)
 
     @cached_property
+    def affected(self) -> AffectedTasks:
+        """Which tasks have changed since their newest results."""
+        from waza_language_server.protocol.services.affected import AffectedTasks
+
+        return AffectedTasks(self)
+
+    @property
+    def shows_affected(self) -> bool:
+        """Whether lenses depend on what has changed since the newest results."""
+        return "affected" in self.__dict__ and self.affected.in_use
+
+    @cached_property
     def run_options(self) -> Mapping[str, Any]:
         """What the client's settings say of runs, in the words of ``eval.run``."""
         from waza_language_server.protocol.handlers.run_requests import settled_options
@@ -176,9 +189,11 @@ class WazaServer(LanguageServer):
         return settled_options(self.options.run)
 
     def forget_estimates(self) -> None:
-        """Find out anew what runs will cost, when somebody looks: something they depend on has changed."""
+        """Find out anew what runs will cost and what has changed: something they depend on is another."""
         if "estimates" in self.__dict__:
             self.estimates.forget()
+        if "affected" in self.__dict__:
+            self.affected.forget()
 
     def _meet_unknown_type(self) -> None:
         # Asked once: what the engine of this client does not know is a mistake of the author.

@@ -60,6 +60,12 @@ def test_the_offered_glob_works_when_it_is_taken(tmp_path: Path) -> None:
     assert problems(tmp_path, text)[1] == []
 
 
+@pytest.mark.parametrize(("written", "safe"), [("taks/*.yaml", True), ('-5 - "tasks/*.yaml"', False)])
+def test_only_a_slip_in_a_glob_is_repaired_unasked(tmp_path: Path, written: str, safe: bool) -> None:
+    _, (problem,) = problems(with_task(tmp_path), f"skill: x\ntasks:\n  - '{written}'\n")
+    assert [(fix.title, fix.preferred) for fix in problem.fixes] == [('Change to "tasks/*.yaml"', safe)]
+
+
 def test_two_stars_are_explained(tmp_path: Path) -> None:
     _, (problem,) = problems(with_task(tmp_path), "skill: x\ntasks: ['**/**/*.yaml']\n")
     assert "** means one folder level" in problem.message

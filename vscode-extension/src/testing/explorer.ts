@@ -8,7 +8,7 @@ import { kindOf, suiteOf } from "../runnables";
 import type { RunOptions } from "../runSettings";
 import type { RunView } from "../runViews";
 import type { RunRequest, Runs } from "../runs";
-import { plannedRegrades, plannedRuns } from "./plan";
+import { affectedAmong, plannedRegrades, plannedRuns, suitesAmong } from "./plan";
 import { RunReports } from "./reports";
 import { TestRunView } from "./testRunView";
 import { RUNNABLE, TestTree } from "./tree";
@@ -57,6 +57,13 @@ export class TestExplorer implements vscode.Disposable {
             "Re-grade",
             vscode.TestRunProfileKind.Run,
             (request, token) => this.regrade(request, token),
+            false,
+            RUNNABLE,
+        );
+        this.controller.createRunProfile(
+            "Run Affected",
+            vscode.TestRunProfileKind.Run,
+            (request, token) => this.runAffected(request, token),
             false,
             RUNNABLE,
         );
@@ -126,6 +133,24 @@ export class TestExplorer implements vscode.Disposable {
             }
         } finally {
             test.end();
+        }
+    }
+
+    /** Runs what has changed since its newest results, of what was chosen. */
+    private async runAffected(request: vscode.TestRunRequest, token: vscode.CancellationToken): Promise<void> {
+        const client = this.client();
+        const chosen = request.include?.map(({ id }) => id) ?? this.tree.suites();
+        const changed: string[] = [];
+        for (const suite of client === undefined ? [] : suitesAmong(chosen)) {
+            if (client !== undefined && !token.isCancellationRequested) {
+                changed.push(...((await this.runs.affected(client, suite)) ?? []));
+            }
+        }
+        const items = affectedAmong(chosen, changed).map((id) => this.tree.item(id));
+        if (items.length === 0) {
+            void vscode.window.showInformationMessage("Waza: nothing of what was chosen has changed since its newest result.");
+        } else {
+            await this.run(new vscode.TestRunRequest(items, request.exclude, request.profile), token);
         }
     }
 

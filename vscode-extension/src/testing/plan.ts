@@ -40,6 +40,25 @@ export function plannedRegrades(chosen: readonly string[], excluded: readonly st
     return ids.filter((id) => !ids.some((other) => id.startsWith(`${other}::`)));
 }
 
+/** The ids of the suites that chosen items belong to, each once. */
+export function suitesAmong(chosen: readonly string[]): string[] {
+    return [...new Set(chosen.map((id) => runnableOf(id).split("::", 1)[0]?.split("#", 1)[0] ?? ""))];
+}
+
+/**
+ * What of a choice has changed since its newest results. A grader stands for its task: an answer is judged as a whole.
+ *
+ * @param chosen ids of items
+ * @param affected ids of tasks, or of the suite when all of them are affected
+ */
+export function affectedAmong(chosen: readonly string[], affected: readonly string[]): string[] {
+    const ids = [...new Set(chosen.map((id) => runnableOf(id).split("::").slice(0, 2).join("::")))].filter((id) => !id.includes("#"));
+    const isIn = (id: string, other: string) => id === other || id.startsWith(`${other}::`);
+    const changed = affected.filter((id) => ids.some((one) => isIn(id, one)));
+    const ofWhole = ids.filter((id) => affected.some((one) => isIn(id, one)));
+    return [...new Set([...changed, ...ofWhole])];
+}
+
 function planned(suite: string, ids: readonly string[]): PlannedRun {
     const [only] = ids;
     if (ids.includes(suite) || (ids.length === 1 && only !== undefined)) {

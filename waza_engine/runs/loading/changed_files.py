@@ -10,14 +10,14 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
 
 from waza_engine.files import Boundary, FileError, checked_size
 from waza_engine.processes.git import GitError, commit_named, git
 from waza_engine.runs.loading.suite import SuiteError
-from waza_engine.spec.reading.suite_files import SuiteFiles, Version
+from waza_engine.spec.reading.suite_files import DISK, SuiteFiles, Version
 
 _MOST_BYTES = 64_000_000
 # Neither drivers of the repository nor a daemon of its configuration are started for a list of names.
@@ -94,19 +94,23 @@ def changed_since(directory: Path, commit: str) -> ChangedFiles:
     return ChangedFiles(top, shared, frozenset(_paths(top, (changed + new).split("\0"))))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class FilesBefore(SuiteFiles):
     """The files of a suite as they were: what has changed has its old text, and what is new cannot be read.
 
-    What a folder holds is told as it is now.
+    What a folder holds is told as it is now. ``opened`` are texts that are open, by absolute path.
     """
 
-    changes: ChangedFiles | None = None
+    __slots__ = ("_changes", "_opened")
+
+    def __init__(self, changes: ChangedFiles, opened: Mapping[Path, str] | None = None) -> None:
+        laid = DISK.overlaid(opened or {})
+        super().__init__(laid._texts, laid._identities)
+        self._changes = changes
+        self._opened = opened or {}
 
     def overlaid(self, texts: Mapping[Path, str]) -> Self:
         """Return these files with open texts."""
-        laid = SuiteFiles.overlaid(self, texts)
-        return replace(self, _texts=laid._texts, _identities=laid._identities)
+        return type(self)(self._changes, {**self._opened, **texts})
 
     def bytes_of(self, path: Path, limit: int, *, within: Boundary | None = None) -> bytes:
         """Return the content that a file had. Raises ``FileError``."""
@@ -142,13 +146,12 @@ class FilesBefore(SuiteFiles):
         return bool(self._texts) and SuiteFiles._open_text(self, path) is not None
 
     def _changed(self, path: Path) -> Path | None:
-        return None if self.changes is None else self.changes.place(path)
+        return self._changes.place(path)
 
     def _before(self, place: Path, path: Path) -> str | None:
-        assert self.changes is not None
         # What lies below a submodule is not in this repository.
         below = place not in places_of(path)
-        return None if below else self.changes.text_before(place)
+        return None if below else self._changes.text_before(place)
 
 
 def places_of(path: Path) -> tuple[Path, Path]:

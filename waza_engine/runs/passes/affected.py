@@ -7,26 +7,22 @@ not be read then.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from waza_engine.graders.base import Grader
 from waza_engine.runs.agent.setup import AgentSetup
 from waza_engine.runs.agent.skills import SkillSet, suite_skills
 from waza_engine.runs.loading.changed_files import ChangedFiles, FilesBefore, changed_since
-from waza_engine.runs.loading.suite import NothingAffectedError, Suite, SuiteError, load_suite
+from waza_engine.runs.loading.suite import NothingAffectedError, Suite
 from waza_engine.runs.passes.deciding_files import DecidingFiles, is_read
-from waza_engine.runs.passes.task_key import suite_key, task_key
-from waza_engine.runs.settings.options import given_settings, with_options
+from waza_engine.runs.passes.suite_before import Build, SuiteBefore, said_of, suite_before
+from waza_engine.runs.passes.task_key import suite_key
 from waza_engine.runs.settings.places import written_folders
 from waza_engine.runs.settings.table import RunSettings
-from waza_engine.runs.trials.selection import SelectedTask, select
+from waza_engine.runs.trials.selection import SelectedTask
 from waza_engine.runs.trials.triggers import FILE_NAME as TRIGGER_TESTS
-from waza_engine.spec.grader_entry import GraderEntry
-from waza_engine.spec.loading import load_project_config
-from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.project_config import ProjectConfig
 from waza_engine.spec.skill_file import AGENT_SUFFIX, SKILL_FILE
 
@@ -57,7 +53,7 @@ def affected(
     tasks: Sequence[SelectedTask],
     settings: RunSettings,
     project: ProjectConfig,
-    build: Callable[[GraderEntry], Grader[Any]],
+    build: Build,
 ) -> Affected:
     """Return which of the tasks that a run would take are affected by what changed since its commit.
 
@@ -67,7 +63,7 @@ def affected(
     """
     commit = settings.changed_since or ""
     changes = changed_since(suite.directory, commit)
-    before = _suite_before(settings, changes, build)
+    before = suite_before(settings, FilesBefore(changes), build)
     reading = _Reading(suite, changes, written_folders(settings, suite.directory, project))
     found = tuple(task for task in tasks if _is_other(task, before, suite, project) or reading.of_task(task))
     triggers = not settings.limited and _triggers(suite, before, reading, changes)
@@ -78,51 +74,12 @@ def affected(
     return Affected(changes.commit, found, len(tasks), triggers, tuple(reading.warnings()))
 
 
-@dataclass(frozen=True, slots=True)
-class _SuiteBefore:
-    """The suite as it was: what it said, of its tasks by their file and id as well."""
-
-    suite: dict[str, Any]
-    tasks: Mapping[tuple[Path, str], object]
+def _is_other(task: SelectedTask, before: SuiteBefore | None, suite: Suite, project: ProjectConfig) -> bool:
+    then = None if before is None else before.of(task)
+    return then is None or then != said_of(task, suite, project)
 
 
-def _suite_before(
-    settings: RunSettings, changes: ChangedFiles, build: Callable[[GraderEntry], Grader[Any]]
-) -> _SuiteBefore | None:
-    """Return the suite as it was, None when it was not there or could not be read."""
-    files = FilesBefore(changes=changes)
-    try:
-        suite = load_suite(settings.path, given_settings(settings), files=files)
-        project = _project(suite.directory, files)
-        suite = with_options(suite, settings, project)
-        tasks, _ = select(suite, (), settings.graders, build=build, files=files)
-    except (SuiteFileError, SuiteError):
-        return None
-    known = {(task.source.path, task.source.id): _document(task, suite, project) for task in tasks}
-    return _SuiteBefore(suite_key(suite), known)
-
-
-def _project(directory: Path, files: FilesBefore) -> ProjectConfig:
-    try:
-        return load_project_config(directory, files=files)[0]
-    except SuiteFileError:
-        return ProjectConfig()
-
-
-def _is_other(task: SelectedTask, before: _SuiteBefore | None, suite: Suite, project: ProjectConfig) -> bool:
-    if before is None:
-        return True
-    then = before.tasks.get((task.source.path, task.source.id))
-    return then is None or then != _document(task, suite, project)
-
-
-def _document(task: SelectedTask, suite: Suite, project: ProjectConfig) -> object:
-    if task.trial is None:
-        return task.source.error
-    return task_key(task.source, task.trial, suite, float(project.graders.program_timeout))
-
-
-def _triggers(suite: Suite, before: _SuiteBefore | None, reading: _Reading, changes: ChangedFiles) -> bool:
+def _triggers(suite: Suite, before: SuiteBefore | None, reading: _Reading, changes: ChangedFiles) -> bool:
     """Whether the trigger prompts are affected: their file, skills, or what the suite says of the agent."""
     file = suite.directory / TRIGGER_TESTS
     if not file.is_file():

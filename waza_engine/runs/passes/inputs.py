@@ -30,8 +30,12 @@ def read_inputs(suite: Suite, tasks: Sequence[SelectedTask]) -> bytes:
 
     Files that cannot be read, and those behind the limits, are left out.
     """
-    found = _Reader(suite).read(tasks, AgentSetup(suite, "", suite_skills(suite)))
-    return json_text(inputs_document(found)).encode()
+    return json_text(inputs_document(inputs_today(suite, tasks))).encode()
+
+
+def inputs_today(suite: Suite, tasks: Sequence[SelectedTask]) -> RunInputs:
+    """Return what decides these tasks as it is now; the limits are those of ``read_inputs``."""
+    return _Reader(suite).read(tasks, AgentSetup(suite, "", suite_skills(suite)))
 
 
 class _Reader:

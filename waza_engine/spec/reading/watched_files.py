@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import field
 from pathlib import Path
 from typing import Self
@@ -24,6 +24,11 @@ class WatchedFiles(SuiteFiles):
     def over(cls, found: SuiteFiles) -> Self:
         """Return the same files, watched from now on."""
         return cls(found._texts, found._identities)
+
+    @property
+    def looked_at(self) -> Collection[Path]:
+        """The files that were looked at, those included that were not there."""
+        return self._seen.keys()
 
     def are_as_read(self, now: SuiteFiles) -> bool:
         """Tell whether everything that was looked at is read as the same now; unsure is no."""

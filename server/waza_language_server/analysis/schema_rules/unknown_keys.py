@@ -23,6 +23,7 @@ from waza_language_server.text.edit import Edit, Edits, Fix
 
 _EVERYWHERE = frozenset({"name", "id", "description", "type", "tags", "value", "path", "model", "version"})
 """Keys that mean something else at every level: nobody writes them at the wrong one by mistake."""
+_TYPED = frozenset({"number", "integer", "boolean"})
 
 
 @frozen()
@@ -109,7 +110,7 @@ def unknown_key(subject: Subject, mapping: Node, shape: Shape, entry: Entry) -> 
     if alike is None:
         # A slip in a name that means a key elsewhere.
         alike = shape.misspellings.get(next(iter(slips_of(key, shape.misspellings)), ""))
-    if alike is None or owners:
+    if alike is None or owners or not _may_be_meant(shape, alike, entry):
         return _stray(subject, mapping, shape, entry, owners)
     return _misspelt(subject, mapping, shape, entry, alike, safe=False)
 
@@ -293,7 +294,7 @@ def _may_hold(shape: Shape, value: Node) -> bool:
         return node.kind != "mapping" or shape.fits("mapping")
     if not shape.takes_text(node.value):
         return False
-    return not shape.types or bool(shape.types & {"string"}) or _typed(node) == bool(shape.fits("scalar"))
+    return not shape.types or "string" in shape.types or _typed(node) == bool(shape.types & _TYPED)
 
 
 def _typed(node: Node) -> bool:

@@ -19,7 +19,7 @@ from waza_language_server.project.places import bases_of_run, found_at
 from waza_language_server.project.suite_file import SuiteFile, word
 from waza_language_server.project.uris import path_of
 from waza_language_server.schema.locate import grader_type
-from waza_language_server.spelling import nearest, slip_of
+from waza_language_server.spelling import nearest, path_slip_of
 from waza_language_server.syntax.edits import replace_scalar
 from waza_language_server.text.edit import Fix
 
@@ -141,7 +141,7 @@ class _Files:
             meant = nearest(node.value, known)
             if meant is not None:
                 repair = partial(replace_scalar, self._view.document.tree, node, meant)
-                preferred = slip_of(node.value, known) == meant
+                preferred = path_slip_of(node.value, known) == meant
                 fixes = (Fix(f"Change to `{meant}`", repair, preferred=preferred),)
         message = f"{what}; a run with an agent stops before it begins."
         return Problem(CODE, node.span, message, "warning", fixes)

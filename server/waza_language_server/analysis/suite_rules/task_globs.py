@@ -23,7 +23,7 @@ from waza_language_server.embedded.languages import LANGUAGES
 from waza_language_server.project.nearby import Nearby
 from waza_language_server.project.outline import pattern_nodes, pattern_of
 from waza_language_server.project.uris import path_of
-from waza_language_server.spelling import slip_of
+from waza_language_server.spelling import path_slip_of
 from waza_language_server.syntax.edits import replace_scalar
 from waza_language_server.text.edit import Fix, Related
 
@@ -118,7 +118,7 @@ def _fixes(document: Document, project: Project, path: Path, node: Node) -> Iter
     ]
     for pattern in found[:3]:
         repair = partial(replace_scalar, document.tree, node, pattern)
-        yield Fix(f'Change to "{pattern}"', repair, preferred=slip_of(node.value, found) == pattern)
+        yield Fix(f'Change to "{pattern}"', repair, preferred=path_slip_of(node.value, found) == pattern)
 
 
 def _candidates(document: Document, project: Project, folder: Path, pattern: str) -> Iterator[str]:

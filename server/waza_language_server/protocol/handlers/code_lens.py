@@ -5,7 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from waza_engine.steps import in_steps
-from waza_language_server.features.code_lens import CodeLens, code_lenses_in_steps, nothing_expected
+from waza_language_server.features.code_lens import (
+    CodeLens,
+    code_lenses_in_steps,
+    nothing_affected,
+    nothing_expected,
+)
 from waza_language_server.features.new_suite import NEW_SUITE, suite_offers
 from waza_language_server.protocol.convert import Converter
 from waza_language_server.text.span import Span
@@ -14,7 +19,7 @@ if TYPE_CHECKING:
     from lsprotocol import types
 
     from waza_engine.steps import Steps
-    from waza_language_server.features.code_lens import Expected
+    from waza_language_server.features.code_lens import Affected, Expected
     from waza_language_server.project.document import Document
     from waza_language_server.project.skill_file import SkillFile
     from waza_language_server.protocol.server import WazaServer
@@ -38,7 +43,12 @@ def code_lens(ls: WazaServer, params: types.CodeLensParams) -> Answer[list[types
             lenses = [CodeLens(top, offer.title, NEW_SUITE, offer.argument, "newSuite") for offer in offers]
             return list(map(convert.code_lens, lenses))
         lenses = yield from code_lenses_in_steps(
-            document, ls.session.workspace, running, ls.options.run_with_command, _expected(ls)
+            document,
+            ls.session.workspace,
+            running,
+            ls.options.run_with_command,
+            _expected(ls),
+            _affected(ls),
         )
         return (yield from in_steps(convert.code_lens(lens) for lens in lenses if lens.kind in shown))
 
@@ -48,7 +58,13 @@ def code_lens(ls: WazaServer, params: types.CodeLensParams) -> Answer[list[types
         running = {run.target for run in ls.active_runs}
         suites = yield from ls.session.suites_of_skills.of_in_steps(skill, ls.session.project)
         lenses = yield from skill_lenses_in_steps(
-            skill, suites, ls.session.workspace, running, ls.options.run_with_command, _expected(ls)
+            skill,
+            suites,
+            ls.session.workspace,
+            running,
+            ls.options.run_with_command,
+            _expected(ls),
+            _affected(ls),
         )
         convert = Converter(skill, ls.session.encoding, ls.abilities)
         return [convert.code_lens(lens) for lens in lenses if lens.kind in shown]
@@ -64,3 +80,7 @@ def code_lens(ls: WazaServer, params: types.CodeLensParams) -> Answer[list[types
 
 def _expected(ls: WazaServer) -> Expected:
     return ls.estimates.of if "cost" in ls.options.lens else nothing_expected
+
+
+def _affected(ls: WazaServer) -> Affected:
+    return ls.affected.of if "affected" in ls.options.lens else nothing_affected

@@ -43,6 +43,8 @@ def did_save(ls: WazaServer, params: types.DidSaveTextDocumentParams) -> None:
         ls.live.edited(anyway=True)
     ls.files_changed(_paths(params.text_document.uri))
     ls.forget_estimates()
+    if ls.shows_affected and ls.abilities.refreshes_code_lenses:
+        ls.workspace_code_lens_refresh(None)
 
 
 def did_close(ls: WazaServer, params: types.DidCloseTextDocumentParams) -> None:

@@ -21,6 +21,7 @@ from uuid import uuid4
 from lsprotocol import types
 
 from waza_language_server.engine.runs import RunOutcome, RunProgress
+from waza_language_server.features.code_lens import RUN_AFFECTED
 from waza_language_server.protocol.handlers.grader_types import forget_types
 from waza_language_server.protocol.handlers.making import MAKING, make
 from waza_language_server.protocol.handlers.regrade import regrade
@@ -54,6 +55,8 @@ async def execute(ls: WazaServer, params: types.ExecuteCommandParams) -> Any:
     if params.command == "waza.run":
         request = run_request(params.command, arguments)
         return await _run(ls, request, request.token or params.work_done_token)
+    if params.command == RUN_AFFECTED:
+        return await _run_affected(ls, arguments, params.work_done_token)
     if params.command == "waza.regrade":
         return await regrade(ls, run_request(params.command, arguments).target)
     if params.command == "waza.strength":
@@ -116,6 +119,17 @@ async def _run(ls: WazaServer, request: RunRequest, token: types.ProgressToken |
         why = outcome.message or "The engine gave no reason."
         ls.tell(types.MessageType.Error, f"The run did not finish: {why}")
     return {"status": outcome.status, "resultsFile": outcome.results_file, "message": outcome.message}
+
+
+async def _run_affected(
+    ls: WazaServer, arguments: tuple[object, ...], token: types.ProgressToken | None
+) -> dict[str, Any]:
+    from waza_language_server.protocol.handlers.affected import affected_request
+
+    request = await affected_request(ls, run_request(RUN_AFFECTED, arguments))
+    if request is None:
+        return {"status": "completed", "resultsFile": None, "message": None}
+    return await _run(ls, request, request.token or token)
 
 
 async def _cancel(ls: WazaServer, target: RunnableId | None) -> dict[str, int]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,9 +22,10 @@ from waza_language_server.engine.process import EngineError
 from waza_language_server.project.regraded import live_task
 from waza_language_server.project.runnable_id import RunnableId
 from waza_language_server.project.uris import path_of
+from waza_language_server.protocol.handlers.live_files import LiveFiles
 from waza_language_server.protocol.handlers.regrade import entries_of, open_texts, records_of
 from waza_language_server.protocol.handlers.run_requests import is_at_home
-from waza_language_server.protocol.handlers.watched_files import tell_marks_changed
+from waza_language_server.protocol.handlers.watched_files import is_watched, tell_marks_changed
 
 if TYPE_CHECKING:
     from waza_engine.results.reading.scores import TaskResult
@@ -56,7 +57,8 @@ class Explained:
 class _Session:
     """A result file that the engine holds, and what it was sent. ``name`` is "" until it is open.
 
-    ``entries`` are the grader entries as they were written at the updates that are not answered yet.
+    ``entries`` are the grader entries as they were written at the updates that are not answered yet. Of
+    ``files`` the verdicts were made, beside tasks and eval file.
     """
 
     tasks: Mapping[str, TaskResult]
@@ -64,6 +66,7 @@ class _Session:
     sent: dict[str, str] = field(default_factory=dict[str, str])
     number: int = 0
     entries: dict[int, Entries] = field(default_factory=dict[int, Entries])
+    files: Sequence[Path] = ()
 
 
 class LiveSessions:
@@ -75,6 +78,7 @@ class LiveSessions:
         self._due: asyncio.TimerHandle | None = None
         self._anyway = False
         self._refresh: asyncio.TimerHandle | None = None
+        self.files = LiveFiles(server)
         server.runs.on_verdicts = self._take
 
     def edited(self, *, anyway: bool = False) -> None:
@@ -188,11 +192,17 @@ class LiveSessions:
             return
         entries = session.entries.pop(number, {})
         if answer["status"] == "judged" and self._sessions.get(key) is session:
+            session.files = [Path(str(path)) for path in answer.get("files", ())]
+            self._watch()
             # What was not told anew holds for what is written now as well.
             silent = answer.get("silent", {})
             judged = [task for task in session.tasks if task not in silent]
             self._server.session.project.scores.regraded.hold(key[0], entries, judged)
             self._tell()
+
+    def _watch(self) -> None:
+        files = {path for session in self._sessions.values() for path in session.files}
+        self.files.watch(path for path in files if not is_watched(path))
 
     def _take(self, verdicts: Mapping[str, Any]) -> None:
         """Take what a grader says of some tasks, and let the client ask for its hints."""
@@ -216,6 +226,7 @@ class LiveSessions:
 
     def _end(self, key: Key) -> None:
         session = self._sessions.pop(key)
+        self._watch()
         self._server.session.project.scores.regraded.forget_live(key[0], session.tasks)
         if session.name:
             self._server.in_background(self._close(session))

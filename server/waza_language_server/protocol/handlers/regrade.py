@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
 
+from waza_engine.results.json_values import Block, block_of, blocks_by_name
 from waza_engine.spec.reading.scalars import Json
 from waza_engine.steps import finished
 from waza_language_server.engine.process import EngineError
 from waza_language_server.engine.runs import literal_glob
 from waza_language_server.project.recorded_values import values_in_steps
-from waza_language_server.project.regraded import block, regraded_tasks
+from waza_language_server.project.regraded import regraded_tasks
 from waza_language_server.project.uris import path_of
 from waza_language_server.protocol.handlers.run_events import tell_event
 from waza_language_server.protocol.handlers.run_requests import FAILED, confirm_place, refused
@@ -72,12 +73,12 @@ async def regrade(ls: WazaServer, target: RunnableId) -> dict[str, Any]:
     return {"status": "completed", "tasks": graded, "message": None}
 
 
-def _events(answer: object, asked: Container[str]) -> Iterator[Event]:
+def _events(answer: Block, asked: Container[str]) -> Iterator[Event]:
     """Yield what was found as a run tells it: what graders said, and what each task comes to."""
-    for task, found in block(answer, "tasks").items():
+    for task, found in blocks_by_name(answer, "tasks").items():
         if task not in asked:
             continue
-        for grader, said in block(found, "graders").items():
+        for grader, said in blocks_by_name(found, "graders").items():
             if said.get("origin") == "recorded":
                 kept = f"{grader}: as recorded, for judging it again is not free"
                 yield {"kind": "output", "task": task, "grader": grader, "message": kept}
@@ -89,10 +90,10 @@ def _events(answer: object, asked: Container[str]) -> Iterator[Event]:
                 "message": said.get("feedback"),
                 **{key: said[key] for key in ("score", "passed", "status", "failures") if key in said},
             }
-        conclusion = block(found, "conclusion")
+        conclusion = block_of(found, "conclusion")
         kind = _KINDS.get(str(conclusion.get("verdict")), "skipped")
         yield {"kind": kind, "task": task, "conclusion": conclusion}
-    yield {"kind": "ended", "status": "completed", "conclusion": block(answer, "conclusion")}
+    yield {"kind": "ended", "status": "completed", "conclusion": block_of(answer, "conclusion")}
 
 
 def records_of(run: RunResult, target: RunnableId) -> dict[Path, dict[str, TaskResult]]:

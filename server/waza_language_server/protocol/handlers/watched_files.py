@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
@@ -43,9 +44,17 @@ def did_change(ls: WazaServer, params: types.DidChangeWatchedFilesParams) -> Non
     if results:
         refresh_scores(ls)
     others = [path_of(change.uri) for change in params.changes if change.uri not in results]
+    if ls.judges_live and any(path in ls.live.files for path in others):
+        ls.live.edited(anyway=True)
+        others = [path for path in others if path not in ls.live.files]
     if others:
         ls.files_changed([path for path in others if path is not None])
         look_at_files_again(ls)
+
+
+def is_watched(path: Path) -> bool:
+    """Tell whether changes of a file are reported in any case, if it lies in the workspace."""
+    return path.suffix in (".yaml", ".yml") or path.name == "SKILL.md"
 
 
 def did_change_folders(ls: WazaServer, _params: types.DidChangeWorkspaceFoldersParams) -> None:

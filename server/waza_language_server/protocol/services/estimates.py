@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
+from waza_engine.results.json_values import Block, blocks_by_name, number_or_none
 from waza_engine.spec.executors import EXECUTORS
 from waza_language_server.engine.process import EngineError
 from waza_language_server.engine.runs import request_of
@@ -84,25 +85,17 @@ class Estimates:
             self._ls.workspace_code_lens_refresh(None)
 
 
-def _suite_estimates(answer: object) -> SuiteEstimates | None:
+def _suite_estimates(answer: Block) -> SuiteEstimates | None:
     suite = _estimate(answer)
     if suite is None:
         return None
-    tasks = cast("Mapping[str, object]", answer).get("tasks")
-    found = cast("Mapping[str, object]", tasks if isinstance(tasks, Mapping) else {})
-    known = {name: _estimate(one) for name, one in found.items()}
+    known = {name: _estimate(one) for name, one in blocks_by_name(answer, "tasks").items()}
     return SuiteEstimates(suite, {name: one for name, one in known.items() if one is not None})
 
 
-def _estimate(answer: object) -> Estimate | None:
-    if not isinstance(answer, Mapping):
-        return None
-    found = cast("Mapping[str, object]", answer)
-    trials, usd, seconds = (found.get(key) for key in ("trials", "usd", "seconds"))
+def _estimate(answer: Block) -> Estimate | None:
+    trials = answer.get("trials")
     if not isinstance(trials, int):
         return None
-    return Estimate(trials, _number(usd), _number(seconds), free=found.get("free") is True)
-
-
-def _number(value: object) -> float | None:
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+    usd, seconds = map(number_or_none, (answer.get("usd"), answer.get("seconds")))
+    return Estimate(trials, usd, seconds, free=answer.get("free") is True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, cast
 
-from waza_engine.results.json_values import Block, blocks_of, number, text_of, whole
+from waza_engine.results.json_values import Block, blocks_of, number_or_none, text_of, whole
 from waza_language_server.engine.process import EngineError
 from waza_language_server.features.model_prices import ModelPrice
 
@@ -78,10 +78,6 @@ def _price(entry: Block) -> ModelPrice:
         text_of(entry.get("model")),
         text_of(entry.get("provider")),
         whole(entry.get("context")) or None,
-        _usd(entry.get("usd_input")),
-        _usd(entry.get("usd_output")),
+        number_or_none(entry.get("usd_input")),
+        number_or_none(entry.get("usd_output")),
     )
-
-
-def _usd(value: object) -> float | None:
-    return None if value is None else number(value)

@@ -1,0 +1,135 @@
+"""Which tasks have changed since their newest results, told by the engine while nobody waits for it.
+
+The engine compares what is on the disk with the records. It is asked when a file that decided a run is not
+what it was, a task has no result, or another executor or model would answer: a suite in which nothing has
+changed starts no engine. A lens is drawn without the answer, and once more when that has come. Nothing is
+asked in an untrusted workspace.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+from waza_language_server.engine.process import EngineError
+from waza_language_server.project.changed_inputs import FilesToday
+from waza_language_server.project.runnable_id import RunnableId
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from waza_engine.results.reading.scores import RunOrigin, RunResult
+    from waza_engine.steps import Steps
+    from waza_language_server.protocol.server import WazaServer
+
+ANSWER_WITHIN_SECONDS = 60.0
+MOST_SUITES = 200
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class AffectedSuite:
+    """The ids of the tasks that have changed since their newest results, ``of`` so many."""
+
+    tasks: tuple[str, ...]
+    of: int
+
+    def items(self, suite: Path) -> list[str]:
+        """Return the ids of what is to be run: the tasks, or the suite when they are all."""
+        if self.tasks and len(self.tasks) == self.of:
+            return [str(RunnableId(suite))]
+        return [str(RunnableId(suite, task)) for task in self.tasks]
+
+
+class AffectedTasks:
+    """What has changed in suites, as runs with the client's own settings would find it."""
+
+    def __init__(self, ls: WazaServer) -> None:
+        self._ls = ls
+        self._known: dict[Path, tuple[int, int] | None] = {}
+        self._fresh: set[Path] = set()
+        self._asked: set[Path] = set()
+
+    def of(self, suite: Path, recorded: RunResult | None) -> tuple[int, int] | None:
+        """Return how many tasks of a suite have changed, of how many, as far as that is known."""
+        worth_it = self._ls.trusted and not self._ls.is_closing and recorded is not None
+        if worth_it and recorded is not None and suite not in self._fresh and suite not in self._asked:
+            self._asked.add(suite)
+            self._ls.in_background(self._ask(suite, recorded))
+        # An old number is worse than none.
+        return self._known.get(suite) if suite in self._fresh else None
+
+    def forget(self) -> None:
+        """Ask again when somebody looks: files, results or settings have changed."""
+        self._fresh.clear()
+
+    @property
+    def in_use(self) -> bool:
+        """Whether somebody has looked."""
+        return bool(self._known or self._asked)
+
+    async def of_suite(self, suite: Path, options: Mapping[str, Any] | None = None) -> AffectedSuite:
+        """Return what has changed in a suite now, for a run with these options, in the words of ``eval.run``.
+
+        Without ``options`` it is a run with the client's own. Raises ``EngineError``.
+        """
+        request = {"path": str(suite), **(self._ls.run_options if options is None else options)}
+        answer = await self._ls.runs.ask("run.affected", request, ANSWER_WITHIN_SECONDS)
+        found = cast("Mapping[str, object]", answer if isinstance(answer, Mapping) else {})
+        tasks, of = found.get("tasks"), found.get("of")
+        listed = cast("list[object]", tasks) if isinstance(tasks, list) else []
+        names = tuple(name for name in listed if isinstance(name, str))
+        return AffectedSuite(names, of if isinstance(of, int) else len(names))
+
+    async def _ask(self, suite: Path, recorded: RunResult) -> None:
+        self._fresh.add(suite)
+        found: tuple[int, int] | None = None
+        try:
+            if await self._ls.diagnostics.worked_out(self._may_have_changed(suite, recorded)):
+                changed = await self.of_suite(suite)
+                found = len(changed.tasks), changed.of
+        except EngineError as error:
+            log.info("What has changed in %s is not known: %s", suite, error)
+        finally:
+            self._asked.discard(suite)
+        if len(self._known) >= MOST_SUITES:
+            del self._known[next(iter(self._known))]
+        self._known[suite] = found
+        # Else the lenses are as they were drawn.
+        if found is not None and 0 < found[0] < found[1] and self._ls.abilities.refreshes_code_lenses:
+            self._ls.workspace_code_lens_refresh(None)
+
+    def _may_have_changed(self, suite: Path, recorded: RunResult) -> Steps[bool]:
+        """Tell whether anything is not as the records say, be it a comment."""
+        project = self._ls.session.project
+        outline = project.outline(suite)
+        here = set(outline.inline_tasks)
+        for task in project.tasks_of(project.suite(suite)).value:
+            here.add(task.id)
+            yield
+        judged = {task.id for task in recorded.tasks.values() if task.status not in ("", "skipped")}
+        if not here <= judged or self._ls.run_options.keys() & {"executor", "model"}:
+            return True
+        origins = {task.origin for task in recorded.tasks.values() if task.origin is not None}
+        today = FilesToday(project.disk, {})
+        for origin in origins:
+            if _answers_otherwise(origin, outline.executor, outline.model):
+                return True
+            changes = yield from project.scores.inputs.changed_in_steps(
+                origin, suite, today, _is_no_suite_file
+            )
+            if changes:
+                return True
+        return False
+
+
+def _answers_otherwise(origin: RunOrigin, executor: str | None, model: str | None) -> bool:
+    return (bool(executor) and origin.executor != executor) or origin.model != (model or "")
+
+
+def _is_no_suite_file(_path: Path) -> bool:
+    """Say that a file is looked at like any other: all that decided a run is."""
+    return False

@@ -1,0 +1,121 @@
+"""The tasks that have changed since their newest results: told by a lens and a request, and run alone."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lsprotocol import types
+
+from tests.engine.suites import GREETS, run, task
+from tests.protocol.editor import Editor, editing, write_suite
+from waza_language_server.project.runnable_id import RunnableId
+
+CONFIG = "config: {trials_per_task: 1, timeout_seconds: 60, executor: mock}\n"
+AFFECTED = "▶ Run affected (1 of 2)"
+
+
+@pytest.fixture
+def suite(tmp_path: Path) -> Path:
+    """A suite of two tasks that was run once."""
+    text = f"name: fresh\nskill: fresh\n{CONFIG}tasks: ['tasks/*.yaml']\ngraders:\n{GREETS}"
+    path = write_suite(tmp_path, text, one=task("one"), two=task("two"))
+    run(path)
+    return path
+
+
+def change(suite: Path, name: str = "one") -> Path:
+    path = suite.parent / "tasks" / f"{name}.yaml"
+    path.write_text(path.read_text("utf-8").replace("Say hello", "Say hello again"), "utf-8")
+    return path
+
+
+async def titles(editor: Editor, uri: str) -> list[str]:
+    return [found.command.title for found in await editor.lenses(uri) if found.command is not None]
+
+
+async def shown(editor: Editor, uri: str, title: str) -> None:
+    """Wait until a lens of this title is drawn: asked again when the server says so."""
+    while True:
+        seen = editor.refreshed["code lenses"]
+        if title in await titles(editor, uri):
+            return
+        await editor.until(lambda seen=seen: editor.refreshed["code lenses"] > seen)
+
+
+def results_of(answer: Any) -> Any:
+    return json.loads(Path(answer["resultsFile"]).read_text("utf-8"))
+
+
+async def save(editor: Editor, path: Path) -> None:
+    uri = editor.open(path)
+    editor.text_document_did_save(types.DidSaveTextDocumentParams(types.TextDocumentIdentifier(uri)))
+
+
+async def affected(editor: Editor, suite: Path) -> Any:
+    answer = await editor.protocol.send_request_async("waza/affected", {"id": str(RunnableId(suite))})
+    return {"items": list(answer.items), "of": answer.of}
+
+
+async def test_a_lens_of_the_suite_says_how_many_tasks_have_changed(suite: Path) -> None:
+    change(suite)
+    async with editing(suite.parent) as editor:
+        await shown(editor, editor.open(suite), AFFECTED)
+
+
+async def test_the_lens_comes_with_a_saved_change_and_goes_when_all_is_as_it_was(suite: Path) -> None:
+    async with editing(suite.parent) as editor:
+        uri = editor.open(suite)
+        assert AFFECTED not in await titles(editor, uri)
+        path = suite.parent / "tasks/one.yaml"
+        before = path.read_text("utf-8")
+        await save(editor, change(suite))
+        await shown(editor, uri, AFFECTED)
+        path.write_text(before, "utf-8")
+        await save(editor, path)
+        while AFFECTED in await titles(editor, uri):
+            seen = editor.refreshed["code lenses"]
+            await editor.until(lambda seen=seen: editor.refreshed["code lenses"] > seen)
+
+
+async def test_what_has_changed_is_told_by_the_ids_of_lenses(suite: Path) -> None:
+    async with editing(suite.parent) as editor:
+        editor.open(suite)
+        assert await affected(editor, suite) == {"items": [], "of": 2}
+        change(suite)
+        assert await affected(editor, suite) == {"items": [str(RunnableId(suite, "one"))], "of": 2}
+        change(suite, "two")
+        assert await affected(editor, suite) == {"items": [str(RunnableId(suite))], "of": 2}
+
+
+async def test_only_what_has_changed_is_run(suite: Path) -> None:
+    change(suite)
+    async with editing(suite.parent) as editor:
+        editor.open(suite)
+        found = await editor.command("waza.runAffected", {"id": str(suite)})
+        assert found["status"] == "completed"
+        recorded = results_of(found)
+        assert [one["test_id"] for one in recorded["tasks"]] == ["one"]
+        assert recorded["metadata"]["engine"]["tasks"] == ["one"]
+        again = await editor.command("waza.runAffected", {"id": str(suite)})
+        assert again["resultsFile"] is None
+        await editor.until(lambda: any("Nothing to run" in said.message for said in editor.messages))
+
+
+async def test_nothing_is_looked_at_in_an_untrusted_workspace(suite: Path) -> None:
+    change(suite)
+    async with editing(suite.parent, options={"trusted": False}) as editor:
+        uri = editor.open(suite)
+        assert AFFECTED not in await titles(editor, uri)
+        with pytest.raises(Exception, match="untrusted"):
+            await affected(editor, suite)
+        with pytest.raises(Exception, match="untrusted"):
+            await editor.command("waza.runAffected", {"id": str(suite)})
+
+
+async def test_a_task_or_a_grader_is_no_suite(suite: Path) -> None:
+    async with editing(suite.parent) as editor:
+        with pytest.raises(Exception, match="takes the id of a suite"):
+            await editor.command("waza.runAffected", {"id": f"{suite}::one"})

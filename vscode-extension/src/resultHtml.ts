@@ -1,0 +1,71 @@
+/** The HTML around a rendered result: its buttons, and colours for what its marks say. Nothing in it is a script. */
+
+/** A folder that a trial has left; see docs/protocol.md. */
+export interface TrialWorkspace {
+    readonly task: string;
+    readonly trial: number;
+    readonly path: string;
+}
+
+/** What a page is made of. */
+export interface ResultPageParts {
+    /** The id of the suite or the task. */
+    readonly id: string;
+    /** What VS Code's own Markdown has made of the page. */
+    readonly rendered: string;
+    readonly workspaces: readonly TrialWorkspace[];
+    /** Whether there is an earlier run to compare with. */
+    readonly comparable: boolean;
+    readonly style: string;
+    /** Where styles may come from, for the page's policy. */
+    readonly styleSource: string;
+}
+
+/** The commands that the page may call. */
+export const PAGE_COMMANDS = ["waza.compareResults", "waza.openWorkspace"];
+const CLASSES: Readonly<Record<string, string>> = { "✓": "passed", "✗": "failed", "!": "error" };
+
+export function resultHtml({ id, rendered, workspaces, comparable, style, styleSource }: ResultPageParts): string {
+    const suite = id.split("::", 1)[0] ?? "";
+    let body = rendered.replaceAll(/(<(?:td|h2|strong)\b[^>]*>)([✓✗!])(?=[\s<])/gu, (_, tag: string, mark: string) => {
+        return `${tag}<span class="${CLASSES[mark] ?? ""}">${mark}</span>`;
+    });
+    const buttons = comparable ? [button("Compare With an Earlier Run…", "waza.compareResults", id)] : [];
+    for (const { task, trial, path } of workspaces) {
+        const written = `<code>${escaped(path)}</code>`;
+        const open = button("Open Workspace of This Trial", "waza.openWorkspace", trialOf(suite, task, trial));
+        body = body.replace(written, () => `${written} ${open}`);
+    }
+    if (workspaces.length > 1) {
+        buttons.push(button("Open Workspace of a Trial…", "waza.openWorkspace", id));
+    } else if (workspaces[0] !== undefined) {
+        const [{ task, trial }] = [workspaces[0]];
+        buttons.push(button("Open Workspace of This Trial", "waza.openWorkspace", trialOf(suite, task, trial)));
+    }
+    return `<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src ${styleSource};">
+<link rel="stylesheet" href="${escaped(style)}">
+</head>
+<body>
+<nav class="actions">${buttons.join("")}</nav>
+${body}
+</body>
+</html>`;
+}
+
+/** The id of a trial in the tree; see docs/protocol.md. */
+function trialOf(suite: string, task: string, trial: number): string {
+    return `${suite}::${task.replaceAll("%", "%25").replaceAll(":", "%3A")}#trial-${String(trial)}`;
+}
+
+function button(title: string, command: string, argument: string): string {
+    const uri = `command:${command}?${encodeURIComponent(JSON.stringify([argument]))}`;
+    return `<a class="button" role="button" href="${escaped(uri)}">${escaped(title)}</a>`;
+}
+
+export function escaped(text: string): string {
+    return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
+}

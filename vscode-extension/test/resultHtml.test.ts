@@ -1,0 +1,40 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { resultHtml } from "../src/resultHtml";
+
+const PARTS = { id: "/s/eval.yaml", rendered: "", workspaces: [], comparable: false, style: "s.css", styleSource: "https://here" };
+const TRIAL = { task: "a:b", trial: 2, path: "/tmp/w & x" };
+
+/** The commands behind the buttons of a page, with their argument. */
+function buttonsOf(html: string): [string, string, unknown][] {
+    return [...html.matchAll(/href="command:([\w.]+)\?([^"]+)">([^<]+)</gu)].map(([, command, argument, title]) => {
+        return [title ?? "", command ?? "", JSON.parse(decodeURIComponent(argument ?? ""))];
+    });
+}
+
+void test("a page without an earlier run and without a workspace has no buttons", () => {
+    assert.deepEqual(buttonsOf(resultHtml(PARTS)), []);
+});
+
+void test("an earlier run can be compared with", () => {
+    const found = buttonsOf(resultHtml({ ...PARTS, comparable: true }));
+    assert.deepEqual(found, [["Compare With an Earlier Run…", "waza.compareResults", ["/s/eval.yaml"]]]);
+});
+
+void test("the workspace of a trial is opened from the place that names it, and from the top", () => {
+    const rendered = "<p><code>/tmp/w &amp; x</code></p>";
+    const [top, there] = buttonsOf(resultHtml({ ...PARTS, rendered, workspaces: [TRIAL] }));
+    assert.deepEqual(there, ["Open Workspace of This Trial", "waza.openWorkspace", ["/s/eval.yaml::a%3Ab#trial-2"]]);
+    assert.deepEqual(top, there);
+    const [several] = buttonsOf(resultHtml({ ...PARTS, rendered, workspaces: [TRIAL, { ...TRIAL, trial: 3, path: "/other" }] }));
+    assert.deepEqual(several, ["Open Workspace of a Trial…", "waza.openWorkspace", ["/s/eval.yaml"]]);
+});
+
+void test("marks have the colour of what they say, and answers that look like marks have none", () => {
+    const html = resultHtml({ ...PARTS, rendered: "<h2>✗ one</h2><td>✓</td><code>✗ x</code>" });
+    assert.match(html, /<h2><span class="failed">✗<\/span> one<\/h2><td><span class="passed">✓<\/span><\/td><code>✗ x<\/code>/u);
+});
+
+void test("no page may run a script or load anything but its style", () => {
+    assert.match(resultHtml(PARTS), /default-src 'none'; style-src https:\/\/here;/u);
+});

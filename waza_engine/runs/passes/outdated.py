@@ -1,0 +1,131 @@
+"""Which tasks are not what they were when their newest result was recorded: what a run of the affected runs.
+
+The record of a run has the digests of the files that decided each of its tasks, and the texts of most. A task
+is outdated when a file that it reads was changed, added or deleted since, when what the suite says of it is
+not what it said then, when somebody else would answer now, and when there is no result of it with a record.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from waza_engine.files import FileError
+from waza_engine.masking import masked
+from waza_engine.results.inputs import RunInputs, digest_of, inputs_of
+from waza_engine.results.reading.newest_scores import latest_results
+from waza_engine.results.reading.scores import RunOrigin, TaskResult
+from waza_engine.runs.loading.suite import Suite
+from waza_engine.runs.passes.inputs import LONGEST_TEXT, MOST_BYTES, inputs_today
+from waza_engine.runs.passes.suite_before import Build, SuiteBefore, suite_before
+from waza_engine.runs.settings.table import RunSettings
+from waza_engine.runs.trials.selection import SelectedTask
+from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
+
+_JUDGED = ("passed", "failed", "error")
+
+
+def outdated(
+    suite: Suite, tasks: Sequence[SelectedTask], settings: RunSettings, build: Build
+) -> list[SelectedTask]:
+    """Return the tasks that are outdated, in their order. ``build`` is as for ``select``."""
+    recorded = latest_results(suite.directory, eval_file=suite.path.name)
+    results: Mapping[str, TaskResult] = {} if recorded is None else recorded.tasks
+    origins = {task.id: task.origin for task in results.values() if task.status in _JUDGED}
+    found: set[str] = set()
+    groups: dict[RunOrigin, list[SelectedTask]] = {}
+    for task in tasks:
+        origin = origins.get(task.source.id)
+        if origin is None or not origin.inputs or not _answers_alike(origin, suite):
+            found.add(task.source.id)
+        else:
+            groups.setdefault(origin, []).append(task)
+    for origin, recorded_then in groups.items():
+        found |= _Since(origin, suite, settings, build).outdated(recorded_then)
+    return [task for task in tasks if task.source.id in found]
+
+
+def _answers_alike(origin: RunOrigin, suite: Suite) -> bool:
+    """Whether the executor and the model of then are those of now."""
+    config = suite.spec.config
+    return origin.executor == config.executor and origin.model == config.model
+
+
+class _Since:
+    """What has changed since a recorded run."""
+
+    def __init__(self, origin: RunOrigin, suite: Suite, settings: RunSettings, build: Build) -> None:
+        self._suite = suite
+        self._settings = settings
+        self._build = build
+        self._recorded = inputs_of(origin.results, origin.inputs)
+
+    def outdated(self, tasks: Sequence[SelectedTask]) -> set[str]:
+        """Return the ids of the tasks that are not what they were."""
+        if not self._recorded.files:
+            return {task.source.id for task in tasks}
+        # What the suite says is compared by its meaning, not by its digests.
+        suite_files = {self._name(path) for path in (self._suite.path, *(task.source.path for task in tasks))}
+        then = _by_task(self._recorded, tasks, suite_files)
+        now = _by_task(inputs_today(self._suite, tasks), tasks, suite_files)
+        before, today = self._said(suite_files)
+        found: set[str] = set()
+        for task in tasks:
+            name = task.source.id
+            said = None if before is None else before.of(task)
+            same = said is not None and today is not None and said == today.of(task)
+            if not same or not self._same_files(then[name], now[name]):
+                found.add(name)
+        return found
+
+    def _same_files(self, then: Mapping[str, str], now: Mapping[str, str]) -> bool:
+        """Whether nothing was added, and all that decided the task is as it was.
+
+        What is named by a path from the folder that a run started in is found from there alone.
+        """
+        return not now.keys() - then.keys() and all(
+            now.get(name) == digest or (name not in now and self._digest(name) == digest)
+            for name, digest in then.items()
+        )
+
+    def _said(self, suite_files: set[str]) -> tuple[SuiteBefore | None, SuiteBefore | None]:
+        """Return what the suite said and says, in texts without credentials where they differ."""
+        old: dict[Path, str] = {}
+        new: dict[Path, str] = {}
+        for file in self._recorded.files:
+            if file.path in suite_files and self._digest(file.path) != file.sha256:
+                path, text = self._suite.directory / file.path, self._recorded.texts.get(file.path)
+                if text is None:
+                    return None, None
+                old[path] = text
+                try:
+                    new[path] = masked(DISK.text_of(path, LONGEST_TEXT))
+                except FileError:
+                    return None, None
+        if not old:
+            return (same := self._read(DISK)), same
+        return self._read(DISK.overlaid(old)), self._read(DISK.overlaid(new))
+
+    def _read(self, files: SuiteFiles) -> SuiteBefore | None:
+        return suite_before(self._settings, files, self._build)
+
+    def _digest(self, name: str) -> str:
+        try:
+            return digest_of(DISK.bytes_of(self._suite.directory / name, MOST_BYTES))
+        except FileError:
+            return ""
+
+    def _name(self, path: Path) -> str:
+        return Path(os.path.relpath(path, self._suite.directory)).as_posix()
+
+
+def _by_task(inputs: RunInputs, tasks: Sequence[SelectedTask], apart: set[str]) -> dict[str, dict[str, str]]:
+    """Return the digests of the files that each task reads, by the path in the record."""
+    found: dict[str, dict[str, str]] = {task.source.id: {} for task in tasks}
+    for file in inputs.files:
+        if file.path not in apart:
+            for name in file.tasks or found:
+                if name in found:
+                    found[name][file.path] = file.sha256
+    return found

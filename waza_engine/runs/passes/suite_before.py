@@ -1,0 +1,64 @@
+"""A suite as its files said at another time, to find out which of its tasks are not what they were."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from waza_engine.graders.base import Grader
+from waza_engine.runs.loading.suite import Suite, SuiteError, load_suite
+from waza_engine.runs.passes.task_key import suite_key, task_key
+from waza_engine.runs.settings.options import given_settings, with_options
+from waza_engine.runs.settings.table import RunSettings
+from waza_engine.runs.trials.selection import SelectedTask, select
+from waza_engine.spec.grader_entry import GraderEntry
+from waza_engine.spec.loading import load_project_config
+from waza_engine.spec.problems import SuiteFileError
+from waza_engine.spec.project_config import ProjectConfig
+from waza_engine.spec.reading.suite_files import SuiteFiles
+
+Build = Callable[[GraderEntry], Grader[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteBefore:
+    """What a suite said: of itself, and of its tasks by their file and id, as far as it decides verdicts."""
+
+    suite: Mapping[str, Any]
+    tasks: Mapping[tuple[Path, str], object]
+
+    def of(self, task: SelectedTask) -> object:
+        """Return what was said of a task, None when there was none."""
+        return self.tasks.get((task.source.path, task.source.id))
+
+
+def suite_before(settings: RunSettings, files: SuiteFiles, build: Build) -> SuiteBefore | None:
+    """Return the suite as ``files`` say, with the options of a run; None when it cannot be read.
+
+    ``build`` is as for ``select``.
+    """
+    try:
+        suite = load_suite(settings.path, given_settings(settings), files=files)
+        project = _project(suite.directory, files)
+        suite = with_options(suite, settings, project)
+        tasks, _ = select(suite, (), settings.graders, build=build, files=files)
+    except (SuiteFileError, SuiteError):
+        return None
+    known = {(task.source.path, task.source.id): said_of(task, suite, project) for task in tasks}
+    return SuiteBefore(suite_key(suite), known)
+
+
+def said_of(task: SelectedTask, suite: Suite, project: ProjectConfig) -> object:
+    """Return what decides the verdicts of a task that is in a suite; why it cannot run when it cannot."""
+    if task.trial is None:
+        return task.source.error
+    return task_key(task.source, task.trial, suite, float(project.graders.program_timeout))
+
+
+def _project(directory: Path, files: SuiteFiles) -> ProjectConfig:
+    try:
+        return load_project_config(directory, files=files)[0]
+    except SuiteFileError:
+        return ProjectConfig()
