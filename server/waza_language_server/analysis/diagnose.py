@@ -15,12 +15,11 @@ from waza_language_server.analysis.file_rules.schema_version import as_newer
 from waza_language_server.analysis.file_rules.syntax_problems import multiplies_itself, syntax_faults
 from waza_language_server.analysis.grader_entries import GraderEntries
 from waza_language_server.analysis.grader_problems import problems_of_all
+from waza_language_server.analysis.outside_graders import problems_outside
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import FileView, Found, GradersView, SuiteView, found_by
 from waza_language_server.analysis.rules import (
-    FILE_RULES,
     GRADERS_RULES,
-    ITEM_RULES,
     SUITE_RULES,
     TEXT_RULES,
 )
@@ -78,11 +77,10 @@ def _found_by_rules(view: FileView, document: Document, workspace: Workspace) ->
     yield from found_by(TEXT_RULES, view)
     if multiplies_itself(tree):
         return
-    yield from found_by(FILE_RULES, view)
+    graders = GraderEntries(tree, kind, catalog)
+    yield from problems_outside(view, graders)
     if tree.root is None:
         return
-    yield from found_by(ITEM_RULES, view)
-    graders = GraderEntries(tree, kind, catalog)
     yield from guarded("graders", lambda: problems_of_all(view, graders))
     yield from found_by(GRADERS_RULES, GradersView(tree.text, graders))
     # What the rules ask about first; they would make it without a pause.

@@ -6,7 +6,7 @@ A keystroke in one of thousands costs what that one costs.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property, partial
 from itertools import chain
 from typing import Any, TypeVar, overload
@@ -49,9 +49,10 @@ class GraderEntries(Sequence[Node]):
 
     def counted(self, ask: Callable[[Node], Value]) -> Steps[Mapping[Value, int]]:
         """Return how often a function says what of an entry, with pauses; it must look at the entry alone."""
-        kept = _kept.setdefault(self._catalog, {}).setdefault((self._kind, ask), KeptItems())
+        known = _kept.setdefault(self._catalog, {})
+        kept = known.get((self._kind, ask)) or known.setdefault((self._kind, ask), KeptItems())
         counts: list[Counter[Value]] = []
-        for node, shape, items in self.places():
+        for node, shape, items in self.places:
             if items is None:
                 counts.append(Counter((yield from in_steps(map(ask, graders_below(node, shape))))))
             else:
@@ -69,9 +70,10 @@ class GraderEntries(Sequence[Node]):
 
     def where(self, has: Callable[[Node], bool]) -> Steps[list[Node]]:
         """Return the entries of which something is so, with pauses; it must depend on the entry alone."""
-        kept = _kept_where.setdefault(self._catalog, {}).setdefault((self._kind, has), KeptItems(bool))
+        known = _kept_where.setdefault(self._catalog, {})
+        kept = known.get((self._kind, has)) or known.setdefault((self._kind, has), KeptItems(bool))
         found: list[Node] = []
-        for node, shape, items in self.places():
+        for node, shape, items in self.places:
             if items is None:
                 found += filter(has, (yield from in_steps(graders_below(node, shape))))
                 continue
@@ -82,14 +84,18 @@ class GraderEntries(Sequence[Node]):
                 yield
         return found
 
-    def places(self) -> Iterator[tuple[Node, Shape, Shape | None]]:
-        """Yield the values of the keys of the file in which entries stand, with their shapes.
+    @cached_property
+    def places(self) -> Sequence[tuple[Node, Shape, Shape | None]]:
+        """The values of the keys of the file in which entries stand, with their shapes.
 
         Of a list also the shape of its items; None for all else.
         """
         root = self._tree.root
-        for node, shape in grader_places(root, self._kind, self._catalog) if root is not None else ():
-            yield node, shape, shape.branch("sequence").items if node.kind == "sequence" else None
+        places = grader_places(root, self._kind, self._catalog) if root is not None else ()
+        return [
+            (node, shape, shape.branch("sequence").items if node.kind == "sequence" else None)
+            for node, shape in places
+        ]
 
     @cached_property
     def _nodes(self) -> list[Node]:

@@ -43,8 +43,9 @@ _with_problems: WeakKeyDictionary[Catalog, dict[SchemaName, KeptItems[bool]]] = 
 
 def problems_of_all(view: FileView, graders: GraderEntries) -> Found:
     """Yield the problems of all grader entries of a file; those without any are not looked at one by one."""
-    kept = _with_problems.setdefault(view.catalog, {}).setdefault(view.kind, KeptItems(bool))
-    for node, shape, items in graders.places():
+    known = _with_problems.setdefault(view.catalog, {})
+    kept = known.get(view.kind) or known.setdefault(view.kind, KeptItems(bool))
+    for node, shape, items in graders.places:
         if items is None:
             yield from _problems_below(view, node, shape)
             continue

@@ -66,11 +66,15 @@ View = TypeVar("View", contravariant=True)
 
 @frozen()
 class Rule(Generic[View]):
-    """A row of the table. ``name`` is what a person reads when the rule fails."""
+    """A row of the table. ``name`` is what a person reads when the rule fails.
+
+    ``reads_comments`` tells that it looks at text that stands in no node: what it finds is never taken over.
+    """
 
     name: str
     find: Callable[[View], Found]
     codes: frozenset[str]
+    reads_comments: bool = False
 
 
 def found_by(rules: Iterable[Rule[View]], view: View) -> Found:

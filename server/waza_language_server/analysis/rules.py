@@ -61,10 +61,14 @@ FILE_RULES: tuple[Rule[FileView], ...] = (
     Rule("patterns", patterns_of_file, _PATTERN_CODES),
     Rule("expected graders", expected_graders, _codes("misplaced-key")),
 )
-"""Rules about a file that look at one value at a time, and at what holds it."""
+"""Rules about a file that look at one value at a time, and at what holds it.
+
+They look at no entry of the lists of graders of the file itself: nothing is asked of them again as long as
+nothing was wrong and all else stays as it is (``outside_graders.py``).
+"""
 
 ITEM_RULES: tuple[Rule[FileView], ...] = (
-    Rule("modeline", wrong_schema, _codes("wrong-schema")),
+    Rule("modeline", wrong_schema, _codes("wrong-schema"), reads_comments=True),
     Rule("turns", turns, _codes("duplicate-turn turn-never-comes")),
     Rule("rows", rows, _codes("bounds-reversed")),
     Rule("weights", weights, _codes("weights-not-one")),
@@ -74,7 +78,7 @@ ITEM_RULES: tuple[Rule[FileView], ...] = (
     Rule("version", newer_version, _codes("newer-format")),
     Rule("mock servers", mock_servers, _codes("duplicate-mock-name")),
 )
-"""Rules about a file that compare the items of a list with each other."""
+"""Rules about a file that compare the items of a list with each other, and no more of its graders."""
 
 GRADER_RULES: tuple[Rule[GraderView], ...] = (
     Rule(

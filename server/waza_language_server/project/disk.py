@@ -50,6 +50,7 @@ class Disk:
     def __init__(self, reach: Reach | None = None) -> None:
         self.reach = reach or Reach()
         self._folders: dict[Path, _Remembered[Fact[tuple[tuple[str, bool], ...]]]] = {}
+        self._present: dict[Path, tuple[tuple[tuple[str, bool], ...], frozenset[str]]] = {}
         self._derived: dict[tuple[Path, str], _Remembered[object]] = {}
         self._trees: dict[Path, _Remembered[Tree]] = {}
         self._last_tree: Tree | None = None
@@ -103,6 +104,16 @@ class Disk:
             self._trim(self._folders)
             self._folders[folder] = known
         return known.value
+
+    def present(self, folder: Path) -> frozenset[str]:
+        """Return the names in a folder as a set; none when it cannot be read."""
+        listed = self.names(folder).value
+        known = self._present.get(folder)
+        if known is None or known[0] is not listed:
+            known = listed, frozenset(name for name, _ in listed)
+            self._trim(self._present)
+            self._present[folder] = known
+        return known[1]
 
     def text(self, path: Path) -> Fact[str]:
         """Return the text of a file; absent when there is none, unknown when it is no text that we read."""

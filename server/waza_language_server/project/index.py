@@ -298,9 +298,7 @@ class Project:
 
     def names(self, folder: Path) -> frozenset[str]:
         """Return the names in a folder; none when it cannot be read."""
-        return self.disk.once(
-            ("present", folder), lambda: frozenset(name for name, _ in self.disk.names(folder).value)
-        )
+        return self.disk.present(folder)
 
     def _is_eval(self, path: Path) -> bool:
         document = self.documents.get(path)

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import deque
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import field
 from operator import attrgetter
-from typing import Generic, Protocol, TypeVar, cast
+from typing import Any, Generic, TypeVar, cast
 from weakref import WeakKeyDictionary, ref
 
 from waza_engine.frozen import frozen
@@ -57,48 +57,41 @@ class KeptItems(Generic[Value]):
     def __init__(self, marks: Callable[[Value], bool] = lambda _: False) -> None:
         """Let ``marks`` say which values count, of which there should be few."""
         self._marks = marks
-        self._known: _Lists[ItemValues[Value]] = _Lists()
+        self._last: deque[ref[_List]] = deque(maxlen=_LISTS_COMPARED)
 
     def of(
         self, items: Node, make: Callable[[Node], Steps[Value]], doubtful: Collection[int] = ()
     ) -> Steps[ItemValues[Value]]:
-        """Return what ``make`` makes of each item of a sequence, with a pause after each that it makes.
+        """Return what ``make`` makes of each item of a sequence, with a pause between those that it makes.
 
         A value may depend on the green node of its item alone. What is made of an item with an alias, or of
         one at a ``doubtful`` place, is made again each time.
         """
-        known = self._known.get(items.green)
+        listed = _lists.get(items.green)
+        if listed is None:
+            listed = yield from _listed_in_steps(items.green)
+        known: ItemValues[Value] | None = listed.values.get(self)
         if known is not None and not known.uncertain and not doubtful:
             return known
-        listed = yield from _listed_in_steps(items.green)
-        before = known or self._known.newest_like(listed.greens) or ItemValues((), ())
-        uncertain = tuple(sorted({*listed.aliased, *doubtful}))
+        before = known or self._newest_like(listed.greens) or ItemValues((), ())
         head, tail = _common_ends(before.greens, listed.greens)
         stop, old_stop = len(listed.greens) - tail, len(before.greens) - tail
-        moved = stop - old_stop
-        again = {*_taken_over(before.uncertain, head, old_stop, moved), *uncertain}
+        if listed.aliased or doubtful or before.uncertain:
+            uncertain = tuple(sorted({*listed.aliased, *doubtful}))
+            again = {*_taken_over(before.uncertain, head, old_stop, stop - old_stop), *uncertain}
+        else:
+            uncertain, again = (), set[int]()
         fresh: dict[int, Value] = {}
-        for index in sorted({*range(head, stop), *again}):
+        for index in sorted({*range(head, stop), *again}) if again else range(head, stop):
+            if fresh:
+                yield
             item = items.get(index)
             if item is not None:
                 fresh[index] = yield from make(item)
-            yield
-        values = [*before.values[:head]]
-        values += map(fresh.__getitem__, range(head, stop))
-        values += before.values[old_stop:]
-        for index in again:
-            values[index] = fresh[index]
-        marked = {*_taken_over(before.marked, head, old_stop, moved)}.difference(fresh)
-        marked.update(index for index, value in fresh.items() if self._marks(value))
-        same = not moved and all(before.values[index] == value for index, value in fresh.items())
-        found = ItemValues(
-            listed.greens,
-            before.values if same else tuple(values),
-            tuple(sorted(marked)),
-            uncertain,
-            before.made if same else {},
-        )
-        self._known.add(items.green, found)
+        found = self._spliced(before, listed.greens, (head, stop, old_stop), fresh, uncertain)
+        if known is None:
+            self._last.appendleft(listed.reference)
+        listed.values[self] = found
         return found
 
     def asked(self, items: Node, ask: Callable[[Node], Value]) -> Steps[ItemValues[Value]]:
@@ -110,6 +103,40 @@ class KeptItems(Generic[Value]):
 
         return (yield from self.of(items, make))
 
+    def _spliced(
+        self,
+        before: ItemValues[Value],
+        greens: tuple[Green, ...],
+        edited: tuple[int, int, int],
+        fresh: Mapping[int, Value],
+        uncertain: tuple[int, ...],
+    ) -> ItemValues[Value]:
+        head, stop, old_stop = edited
+        moved = stop - old_stop
+        if not moved and all(before.values[index] == value for index, value in fresh.items()):
+            if not (uncertain or before.uncertain):
+                return ItemValues(greens, before.values, before.marked, (), before.made)
+            values, made = before.values, before.made
+        else:
+            changed = [*before.values[:head]]
+            changed += map(fresh.__getitem__, range(head, stop))
+            changed += before.values[old_stop:]
+            for index, value in fresh.items():
+                changed[index] = value
+            values, made = tuple(changed), dict[object, object]()
+        marked = {*_taken_over(before.marked, head, old_stop, moved)}.difference(fresh)
+        marked.update(index for index, value in fresh.items() if self._marks(value))
+        return ItemValues(greens, values, tuple(sorted(marked)), uncertain, made)
+
+    def _newest_like(self, greens: tuple[Green, ...]) -> ItemValues[Value] | None:
+        """Return what is known of the list that was read last of those that begin or end like this one."""
+        for one in self._last:
+            listed = one()
+            known: ItemValues[Value] | None = listed.values.get(self) if listed is not None else None
+            if known is not None and _alike(known.greens, greens):
+                return known
+        return None
+
 
 def _taken_over(places: tuple[int, ...], head: int, tail: int, moved: int) -> Iterable[int]:
     """Return places in front of ``head``, and those from ``tail`` on where they have moved to."""
@@ -118,68 +145,45 @@ def _taken_over(places: tuple[int, ...], head: int, tail: int, moved: int) -> It
         yield place + moved
 
 
-class _HasGreens(Protocol):
-    @property
-    def greens(self) -> tuple[Green, ...]: ...
+class _List:
+    """A list that is alive: its items, the places of those with an alias, and what was made of them.
+
+    What stands at an alias depends on text elsewhere.
+    """
+
+    __slots__ = ("__weakref__", "aliased", "greens", "reference", "values")
+
+    def __init__(self, greens: tuple[Green, ...], aliased: tuple[int, ...]) -> None:
+        self.greens = greens
+        self.aliased = aliased
+        self.values: dict[KeptItems[Any], ItemValues[Any]] = {}
+        self.reference = ref(self)
 
 
-Known = TypeVar("Known", bound=_HasGreens)
+_lists: WeakKeyDictionary[Green, _List] = WeakKeyDictionary()
+_last: deque[ref[_List]] = deque(maxlen=_LISTS_COMPARED)
 
 
-class _Lists(Generic[Known]):
-    """What is known of lists that are alive."""
-
-    def __init__(self) -> None:
-        self._known: WeakKeyDictionary[Green, Known] = WeakKeyDictionary()
-        self._last: deque[ref[Green]] = deque(maxlen=_LISTS_COMPARED)
-
-    def get(self, items: Green) -> Known | None:
-        return self._known.get(items)
-
-    def add(self, items: Green, known: Known) -> None:
-        if items not in self._known:
-            self._last.appendleft(ref(items))
-        self._known[items] = known
-
-    def newest_like(self, greens: tuple[Green, ...]) -> Known | None:
-        """Return what is known of the list that was read last of those that begin or end like this one."""
-        for one in self._last:
-            green = one()
-            known = self._known.get(green) if green is not None else None
-            if known is None or not known.greens or not greens:
-                continue
-            if known.greens[0] is greens[0] or known.greens[-1] is greens[-1]:
-                return known
-        return None
-
-
-@frozen()
-class _Listed:
-    """The items of a list, and the places of those with an alias: they depend on text elsewhere."""
-
-    greens: tuple[Green, ...]
-    aliased: tuple[int, ...]
-
-
-_lists: _Lists[_Listed] = _Lists()
-
-
-def _listed_in_steps(items: Green) -> Steps[_Listed]:
-    known = _lists.get(items)
-    if known is not None:
-        return known
+def _listed_in_steps(items: Green) -> Steps[_List]:
     greens = tuple(map(_green, items.children))
-    before = _lists.newest_like(greens) or _Listed((), ())
-    head, tail = _common_ends(before.greens, greens)
-    stop, old_stop = len(greens) - tail, len(before.greens) - tail
-    aliased = [*_taken_over(before.aliased, head, old_stop, stop - old_stop)]
+    living = (one() for one in _last)
+    before = next((one for one in living if one is not None and _alike(one.greens, greens)), None)
+    old, aliased_then = ((), ()) if before is None else (before.greens, before.aliased)
+    head, tail = _common_ends(old, greens)
+    stop, old_stop = len(greens) - tail, len(old) - tail
+    aliased = [*_taken_over(aliased_then, head, old_stop, stop - old_stop)]
     for index in range(head, stop):
         if refers_elsewhere(greens[index]):
             aliased.append(index)
-        yield
-    listed = _Listed(greens, tuple(sorted(aliased)))
-    _lists.add(items, listed)
+        if index > head:
+            yield
+    listed = _lists[items] = _List(greens, tuple(sorted(aliased)))
+    _last.appendleft(listed.reference)
     return listed
+
+
+def _alike(old: tuple[Green, ...], new: tuple[Green, ...]) -> bool:
+    return bool(old and new) and (old[0] is new[0] or old[-1] is new[-1])
 
 
 def _common_ends(old: tuple[Green, ...], new: tuple[Green, ...]) -> tuple[int, int]:

@@ -137,8 +137,8 @@ def newest_result_file(
 ) -> Path | None:
     """Return the result file or journal of the newest run, None when nothing was ever run.
 
-    A run of trigger prompts alone counts only with ``of_prompts``: it has no task. Only what stands before the
-    tasks of a file is read. ``eval_file`` as for ``latest_results``.
+    A run of trigger prompts alone counts only with ``of_prompts``: it has no task. Only what stands before
+    the tasks of a file is read. ``eval_file`` as for ``latest_results``.
     """
     found = finished(_newest_first(suite_dir, eval_file, LONGEST_BYTES))
     return next((path for path, head in found if of_prompts or not head.prompts_alone), None)

@@ -1,0 +1,72 @@
+"""The problems of a file outside the entries of its list of graders.
+
+Most edits are made in one grader. When nothing was wrong outside the list, and all that stands there is the
+same, nothing is wrong there now: the rules are not asked again.
+
+Architecture invariant: what the rules look at here is in ``_around``, or they say that they read comments.
+Where an alias can bring a grader elsewhere, or text cannot be read, they are always asked.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from weakref import WeakKeyDictionary, ref
+
+from waza_engine.steps import Steps
+from waza_language_server.analysis.grader_entries import GraderEntries
+from waza_language_server.analysis.rule import FileView, Found, found_by
+from waza_language_server.analysis.rules import FILE_RULES, ITEM_RULES
+from waza_language_server.schema.catalog import Catalog, SchemaName
+from waza_language_server.syntax.kept_items import KeptItems
+from waza_language_server.syntax.nodes import Green, Node
+
+_Around = tuple[tuple[ref[Green], ...], tuple[int, ...]]
+"""The keys and values of a file but for its lists of graders, and how many graders these have.
+
+References are the same while what they refer to lives, and no other's afterwards.
+"""
+_FILES_KEPT = 16
+_RULES = (*FILE_RULES, *ITEM_RULES)
+_OF_COMMENTS = tuple(rule for rule in _RULES if rule.reads_comments)
+
+_quiet: WeakKeyDictionary[Catalog, dict[SchemaName, deque[_Around]]] = WeakKeyDictionary()
+"""Around which graders nothing was wrong, the last ones first."""
+_others: KeptItems[bool] = KeptItems(bool)
+"""Which items of lists of graders are no grader entries."""
+
+
+def problems_outside(view: FileView, graders: GraderEntries) -> Found:
+    """Yield what the rules find that look at no entry of the lists of graders of a file."""
+    around = yield from _around(view, graders)
+    kinds = _quiet.setdefault(view.catalog, {})
+    quiet = kinds.get(view.kind) or kinds.setdefault(view.kind, deque(maxlen=_FILES_KEPT))
+    if around is not None and around in quiet:
+        yield from found_by(_OF_COMMENTS, view)
+        return
+    found_nothing = True
+    for problem in found_by(_RULES, view):
+        found_nothing = found_nothing and problem is None
+        yield problem
+    if found_nothing and around is not None:
+        quiet.appendleft(around)
+
+
+def _around(view: FileView, graders: GraderEntries) -> Steps[_Around | None]:
+    """Return what stands around the graders of a file, None when that does not decide what is wrong there."""
+    tree = view.tree
+    if tree.root is None or tree.root.kind != "mapping" or tree.errors or tree.guesses or tree.anchored:
+        return None
+    lists = [node for node, _, items in graders.places if items is not None and items.kind == "grader"]
+    for node in lists:
+        if (yield from _others.asked(node, _is_other)).marked:
+            return None
+    left_out = {node.green for node in lists}
+    greens = (child.green for child in tree.root.green.children)
+    return (
+        tuple(ref(green) for green in greens if green not in left_out),
+        tuple(len(node.green.children) for node in lists),
+    )
+
+
+def _is_other(item: Node) -> bool:
+    return item.kind != "mapping"
