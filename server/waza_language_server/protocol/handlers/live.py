@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -92,6 +92,22 @@ class LiveSessions:
 
         The engine is asked about the texts that are open now.
         """
+        async for session, answer in self._answers("live.explain", suite, rule):
+            if answer.get("trials"):
+                return Explained(answer, max(task.timestamp for task in session.tasks.values()))
+        return None
+
+    async def fixes(self, suite: Path, rule: Rule) -> list[Mapping[str, Any]]:
+        """Return what would let a rule pass on more of the recorded trials, as the engine has tried it."""
+        async for _, answer in self._answers("live.fixes", suite, rule):
+            if answer.get("fixes"):
+                return answer["fixes"]
+        return []
+
+    async def _answers(
+        self, method: str, suite: Path, rule: Rule
+    ) -> AsyncIterator[tuple[_Session, Mapping[str, Any]]]:
+        """Yield what is answered about a rule, of each result file of its suite, by the texts open now."""
         if self._due is not None:
             self._due.cancel()
             self._send_all()
@@ -103,13 +119,9 @@ class LiveSessions:
             question = {"session": session.name, "grader": rule.grader, "path": list(rule.path)}
             question |= {} if rule.task is None else {"task": rule.task}
             try:
-                answer = await self._server.runs.ask("live.explain", question, EXPLAIN_WITHIN_SECONDS)
+                yield session, await self._server.runs.ask(method, question, EXPLAIN_WITHIN_SECONDS)
             except EngineError as error:
-                log.info("A rule could not be explained: %s", error)
-                continue
-            if answer.get("trials"):
-                return Explained(answer, max(task.timestamp for task in session.tasks.values()))
-        return None
+                log.info("%s was not answered: %s", method, error)
 
     def start_again(self) -> None:
         """Forget all that was judged: the settings have changed."""
