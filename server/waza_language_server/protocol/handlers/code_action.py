@@ -47,6 +47,10 @@ async def code_action(ls: WazaServer, params: types.CodeActionParams) -> list[ty
     if problems is not None and quick:
         steps = code_actions_in_steps(document, workspace, span, problems)
         found += await ls.diagnostics.in_slices(document, steps) or ()
+    if quick and ls.judges_live:
+        from waza_language_server.protocol.handlers.recorded_fixes import recorded_fixes
+
+        found += await recorded_fixes(ls, document, span)
     if problems is not None and everything:
         action = await ls.diagnostics.in_slices(document, fix_all_in_steps(document, workspace, problems))
         found += [action] if action is not None else []
