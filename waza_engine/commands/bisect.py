@@ -10,9 +10,9 @@ from waza_engine.commands.printer import Printer
 from waza_engine.commands.records import record_of
 from waza_engine.results.json_values import plain
 from waza_engine.results.places import results_directory
+from waza_engine.results.reading.history import history_of
 from waza_engine.results.reading.recordings import Recording, RecordingError, read_recording
 from waza_engine.results.reports.bisect import bisection
-from waza_engine.results.writing.history import read_history
 from waza_engine.runs.loading.discovery import eval_file_of
 from waza_engine.runs.loading.suite import SuiteError
 from waza_engine.terminal import complain, say_json
@@ -46,9 +46,9 @@ def _recordings(eval_file: Path, task: str, results: Sequence[Path]) -> tuple[Re
     if not results:
         path = eval_file_of(eval_file)
         runs = [
-            results_directory(path.parent) / entry.file
-            for entry in read_history(path.parent)
-            if task in entry.tasks and Path(entry.eval_file).name in ("", path.name)
+            results_directory(path.parent) / run.file
+            for run in history_of(path).runs
+            if run.task(task) is not None
         ]
         if len(runs) < 2:
             count = "only one run has" if runs else "no run has"

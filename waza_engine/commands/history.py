@@ -11,10 +11,8 @@ from rich.table import Table
 
 from waza_engine.commands.printer import Part, Printer
 from waza_engine.results.json_values import plain
-from waza_engine.results.places import results_directory
-from waza_engine.results.reading.recordings import Recording, RecordingError, read_recording
+from waza_engine.results.reading.history import history_of
 from waza_engine.results.reports.trend import sparkline, trend
-from waza_engine.results.writing.history import read_history
 from waza_engine.runs.loading.discovery import eval_file_of
 from waza_engine.runs.loading.suite import SuiteError
 from waza_engine.terminal import complain, say_json
@@ -29,26 +27,18 @@ def history_command(eval_file: Path, most: int, output_format: str) -> int:
     except SuiteError as error:
         complain(str(error))
         return NO_HISTORY
-    recordings = list(_recordings(path, most))
-    if not recordings:
+    history = history_of(path)
+    for why in history.unread:
+        complain(f"warning: {why}")
+    if not history.runs:
         complain(f"{path} has no results yet; run it with `waza-engine run {path}`.")
         return NO_HISTORY
-    found = trend(recordings)
+    found = trend(history.runs[-most:])
     if output_format == "json":
         say_json(plain(found))
     else:
         _tell(found)
     return SHOWN
-
-
-def _recordings(path: Path, most: int) -> Iterator[Recording]:
-    """Yield the newest runs that can be read, oldest first."""
-    own = [entry for entry in read_history(path.parent) if Path(entry.eval_file).name in ("", path.name)]
-    for entry in own[-most:]:
-        try:
-            yield read_recording(results_directory(path.parent) / entry.file)
-        except RecordingError as error:
-            complain(f"warning: {error}")
 
 
 def _tell(found: dict[str, Any]) -> None:
@@ -66,7 +56,7 @@ def _tell(found: dict[str, Any]) -> None:
 
 def _rows(found: dict[str, Any]) -> Iterator[list[Part]]:
     for task in found["tasks"]:
-        words = ["flaky"] if task["flaky"] else []
+        words = [f"flaky ({task['passed_trials']}/{task['trials']} trials)"] if task["flaky"] else []
         words += [f"red since {task['red_since']}"] if task["red_since"] else []
         said: Part = (", ".join(words), "red" if task["red_since"] else "yellow")
         yield [task["id"], sparkline(task["scores"]), f"{task['passed']}/{task['judged']}", said]

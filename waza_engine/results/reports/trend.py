@@ -4,41 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from waza_engine.results.codec.runs import run_of
-from waza_engine.results.conclusion import conclude
 from waza_engine.results.json_values import Json
-from waza_engine.results.reading.recordings import Recording
-from waza_engine.results.task_conclusion import TaskConclusion
+from waza_engine.results.reading.history import RunThen, TaskThen
 
 _BARS = "▁▂▃▄▅▆▇█"
 _NO_SCORE = "·"
 _RED = ("failed", "errored", "lost")
 
 
-def trend(recordings: Sequence[Recording]) -> Json:
+def trend(runs: Sequence[RunThen]) -> Json:
     """Return the runs, oldest first, and each task over them.
 
     ``scores`` and ``verdicts`` have one item a run, null where a task did not run. ``passed`` of ``judged``
-    runs passed; a task is ``flaky`` when its trials differ within a run. ``red_since`` is the file of the
-    first of the runs since which it has not passed, null when its newest run is none of them.
+    runs passed; a task is ``flaky`` when its trials differ within a run: in those runs ``passed_trials`` of
+    ``trials`` passed. ``red_since`` is the file of the first of the runs since which it has not passed, null
+    when its newest run is none of them, and ``passed_before`` tells whether it passed in the run before.
     """
-    concluded = [conclude(run_of(recording.document)) for recording in recordings]
-    by_run = [{task.id: task for task in found.tasks} for found in concluded]
-    identifiers = dict.fromkeys(identifier for tasks in reversed(by_run) for identifier in tasks)
+    identifiers = dict.fromkeys(task.id for run in reversed(runs) for task in run.tasks)
     return {
         "runs": [
             {
-                "file": recording.path.name,
-                "started": recording.header.started.isoformat(),
-                "model": recording.header.model,
-                "verdict": found.verdict,
-                "score": _mean([task.score for task in found.tasks if task.judged]),
+                "file": run.file,
+                "started": run.started.isoformat(),
+                "model": run.model,
+                "verdict": run.verdict,
+                "score": run.score,
             }
-            for recording, found in zip(recordings, concluded, strict=True)
+            for run in runs
         ],
         "tasks": [
-            _task(identifier, recordings, [tasks.get(identifier) for tasks in by_run])
-            for identifier in identifiers
+            _task(identifier, runs, [run.task(identifier) for run in runs]) for identifier in identifiers
         ],
     }
 
@@ -51,29 +46,30 @@ def sparkline(scores: Sequence[float | None]) -> str:
     )
 
 
-def _task(identifier: str, recordings: Sequence[Recording], found: Sequence[TaskConclusion | None]) -> Json:
+def _task(identifier: str, runs: Sequence[RunThen], found: Sequence[TaskThen | None]) -> Json:
     judged = [task for task in found if task is not None and task.judged]
+    uneven = [task for task in judged if task.flaky]
+    since, passed_before = _red_since(runs, found)
     return {
         "id": identifier,
-        "scores": [task.score if task is not None and task.judged else None for task in found],
+        "scores": [task.score if task is not None else None for task in found],
         "verdicts": [None if task is None else task.verdict for task in found],
         "passed": sum(task.verdict == "passed" for task in judged),
         "judged": len(judged),
-        "flaky": any(task.flaky for task in judged),
-        "red_since": _red_since(recordings, found),
+        "flaky": bool(uneven),
+        "passed_trials": sum(task.passed for task in uneven),
+        "trials": sum(task.trials for task in uneven),
+        "red_since": since,
+        "passed_before": passed_before,
     }
 
 
-def _red_since(recordings: Sequence[Recording], found: Sequence[TaskConclusion | None]) -> str | None:
+def _red_since(runs: Sequence[RunThen], found: Sequence[TaskThen | None]) -> tuple[str | None, bool]:
     since: str | None = None
-    for recording, task in zip(reversed(recordings), reversed(found), strict=True):
+    for run, task in zip(reversed(runs), reversed(found), strict=True):
         if task is None or task.verdict in ("skipped", "not run"):
             continue
         if task.verdict not in _RED:
-            break
-        since = recording.path.name
-    return since
-
-
-def _mean(scores: Sequence[float]) -> float | None:
-    return sum(scores) / len(scores) if scores else None
+            return since, since is not None
+        since = run.file
+    return since, False

@@ -1,0 +1,207 @@
+"""The runs of a suite over time: the index says what the result files say, whatever becomes of it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sqlite3
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.engine.suites import GREETS, run, task, write_suite
+from waza_engine.results.places import INDEX_NAME
+from waza_engine.results.reading import history
+from waza_engine.results.reading.history import RunThen, history_of
+from waza_engine.results.reports.trend import trend
+
+
+@pytest.fixture
+def suite(tmp_path: Path) -> Path:
+    path = write_suite(tmp_path, {"a": task("a", prompt="Say hello")}, graders=GREETS)
+    for number in range(3):
+        record = run(path)[0].results_file
+        assert record is not None
+        document = json.loads(record.read_text("utf-8"))
+        document["timestamp"] = f"2026-11-0{number + 1}T10:00:00+00:00"
+        record.write_text(json.dumps(document), "utf-8")
+    return path
+
+
+@pytest.fixture
+def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The result files that were read."""
+    names: list[str] = []
+    really = history.read_recording
+
+    def noted(path: Path) -> Any:
+        names.append(path.name)
+        return really(path)
+
+    monkeypatch.setattr(history, "read_recording", noted)
+    return names
+
+
+def results(suite: Path) -> Path:
+    return suite.parent / ".waza" / "results"
+
+
+def alter(record: Path, **changes: Any) -> None:
+    document = json.loads(record.read_text("utf-8"))
+    record.write_text(json.dumps({**document, **changes}), "utf-8")
+
+
+def days(suite: Path) -> list[int]:
+    return [each.started.day for each in history_of(suite).runs]
+
+
+def test_each_result_file_is_read_once(suite: Path, read: list[str]) -> None:
+    assert (days(suite), len(read)) == ([1, 2, 3], 3)
+    assert (days(suite), len(read)) == ([1, 2, 3], 3)
+    first = history_of(suite).runs[0]
+    assert (first.verdict, first.score) == ("passed", 1.0)
+    assert [(one.id, one.verdict, one.passed, one.trials) for one in first.tasks] == [("a", "passed", 1, 1)]
+
+
+def test_a_file_that_was_replaced_is_read_again_and_one_that_is_gone_is_left_out(
+    suite: Path, read: list[str]
+) -> None:
+    oldest, middle = (results(suite) / each.file for each in history_of(suite).runs[:2])
+    read.clear()
+    alter(middle, timestamp="2026-11-09T10:00:00+00:00")
+    oldest.unlink()
+    assert days(suite) == [3, 9]
+    assert read == [middle.name]
+
+
+def test_what_cannot_be_read_says_why_and_is_no_run(suite: Path) -> None:
+    (results(suite) / "broken.json").write_text("{", "utf-8")
+    for _ in range(2):
+        found = history_of(suite)
+        assert len(found.runs) == 3
+        assert ["broken.json" in why for why in found.unread] == [True]
+
+
+def test_runs_of_another_eval_file_are_not_its_own(suite: Path) -> None:
+    assert history_of(suite.with_name("other.yaml")).runs == ()
+
+
+def lost(index: Path) -> None:
+    index.unlink()
+
+
+def cut(index: Path) -> None:
+    index.write_bytes(index.read_bytes()[: index.stat().st_size // 2])
+
+
+def no_database(index: Path) -> None:
+    index.write_text("nothing of the kind" * 100, "utf-8")
+
+
+def of_another_version(index: Path) -> None:
+    with sqlite3.connect(index) as other:
+        other.execute("PRAGMA user_version = 99")
+        other.execute("UPDATE runs SET run = '\"of another form\"'")
+    other.close()
+
+
+def with_rows_of_another_form(index: Path) -> None:
+    with sqlite3.connect(index) as other:
+        other.execute("UPDATE runs SET run = '{}'")
+    other.close()
+
+
+def with_another_table(index: Path) -> None:
+    with sqlite3.connect(index) as other:
+        other.execute("CREATE VIEW more AS SELECT * FROM runs")
+    other.close()
+
+
+def a_link(index: Path) -> None:
+    index.unlink()
+    (index.parent / "elsewhere").write_text("mine", "utf-8")
+    index.symlink_to(index.parent / "elsewhere")
+
+
+def a_folder(index: Path) -> None:
+    index.unlink()
+    index.mkdir()
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lost,
+        cut,
+        no_database,
+        of_another_version,
+        with_rows_of_another_form,
+        with_another_table,
+        a_link,
+        a_folder,
+    ],
+)
+def test_an_index_of_no_use_is_made_again_or_done_without(
+    suite: Path, read: list[str], spoil: Callable[[Path], None]
+) -> None:
+    before = history_of(suite)
+    index = results(suite) / INDEX_NAME
+    for suffix in ("-wal", "-shm"):
+        index.with_name(INDEX_NAME + suffix).unlink(missing_ok=True)
+    spoil(index)
+    read.clear()
+    assert history_of(suite) == before
+    assert len(read) == 3
+    again = 3 if spoil is a_folder else 0
+    read.clear()
+    assert history_of(suite) == before
+    assert len(read) == again
+    if spoil is a_link:
+        assert (results(suite) / "elsewhere").read_text("utf-8") == "mine"
+
+
+def test_an_index_that_cannot_be_written_is_done_without(
+    suite: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = history_of(suite)
+
+    def refuse(*_: object, **__: object) -> None:
+        raise sqlite3.OperationalError("attempt to write a readonly database")
+
+    monkeypatch.setattr(history.sqlite3, "connect", refuse)
+    assert history_of(suite) == before
+
+
+def test_many_at_once_read_the_same(suite: Path) -> None:
+    found: list[tuple[RunThen, ...]] = []
+    threads = [threading.Thread(target=lambda: found.append(history_of(suite).runs)) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [[each.started.day for each in runs] for runs in found] == [[1, 2, 3]] * 8
+
+
+def test_without_results_there_is_no_history_and_no_index(suite: Path) -> None:
+    shutil.rmtree(results(suite))
+    assert history_of(suite).runs == ()
+    assert not results(suite).exists()
+
+
+def test_a_task_that_fails_since_a_run_passed_before_it(suite: Path) -> None:
+    newest = results(suite) / history_of(suite).runs[-1].file
+    document = json.loads(newest.read_text("utf-8"))
+    trial = document["tasks"][0]["runs"][0]
+    trial["validations"]["greets"] |= {"score": 0.0, "passed": False}
+    alter(
+        newest, tasks=[{**document["tasks"][0], "status": "failed", "runs": [{**trial, "status": "failed"}]}]
+    )
+    (only,) = trend(history_of(suite).runs)["tasks"]
+    assert (only["verdicts"], only["red_since"], only["passed_before"]) == (
+        ["passed", "passed", "failed"],
+        newest.name,
+        True,
+    )

@@ -1,0 +1,255 @@
+"""All recorded runs of a suite, as their conclusions: read once a file, and kept in an index beside them.
+
+The result files stay the truth. The index (SQLite) holds what each of them came to, with the stamp of the
+file: one that is new, was replaced or is gone is noticed, and so is a review. An index that is lost, broken,
+of another version, or that cannot be written is made again or done without, which takes longer and says the
+same.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import sqlite3
+import stat
+from collections.abc import Mapping
+from contextlib import closing, suppress
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from waza_engine.results.codec.runs import run_of
+from waza_engine.results.conclusion import conclude
+from waza_engine.results.places import INDEX_NAME, results_directory
+from waza_engine.results.reading.recordings import Recording, RecordingError, read_recording
+from waza_engine.results.reviews.review_file import reviews_stamp
+from waza_engine.scoring.statistics import mean
+
+INDEX_VERSION = 1
+"""Another number for another table, another form of its rows, and another way to conclude."""
+MOST_RUNS = 2_000
+"""Of more files the newest count, as the disk tells."""
+_PATIENCE_SECONDS = 5.0
+_LARGEST_BYTES = 256 * 1024 * 1024
+_OTHERS_FAULT = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN)
+_TABLE = "CREATE TABLE runs (file TEXT PRIMARY KEY, stamp TEXT NOT NULL, run TEXT NOT NULL) WITHOUT ROWID"
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class TaskThen:
+    """What a task came to in a run. ``score`` is 0..1, None when no answer was judged.
+
+    ``passed`` of ``trials`` trials passed; ``flaky`` tells that others failed.
+    """
+
+    id: str
+    verdict: str
+    score: float | None
+    passed: int
+    trials: int
+    flaky: bool
+
+    @property
+    def judged(self) -> bool:
+        """Whether its answers were found right or wrong."""
+        return self.score is not None
+
+
+@dataclass(frozen=True, slots=True)
+class RunThen:
+    """A recorded run. ``file`` is its name in the folder of results, ``started`` has a time zone.
+
+    ``score`` is the mean of the tasks that were judged, 0..1, None without any.
+    """
+
+    file: str
+    started: datetime
+    eval_file: str
+    model: str
+    executor: str
+    verdict: str
+    score: float | None
+    tasks: tuple[TaskThen, ...]
+
+    def task(self, identifier: str) -> TaskThen | None:
+        """Return what a task came to, None when it is not in this run; of several with one id the last."""
+        return next((task for task in reversed(self.tasks) if task.id == identifier), None)
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """The runs of an eval file, oldest first; ``unread`` says of each other file why it is left out."""
+
+    runs: tuple[RunThen, ...] = ()
+    unread: tuple[str, ...] = ()
+
+
+def history_of(eval_file: Path) -> History:
+    """Return the recorded runs of an eval file."""
+    directory = results_directory(eval_file.parent)
+    stamps = _stamps(directory)
+    if not stamps:
+        return History()
+    found = _found(directory, stamps)
+    runs = [one for one in found if isinstance(one, RunThen)]
+    own = [run for run in runs if Path(run.eval_file).name in ("", eval_file.name)]
+    return History(
+        tuple(sorted(own, key=lambda run: (run.started, run.file))),
+        tuple(sorted(one for one in found if isinstance(one, str))),
+    )
+
+
+def run_then(recording: Recording) -> RunThen:
+    """Return what a recorded run came to."""
+    found = conclude(run_of(recording.document))
+    tasks = tuple(
+        TaskThen(
+            id=task.id,
+            verdict=task.verdict,
+            score=task.score if task.judged else None,
+            passed=task.passed_trials,
+            trials=task.ended_trials,
+            flaky=task.flaky,
+        )
+        for task in found.tasks
+    )
+    scores = [task.score for task in tasks if task.score is not None]
+    header = recording.header
+    return RunThen(
+        file=recording.path.name,
+        started=header.started,
+        eval_file=header.eval_file,
+        model=header.model,
+        executor=header.executor,
+        verdict=found.verdict,
+        score=mean(scores) if scores else None,
+        tasks=tasks,
+    )
+
+
+def _found(directory: Path, stamps: Mapping[str, str]) -> list[RunThen | str]:
+    try:
+        with closing(_opened(directory / INDEX_NAME)) as index:
+            return _through(index, directory, stamps)
+    except (sqlite3.Error, OSError) as error:
+        log.info("The history of %s is read without its index: %s", directory, error)
+    return [_read(directory / name) for name in stamps]
+
+
+def _through(index: sqlite3.Connection, directory: Path, stamps: Mapping[str, str]) -> list[RunThen | str]:
+    """Return what is in some files; what the index lacks is read and entered."""
+    known: dict[str, RunThen | str] = {}
+    gone: list[tuple[str]] = []
+    for name, stamp, text in index.execute("SELECT file, stamp, run FROM runs"):
+        if name not in stamps:
+            gone.append((name,))
+        elif stamps[name] == stamp:
+            with suppress(ValueError, TypeError, KeyError):
+                known[name] = _entry_of(text)
+    new: list[tuple[str, str, str]] = []
+    for name in stamps.keys() - known.keys():
+        found = known[name] = _read(directory / name)
+        new.append((name, stamps[name], _text_of(found)))
+    if new or gone:
+        # What cannot be entered is read again the next time.
+        with suppress(sqlite3.OperationalError), index:
+            index.executemany("DELETE FROM runs WHERE file = ?", gone)
+            index.executemany("INSERT OR REPLACE INTO runs VALUES (?, ?, ?)", new)
+    return list(known.values())
+
+
+def _read(path: Path) -> RunThen | str:
+    """Return what a result file came to, or why it cannot be read."""
+    try:
+        return run_then(read_recording(path))
+    except RecordingError as error:
+        return str(error)
+
+
+def _text_of(found: RunThen | str) -> str:
+    if isinstance(found, str):
+        return json.dumps(found)
+    return json.dumps({**asdict(found), "started": found.started.isoformat()})
+
+
+def _entry_of(text: str) -> RunThen | str:
+    found: Any = json.loads(text)
+    if isinstance(found, str):
+        return found
+    found["started"] = datetime.fromisoformat(found["started"])
+    found["tasks"] = tuple(TaskThen(**task) for task in found["tasks"])
+    return RunThen(**found)
+
+
+def _stamps(directory: Path) -> dict[str, str]:
+    """Return what changes with each result file and its reviews, by its name."""
+    reviews = reviews_stamp(directory / "results.json")
+    reviewed = "" if reviews is None else str(reviews)
+    found: list[tuple[int, str, str]] = []
+    with suppress(OSError), os.scandir(directory) as entries:
+        for entry in entries:
+            if entry.name.endswith(".json"):
+                with suppress(OSError):
+                    status = os.stat(entry.path)  # noqa: PTH116 - of the file, on all systems
+                    of_file = (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+                    if stat.S_ISREG(status.st_mode):
+                        found.append((status.st_mtime_ns, entry.name, f"{of_file} {reviewed}"))
+    return {name: stamp for _, name, stamp in sorted(found)[-MOST_RUNS:]}
+
+
+def _opened(path: Path) -> sqlite3.Connection:
+    """Return the index, a new one when there is none of use. Raises ``OSError`` and ``sqlite3.Error``."""
+    try:
+        found = _usable(path)
+    except sqlite3.DatabaseError as error:
+        # The low byte of a code is its kind; an error of Python's own module has none.
+        if getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CANTOPEN) & 0xFF in _OTHERS_FAULT:
+            raise
+        found = None
+    if found is not None:
+        return found
+    for suffix in ("", "-wal", "-shm", "-journal"):
+        path.with_name(path.name + suffix).unlink(missing_ok=True)
+    index = _connected(path)
+    try:
+        index.execute("PRAGMA journal_mode = WAL")
+        with index:
+            index.execute(_TABLE)
+            index.execute(f"PRAGMA user_version = {INDEX_VERSION}")
+    except sqlite3.Error:
+        index.close()
+        raise
+    return index
+
+
+def _usable(path: Path) -> sqlite3.Connection | None:
+    """Return the index that is there, if this very program could have made it."""
+    try:
+        status = path.lstat()
+    except FileNotFoundError:
+        return None
+    if not stat.S_ISREG(status.st_mode) or status.st_size > _LARGEST_BYTES:
+        return None
+    index = _connected(path)
+    try:
+        version = index.execute("PRAGMA user_version").fetchone()
+        tables = index.execute("SELECT sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_%'").fetchall()
+    except sqlite3.Error:
+        index.close()
+        raise
+    if (version, tables) == ((INDEX_VERSION,), [(_TABLE,)]):
+        return index
+    index.close()
+    return None
+
+
+def _connected(path: Path) -> sqlite3.Connection:
+    index = sqlite3.connect(path, timeout=_PATIENCE_SECONDS)
+    index.execute("PRAGMA trusted_schema = OFF")
+    # What is lost with the power is read again.
+    index.execute("PRAGMA synchronous = OFF")
+    return index
