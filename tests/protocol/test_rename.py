@@ -206,6 +206,33 @@ async def test_a_task_file_moves_into_its_suite_and_back_to_the_byte(suite: Path
         assert workspace.contents() == before
 
 
+async def test_a_grader_moves_into_its_task_and_back_to_the_byte(suite: Path) -> None:
+    task = "id: one\nname: One\ninputs: {prompt: Say hello}\n"
+    own = "  - {type: text, name: polite, config: {contains: [please]}} # 😀\n"
+    write_suite(suite.parent, SUITE + own, one=task)
+    async with editing(suite.parent) as editor:
+        workspace = Workspace(suite.parent)
+        before = workspace.contents()
+        uri = editor.open(suite)
+        (into,) = await refactorings(editor, uri, 8, "refactor.move")
+        assert into.title == "Move `polite` into the task `one`"
+        assert into.edit is not None
+        workspace.carry_out(into.edit)
+        after = workspace.contents()
+        assert after == {
+            "eval.yaml": SUITE.encode(),
+            "tasks/one.yaml": f"{task}graders:\n{own}".encode(),
+        }
+        editor.replace(uri, 2, SUITE)
+        (back,) = await refactorings(
+            editor, editor.open(suite.parent / "tasks" / "one.yaml"), 4, "refactor.move"
+        )
+        assert back.title == "Move `polite` into the suite"
+        assert back.edit is not None
+        workspace.carry_out(back.edit)
+        assert workspace.contents() == before
+
+
 async def test_a_client_that_deletes_no_files_is_offered_nothing_that_does(suite: Path) -> None:
     def limit(capabilities: types.ClientCapabilities) -> None:
         assert capabilities.workspace is not None

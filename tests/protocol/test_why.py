@@ -106,3 +106,46 @@ async def test_where_nothing_may_run_or_nobody_wants_it_a_hover_starts_nothing(
             hover = await editor.hover(uri, line, column)
             assert hover is None or "⚡" not in str(hover.contents)
         assert psutil.Process(editor.process_id).children(recursive=True) == []
+
+
+async def offered(editor: Editor, uri: str, text: str, pointed: str, wanted: str) -> types.CodeAction | None:
+    """Ask for the quick fixes on a line until one with such a title is offered; return it."""
+    line = next(number for number, each in enumerate(text.splitlines()) if pointed in each)
+    for _ in range(int(ON_A_BUSY_MACHINE * 20)):
+        for action in await editor.actions(uri, line):
+            if wanted in action.title:
+                return action
+        await asyncio.sleep(0.05)
+    return None
+
+
+async def test_a_fix_from_the_record_says_on_how_many_trials_it_helps(suite: Path, text: str) -> None:
+    async with editing(suite.parent, limit=is_told_to_ask_again, options=LIVE) as editor:
+        uri = editor.open(suite)
+        action = await offered(editor, uri, text, "max_tool_calls", "Raise max_tool_calls to 4")
+        assert action is not None
+        assert action.title == (
+            "Raise max_tool_calls to 4, the most observed (passes on 6 of 6 recorded trials, now 3)"
+        )
+        assert (action.kind, action.is_preferred) == (types.CodeActionKind.QuickFix, False)
+        changed = action.edit.changes or {} if action.edit is not None else {}
+        documents = action.edit.document_changes or () if action.edit is not None else ()
+        edits = [
+            *changed.get(uri, ()),
+            *(edit for one in documents if isinstance(one, types.TextDocumentEdit) for edit in one.edits),
+        ]
+        assert [edit.new_text for edit in edits if isinstance(edit, types.TextEdit)] == ["4"]
+        loosened = await offered(editor, uri, text, "- deployed to", "(?i)deployed to")
+        assert loosened is not None
+        assert "upper and lower case ignored" in loosened.title
+        assert all("fixAll" not in str(one.kind) for one in (action, loosened))
+
+
+async def test_without_trust_no_fix_comes_from_the_record(suite: Path, text: str) -> None:
+    line = next(number for number, each in enumerate(text.splitlines()) if "max_tool_calls" in each)
+    untrusted: dict[str, object] = {"live": "on", "trusted": False}
+    async with editing(suite.parent, limit=is_told_to_ask_again, options=untrusted) as editor:
+        uri = editor.open(suite)
+        for _ in range(5):
+            assert all("recorded" not in action.title for action in await editor.actions(uri, line))
+        assert psutil.Process(editor.process_id).children(recursive=True) == []

@@ -8,6 +8,9 @@
 import * as vscode from "vscode";
 import {
     DidChangeConfigurationNotification,
+    DocumentFormattingRequest,
+    DocumentOnTypeFormattingRequest,
+    DocumentRangeFormattingRequest,
     LanguageClient,
     RevealOutputChannelOn,
     State,
@@ -20,7 +23,10 @@ import type { Runs } from "./runs";
 import { changedSettings, toldSettings } from "./toldSettings";
 import type { Resolution } from "./serverEnvironment";
 import type { Status } from "./status";
+import { SKILL_GLOB } from "./suiteFiles";
 import { TraceChannel } from "./traceChannel";
+
+const YAML = [{ scheme: "file", language: "yaml" }];
 
 export class ServerConnection implements vscode.Disposable {
     private client: LanguageClient | undefined;
@@ -176,10 +182,7 @@ export class ServerConnection implements vscode.Disposable {
             options: { cwd: this.workingDirectory, env: { ...process.env, ...environment } },
         };
         const options: LanguageClientOptions = {
-            documentSelector: [
-                { scheme: "file", language: "yaml" },
-                { scheme: "file", language: "markdown", pattern: "**/SKILL.md" },
-            ],
+            documentSelector: [...YAML, { scheme: "file", pattern: SKILL_GLOB }],
             initializationOptions: {
                 interpreter: command,
                 trusted: vscode.workspace.isTrusted,
@@ -198,7 +201,7 @@ export class ServerConnection implements vscode.Disposable {
                 executeCommand: this.runs.middleware(() => this.running),
             },
         };
-        return new LanguageClient("waza", "Waza", executable, options);
+        return formattingYamlAlone(new LanguageClient("waza", "Waza", executable, options));
     }
 
     private async offerLog(message: string): Promise<void> {
@@ -206,4 +209,16 @@ export class ServerConnection implements vscode.Disposable {
             this.log.show();
         }
     }
+}
+
+/** Offers no formatter for Markdown: with two of them VS Code formats nothing before somebody has chosen one. */
+function formattingYamlAlone(client: LanguageClient): LanguageClient {
+    for (const { method } of [DocumentFormattingRequest, DocumentRangeFormattingRequest, DocumentOnTypeFormattingRequest]) {
+        const feature = client.getFeature(method as typeof DocumentFormattingRequest.method);
+        const initialize = feature.initialize.bind(feature);
+        feature.initialize = (capabilities) => {
+            initialize(capabilities, YAML);
+        };
+    }
+    return client;
 }

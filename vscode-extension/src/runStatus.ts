@@ -96,7 +96,7 @@ async function offerFailures(id: string, words: string, verdict: string): Promis
     const chosen = await tell(plain(message), "Show Failures", "Re-run Failed", "Open Result");
     if (chosen === "Show Failures") {
         await vscode.commands.executeCommand("workbench.view.testing.focus");
-        await vscode.commands.executeCommand("testing.goToNextMessage");
+        await vscode.commands.executeCommand("testing.openOutputPeek"); // from there F8 goes on
     } else if (chosen === "Re-run Failed") {
         await vscode.commands.executeCommand("testing.reRunFailTests");
     } else if (chosen !== undefined) {

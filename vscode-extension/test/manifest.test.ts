@@ -60,8 +60,9 @@ void test("the walkthrough has five steps, and every command in it is one of the
     assert.ok(shipped.includes("!walkthrough/*.md"));
 });
 
-void test("shortcuts call commands of the extension", () => {
-    const unknown = manifest.contributes.keybindings.filter(({ command }) => !commands.has(command));
+void test("shortcuts call commands of the extension, or walk the failures that it tells", () => {
+    const known = (command: string) => commands.has(command) || /^testing\.goTo(Next|Previous)Message$/u.test(command);
+    const unknown = manifest.contributes.keybindings.filter(({ command }) => !known(command));
     assert.deepEqual(unknown, []);
 });
 

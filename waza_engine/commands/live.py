@@ -24,11 +24,12 @@ from waza_engine.commands.parameters import (
     refused,
 )
 from waza_engine.commands.regraded import grader_answer
-from waza_engine.graders.explanation import RulePath
+from waza_engine.graders.explanation import FileProposal, RulePath
 from waza_engine.results.reading.recordings import RecordingError
 from waza_engine.results.reading.task_scores import grader_result
 from waza_engine.runs.explaining import ExplainedRule, explained
 from waza_engine.runs.live import LiveRequest, LiveSession, LiveTask, LiveVerdicts
+from waza_engine.runs.repairing import RecordedFix, recorded_fixes
 
 MOST_SESSIONS = 8
 MOST_FILES = 200
@@ -117,6 +118,15 @@ class LiveSessions:
         found = explained(session, given_text(params, "grader"), _path(params), optional_text(params, "task"))
         return {} if found is None else explained_document(found)
 
+    def fixes(self, params: Params) -> Answer:
+        """Tell what would let a rule pass on more of the recorded trials; it is asked as ``explain`` is."""
+        only_known(params, ("session", "grader", "path", "task"))
+        session = self._known(given_text(params, "session"))
+        found = recorded_fixes(
+            session, given_text(params, "grader"), _path(params), optional_text(params, "task")
+        )
+        return {"fixes": [fix_document(fix) for fix in found]}
+
     def close(self, params: Params) -> Answer:
         """End a session with its workers."""
         only_known(params, ("session",))
@@ -191,6 +201,22 @@ def explained_document(rule: ExplainedRule) -> Answer:
             "passed": rule.most.passed,
             **asdict(rule.most.met),
         },
+    }
+
+
+def fix_document(fix: RecordedFix) -> Answer:
+    """Return a fix as ``live.fixes`` answers it: a ``value`` for a ``path``, or a ``text`` for a ``file``."""
+    proposal = fix.proposal
+    if isinstance(proposal, FileProposal):
+        change: Answer = {"file": str(proposal.file), "text": proposal.text}
+    else:
+        change = {"path": list(proposal.path), "value": proposal.value}
+    return {
+        "words": proposal.words,
+        **change,
+        "trials": fix.trials,
+        "before": asdict(fix.before),
+        "after": asdict(fix.after),
     }
 
 

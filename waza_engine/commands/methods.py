@@ -92,6 +92,7 @@ class Methods:
             "live.open": _guarded(self._open_live),
             "live.update": self._update_live,
             "live.explain": _guarded(self._explain_live),
+            "live.fixes": _guarded(self._live_fixes),
             "live.close": _guarded(self._live.close),
             "grader.types": _guarded(reading.grader_types),
             "model.prices": _guarded(reading.model_prices),
@@ -262,6 +263,9 @@ class Methods:
 
     def _explain_live(self, params: Params) -> Answer:
         return loaded(lambda: self._live.explain(params))
+
+    def _live_fixes(self, params: Params) -> Answer:
+        return loaded(lambda: self._live.fixes(params))
 
     def _known(self, run_id: str) -> _Run:
         with self._lock:

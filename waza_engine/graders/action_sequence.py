@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
 from waza_engine.graders.base import Grader, GradingContext, Verdict
 from waza_engine.graders.config import GraderConfig
-from waza_engine.graders.explanation import Explanation, RulePath
+from waza_engine.graders.explanation import Explanation, Proposal, RulePath
 from waza_engine.graders.matching.explaining import explained_sequence
+from waza_engine.graders.matching.proposing import proposed_sequence
 from waza_engine.graders.matching.sequences import Order, agreement, follows, why_not
 from waza_engine.graders.registry import register
 from waza_engine.spec.fields import ListOf, Text
@@ -113,3 +115,10 @@ class ActionSequenceGrader(Grader[ActionSequenceConfig]):
             return None
         actual = [call.name for call in context.tool_calls]
         return explained_sequence(self.config.expected_actions, actual, "actions")
+
+    def propose(self, contexts: Sequence[GradingContext], path: RulePath) -> Iterator[Proposal]:
+        """Propose the sequence as it was."""
+        if path[:1] == ("expected_actions",):
+            actual = [[call.name for call in context.tool_calls or ()] for context in contexts]
+            wanted = self.config.expected_actions
+            yield from proposed_sequence(("expected_actions",), wanted, actual, "actions")

@@ -37,10 +37,10 @@ from waza_engine.vocabulary import ToolCall as ToolCall
 from waza_engine.vocabulary import Usage as Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from waza_engine.assertions.evaluator import AssertionEvaluator, AssertionOutcome
-    from waza_engine.graders.explanation import Explanation, RulePath
+    from waza_engine.graders.explanation import Explanation, FileProposal, Proposal, RulePath
     from waza_engine.graders.judging.judge import Judge
     from waza_engine.graders.matching.samples import Samples
 
@@ -208,6 +208,16 @@ class Grader(ABC, Generic[ConfigT]):
         """
         del context, path
         return None
+
+    def propose(
+        self, contexts: Sequence[GradingContext], path: RulePath
+    ) -> Iterable[Proposal | FileProposal]:
+        """Propose what would let the rule at a path pass on more of some trials, the nearest first.
+
+        Each is tried on the trials before it is offered. Raises ``GraderError``.
+        """
+        del contexts, path
+        return ()
 
     def looks_at(self, workspace: Path) -> Sequence[Path] | None:
         """Return the places in a workspace that decide a verdict, None when they are not known."""

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
 from pydantic import Field
 
 from waza_engine.graders.base import Grader, GradingContext, Verdict, verdict_of_checks
 from waza_engine.graders.config import GraderConfig
-from waza_engine.graders.explanation import Explanation, RulePath
+from waza_engine.graders.explanation import Explanation, Proposal, RulePath
 from waza_engine.graders.matching.explaining import explained_limit, explained_name
+from waza_engine.graders.matching.proposing import proposed_most, proposed_names
 from waza_engine.graders.registry import register
 from waza_engine.spec.block import Given
 from waza_engine.spec.fields import Limit, ToolNameList
@@ -137,6 +138,29 @@ class BehaviorGrader(Grader[BehaviorConfig]):
                 return explained_name(names[index], used, "tool calls")
             case _:
                 return None
+
+    def propose(self, contexts: Sequence[GradingContext], path: RulePath) -> Iterator[Proposal]:
+        """Propose limits as they were observed, and tools as they are called."""
+        config = self.config
+        used = [[call.name for call in context.tool_calls or ()] for context in contexts]
+        match path:
+            case ("max_tool_calls",) if config.max_tool_calls:
+                yield from proposed_most(path, config.max_tool_calls, [len(names) for names in used])
+            case ("max_tokens",) if config.max_tokens:
+                yield from proposed_most(path, config.max_tokens, tokens_of(contexts))
+            case ("max_duration_ms",) if config.max_duration_ms:
+                lasted = [context.duration_ms for context in contexts]
+                yield from proposed_most(path, config.max_duration_ms, lasted)
+            case ("required_tools", int(index)):
+                yield from proposed_names(path, config.required_tools[index], used)
+            case _:
+                pass
+
+
+def tokens_of(contexts: Sequence[GradingContext]) -> list[int]:
+    """Return how many tokens each trial took whose usage was reported."""
+    usages = (context.usage for context in contexts)
+    return [usage.input_tokens + usage.output_tokens for usage in usages if usage is not None]
 
 
 def explained_tokens(usage: Usage | None, limit: int) -> Explanation:

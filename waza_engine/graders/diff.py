@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, ClassVar
 
@@ -11,15 +14,18 @@ from pydantic import Field
 from waza_engine.files import decoded, write_bytes
 from waza_engine.graders.base import Grader, GradingContext, Verdict, verdict_of_checks
 from waza_engine.graders.config import GraderConfig
-from waza_engine.graders.explanation import Explanation, RulePath
+from waza_engine.graders.explanation import Explanation, FileProposal, Proposal, RulePath
 from waza_engine.graders.file import LARGEST_FILE_BYTES, read_workspace_file
 from waza_engine.graders.matching.explaining import explained_difference, explained_text
+from waza_engine.graders.matching.proposing import proposed_texts
 from waza_engine.graders.matching.quoting import quoted
 from waza_engine.graders.paths import from_working_directory, leads_outside, workspace_path
 from waza_engine.graders.registry import register
 from waza_engine.spec.block import Given
 from waza_engine.spec.fields import ListOf, PlainText, Switch, TextList
 from waza_engine.vocabulary import LONGEST_COMPARED, Check
+
+_MOST_SNAPSHOTS = 2
 
 
 class ExpectedFile(GraderConfig):
@@ -229,6 +235,37 @@ class DiffGrader(Grader[DiffConfig]):
             wanted = fragment.removeprefix("+").removeprefix("-" if fragment[:1] == "-" else "").strip()
             return explained_text(wanted, decoded(content), ignore_case=False, wherein=expected.path)
         return None
+
+    def propose(
+        self, contexts: Sequence[GradingContext], path: RulePath
+    ) -> Iterator[Proposal | FileProposal]:
+        """Propose what the agent wrote for the snapshot, and fragments as they stand in its files."""
+        match path:
+            case ("expected_files", int(index), "snapshot" | "contains" as key, *rest):
+                expected = self.config.expected_files[index]
+            case _:
+                return
+        written: list[str] = []
+        for context in contexts:
+            if context.workspace is not None:
+                with contextlib.suppress(OSError, UnicodeDecodeError):
+                    place = workspace_path(context.workspace, expected.path)
+                    written.append(read_workspace_file(context.workspace, place).decode("utf-8"))
+        if key == "contains" and rest and isinstance(rest[0], int):
+            fragment = expected.contains[rest[0]]
+            sign = fragment[:1] if fragment[:1] == "+" else ""
+            if fragment[:1] != "-":
+                wanted = fragment.removeprefix("+").strip()
+                for one in proposed_texts(path, wanted, written, ignore_case=False):
+                    yield replace(one, value=f"{sign}{one.value}")
+        elif expected.snapshot and contexts:
+            place, folder = self._snapshot_place(contexts[0], expected.snapshot)
+            homes = [folder] if folder else [contexts[0].suite_directory, contexts[0].fixtures_directory]
+            if any(home is not None and not leads_outside(home, place) for home in homes):
+                for text, _ in Counter(written).most_common(_MOST_SNAPSHOTS):
+                    if len(text) <= LONGEST_COMPARED:
+                        words = f"Accept what the agent wrote as snapshot {expected.snapshot}"
+                        yield FileProposal(words, place, text)
 
     def _explained_snapshot(self, context: GradingContext, written: str, content: bytes) -> Explanation:
         place, folder = self._snapshot_place(context, written)

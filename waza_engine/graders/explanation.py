@@ -1,8 +1,10 @@
-"""What a rule of a grader met in a recorded trial: the reason of a mark, as data that an editor draws."""
+"""What a rule of a grader met in a recorded trial, and what would let it pass: data that an editor draws."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 AROUND = 60
 """Characters that are shown before and after what was found in a text."""
@@ -65,3 +67,24 @@ def shortened(text: str, most: int = LONGEST_VALUE) -> str:
     """Return a text on one line, its end cut off when it is long."""
     line = " ".join(text[: most * 2].split())
     return line if len(line) <= most and len(text) <= most * 2 else line[:most] + "…"
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """Another value for a place of a configuration, with which more trials might pass; plain JSON.
+
+    ``words`` say what it does, as the title of a fix: what loosens a rule says so.
+    """
+
+    words: str
+    path: RulePath
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class FileProposal:
+    """Another content for a file that a rule compares with, to be shown before it is written."""
+
+    words: str
+    file: Path
+    text: str

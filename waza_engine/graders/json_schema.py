@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, NoReturn, cast
 
@@ -13,8 +13,9 @@ from pydantic import ConfigDict, Field
 
 from waza_engine.graders.base import Grader, GraderError, GradingContext, Verdict
 from waza_engine.graders.config import GraderConfig
-from waza_engine.graders.explanation import Excerpt, Explanation, RulePath, shortened
+from waza_engine.graders.explanation import Excerpt, Explanation, Proposal, RulePath, shortened
 from waza_engine.graders.matching.json_schemas import CompiledSchema, SchemaError, compile_schema, read_schema
+from waza_engine.graders.matching.proposing import schema_of
 from waza_engine.graders.matching.samples import Samples
 from waza_engine.graders.paths import beside_suite
 from waza_engine.graders.registry import register
@@ -148,6 +149,24 @@ class JsonSchemaGrader(Grader[JsonSchemaConfig]):
         place = problems[0].partition(": ")[0]
         told = (*(shortened(problem) for problem in problems[:_MOST_TOLD]), *more)
         return Explanation(place, told, weight=1 / (1 + len(problems)))
+
+    def propose(self, contexts: Sequence[GradingContext], path: RulePath) -> Iterator[Proposal]:
+        """Propose a schema of the answers that are JSON, and to look for JSON in those that are not."""
+        if not self.config.extract_json and path[:1] in (("schema",), ("schema_file",), ("extract_json",)):
+            yield Proposal("Loosen: look for JSON inside the answer", ("extract_json",), True)
+        if self.config.inline is None or path[:1] != ("schema",):
+            return
+        parse = _extract if self.config.extract_json else _parse
+        values: list[Any] = []
+        for context in contexts:
+            try:
+                values.append(parse(context.output))
+            except (ValueError, RecursionError):
+                continue
+        found = schema_of(values)
+        if found is not None and found != self.config.inline:
+            words = f"Take the shape of the {len(values)} answers that are JSON for the schema"
+            yield Proposal(words, ("schema",), found)
 
     def _compiled(self, context: GradingContext) -> CompiledSchema:
         if self.config.inline is not None:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
 from pydantic import Field
 
 from waza_engine.graders.base import Grader, GradingContext, Verdict, verdict_of_checks
 from waza_engine.graders.config import GraderConfig
-from waza_engine.graders.explanation import Explanation, RulePath
+from waza_engine.graders.explanation import Explanation, Proposal, RulePath
 from waza_engine.graders.matching.explaining import explained_text
 from waza_engine.graders.matching.letter_case import lowered
+from waza_engine.graders.matching.proposing import proposed_texts
 from waza_engine.graders.matching.quoting import quoted
 from waza_engine.graders.registry import register
 from waza_engine.spec.block import Given
@@ -101,3 +102,12 @@ class KeywordGrader(Grader[KeywordConfig]):
                 return explained_text(words[index], context.output)
             case _:
                 return None
+
+    def propose(self, contexts: Sequence[GradingContext], path: RulePath) -> Iterator[Proposal]:
+        """Propose words as they were answered."""
+        match path:
+            case ("must_contain" | "keywords" as key, int(index)):
+                words: Sequence[str] = getattr(self.config, key)
+                yield from proposed_texts(path, words[index], [context.output for context in contexts])
+            case _:
+                pass

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
 from pydantic import Field
 
 from waza_engine.graders.base import Grader, GradingContext, Verdict, verdict_of_checks
 from waza_engine.graders.config import GraderConfig
-from waza_engine.graders.explanation import Explanation, RulePath
+from waza_engine.graders.explanation import Explanation, Proposal, RulePath
 from waza_engine.graders.matching.explaining import explained_pattern
+from waza_engine.graders.matching.proposing import proposed_patterns
 from waza_engine.graders.registry import register
 from waza_engine.graders.text import pattern_check
 from waza_engine.spec.block import Given
@@ -93,3 +94,12 @@ class RegexGrader(Grader[RegexConfig]):
                 return explained_pattern(patterns[index], context.output)
             case _:
                 return None
+
+    def propose(self, contexts: Sequence[GradingContext], path: RulePath) -> Iterator[Proposal]:
+        """Propose looser patterns."""
+        match path:
+            case ("must_match", int(index)):
+                answers = [context.output for context in contexts]
+                yield from proposed_patterns(path, self.config.must_match[index], answers)
+            case _:
+                pass

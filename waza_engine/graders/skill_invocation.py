@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import ClassVar, Literal
 
 from pydantic import Field
 
 from waza_engine.graders.base import Grader, GradingContext, Verdict
 from waza_engine.graders.config import GraderConfig
-from waza_engine.graders.explanation import Explanation, RulePath
+from waza_engine.graders.explanation import Explanation, Proposal, RulePath
 from waza_engine.graders.matching.explaining import explained_name, explained_sequence
+from waza_engine.graders.matching.proposing import proposed_names, proposed_sequence
 from waza_engine.graders.matching.sequences import Agreement, Order, agreement, follows, why_not
 from waza_engine.graders.registry import register
 from waza_engine.spec.block import Given
@@ -135,6 +136,18 @@ class SkillInvocationGrader(Grader[SkillInvocationConfig]):
                 return explained_name(self.config.forbidden_skills[index], actual, "skill invocations")
             case _:
                 return None
+
+    def propose(self, contexts: Sequence[GradingContext], path: RulePath) -> Iterator[Proposal]:
+        """Propose skills as they are called, and the sequence as it was."""
+        actual = [[one.name for one in context.skill_invocations] for context in contexts]
+        match path:
+            case ("required_skills", *rest):
+                if rest and isinstance(rest[0], int):
+                    yield from proposed_names(path, self.config.required_skills[rest[0]], actual)
+                wanted = self.config.required_skills
+                yield from proposed_sequence(("required_skills",), wanted, actual, "skills")
+            case _:
+                pass
 
 
 def _checks(

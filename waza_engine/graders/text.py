@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
 from pydantic import Field
 
 from waza_engine.graders.base import Grader, GradingContext, Verdict, verdict_of_checks
 from waza_engine.graders.config import GraderConfig
-from waza_engine.graders.explanation import Explanation, RulePath
+from waza_engine.graders.explanation import Explanation, Proposal, RulePath
 from waza_engine.graders.matching.explaining import explained_pattern, explained_text
 from waza_engine.graders.matching.letter_case import lowered
 from waza_engine.graders.matching.patterns import PatternError, found
+from waza_engine.graders.matching.proposing import proposed_patterns, proposed_texts
 from waza_engine.graders.matching.quoting import quoted
 from waza_engine.graders.registry import register
 from waza_engine.spec.block import Given
@@ -158,6 +159,18 @@ class TextGrader(Grader[TextConfig]):
                 return explained_pattern(patterns[index], context.output)
             case _:
                 return None
+
+    def propose(self, contexts: Sequence[GradingContext], path: RulePath) -> Iterator[Proposal]:
+        """Propose texts as they were answered, and looser patterns."""
+        answers = [context.output for context in contexts]
+        match path:
+            case ("contains" | "contains_cs" as key, int(index)):
+                texts: Sequence[str] = getattr(self.config, key)
+                yield from proposed_texts(path, texts[index], answers, ignore_case=key == "contains")
+            case ("regex_match", int(index)):
+                yield from proposed_patterns(path, self.config.regex_match[index], answers)
+            case _:
+                pass
 
 
 def pattern_check(

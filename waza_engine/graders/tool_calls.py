@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Annotated, Any, ClassVar
 
 from pydantic import Discriminator, Field, Tag
@@ -11,10 +14,19 @@ from pydantic import Discriminator, Field, Tag
 from waza_engine.graders.base import Grader, GraderError, GradingContext, Verdict, verdict_of_checks
 from waza_engine.graders.behavior import at_most, tool_name_checks
 from waza_engine.graders.config import GraderConfig
-from waza_engine.graders.explanation import Explanation, RulePath, shortened
+from waza_engine.graders.explanation import Explanation, Proposal, RulePath, shortened
 from waza_engine.graders.matching.explaining import explained_limit, explained_name, explained_pattern, tally
 from waza_engine.graders.matching.matchers import ArgumentMatcher, given_arguments, matches, text_of
 from waza_engine.graders.matching.patterns import PatternError, check_syntax, found
+from waza_engine.graders.matching.proposing import (
+    LONGEST_TEXT,
+    MOST,
+    proposed_least,
+    proposed_most,
+    proposed_names,
+    proposed_patterns,
+    proposed_texts,
+)
 from waza_engine.graders.registry import register
 from waza_engine.spec.block import Conflict, Given
 from waza_engine.spec.fields import (
@@ -229,6 +241,57 @@ class ToolCallsGrader(Grader[ToolCallsConfig]):
                 return explained_pattern(pattern, lines, ignore_case=True, wherein="the tool calls")
             case _:
                 return None
+
+    def propose(self, contexts: Sequence[GradingContext], path: RulePath) -> Iterator[Proposal]:
+        """Propose limits as they were observed, tools as they are called, and arguments as they were."""
+        config = self.config
+        used = [[call.name for call in context.tool_calls or ()] for context in contexts]
+        match path:
+            case ("required_tools", int(index)):
+                yield from proposed_names(path, config.required_tools[index], used)
+            case ("max_calls",) if config.max_calls is not None:
+                yield from proposed_most(path, config.max_calls, [len(names) for names in used])
+            case ("min_calls",) if config.min_calls is not None:
+                yield from proposed_least(path, config.min_calls, [len(names) for names in used])
+            case ("expect", int(index), *_):
+                yield from proposed_calls(("expect", index), config.expect[index], contexts, path)
+            case ("required", int(index), *_):
+                entry = config.required[index]
+                place = (*path[:2], "pattern") if isinstance(entry, CallPattern) else path[:2]
+                pattern = entry.pattern if isinstance(entry, CallPattern) else str(entry)
+                lines = ["\n".join(_call_lines(context.tool_calls or ())) for context in contexts]
+                yield from proposed_patterns(place, pattern, lines, ignore_case=True)
+            case _:
+                pass
+
+
+def proposed_calls(
+    place: RulePath, expected: ExpectedCall, contexts: Sequence[GradingContext], path: RulePath
+) -> Iterator[Proposal]:
+    """Propose another tool, or other arguments, for an expected call: only what the path means."""
+    inside = path[len(place) :]
+    calls = [call for context in contexts for call in context.tool_calls or ()]
+    named = [call for call in calls if found(expected.tool, call.name, ignore_case=True)]
+    if not named or inside[:1] == ("tool",):
+        plain = expected.tool.strip("^$")
+        for one in proposed_names((*place, "tool"), plain, [[call.name] for call in calls]):
+            exactly = f"^{re.escape(one.value)}$" if expected.tool[:1] == "^" else re.escape(one.value)
+            yield replace(one, value=exactly)
+    for name, matcher in expected.args.items():
+        if inside[:1] == ("args",) and inside[1:2] not in ((), (name,)):
+            continue
+        values = [given_arguments(call)[name] for call in named if name in given_arguments(call)]
+        texts = [text_of(value) for value in values]
+        at = (*place, "args", name)
+        if matcher.regex is not None:
+            yield from proposed_patterns((*at, "regex"), matcher.regex, texts)
+        elif matcher.contains is not None:
+            yield from proposed_texts((*at, "contains"), matcher.contains, texts, ignore_case=False)
+        elif isinstance(matcher.equals, str):
+            for value, _ in Counter(texts).most_common(MOST):
+                if value != matcher.equals and len(value) <= LONGEST_TEXT:
+                    words = f"Expect `{name}` as it was: `{shortened(value, 60)}`"
+                    yield Proposal(words, (*at, "equals"), value)
 
 
 def explained_call(tool: str, args: Mapping[str, ArgumentMatcher], calls: Sequence[ToolCall]) -> Explanation:

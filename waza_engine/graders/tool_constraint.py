@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Any, ClassVar
 
 from pydantic import Discriminator, Field, Tag
 
 from waza_engine.graders.base import Grader, GradingContext, Verdict, verdict_of_checks
-from waza_engine.graders.behavior import at_most, explained_tokens, tokens_check
+from waza_engine.graders.behavior import at_most, explained_tokens, tokens_check, tokens_of
 from waza_engine.graders.config import GraderConfig
-from waza_engine.graders.explanation import Explanation, RulePath, shortened
+from waza_engine.graders.explanation import Explanation, Proposal, RulePath, shortened
 from waza_engine.graders.matching.explaining import explained_limit, tally
 from waza_engine.graders.matching.matchers import ArgumentMatcher, given_arguments, matches, text_of
 from waza_engine.graders.matching.patterns import PatternError, found
+from waza_engine.graders.matching.proposing import proposed_most, proposed_names, proposed_patterns
 from waza_engine.graders.registry import register
-from waza_engine.graders.tool_calls import NO_CALLS, ExpectedCall, check_call, check_pattern, explained_call
+from waza_engine.graders.tool_calls import (
+    NO_CALLS,
+    ExpectedCall,
+    check_call,
+    check_pattern,
+    explained_call,
+    proposed_calls,
+)
 from waza_engine.spec.block import Given
 from waza_engine.spec.fields import (
     Alternatives,
@@ -242,6 +250,53 @@ class ToolConstraintGrader(Grader[ToolConstraintConfig]):
                 return explained_tokens(usage, config.max_tokens)
             case _:
                 return None
+
+    def propose(self, contexts: Sequence[GradingContext], path: RulePath) -> Iterator[Proposal]:
+        """Propose limits as they were observed, tools as they are called, and looser patterns."""
+        config = self.config
+        used = [[call.name for call in context.tool_calls or ()] for context in contexts]
+        match path:
+            case ("expect_tools", int(index), *_):
+                entry = config.expect_tools[index]
+                if isinstance(entry, ToolPattern):
+                    yield from _proposed_entry(path[:2], entry, contexts, path)
+                else:
+                    yield from proposed_names(path, entry, used)
+            case ("allow_only", *_) if config.allow_only is not None:
+                # The list as it is written; the names that are not allowed are added to it.
+                written = [_written(entry) for entry in config.allow_only]
+                calls = [call for context in contexts for call in context.tool_calls or ()]
+                refused = [call.name for call in calls if not _allowed_check(config.allow_only, call).passed]
+                names = list(dict.fromkeys(refused))
+                if names:
+                    words = f"Allow {', '.join(f'`{name}`' for name in names[:_MOST_DESCRIBED])} as well"
+                    yield Proposal(words, ("allow_only",), [*written, *names])
+            case ("max_turns",) if config.max_turns:
+                usages = [context.usage for context in contexts]
+                turns = [usage.turns for usage in usages if usage is not None]
+                yield from proposed_most(path, config.max_turns, turns)
+            case ("max_tokens",) if config.max_tokens:
+                yield from proposed_most(path, config.max_tokens, tokens_of(contexts))
+            case _:
+                pass
+
+
+def _proposed_entry(
+    place: RulePath, entry: ToolPattern, contexts: Sequence[GradingContext], path: RulePath
+) -> Iterator[Proposal]:
+    calls = [call for context in contexts for call in context.tool_calls or ()]
+    named = [call for call in calls if found(entry.tool.strip(), call.name, ignore_case=True)]
+    for key, argument in _PATTERNS.items():
+        pattern = getattr(entry, key)
+        if pattern and path[2:3] in ((), (key,)):
+            values = [str(call.arguments.get(argument) or "") for call in named]
+            yield from proposed_patterns((*place, key), pattern, values, ignore_case=True)
+    if path[2:3] not in tuple((key,) for key in _PATTERNS):
+        yield from proposed_calls(place, entry, contexts, path)
+
+
+def _written(entry: Any) -> Any:
+    return entry.model_dump(mode="json", exclude_unset=True) if isinstance(entry, ToolPattern) else entry
 
 
 def _explained_entry(entry: Any, calls: Sequence[ToolCall]) -> Explanation:

@@ -47,7 +47,14 @@ class CodeAction:
     """
 
     title: str
-    kind: Literal["quickfix", "source.fixAll", "refactor.extract", "refactor.inline", "refactor.rewrite"]
+    kind: Literal[
+        "quickfix",
+        "source.fixAll",
+        "refactor.extract",
+        "refactor.inline",
+        "refactor.move",
+        "refactor.rewrite",
+    ]
     change: WorkspaceEdit
     problems: tuple[Problem, ...]
     preferred: bool = False

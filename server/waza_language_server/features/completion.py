@@ -87,7 +87,7 @@ def _suites(place: Place) -> Iterable[Completion]:
         yield Completion(
             label=offer.title,
             kind="reference",
-            detail="eval file, tasks, trigger tests",
+            detail="",
             documentation=about,
             sort_text=f"!{number:03}",
             edit=Edit(place.cursor.replace, ""),

@@ -14,6 +14,7 @@ from waza_language_server.project.suite_files import files_of_workspace
 from waza_language_server.syntax.edits import delete_item
 from waza_language_server.syntax.tree import parse_in_steps
 from waza_language_server.syntax.tried_edits import apply
+from waza_language_server.text.common_ends import common_head, common_tail
 from waza_language_server.text.edit import Edit
 from waza_language_server.text.span import Span
 from waza_language_server.text.workspace_edit import FileEdit, WorkspaceEdit
@@ -89,7 +90,6 @@ def _is_gone(path: Path, gone: Sequence[Path]) -> bool:
 def _difference(before: str, after: str) -> Edit:
     """Return the one edit that makes a text of another."""
     most = min(len(before), len(after))
-    start = next((at for at in range(most) if before[at] != after[at]), most)
-    most -= start
-    end = next((at for at in range(most) if before[-1 - at] != after[-1 - at]), most)
+    start = common_head(before, after, most)
+    end = common_tail(before, after, most - start)
     return Edit(Span(start, len(before) - end), after[start : len(after) - end])

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING
 
 from waza_engine.frozen import frozen
 from waza_engine.spec.reading.task_globs import GlobError, is_literal, split_pattern
-from waza_language_server.analysis.diagnose import diagnose_in_steps
 from waza_language_server.features.code_actions import CodeAction
+from waza_language_server.features.judged_together import bring_nothing
 from waza_language_server.project.document import Document
 from waza_language_server.project.outline import pattern_of
 from waza_language_server.project.suite_file import word
@@ -56,7 +55,7 @@ def inline_task(document: Document, workspace: Workspace, selected: Span) -> Ste
     moved = tasks.items[int(named.item.step or 0)] if tasks is not None else None
     if changed.tree.errors or moved is None or moved.to_python() != named.file.tree.root.to_python():
         return None
-    if not (yield from _as_good_as_before(document, changed, named, workspace)):
+    if not (yield from bring_nothing(workspace, (document, named.file), (changed,))):
         return None
     change = WorkspaceEdit(
         (FileEdit(document.uri, document.text, (edit,)),), deletions=(FileDeletion(named.file.uri),)
@@ -121,14 +120,3 @@ def _moved_right(document: Document, named: _Named) -> str:
     ending = line_break(document.text)
     first, *others = named.file.text.rstrip("\r\n").split(ending)
     return ending.join([first, *(indent + row if row.strip() else row for row in others)])
-
-
-def _as_good_as_before(
-    document: Document, changed: Document, named: _Named, workspace: Workspace
-) -> Steps[bool]:
-    before: Counter[str] = Counter()
-    for each in (document, named.file):
-        problems = yield from diagnose_in_steps(each, workspace)
-        before.update(problem.code for problem in problems)
-    after = yield from diagnose_in_steps(changed, workspace.with_document(changed))
-    return not Counter(problem.code for problem in after) - before

@@ -53,6 +53,8 @@ def suites_in_steps(project: Project) -> Steps[tuple[TreeItem, ...]]:
         yield
         if file is not None and file.kind == "eval" and file.path is not None:
             path = file.path
+            if not project.text(path).value.strip():
+                continue  # an empty file that is open: it may become a suite
             label = project.outline(path).name or path.parent.name
             found[path] = TreeItem(
                 str(RunnableId(path)), "suite", label, VerdictPlaces(project, path).of_suite()

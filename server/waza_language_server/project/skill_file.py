@@ -1,6 +1,6 @@
 """A ``SKILL.md`` that is open in an editor, and the suites that test its skill.
 
-It is no document of a suite: it is not YAML, so it has no problems, no completion and no colours of ours.
+Its front matter is a document of ours when there is one; that it can be run does not depend on it.
 """
 
 from __future__ import annotations
@@ -56,19 +56,23 @@ class SkillFile:
 
 
 class SuitesOfSkills:
-    """Which suites test a skill, remembered while the project is the same, and not for long."""
+    """Which suites test a skill, remembered while no eval file is edited, and not for long."""
 
     def __init__(self) -> None:
-        self._known: dict[Path, tuple[float, Project, str, tuple[Suite, ...]]] = {}
+        self._known: dict[Path, tuple[float, str, tuple[Document, ...], tuple[Suite, ...]]] = {}
+
+    def forget(self) -> None:
+        """Look at the disk again: files have changed."""
+        self._known.clear()
 
     def of_in_steps(self, skill: SkillFile, project: Project) -> Steps[tuple[Suite, ...]]:
         """Return the suites whose ``skill`` is the one of this file, the nearest first; with many pauses."""
         name = skill.name.casefold()
+        evals = tuple(document for document in project.documents.values() if document.kind == "eval")
         known = self._known.get(skill.path)
         if (
             known is not None
-            and known[1] is project
-            and known[2] == name
+            and known[1:3] == (name, evals)
             and time.monotonic() - known[0] <= RECHECK_SECONDS
         ):
             return known[3]
@@ -81,7 +85,7 @@ class SuitesOfSkills:
             if (suite.outline.skill or "").casefold() == name and _is_meant(skill, name, suite, project):
                 found.append(suite)
         suites = tuple(sorted(found, key=lambda suite: (-_shared(skill.path, suite.path), suite.path)))
-        self._known[skill.path] = time.monotonic(), project, name, suites
+        self._known[skill.path] = time.monotonic(), name, evals, suites
         return suites
 
 

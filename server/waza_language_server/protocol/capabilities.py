@@ -39,7 +39,6 @@ class ClientAbilities:
     shows_progress: bool = False
     watches_files: bool = False
     watches_any_folder: bool = False
-    takes_files_later: bool = False
     shows_documents: bool = False
     asks_the_user: bool = False
     shows_changes: bool = False
@@ -91,10 +90,6 @@ def resolve_abilities(capabilities: types.ClientCapabilities) -> ClientAbilities
         indents_inserted_lines=types.InsertTextMode.AdjustIndentation in modes,
         shows_progress=bool(says("window.work_done_progress")),
         asks_the_user=says("window.show_message") is not None,
-        takes_files_later=all(
-            says(f"text_document.{feature}.dynamic_registration")
-            for feature in ("synchronization", "code_lens", "inlay_hint")
-        ),
         shows_documents=bool(says("window.show_document.support")),
         watches_files=bool(says("workspace.did_change_watched_files.dynamic_registration")),
         watches_any_folder=bool(says("workspace.did_change_watched_files.relative_pattern_support")),

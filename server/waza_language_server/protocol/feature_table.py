@@ -121,6 +121,7 @@ FEATURES = (
                 types.CodeActionKind.QuickFix,
                 types.CodeActionKind.RefactorExtract,
                 types.CodeActionKind.RefactorInline,
+                types.CodeActionKind.RefactorMove,
                 types.CodeActionKind.RefactorRewrite,
                 types.CodeActionKind.SourceFixAll,
             ],

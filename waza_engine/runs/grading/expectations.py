@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from waza_engine.graders.explanation import Explanation, RulePath
+from waza_engine.graders.explanation import Explanation, Proposal, RulePath
 from waza_engine.graders.matching.explaining import explained_text
 from waza_engine.graders.matching.letter_case import lowered
+from waza_engine.graders.matching.proposing import proposed_texts
 from waza_engine.results.record import Validation
 from waza_engine.spec.expected import Expected
 from waza_engine.vocabulary import Check
@@ -44,6 +45,17 @@ def explained_expectation(expected: Expected, path: RulePath, output: str) -> Ex
             return explained_text(texts[index], output) if index < len(texts) else None
         case _:
             return None
+
+
+def proposed_expectations(expected: Expected, path: RulePath, outputs: Sequence[str]) -> Iterator[Proposal]:
+    """Propose texts of the lists as they were answered."""
+    match path:
+        case ("output_contains" | "output_contains_any" as key, int(index)):
+            texts: Sequence[str] = getattr(expected, key)
+            if index < len(texts):
+                yield from proposed_texts(path, texts[index], outputs)
+        case _:
+            pass
 
 
 def _all_hold(

@@ -36,7 +36,8 @@ async def code_action(ls: WazaServer, params: types.CodeActionParams) -> list[ty
     rewrite = params.context.only is None or _wants(types.CodeActionKind.RefactorRewrite, asked)
     inline = params.context.only is None or _wants(types.CodeActionKind.RefactorInline, asked)
     inline = inline and ls.abilities.deletes_files
-    if not (quick or everything or extract or inline or rewrite):
+    move = params.context.only is None or _wants(types.CodeActionKind.RefactorMove, asked)
+    if not (quick or everything or extract or inline or move or rewrite):
         return []
     convert = Converter(document, ls.session.encoding, ls.abilities)
     span = Span(convert.offset(params.range.start), convert.offset(params.range.end))
@@ -46,6 +47,10 @@ async def code_action(ls: WazaServer, params: types.CodeActionParams) -> list[ty
     if problems is not None and quick:
         steps = code_actions_in_steps(document, workspace, span, problems)
         found += await ls.diagnostics.in_slices(document, steps) or ()
+    if quick and ls.judges_live:
+        from waza_language_server.protocol.handlers.recorded_fixes import recorded_fixes
+
+        found += await recorded_fixes(ls, document, span)
     if problems is not None and everything:
         action = await ls.diagnostics.in_slices(document, fix_all_in_steps(document, workspace, problems))
         found += [action] if action is not None else []
@@ -58,6 +63,11 @@ async def code_action(ls: WazaServer, params: types.CodeActionParams) -> list[ty
 
         action = await ls.diagnostics.in_slices(document, inline_task(document, workspace, span))
         found += [action] if action is not None else []
+    if move:
+        from waza_language_server.features.move_grader import moved_grader
+
+        steps = moved_grader(document, workspace, span)
+        found += await ls.diagnostics.in_slices(document, steps) or ()
     if problems is not None and rewrite:
         from waza_language_server.features.refactorings import refactorings_in_steps
 

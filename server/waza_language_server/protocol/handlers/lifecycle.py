@@ -45,10 +45,6 @@ async def initialized(ls: WazaServer, _params: types.InitializedParams) -> None:
         from waza_language_server.protocol.handlers.watched_files import watch_files
 
         await watch_files(ls)
-    if ls.abilities.takes_files_later:
-        from waza_language_server.protocol.handlers.skill_files import take_skill_files
-
-        await take_skill_files(ls)
 
 
 def _read_workspace(ls: WazaServer) -> Steps[None]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -57,6 +57,7 @@ class Explained:
 class _Session:
     """A result file that the engine holds, and what it was sent. ``name`` is "" until it is open.
 
+    ``number`` is that of the newest update, ``answered`` of the newest that was judged.
     ``entries`` are the grader entries as they were written at the updates that are not answered yet. Of
     ``files`` the verdicts were made, beside tasks and eval file.
     """
@@ -65,6 +66,7 @@ class _Session:
     name: str = ""
     sent: dict[str, str] = field(default_factory=dict[str, str])
     number: int = 0
+    answered: int = 0
     entries: dict[int, Entries] = field(default_factory=dict[int, Entries])
     files: Sequence[Path] = ()
 
@@ -92,6 +94,22 @@ class LiveSessions:
 
         The engine is asked about the texts that are open now.
         """
+        async for session, answer in self._answers("live.explain", suite, rule):
+            if answer.get("trials"):
+                return Explained(answer, max(task.timestamp for task in session.tasks.values()))
+        return None
+
+    async def fixes(self, suite: Path, rule: Rule) -> list[Mapping[str, Any]]:
+        """Return what would let a rule pass on more of the recorded trials, as the engine has tried it."""
+        async for _, answer in self._answers("live.fixes", suite, rule):
+            if answer.get("fixes"):
+                return answer["fixes"]
+        return []
+
+    async def _answers(
+        self, method: str, suite: Path, rule: Rule
+    ) -> AsyncIterator[tuple[_Session, Mapping[str, Any]]]:
+        """Yield what is answered about a rule, of each result file of its suite, by the texts open now."""
         if self._due is not None:
             self._due.cancel()
             self._send_all()
@@ -103,13 +121,9 @@ class LiveSessions:
             question = {"session": session.name, "grader": rule.grader, "path": list(rule.path)}
             question |= {} if rule.task is None else {"task": rule.task}
             try:
-                answer = await self._server.runs.ask("live.explain", question, EXPLAIN_WITHIN_SECONDS)
+                yield session, await self._server.runs.ask(method, question, EXPLAIN_WITHIN_SECONDS)
             except EngineError as error:
-                log.info("A rule could not be explained: %s", error)
-                continue
-            if answer.get("trials"):
-                return Explained(answer, max(task.timestamp for task in session.tasks.values()))
-        return None
+                log.info("%s was not answered: %s", method, error)
 
     def start_again(self) -> None:
         """Forget all that was judged: the settings have changed."""
@@ -191,7 +205,9 @@ class LiveSessions:
                 self._tell()
             return
         entries = session.entries.pop(number, {})
-        if answer["status"] == "judged" and self._sessions.get(key) is session:
+        # The engine judges in turn, but its answers may overtake each other.
+        if answer["status"] == "judged" and self._sessions.get(key) is session and number > session.answered:
+            session.answered = number
             session.files = [Path(str(path)) for path in answer.get("files", ())]
             self._watch()
             # What was not told anew holds for what is written now as well.

@@ -206,6 +206,7 @@ class Session:
 
     def files_changed(self, roots: Iterable[Path] | None = None) -> None:
         """Take a new view of the disk, and of other folders when given."""
+        self.suites_of_skills.forget()
         self._use(self.project.with_roots(self.project.roots if roots is None else roots))
         self.judge_again()
 
@@ -213,7 +214,7 @@ class Session:
         """Return the skills, and the files of ours in and below a folder, that differ from the disk."""
         found: list[Path] = []
         for document in self.documents:
-            path = path_of(document.uri)
+            path = path_of(document.uri) if document.kind != "skill" else None
             if path is not None and path.is_relative_to(folder) and _differs_from_disk(path, document.text):
                 found.append(path)
         skills = (self.skill(uri) for uri in tuple(self._opened))

@@ -1,0 +1,32 @@
+"""Whether a change of several files brings a problem: all of them are judged before it and after it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from waza_language_server.analysis.diagnose import diagnose_in_steps
+
+if TYPE_CHECKING:
+    from waza_engine.steps import Steps
+    from waza_language_server.project.document import Document
+    from waza_language_server.project.workspace import Workspace
+
+
+def bring_nothing(workspace: Workspace, before: Sequence[Document], after: Sequence[Document]) -> Steps[bool]:
+    """Say whether files have no problem of a kind, after a change, that they did not have before it.
+
+    A file that the change takes away is only in ``before``.
+    """
+    known: Counter[str] = Counter()
+    for each in before:
+        problems = yield from diagnose_in_steps(each, workspace)
+        known.update(problem.code for problem in problems)
+    for each in after:
+        workspace = workspace.with_document(each)
+    found: Counter[str] = Counter()
+    for each in after:
+        problems = yield from diagnose_in_steps(each, workspace)
+        found.update(problem.code for problem in problems)
+    return not found - known

@@ -1,0 +1,259 @@
+"""Each fix that is made of recorded trials, applied to the text, gives what its title promises."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from tests.live.bed import recorded_bed
+from tests.live.edits import entry
+from waza_engine.commands.live import fix_document
+from waza_engine.runs.limits.cancellation import RunCancellation
+from waza_engine.runs.live import LiveRequest, LiveSession
+from waza_engine.runs.regrading import RegradeRequest, prepare_regrading
+from waza_engine.runs.repairing import recorded_fixes
+from waza_engine.runs.resident import ResidentSuites
+from waza_engine.steps import finished
+from waza_language_server.features.recorded_fixes import file_fix, title_of
+from waza_language_server.features.recorded_fixes import recorded_fixes as as_actions
+from waza_language_server.project.document import Document
+from waza_language_server.project.rules import Rule, rule_under
+from waza_language_server.project.uris import uri_of
+from waza_language_server.syntax.tried_edits import apply
+
+GRADERS = """\
+- type: text
+  name: texts
+  config:
+    contains:
+      # how it is said
+      - Function  add   is done
+    regex_match:
+      - "deployed to"
+- {type: regex, name: pattern, config: {must_match: ['^HELLO']}}
+- {type: keyword, name: word, config: {must_contain: [permision denied]}}
+- type: behavior
+  name: limits
+  config:
+    max_tool_calls: 2
+    max_tokens: 100
+    max_duration_ms: 250
+    required_tools: [Bash]
+- type: action_sequence
+  name: order
+  config:
+    matching_mode: exact_match
+    expected_actions:
+      - edit
+      - bash
+- {type: action_sequence, name: flow, config: {matching_mode: exact_match, expected_actions: [edit]}}
+- {type: skill_invocation, name: skills, config: {mode: any_order, required_skills: [Writer]}}
+- type: tool_calls
+  name: calls
+  config:
+    max_calls: 1
+    expect:
+      - tool: shell
+        args:
+          command:
+            regex: NPM TEST
+- {type: tool_calls, name: least, config: {min_calls: 9}}
+- type: tool_constraint
+  name: constraint
+  config:
+    expect_tools: [shell, {tool: bash, command_pattern: '^npm  test$'}]
+    allow_only: [view]
+- type: json_schema
+  name: shape
+  config:
+    schema:
+      type: object
+      required: [gone]
+- type: diff
+  name: snapshot
+  config:
+    expected_files:
+      - path: main.py
+        snapshot: snapshots/main.py
+        contains: [def  new_function]
+"""
+KINDS = {
+    "texts", "pattern", "word", "limits", "order", "flow", "skills", "calls", "least", "constraint", "shape",
+}  # fmt: skip
+
+
+def rules_in(document: Document) -> list[Rule]:
+    root = document.tree.root
+    assert root is not None
+    found: dict[tuple[str, tuple[str | int, ...]], Rule] = {}
+    for node in root.walk():
+        rule = rule_under(document, node.span.start) if node.kind == "scalar" else None
+        if rule is not None:
+            found.setdefault((rule.grader, rule.path), rule)
+    return list(found.values())
+
+
+class Bed:
+    """A suite with a recorded run, its live session, and what grading it again says of other texts."""
+
+    def __init__(self, folder: Path, graders: str) -> None:
+        self.path, self.record = recorded_bed(folder, graders)
+        self.document = self.read(self.path.read_text("utf-8"))
+        self.session = LiveSession(LiveRequest(self.record, self.path))
+
+    def read(self, text: str) -> Document:
+        return Document(uri_of(self.path), 1, text, "eval")
+
+    def fixes(self, rule: Rule) -> list[dict[str, Any]]:
+        return [fix_document(fix) for fix in recorded_fixes(self.session, rule.grader, rule.path, rule.task)]
+
+    def passes(self, grader: str, overlays: dict[Path, str]) -> list[bool]:
+        """Return by trial whether a grader passes, as ``waza-engine grade`` judges the texts."""
+        with ResidentSuites() as suites:
+            request = RegradeRequest(self.record, self.path, overlays=overlays)
+            regraded = list(prepare_regrading(request, suites).grade(RunCancellation()))
+        verdicts = [
+            (trial.validations or {})[grader]
+            for task in regraded
+            for trial in task.trials
+            if grader in (trial.validations or {})
+        ]
+        return [one.passed for one in verdicts if one.status == "graded" and "origin" not in one.details]
+
+    def applied(self, rule: Rule, fix: dict[str, Any]) -> dict[Path, str] | None:
+        """Return the texts with a fix, None when the editor does not offer it."""
+        if "file" in fix:
+            file = Path(fix["file"])
+            change = file_fix(fix, file, file.read_text("utf-8") if file.exists() else None).change
+            if change.creations:
+                return {file: change.creations[0].text}
+            return {file: apply(change.files[0].text, change.files[0].edits)}
+        actions = finished(as_actions(self.document, rule, [fix]))
+        if not actions:
+            return None
+        (edit,) = actions[0].change.files
+        return {self.path: apply(edit.text, edit.edits)}
+
+
+def check_all(bed: Bed) -> Counter[str]:
+    """Apply every fix of every rule; return how many were offered by grader."""
+    offered: Counter[str] = Counter()
+    for rule in rules_in(bed.document):
+        for fix in bed.fixes(rule):
+            before, after = fix["before"], fix["after"]
+            texts = bed.applied(rule, fix)
+            if texts is None:
+                continue
+            then, now = bed.passes(rule.grader, {}), bed.passes(rule.grader, texts)
+            shown = f"{title_of(fix)}\n{texts}"
+            assert (sum(then), sum(now)) == (before["grader"], after["grader"]), shown
+            assert all(new >= old for old, new in zip(then, now, strict=True)), shown
+            assert (after["grader"], after["rule"]) > (before["grader"], before["rule"]), shown
+            text = texts.get(bed.path)
+            if text is not None and text.count("\n") == bed.document.text.count("\n"):
+                # The rule still stands where it stood: what is said of it now is what was promised.
+                again = LiveSession(LiveRequest(bed.record, bed.path))
+                again.take({bed.path: text})
+                later = recorded_fixes(again, rule.grader, rule.path, rule.task)
+                again.close()
+                assert all(one.before.rule == after["rule"] for one in later), shown
+            offered[rule.grader] += 1
+    return offered
+
+
+def test_every_kind_of_rule_has_fixes_that_do_what_they_promise(tmp_path: Path) -> None:
+    bed = Bed(tmp_path / "suite", GRADERS)
+    try:
+        offered = check_all(bed)
+    finally:
+        bed.session.close()
+    assert set(offered) >= KINDS
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_fixes_of_random_graders_do_what_they_promise(tmp_path: Path, seed: int) -> None:
+    random = Random(seed)
+    bed = Bed(tmp_path / "suite", "".join(entry(random, f"g{number}") for number in range(12)))
+    try:
+        check_all(bed)
+    finally:
+        bed.session.close()
+
+
+def titles(bed: Bed, grader: str, *path: str | int) -> list[str]:
+    return [title_of(fix_document(fix)) for fix in recorded_fixes(bed.session, grader, path)]
+
+
+def test_the_title_says_on_how_many_trials_it_helps(tmp_path: Path) -> None:
+    bed = Bed(
+        tmp_path / "suite",
+        "- {type: behavior, name: few, config: {max_tool_calls: 2}}\n"
+        "- {type: behavior, name: both, config: {max_tool_calls: 2, required_tools: [web]}}\n",
+    )
+    try:
+        assert titles(bed, "few", "max_tool_calls") == [
+            "Raise max_tool_calls to 4, the most observed (passes on 6 of 6 recorded trials, now 3)",
+            "Raise max_tool_calls to 5, above the 4 observed (passes on 6 of 6 recorded trials, now 3)",
+        ]
+        assert titles(bed, "both", "max_tool_calls")[0] == (
+            "Raise max_tool_calls to 4, the most observed (this holds on 6 of 6 recorded trials, now 3; "
+            "the grader still passes on 0)"
+        )
+    finally:
+        bed.session.close()
+
+
+def test_what_holds_has_no_fix_nor_what_nothing_recorded_would_help(tmp_path: Path) -> None:
+    bed = Bed(
+        tmp_path / "suite",
+        "- {type: behavior, name: many, config: {max_tool_calls: 20}}\n"
+        "- {type: text, name: absent, config: {contains: [zebra crossing]}}\n"
+        "- {type: text, name: forbids, config: {not_contains: [hello]}}\n"
+        "- {type: program, name: runs, config: {command: 'true'}}\n",
+    )
+    try:
+        assert titles(bed, "many", "max_tool_calls") == []
+        assert titles(bed, "absent", "contains", 0) == []
+        assert titles(bed, "forbids", "not_contains", 0) == []
+        assert titles(bed, "runs", "command") == []
+    finally:
+        bed.session.close()
+
+
+def test_a_snapshot_can_be_taken_from_what_the_agent_wrote(tmp_path: Path) -> None:
+    config = "{expected_files: [{path: main.py, snapshot: snapshots/main.py}]}"
+    bed = Bed(tmp_path / "suite", f"- {{type: diff, name: same, config: {config}}}\n")
+    snapshot = bed.path.parent / "snapshots" / "main.py"
+    snapshot.write_text("def old():\n", "utf-8")
+    try:
+        offered = [
+            fix_document(fix)
+            for fix in recorded_fixes(bed.session, "same", ("expected_files", 0, "snapshot"))
+        ]
+        assert [(one["words"], Path(one["file"]), one["after"]["grader"]) for one in offered] == [
+            ("Accept what the agent wrote as snapshot snapshots/main.py", snapshot, 2),
+            ("Accept what the agent wrote as snapshot snapshots/main.py", snapshot, 1),
+        ]
+        assert snapshot.read_text("utf-8") == "def old():\n"
+        assert sum(bed.passes("same", {snapshot: offered[0]["text"]})) == 2
+    finally:
+        bed.session.close()
+
+
+def test_a_comment_in_what_would_be_replaced_is_not_lost(tmp_path: Path) -> None:
+    graders = (
+        "- type: action_sequence\n  name: order\n  config:\n    matching_mode: exact_match\n"
+        "    expected_actions:\n      - edit\n      # then\n      - bash\n"
+    )
+    bed = Bed(tmp_path / "suite", graders)
+    try:
+        rule = next(rule for rule in rules_in(bed.document) if rule.path[0] == "expected_actions")
+        fixes = bed.fixes(rule)
+        assert fixes
+        assert finished(as_actions(bed.document, rule, fixes)) == []
+    finally:
+        bed.session.close()
