@@ -11,21 +11,22 @@ from waza_engine.spec.reading.file_names import EVAL_NAMES
 _EVAL_SUFFIXES = (".yaml", ".yml")
 
 
-def record_of(path: Path) -> Path:
+def record_of(path: Path, *, of_prompts: bool = False) -> Path:
     """Return a result file as it is; for a suite's directory or eval file that of its newest run.
 
-    In a directory that is no suite's the newest result file is taken.
+    In a directory that is no suite's the newest result file is taken. ``of_prompts`` is as for
+    ``newest_result_file``.
 
     Raises ``RecordingError`` when the suite has no results.
     """
     if path.is_dir():
-        found = newest_result_file(path)
+        found = newest_result_file(path, of_prompts=of_prompts)
         is_suite = any((path / name).is_file() for name in EVAL_NAMES)
         files = [] if found or is_suite else [file for file in path.glob("*.json") if file.is_file()]
         if files:
             return max(files, key=lambda file: (file.stat().st_mtime, file.name))
     elif path.suffix in _EVAL_SUFFIXES and path.is_file():
-        found = newest_result_file(path.parent, eval_file=path.name)
+        found = newest_result_file(path.parent, eval_file=path.name, of_prompts=of_prompts)
     else:
         return path
     if found is None:

@@ -30,7 +30,7 @@ def report_command(
     to its end: 2 says that there is no report.
     """
     try:
-        record = record_of(results)
+        record = record_of(results, of_prompts=True)
         document = read_recording(record).document
         found = conclude(run_of(document), fail_under=fail_under)
         code = _CODES.get(found.verdict, found.exit_code)

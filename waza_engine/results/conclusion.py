@@ -14,6 +14,7 @@ from waza_engine.results.baseline_conclusion import BaselineConclusion, conclude
 from waza_engine.results.record import MetricOutcome, RunOutcome, RunStatus, TriggerOutcome
 from waza_engine.results.task_conclusion import TaskConclusion, TaskVerdict, conclude_task
 from waza_engine.scoring.statistics import mean
+from waza_engine.scoring.triggers import trigger_metrics
 
 RunVerdict = Literal["passed", "failed", "errored", "unjudged", "limited", "interrupted", "broken"]
 """``errored``: nothing that was judged failed, but something broke. ``unjudged``: there is no verdict at all.
@@ -271,6 +272,9 @@ def _failures(
     """Yield what was judged and is not as it should be."""
     if counts.failed:
         yield Reason(f"{count_words(counts.failed, 'task')} failed", "failed", TASKS)
+    if triggers is not None and triggers.wrong and run.header.settings.get("prompts"):
+        words = f"{triggers.wrong} of {count_words(triggers.total, 'trigger prompt')} answered wrongly"
+        yield Reason(words, "failed", PROMPTS)
     for metric in run.metrics:
         if not metric.passed and decides(metric.name) and not _only_broke(metric, run, triggers):
             yield Reason(missed_words(metric), "failed", metric.name)
@@ -320,9 +324,11 @@ def _below(fail_under: float | None, run: RunOutcome, tasks: Sequence[TaskConclu
 
 
 def _parts(run: RunOutcome) -> Iterator[str]:
-    """Yield that a run was of a part of its suite, chosen by what had changed."""
+    """Yield that a run was of a part of its suite: of chosen prompts, or of what had changed."""
     commit = run.header.settings.get("changed_since")
     affected = run.header.settings.get("affected")
+    if run.header.settings.get("prompts"):
+        yield "only the trigger prompts that were asked for were tried: no verdict of all of them"
     if commit and isinstance(affected, Mapping):
         found = cast("Mapping[str, Any]", affected)
         counts = f"{found.get('tasks')} of {found.get('of')} tasks"
@@ -364,6 +370,9 @@ def _counts(tasks: Sequence[TaskConclusion]) -> Counts:
 
 def _triggers(run: RunOutcome) -> TriggerConclusion | None:
     found = run.trigger_metrics
+    if found is None and run.header.settings.get("prompts"):
+        # Those of the prompts that were chosen, which the record does not keep as those of the suite.
+        found = trigger_metrics(run.triggers)
     if found is None:
         return None
     if run.triggers:

@@ -35,5 +35,7 @@ def chosen(settings: RunSettings) -> Choice:
         project = ProjectConfig()
     suite = with_options(suite, settings, project)
     build = GraderCache().create
+    if settings.prompts_alone:
+        return Choice(suite, project, (), build)
     tasks, _ = select(suite, settings.tasks, settings.graders, settings.tags, build=build)
     return Choice(suite, project, tasks, build)

@@ -17,7 +17,7 @@ from waza_engine.runs.passes.caching import cache_directory
 from waza_engine.runs.passes.planning import judge_models
 from waza_engine.runs.settings.table import RunSettings
 from waza_engine.runs.trials.selection import SelectedTask
-from waza_engine.runs.trials.triggers import trigger_tests_of
+from waza_engine.runs.trials.triggers import chosen_prompts, trigger_tests_of
 from waza_engine.scoring.cost import cost_of
 from waza_engine.spec.executors import EXECUTORS
 from waza_engine.spec.problems import SuiteFileError
@@ -64,7 +64,7 @@ def estimated(settings: RunSettings) -> SuiteEstimate:
     """
     choice = chosen(settings)
     suite, project, tasks = choice.suite, choice.project, choice.tasks
-    prompts = 0 if settings.limited else _prompts(suite)
+    prompts = _prompts(suite, settings)
     if settings.changed_since is not None:
         # Few runs ask git.
         from waza_engine.runs.passes.affected import affected
@@ -157,9 +157,11 @@ def _costs(executor: str) -> bool:
     return executor not in EXECUTORS or EXECUTORS[executor].costs
 
 
-def _prompts(suite: Suite) -> int:
+def _prompts(suite: Suite, settings: RunSettings) -> int:
+    if settings.limited and not settings.prompts:
+        return 0
     try:
-        tests = trigger_tests_of(suite)
+        tests = chosen_prompts(trigger_tests_of(suite), settings.prompts, suite)
     except SuiteFileError:
         return 0
     return 0 if tests is None else len(tests.should_trigger_prompts) + len(tests.should_not_trigger_prompts)

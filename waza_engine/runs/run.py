@@ -58,6 +58,7 @@ from waza_engine.runs.settings.table import RunSettings
 from waza_engine.runs.trials.backend import BackendFactory, ThreadBackend
 from waza_engine.runs.trials.context import RunContext
 from waza_engine.runs.trials.selection import SelectedTask, compares, select, ungraded
+from waza_engine.runs.trials.triggers import chosen_prompts, trigger_tests_of
 from waza_engine.spec.loading import load_project_config
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.project_config import ProjectConfig
@@ -134,7 +135,9 @@ def prepare(
     suite = with_options(suite, settings, project)
     # Most graders are those of the suite, the same for each task.
     graders = GraderCache()
-    selected, warnings = select(suite, settings.tasks, settings.graders, settings.tags, build=graders.create)
+    selected, warnings = ([], []) if settings.prompts_alone else _selected(suite, settings, graders)
+    if settings.prompts:
+        chosen_prompts(trigger_tests_of(suite), settings.prompts, suite)
     warnings = [*complaints, *suite.warnings, *warnings, *unknown_metrics(suite.spec.metrics)]
     changed = None
     if settings.changed_since is not None:
@@ -172,7 +175,7 @@ def prepare(
         cache = cache_directory(settings, suite, project)
         if settings.cache and cache is None:
             warnings.append("tasks of a `scenario` are not cached, so every one of them runs")
-        without, complaint = baseline_pass(suite, tasks)
+        without, complaint = baseline_pass(suite, tasks) if tasks else (None, list[str]())
         warnings += complaint
         warnings += pass_preflight(suite, tasks, agent, judges, kept=kept)
         if cache is None:
@@ -186,7 +189,7 @@ def prepare(
         warnings += [complaint for complaint in [limit_warning()] if complaint]
     return PreparedRun(
         replace(settings, cache=cache is not None),
-        Pass(suite, tasks, triggers=not settings.limited if changed is None else changed.triggers),
+        Pass(suite, tasks, triggers=_tries_triggers(settings, changed)),
         without,
         agent,
         judges,
@@ -422,6 +425,19 @@ class PreparedRun:
             conclusion=conclude(outcome).document(),
         )
         return RunReport(outcome, path, course.write_error, course.lost)
+
+
+def _selected(
+    suite: Suite, settings: RunSettings, graders: GraderCache
+) -> tuple[list[SelectedTask], list[str]]:
+    return select(suite, settings.tasks, settings.graders, settings.tags, build=graders.create)
+
+
+def _tries_triggers(settings: RunSettings, changed: Affected | None) -> bool:
+    """Whether trigger prompts are tried: all with the whole suite, and those that are asked for."""
+    if changed is not None:
+        return changed.triggers
+    return bool(settings.prompts) or not settings.limited
 
 
 def _graders(tasks: Sequence[SelectedTask]) -> Iterator[BuiltGrader]:

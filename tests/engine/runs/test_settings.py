@@ -35,7 +35,13 @@ def test_what_decides_the_numbers_is_told_in_the_results_as_it_was_asked_for(tmp
     settings = RunSettings(
         tmp_path, tags=("fast",), judge_executor="openai", max_cost_usd=0.5, skip_graders=True
     )
-    assert settings.told() == {**asked, "max_tokens": None, "cache": False, "changed_since": None}
+    assert settings.told() == {
+        **asked,
+        "max_tokens": None,
+        "cache": False,
+        "changed_since": None,
+        "prompts": [],
+    }
 
 
 def test_every_setting_with_an_option_is_one_of_the_command() -> None:

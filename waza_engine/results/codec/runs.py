@@ -77,6 +77,7 @@ def figures_document(outcome: RunOutcome, *, fail_under: float | None = None) ->
         document["trigger_metrics"] = {
             key: value for key, value in figures.items() if key != "errors" or value
         }
+    if outcome.trigger_metrics is not None or outcome.header.settings.get("prompts"):
         document["trigger_results"] = [_trigger(trigger) for trigger in outcome.triggers]
     if outcome.baseline is not None:
         document["is_baseline"] = True

@@ -102,6 +102,7 @@ def scores_in_file(path: Path) -> Steps[RunResult | None]:
         metrics=tuple(_metrics(document)),
         prompts=tuple(_prompts(document, header.started)),
         origin=origin,
+        chosen_prompts=bool(header.settings.get("prompts")),
     )
 
 

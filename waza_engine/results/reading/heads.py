@@ -24,11 +24,15 @@ _CLOSING = re.compile(r"\s*\}")
 
 @dataclass(frozen=True, slots=True)
 class RunHead:
-    """A run before its first task; ``is_whole`` says that it meant every task and grader of its suite."""
+    """A run before its first task; ``is_whole`` says that it meant every task and grader of its suite.
+
+    ``prompts_alone``: it meant trigger prompts, and no task.
+    """
 
     started: datetime
     eval_file: str
     is_whole: bool
+    prompts_alone: bool = False
 
 
 def head_of(path: Path) -> RunHead | None:
@@ -50,11 +54,14 @@ def head_of(path: Path) -> RunHead | None:
         return None
     header = header_of(known)
     settings = header.settings
-    chosen = header.tasks or header.graders or settings.get("tags") or settings.get("changed_since")
+    parts = ("tags", "prompts", "changed_since")
+    chosen = header.tasks or header.graders or any(settings.get(name) for name in parts)
+    tasks = header.tasks or header.graders or settings.get("tags")
     return RunHead(
         started=header.started,
         eval_file=header.eval_file,
         is_whole=bool(header.eval_file) and not chosen and not settings.get("skip_graders"),
+        prompts_alone=bool(settings.get("prompts")) and not tasks,
     )
 
 

@@ -21,7 +21,14 @@ from pathlib import Path
 from waza_engine.files import Boundary
 from waza_engine.results.places import JOURNAL_SUFFIX, LONGEST_BYTES, results_directory
 from waza_engine.results.reading.heads import RunHead, head_of
-from waza_engine.results.reading.scores import MOST_SCORES, CheckResult, GraderResult, RunResult, TaskResult
+from waza_engine.results.reading.scores import (
+    MOST_SCORES,
+    CheckResult,
+    GraderResult,
+    PromptResult,
+    RunResult,
+    TaskResult,
+)
 from waza_engine.results.reviews.review_file import reviews_stamp
 from waza_engine.spec.reading.boundary import suite_boundary
 from waza_engine.steps import Steps, finished
@@ -88,7 +95,7 @@ def latest_results_in_steps(
     if not runs:
         return None
     tasks = yield from _merged(runs)
-    prompts = next((run.prompts for run in runs if run.prompts), ())
+    prompts = _newest_prompts(runs)
     return replace(runs[0], tasks=tasks, prompts=prompts, whole=whole)
 
 
@@ -114,13 +121,27 @@ def _merged(runs: Sequence[RunResult]) -> Steps[dict[str, TaskResult]]:
     return {**unrun, **tasks}
 
 
-def newest_result_file(suite_dir: Path, *, eval_file: str | None = None) -> Path | None:
+def _newest_prompts(runs: Sequence[RunResult]) -> tuple[PromptResult, ...]:
+    """Return the newest word on each trigger prompt, down to the newest run that tried all of them."""
+    found: dict[tuple[str, bool], PromptResult] = {}
+    for run in runs:
+        for prompt in run.prompts:
+            found.setdefault((prompt.prompt, prompt.should_trigger), prompt)
+        if run.prompts and not run.chosen_prompts:
+            break
+    return tuple(found.values())
+
+
+def newest_result_file(
+    suite_dir: Path, *, eval_file: str | None = None, of_prompts: bool = False
+) -> Path | None:
     """Return the result file or journal of the newest run, None when nothing was ever run.
 
-    Only what stands before the tasks of a file is read. ``eval_file`` as for ``latest_results``.
+    A run of trigger prompts alone counts only with ``of_prompts``: it has no task. Only what stands before
+    the tasks of a file is read. ``eval_file`` as for ``latest_results``.
     """
     found = finished(_newest_first(suite_dir, eval_file, LONGEST_BYTES))
-    return found[0][0] if found else None
+    return next((path for path, head in found if of_prompts or not head.prompts_alone), None)
 
 
 def _newest_first(

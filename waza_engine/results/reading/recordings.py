@@ -107,7 +107,7 @@ def read_recording(path: Path) -> Recording:
     document = with_reviews(todays_layout(found), path)
     header = header_of(document)
     tasks = [_recorded_task(task, header.started, path) for task in blocks_of(document.get("tasks"))]
-    if not tasks:
+    if not tasks and not blocks_of(document.get("trigger_results")):
         raise RecordingError(f"{path} holds no task.")
     return Recording(path, document, header, tasks)
 

@@ -109,6 +109,7 @@ class _Summary(TypedDict, total=False):
 
 class _Settings(TypedDict, total=False):
     skip_graders: _Scalar
+    prompts: list[_Scalar] | None
 
 
 class _Engine(TypedDict, total=False):

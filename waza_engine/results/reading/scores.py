@@ -135,7 +135,8 @@ class RunResult:
 
     ``status`` is ``completed``, ``failed``, ``canceled``, ``error``, or ``""`` when the file does not say.
     ``tools`` are those that the newest run called, in the order of their first call. ``metrics`` are those
-    of this run, ``prompts`` of the newest run that tried any. ``whole`` is the newest run of the whole suite.
+    of this run, ``prompts`` the newest word on each, of runs since the newest that tried all; with
+    ``chosen_prompts`` this run tried only some. ``whole`` is the newest run of the whole suite.
     """
 
     path: Path
@@ -154,6 +155,7 @@ class RunResult:
     prompts: tuple[PromptResult, ...] = ()
     whole: RunResult | None = None
     origin: RunOrigin | None = None
+    chosen_prompts: bool = False
 
     @property
     def size(self) -> int:

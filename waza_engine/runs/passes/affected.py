@@ -66,7 +66,8 @@ def affected(
     before = suite_before(settings, FilesBefore(changes), build)
     reading = _Reading(suite, changes, written_folders(settings, suite.directory, project))
     found = tuple(task for task in tasks if _is_other(task, before, suite, project) or reading.of_task(task))
-    triggers = not settings.limited and _triggers(suite, before, reading, changes)
+    tries = bool(settings.prompts) or not settings.limited
+    triggers = tries and _triggers(suite, before, reading, changes)
     if not found and not triggers:
         which = "none of the tasks asked for in" if settings.limited else "no task of"
         nothing = f"Nothing to run: what changed since {commit} affects {which} {suite.path}."

@@ -20,7 +20,7 @@ from waza_engine.runs.passes.tasks import TaskRunner
 from waza_engine.runs.trials.backend import BackendFactory
 from waza_engine.runs.trials.context import RunContext
 from waza_engine.runs.trials.selection import SelectedTask
-from waza_engine.runs.trials.triggers import TriggerRun, run_triggers, trigger_tests_of
+from waza_engine.runs.trials.triggers import TriggerRun, chosen_prompts, run_triggers, trigger_tests_of
 from waza_engine.scoring.triggers import TriggerMetrics, trigger_metrics
 
 
@@ -103,7 +103,8 @@ def _run_tasks(chosen: Pass, context: RunContext, handling: Handling, findings: 
 
 def _try_triggers(context: RunContext, findings: Findings) -> None:
     """Try the trigger prompts; when the limit cuts them, their figures would be of those that came first."""
-    tests = trigger_tests_of(context.suite)
+    asked = context.settings.prompts
+    tests = chosen_prompts(trigger_tests_of(context.suite), asked, context.suite)
     if tests is None or context.executor.refuses():
         return
     stream = context.progress.stream
@@ -118,7 +119,8 @@ def _try_triggers(context: RunContext, findings: Findings) -> None:
     reason = context.executor.reason
     tried = findings.triggers
     findings.triggers = [found for found in tried if not reason or found.error != reason]
-    if len(findings.triggers) == len(tried):
+    # Figures are those of all prompts, or there are none.
+    if len(findings.triggers) == len(tried) and not asked:
         findings.trigger_metrics = trigger_metrics(tried)
 
 

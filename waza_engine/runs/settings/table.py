@@ -52,8 +52,9 @@ class RunSettings:
     """What the caller of a run asks for; an option outranks what the suite says.
 
     What is None is as the suite, or ``.waza.yaml``, says. ``tasks`` are globs on ids and names, ``tags`` on
-    tags, ``graders`` exact names. ``timeout_seconds`` holds for every task. A ``session_directory`` wants a
-    log. ``judge_executor`` asks the judges when it is not to be the executor of the agent.
+    tags, ``graders`` exact names, ``prompts`` texts of trigger prompts, or globs on them. ``timeout_seconds``
+    holds for every task. A ``session_directory`` wants a log. ``judge_executor`` asks the judges when it is
+    not to be the executor of the agent.
     """
 
     path: Path
@@ -74,6 +75,17 @@ class RunSettings:
             "Only tasks with a tag that matches this pattern; repeatable.",
             "--tags",
             "tags",
+            metavar="PATTERN",
+            told=True,
+        ),
+    ] = ()
+    prompts: Annotated[
+        tuple[str, ...],
+        Setting(
+            "texts",
+            "Only trigger prompts of this text or pattern, and no tasks; repeatable.",
+            "--prompt",
+            "prompts",
             metavar="PATTERN",
             told=True,
         ),
@@ -283,7 +295,12 @@ class RunSettings:
     @property
     def limited(self) -> bool:
         """Whether only a part of the suite is asked for, whatever has changed."""
-        return bool(self.tasks or self.graders or self.tags)
+        return bool(self.tasks or self.graders or self.tags or self.prompts)
+
+    @property
+    def prompts_alone(self) -> bool:
+        """Whether trigger prompts are asked for, and no task."""
+        return bool(self.prompts) and not (self.tasks or self.graders or self.tags)
 
     def told(self) -> dict[str, Any]:
         """Return what the results tell of the settings, by name; what was not asked for is false or None."""

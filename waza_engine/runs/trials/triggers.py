@@ -8,13 +8,15 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import partial
 
 from waza_engine.executors.base import Cancellation, ExecutionResponse, Executor, ExecutorError
 from waza_engine.results.record import TriggerOutcome
 from waza_engine.runs.agent.setup import AgentSetup
 from waza_engine.runs.agent.workspace import WorkspaceError, trigger_workspace
 from waza_engine.runs.limits.bounded import CancelledRunError
-from waza_engine.runs.loading.suite import Suite
+from waza_engine.runs.loading.suite import Suite, SuiteError
 from waza_engine.runs.trials.conversation import execute
 from waza_engine.spec.loading import load_trigger_tests
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
@@ -42,6 +44,34 @@ def trigger_tests_of(suite: Suite, files: SuiteFiles = DISK) -> TriggerTests | N
     """Return the trigger prompts beside the eval file, None without a file. Raises ``SuiteFileError``."""
     path = suite.directory / FILE_NAME
     return load_trigger_tests(path, files=files)[0] if files.is_named(path) else None
+
+
+def chosen_prompts(tests: TriggerTests | None, patterns: Sequence[str], suite: Suite) -> TriggerTests | None:
+    """Return the trigger prompts whose text is, or matches, one of the patterns; all without patterns.
+
+    Raises ``SuiteError`` when there is none such.
+    """
+    if not patterns:
+        return tests
+    if tests is None:
+        raise SuiteError(f"There are no trigger prompts: {suite.directory} has no {FILE_NAME}.")
+    lists = ("should_trigger_prompts", "should_not_trigger_prompts")
+    known: dict[str, tuple[TriggerPrompt, ...]] = {name: getattr(tests, name) for name in lists}
+    texts = {prompt.prompt for listed in known.values() for prompt in listed}
+    # A text may look like a pattern.
+    wanted = {
+        text
+        for pattern in patterns
+        for text in ({pattern} if pattern in texts else filter(partial(_matches, pattern), texts))
+    }
+    if not wanted:
+        raise SuiteError(f"No trigger prompt matches {', '.join(f'`{pattern}`' for pattern in patterns)}.")
+    chosen = {name: tuple(one for one in listed if one.prompt in wanted) for name, listed in known.items()}
+    return tests.model_copy(update=chosen)
+
+
+def _matches(pattern: str, text: str) -> bool:
+    return fnmatchcase(text, pattern)
 
 
 def run_triggers(tests: TriggerTests, shared: TriggerRun, workers: int = 0) -> Iterator[TriggerOutcome]:
