@@ -28,6 +28,7 @@ ENGINE_MODULES_FOR_THE_SERVER = {
     "waza_engine.command_line",
     "waza_engine.markdown",
     "waza_engine.masking",
+    "waza_engine.sparkline",
     "waza_engine.steps",
     "waza_engine.terminal",
     "waza_engine.vocabulary",

@@ -19,7 +19,6 @@ from collections.abc import Callable
 from typing import Any
 
 from waza_engine.terminal import complain, complain_lines
-from waza_engine.wrong_arguments import argument_words
 
 FAILED = 2
 """The exit code when output cannot be written, or when something goes wrong that nobody expected."""
@@ -76,6 +75,8 @@ def carry_out_application(application: Callable[..., Any], name: str) -> None:
 
 def _of_arguments(error: Any) -> str:
     """Return what is wrong with the arguments and where to read about them; "" for any other complaint."""
+    from waza_engine.wrong_arguments import argument_words
+
     words, context = argument_words(error.format_message()), getattr(error, "ctx", None)
     if words is None:
         return ""

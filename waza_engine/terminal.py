@@ -16,9 +16,8 @@ import logging
 import os
 import re
 import sys
+from functools import cache
 from typing import Any
-
-from waza_engine.masking import masked, masked_json
 
 # Controls (C0, DEL, C1), marks that change the direction of text, those that show nothing, the other line
 # separators, halves of surrogate pairs, what is no character. The joiners U+200C and U+200D stay: scripts and
@@ -27,8 +26,6 @@ _UNSEEN = (
     "\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff"
     "\ufdd0-\ufdef\ufff0-\ufffb\ufffe\uffff\U000e0000-\U000e0fff\ud800-\udfff"
 )
-_UNSEEN_IN_LINE = re.compile(f"[\t\n{_UNSEEN}]")
-_UNSEEN_IN_BLOCK = re.compile(f"[{_UNSEEN}]")
 _NAMED = {"\t": "\\t", "\n": "\\n", "\r": "\\r"}
 # The runners of GitHub take a command at the start of a line, and an older form of it, as Azure's, anywhere.
 _BUILD_COMMAND = re.compile(r"^([^\S\n]*):(?=:)", re.MULTILINE)
@@ -38,12 +35,12 @@ _LOG_FORM = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
 def visible(text: str) -> str:
     """Return text on one line: what a terminal would obey or hide is written out, line breaks too."""
-    return _UNSEEN_IN_LINE.sub(_written_out, masked(text))
+    return _unseen("\t\n").sub(_written_out, _masked(text))
 
 
 def visible_lines(text: str) -> str:
     """Return text of several lines in which everything can be seen; line breaks and tabs stay."""
-    return _UNSEEN_IN_BLOCK.sub(_written_out, masked(text).replace("\r\n", "\n"))
+    return _unseen().sub(_written_out, _masked(text).replace("\r\n", "\n"))
 
 
 def harmless_lines(text: str) -> str:
@@ -91,9 +88,11 @@ def json_text(value: Any, indent: int | None = None) -> str:
 
     Raises ValueError for a number that is not finite: JSON has none.
     """
+    from waza_engine.masking import masked_json
+
     text = masked_json(json.dumps(value, indent=indent, ensure_ascii=False, allow_nan=False))
     # Outside of strings JSON has only line breaks and blanks, which stay.
-    return _UNSEEN_IN_BLOCK.sub(lambda found: json.dumps(found[0])[1:-1], text)
+    return _unseen().sub(lambda found: json.dumps(found[0])[1:-1], text)
 
 
 class LogFormatter(logging.Formatter):
@@ -109,6 +108,19 @@ def log_to_standard_error(level: str, form: str = _LOG_FORM) -> None:
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(LogFormatter(form))
     logging.basicConfig(handlers=[handler], level=os.environ.get("WAZA_LOG_LEVEL", level).upper())
+
+
+@cache
+def _unseen(others: str = "") -> re.Pattern[str]:
+    """Return the pattern of a character that shows nothing, or of another; compiled with the first text."""
+    return re.compile(f"[{others}{_UNSEEN}]")
+
+
+def _masked(text: str) -> str:
+    # Loaded with the first text: a server that starts has nothing to say.
+    from waza_engine.masking import masked
+
+    return masked(text)
 
 
 def _written_out(found: re.Match[str]) -> str:

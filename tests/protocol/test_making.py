@@ -63,6 +63,14 @@ async def test_an_empty_eval_file_becomes_a_suite_for_a_skill(empty: Path, tmp_p
         assert (await editor.command("waza.run", {"id": empty.as_posix()}))["status"] == "completed"
 
 
+async def test_an_empty_eval_file_is_no_mistake_while_it_is_open(empty: Path, tmp_path: Path) -> None:
+    async with editing(tmp_path, pulls=True) as editor:
+        uri = editor.open(empty)
+        assert await editor.problems(uri) == []
+        editor.replace(uri, 2, "# nothing yet\n")
+        assert [problem.code for problem in await editor.problems(uri)] == ["empty-file"]
+
+
 async def test_an_empty_eval_file_without_a_skill_is_nobodys(tmp_path: Path) -> None:
     (tmp_path / "eval.yaml").touch()
     async with editing(tmp_path) as editor:

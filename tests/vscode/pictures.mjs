@@ -64,7 +64,7 @@ const tasks = {
 };
 for (const [id, prompt] of Object.entries(tasks)) write(`${suite}/tasks/${id}.yaml`, `id: ${id}\nname: ${named(id)}\ninputs:\n  prompt: ${prompt}\n`);
 const theme = options.theme === "light" ? "Default Light Modern" : "Default Dark Modern";
-const userSettings = { "workbench.colorTheme": theme, "waza.live.enable": "off", "workbench.editor.enablePreview": false };
+const userSettings = { "workbench.colorTheme": theme, "waza.live.enable": "off", "waza.run.keepWorkspaces": true, "workbench.editor.enablePreview": false };
 
 await play(scenario, { ...options, workspace, userSettings });
 
@@ -74,6 +74,8 @@ async function scenario(page) {
     await editor.command(page, "Notifications: Clear All Notifications");
     await editor.waitUntil(page, "the notifications to go", async () => (await page.locator(".notification-toast").count()) === 0);
     await page.mouse.move(5, 5);
+    const cancel = page.locator(".codelens-decoration a", { hasText: "Cancel" });
+    await editor.waitUntil(page, "the lens of the run to be drawn anew", async () => (await cancel.count()) === 0);
     await editor.waitUntil(page, "the popups to go", async () => !(await page.locator(".monaco-hover:visible, .quick-input-widget:visible").first().isVisible()));
   };
   const takeAll = (name, clip) => page.screenshot({ path: path.join(path.resolve(options.out), `${name}-${options.theme}.png`), animations: "disabled", clip });
@@ -91,11 +93,15 @@ async function scenario(page) {
     await page.mouse.move(5, 5);
     await takeAll("empty-file", { x: 0, y: 0, width: SIZE.width, height: 300 });
     await page.keyboard.press("Escape");
+    await editor.command(page, "View: Close Editor");
   });
 
   await step("the tree shows a run", async () => {
-    await editor.openFile(page, "pdf-filler/eval.yaml", "graders:");
-    await editor.clickLens(page, "Run suite", "a failure", async () => (await editor.hintsOn(page, "name: Filling")).some((hint) => /✗/u.test(hint)));
+    for (const runs of [1, 2]) {
+      await editor.openFile(page, "pdf-filler/eval.yaml", "graders:");
+      await editor.clickLens(page, "Run suite", "a record", () => Promise.resolve(records() >= runs));
+      await editor.waitUntil(page, "a failure", async () => (await editor.hintsOn(page, "name: Filling")).some((hint) => /✗/u.test(hint)));
+    }
     await editor.command(page, "Testing: Focus on Test Explorer View");
     const expand = async () => {
       await row("Filling in forms").click();
@@ -128,19 +134,21 @@ async function scenario(page) {
   });
 
   await step("a result is a page", async () => {
-    await editor.openFile(page, "pdf-filler/eval.yaml", "graders:");
+    await editor.openFile(page, "tasks/fills-a-form.yaml", "id: fills-a-form");
     await editor.command(page, "View: Toggle Primary Side Bar Visibility");
     await editor.command(page, "Waza: Open Result");
     const frame = page.frameLocator("iframe.webview.ready").last().frameLocator("iframe#active-frame");
     await frame.locator("h2", { hasText: "Fills a form" }).waitFor();
     await isStill();
-    await frame.locator("h2", { hasText: "Fills a form" }).evaluate((heading) => heading.scrollIntoView());
     await takeAll("result");
-    await page.keyboard.press("Control+F4");
+    await editor.command(page, "View: Close Editor");
+    await editor.command(page, "View: Close Editor");
   });
 
   await step("what is stale opens its change", async () => {
     await editor.openFile(page, "pdf-filler/eval.yaml", "graders:");
+    await page.keyboard.press("Control+Home");
+    await editor.waitForLine(page, "name: Filling");
     write("skills/pdf-filler/SKILL.md", skill.replace("Fill in what is known, and ask for the rest.", "Fill in what is known.\n3. Say what is missing, the date above all."));
     const hinted = async () => (await editor.hintsOn(page, "name: Filling")).some((hint) => /stale/u.test(hint));
     await editor.waitUntil(page, "a stale mark", hinted);
@@ -152,11 +160,16 @@ async function scenario(page) {
     };
     const diff = page.locator(".monaco-diff-editor").first();
     await editor.repeatUntil(page, "the diff", follow, () => diff.isVisible());
-    await editor.command(page, "View: Move Editor into Below Group");
+    await editor.command(page, "View: Move Editor into Group Below");
     await page.locator(".monaco-diff-editor .modified .view-line", { hasText: /date.above/u }).first().waitFor();
     await isStill();
     await takeAll("stale");
   });
+}
+
+function records() {
+  const folder = path.join(workspace, suite, ".waza", "results");
+  return fs.existsSync(folder) ? fs.readdirSync(folder).filter((name) => name.endsWith(".json")).length : 0;
 }
 
 function named(id) {

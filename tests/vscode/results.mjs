@@ -63,7 +63,7 @@ async function scenario(page) {
 
   await step("after the next run the page is drawn again, and can be compared", async () => {
     await page.locator(".tab", { hasText: "eval.yaml" }).first().click();
-    write("eval.yaml", fs.readFileSync(path.join(workspace, "eval.yaml"), "utf8").replace("- hello", "- goodbye"));
+    write("eval.yaml", fs.readFileSync(path.join(workspace, "eval.yaml"), "utf8").replace("- hello", "- goodbye\n        - farewell"));
     await editor.waitForLine(page, "- goodbye");
     const before = results().length;
     await editor.clickLens(page, "Run suite", "another result", () => Promise.resolve(results().length > before));
@@ -71,6 +71,19 @@ async function scenario(page) {
     await frame.locator("h2 .failed").first().waitFor();
     await button("Compare With an Earlier Run").waitFor();
     await page.screenshot({ path: path.join(artifacts, "failed.png") });
+  });
+
+  await step("the message leads to the first failure, and F8 to the next", async () => {
+    const peek = page.locator(".peekview-widget").first();
+    const show = () => page.locator(".notification-toast a.monaco-button", { hasText: "Show Failures" }).first().click({ timeout: 5_000 });
+    await editor.repeatUntil(page, "the first failure", show, () => peek.isVisible());
+    await editor.waitUntil(page, "its reason", async () => /(not.passed|missing.text):/u.test(await peek.innerText()));
+    const first = await peek.innerText();
+    const walk = () => page.keyboard.press("F8");
+    await editor.repeatUntil(page, "the next failure", walk, async () => (await peek.isVisible()) && (await peek.innerText()) !== first);
+    await page.screenshot({ path: path.join(artifacts, "walked.png") });
+    await page.keyboard.press("Escape");
+    await page.locator(".tab", { hasText: "result" }).first().click();
   });
 
   await step("the button shows both runs side by side", async () => {

@@ -12,9 +12,10 @@ from rich.table import Table
 from waza_engine.commands.printer import Part, Printer
 from waza_engine.results.json_values import plain
 from waza_engine.results.reading.history import history_of
-from waza_engine.results.reports.trend import sparkline, trend
+from waza_engine.results.reports.trend import trend
 from waza_engine.runs.loading.discovery import eval_file_of
 from waza_engine.runs.loading.suite import SuiteError
+from waza_engine.sparkline import sparkline
 from waza_engine.terminal import complain, say_json
 
 SHOWN, NO_HISTORY = 0, 2

@@ -98,6 +98,7 @@ class Methods:
             "model.prices": _guarded(reading.model_prices),
             "result.page": _guarded(reading.result_page),
             "result.runs": _guarded(reading.result_runs),
+            "result.history": _guarded(reading.result_history),
             "eval.new": _guarded(making.make_suite),
             "task.new": _guarded(making.make_task),
             "grader.new": _guarded(making.make_grader),

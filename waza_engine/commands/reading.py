@@ -14,6 +14,7 @@ from waza_engine.commands.parameters import (
     INVALID_PARAMS,
     VALIDATION_FAILED,
     Params,
+    given_count,
     given_one,
     given_path,
     given_text,
@@ -31,6 +32,7 @@ from waza_engine.runs.trials.triggers import trigger_tests_of
 from waza_engine.spec.problems import SuiteFileError
 
 Answer = dict[str, Any]
+DEFAULT_RUNS = 10
 
 
 def estimate(params: Params) -> Answer:
@@ -125,6 +127,16 @@ def result_runs(params: Params) -> Answer:
 
     only_known(params, ("path", "task"))
     return {"runs": recorded_runs(given_path(params, "path"), optional_text(params, "task"))}
+
+
+def result_history(params: Params) -> Answer:
+    """Return the ``last`` runs of a suite, and each task over them, as ``waza-engine history`` does."""
+    from waza_engine.results.reading.history import history_of
+    from waza_engine.results.reports.trend import trend
+
+    only_known(params, ("path", "last"))
+    runs = history_of(eval_path(params, "path")).runs
+    return trend(runs[-(given_count(params, "last") or DEFAULT_RUNS) :])
 
 
 def model_prices(params: Params) -> Answer:

@@ -28,6 +28,7 @@ from waza_language_server.analysis.suite_rules.skill_files import skill_file
 from waza_language_server.analysis.suite_rules.skills import missing_skills
 from waza_language_server.analysis.suite_rules.task_globs import task_globs
 from waza_language_server.analysis.suite_rules.tasks import duplicate_ids, orphans, relative_paths
+from waza_language_server.analysis.suite_rules.unreachable_scores import scores_without_graders
 from waza_language_server.analysis.suite_rules.weak_graders import weak_graders
 from waza_language_server.analysis.value_rules.assertions import assertions, javascript_meant
 from waza_language_server.analysis.value_rules.contradictions import (
@@ -35,6 +36,7 @@ from waza_language_server.analysis.value_rules.contradictions import (
     contradictions_of_grader,
 )
 from waza_language_server.analysis.value_rules.patterns import patterns_of_file, patterns_of_grader
+from waza_language_server.analysis.value_rules.thresholds import trigger_thresholds
 from waza_language_server.analysis.value_rules.tool_names import tool_names, unanchored_patterns
 from waza_language_server.analysis.value_rules.vacuous import vacuous_checks
 from waza_language_server.syntax.fault import FAULT_CODES
@@ -88,6 +90,7 @@ GRADER_RULES: tuple[Rule[GraderView], ...] = (
     ),
     Rule("patterns of graders", patterns_of_grader, _PATTERN_CODES),
     Rule("vacuous checks", vacuous_checks, _codes("weak-grader")),
+    Rule("thresholds", trigger_thresholds, _codes("threshold-out-of-reach weak-grader")),
     Rule("contradictions", contradictions_of_grader, _codes("contradiction")),
     Rule("tool patterns", unanchored_patterns, _codes("unanchored-tool")),
     Rule("tool names", tool_names, _codes("blank-in-tool-name")),
@@ -123,6 +126,7 @@ SUITE_RULES: tuple[Rule[SuiteView], ...] = (
     Rule("judges", nobody_to_judge, _codes("nobody-judges")),
     Rule("judge references", unknown_judges, _codes("unknown-grader-name")),
     Rule("grader references", unknown_names, _codes("unknown-grader-name")),
+    Rule("scores", scores_without_graders, _codes("threshold-out-of-reach")),
     Rule("weak graders", weak_graders, _codes("weak-grader")),
 )
 """Rules about what other files say."""

@@ -143,6 +143,11 @@ class Runs:
             run.work.cancel()
             await asyncio.wait([run.work])
 
+    @property
+    def has_engine(self) -> bool:
+        """Whether the engine was started; asking starts nothing."""
+        return self._engine is not None
+
     async def ask(self, method: str, params: dict[str, Any], within_seconds: float) -> Any:
         """Ask the engine, which is started if need be, for something that runs nothing of a suite.
 

@@ -19,7 +19,6 @@ from waza_language_server.features.completion_item import Completion, Place
 from waza_language_server.features.completion_keys import key_items
 from waza_language_server.features.completion_values import value_items
 from waza_language_server.features.model_prices import NO_PRICES, ModelPrices
-from waza_language_server.features.new_suite import NEW_SUITE, suite_offers
 from waza_language_server.schema.locate import shape_at, shape_below
 from waza_language_server.syntax.cursor import cursor_at
 from waza_language_server.text.edit import Edit
@@ -82,6 +81,9 @@ def _keys(place: Place, holder: Shape) -> list[Completion]:
 
 
 def _suites(place: Place) -> Iterable[Completion]:
+    # With the first empty file.
+    from waza_language_server.features.new_suite import NEW_SUITE, suite_offers
+
     for number, offer in enumerate(suite_offers(place.document, place.workspace)):
         about = "Tasks, trigger tests and graders drafted from its `SKILL.md`; the executor is `mock`."
         yield Completion(

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, get_args
 from waza_engine.frozen import frozen
 from waza_engine.markdown import fenced
 from waza_engine.steps import Steps, finished
+from waza_language_server.features.history_hints import histories_in_steps
 from waza_language_server.features.live_text import LIVE
 from waza_language_server.features.score_text import STALE, check_label, score_label, score_story
 from waza_language_server.features.verdict_hints import HintKind, Verdict, verdicts_in_steps
@@ -81,6 +82,8 @@ def inlay_hints_in_steps(
             found += _hints_of(document, grader, score, now)
     verdicts = yield from verdicts_in_steps(document, scores, span, now)
     found += _hints_of_verdicts(document, verdicts)
+    histories = yield from histories_in_steps(document, scores, span, now)
+    found += _hints_of_verdicts(document, histories)
     kept = [hint for hint in found if span is None or span.contains(hint.offset)]
     return tuple(sorted(kept, key=lambda hint: hint.offset))
 

@@ -47,9 +47,9 @@ NAMES_OF_EXPECTED = ("_output_contains", "_output_not_contains", "_output_contai
 _CHANGED = "the {} was changed after the run"
 _RERUN = "a grader of it was run again since"
 _RUN_SINCE = "a part of it was run again since"
-HintKind = Literal["score", "check", "verdict", "inherited", "skill"]
+HintKind = Literal["score", "check", "verdict", "inherited", "skill", "history"]
 """What a hint is about: a grader, one of its checks or an expectation, a suite or a part of it that is no
-grader, the suite's graders in a task file, the suites of a skill."""
+grader, the suite's graders in a task file, the suites of a skill, a suite or task over its runs."""
 _LISTS = {"should_trigger_prompts": True, "should_not_trigger_prompts": False}
 
 

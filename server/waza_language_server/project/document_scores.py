@@ -27,6 +27,7 @@ from waza_language_server.project.uris import path_of
 if TYPE_CHECKING:
     from waza_engine.results.reading.scores import GraderResult, RunOrigin, RunResult, TaskResult
     from waza_language_server.project.document import Document
+    from waza_language_server.project.histories import SuiteHistory
     from waza_language_server.project.index import Project
     from waza_language_server.project.regraded import Regraded
     from waza_language_server.project.strengths import Strength
@@ -127,6 +128,17 @@ class DocumentScores:
     def runs(self) -> Sequence[RunResult]:
         """The last known results of each suite that the document belongs to."""
         return [run for _, run in self._runs]
+
+    @property
+    def suites(self) -> Sequence[tuple[Path, datetime]]:
+        """The eval files of these suites, each with the start of its newest run."""
+        return [(suite.path, run.timestamp) for suite, run in self._runs]
+
+    @property
+    def history(self) -> SuiteHistory | None:
+        """Return the first history of the suites that is known."""
+        found = (self._scores.histories.of(suite.path) for suite, _ in self._runs)
+        return next((one for one in found if one is not None), None)
 
     def live(self, task: TaskResult, grader: str) -> Regraded | None:
         """Return what is judged live of a task, None when it was not."""

@@ -15,6 +15,7 @@ from waza_engine.steps import Steps, finished
 from waza_language_server.project.changed_inputs import InputTexts
 from waza_language_server.project.disk import MAX_BYTES, stamp_of
 from waza_language_server.project.ended_runs import EndedRuns
+from waza_language_server.project.histories import Histories
 from waza_language_server.project.recorded_values import Values, values_in_steps
 from waza_language_server.project.regraded import Regradings
 from waza_language_server.project.strengths import Strengths
@@ -48,6 +49,7 @@ class Scores:
         self.inputs = InputTexts()
         self.regraded = Regradings()
         self.strengths = Strengths()
+        self.histories = Histories()
 
     def results(self, suite: Path) -> RunResult | None:
         """Return the last results of a suite, None when it was never run."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from attrs import define, frozen
 from lsprotocol import types
+
+from waza_engine.frozen import frozen
 
 RUNNABLES = "waza/runnables"
 RunnablesParams = types.CodeLensParams
@@ -22,12 +23,12 @@ MARKS_CHANGED = "waza/marksChanged"
 """A notification to clients that draw marks themselves: other scores are known."""
 
 
-@frozen
+@frozen()
 class FileMarksParams:
     """Nothing: all files of the workspace are meant."""
 
 
-@frozen
+@frozen()
 class RecordedTextParams:
     """``results`` is the path of a result file, ``path`` that of a file in its record."""
 
@@ -38,7 +39,7 @@ class RecordedTextParams:
 TESTS = "waza/tests"
 
 
-@define
+@frozen()
 class TestsParams:
     """``parent`` is the id of a suite or task whose children are wanted; without it the suites are."""
 
@@ -48,7 +49,7 @@ class TestsParams:
 RESULT_DOCUMENT = "waza/resultDocument"
 
 
-@define
+@frozen()
 class ResultDocumentParams:
     """``id`` is that of a suite, a task or a grader of one: its newest recorded run is meant.
 
@@ -62,7 +63,7 @@ class ResultDocumentParams:
 RECORDED_RUNS = "waza/recordedRuns"
 
 
-@define
+@frozen()
 class RecordedRunsParams:
     """``id`` is that of a suite, a task or a grader of one."""
 
@@ -72,7 +73,7 @@ class RecordedRunsParams:
 AFFECTED = "waza/affected"
 
 
-@define
+@frozen()
 class AffectedParams:
     """``id`` is that of a suite."""
 

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from waza_language_server.protocol.services.schedule import Diagnostics
     from waza_language_server.protocol.services.sent_tokens import SentTokens
     from waza_language_server.protocol.services.session import Session
+    from waza_language_server.protocol.services.told_histories import ToldHistories
     from waza_language_server.protocol.services.workspace_problems import WorkspaceProblems
     from waza_language_server.text.line_index import Encoding
 
@@ -161,6 +162,18 @@ class WazaServer(LanguageServer):
         from waza_language_server.protocol.services.estimates import Estimates
 
         return Estimates(self)
+
+    @cached_property
+    def histories(self) -> ToldHistories:
+        """What suites came to over time."""
+        from waza_language_server.protocol.services.told_histories import ToldHistories
+
+        return ToldHistories(self)
+
+    def forget_histories(self) -> None:
+        """Ask for the histories of suites anew, when somebody looks: results have changed."""
+        if "histories" in self.__dict__:
+            self.histories.forget()
 
     @cached_property
     def model_prices(self) -> AskedPrices:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from waza_language_server.schema.locate import grader_type
@@ -43,6 +43,6 @@ def usage_rank(section: str, name: str) -> int:
 
 @cache
 def _ranks() -> Mapping[str, Mapping[str, int]]:
-    text = files("waza_language_server.schema").joinpath("usage.json").read_text("utf-8")
+    text = Path(__file__).with_name("usage.json").read_text("utf-8")
     counted: dict[str, list[str]] = json.loads(text)
     return {section: {name: rank for rank, name in enumerate(names)} for section, names in counted.items()}

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from tests.command_line import engine
 from tests.engine.suites import GREETS, run, task, write_suite
-from waza_engine.results.reports.trend import sparkline
+from waza_engine.sparkline import sparkline
 
 
 def three_runs(directory: Path) -> tuple[Path, list[Path]]:

@@ -42,6 +42,7 @@ REFUSALS = {
     "callHierarchy/incomingCalls": (-32801,),
     "callHierarchy/outgoingCalls": (-32801,),
     "workspace/willRenameFiles": (-32801,),
+    "workspace/willDeleteFiles": (-32801,),
 }
 """What may be refused, and the codes of the errors that say so: any document may have changed meanwhile."""
 SERVER_REQUESTS = frozenset(

@@ -81,7 +81,7 @@ def capabilities(chance: random.Random) -> Settings:
             "documentChanges": chance.random() < 0.5,
             "resourceOperations": chance.choice([["create", "rename", "delete"], []]),
         },
-        "fileOperations": {"willRename": True},
+        "fileOperations": {"willRename": True, "willDelete": True, "didDelete": True},
         "didChangeWatchedFiles": {"dynamicRegistration": chance.random() < 0.5},
         "workspaceFolders": True,
     }
@@ -205,9 +205,19 @@ def workspace_request(chance: random.Random, identifier: Any, uris: Sequence[str
         query = chance.choice(["", "a", "greets", "Ü", "x" * 1_000])
         return request(identifier, "workspace/symbol", {"query": query})
     old = chance.choice([*uris, "file://$ROOT", "file://$ROOT/tasks", "file://$ROOT/none.yaml"])
+    if chance.random() < 0.5:
+        gone = [{"uri": old}] * chance.randint(0, 2)
+        return request(identifier, "workspace/willDeleteFiles", {"files": gone})
     new = chance.choice([f"{old}.moved", "file://$ROOT/tasks/moved.yaml", "file:///outside.yaml", old])
     files = [{"oldUri": old, "newUri": new}] * chance.randint(0, 2)
     return request(identifier, "workspace/willRenameFiles", {"files": files})
+
+
+def file_operation(chance: random.Random, uri: str) -> Step:
+    """Return what an editor tells after it has made, renamed or deleted a file."""
+    name = chance.choice(["Create", "Rename", "Delete"])
+    file = {"oldUri": uri, "newUri": f"{uri}.moved"} if name == "Rename" else {"uri": uri}
+    return notification(f"workspace/did{name}Files", {"files": [file]})
 
 
 def command(chance: random.Random, identifier: Any) -> Step:
@@ -284,6 +294,10 @@ _METHODS = (
     "workspace/diagnostic",
     "workspace/symbol",
     "workspace/willRenameFiles",
+    "workspace/willDeleteFiles",
+    "workspace/didCreateFiles",
+    "workspace/didRenameFiles",
+    "workspace/didDeleteFiles",
     "textDocument/didOpen",
     "textDocument/didChange",
     "textDocument/didClose",

@@ -59,6 +59,11 @@ graders:
     "a: &a [x, *a]\nb: {<<: *a}\n",
     "",
 )
+SKILLS = (
+    "---\nname: greets\ndescripton: \U0001f600 greets\nallowed-tools: [Read]\n---\n\n# How\nname: [text\n",
+    "---\nname: Greets\nlicense: MIT\n\n# How\n",
+)
+"""Texts of ``SKILL.md`` files."""
 
 
 @cache
@@ -205,8 +210,10 @@ class _Scenario:
     def _disk(self) -> Generator[Step]:
         operation = disk.random_operation(self._chance, self._suites, self._texts, self._features)
         yield operation
-        if self._chance.random() < 0.7:
-            uri = _uri(operation["path"])
+        uri = _uri(operation["path"])
+        if self._chance.random() < 0.3:
+            yield messages.file_operation(self._chance, uri)
+        elif self._chance.random() < 0.7:
             change = {"uri": uri, "type": self._chance.choice([1, 2, 3])}
             yield messages.notification("workspace/didChangeWatchedFiles", {"changes": [change]})
 
@@ -288,11 +295,12 @@ class _Scenario:
     # What these are made of.
 
     def _open(self, uri: str) -> Generator[Step]:
+        is_skill = uri.endswith("/SKILL.md") and self._chance.random() < 0.8
         item = {
             "uri": uri,
             "languageId": self._chance.choice(["yaml", "yaml", "yaml", "plaintext", "yml"]),
             "version": self._next_version(),
-            "text": self._chance.choice(self._texts),
+            "text": self._chance.choice(SKILLS if is_skill else self._texts),
         }
         yield messages.notification("textDocument/didOpen", {"textDocument": item})
 

@@ -132,6 +132,8 @@ def run_then(recording: Recording) -> RunThen:
 
 
 def _found(directory: Path, stamps: Mapping[str, str]) -> list[RunThen | str]:
+    if len(stamps) == 1:
+        return [_read(directory / name) for name in stamps]
     try:
         with closing(_opened(directory / INDEX_NAME)) as index:
             return _through(index, directory, stamps)

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from waza_engine.results.json_values import Json
 from waza_engine.results.reading.history import RunThen, TaskThen
 
-_BARS = "▁▂▃▄▅▆▇█"
-_NO_SCORE = "·"
 _RED = ("failed", "errored", "lost")
 
 
@@ -36,14 +34,6 @@ def trend(runs: Sequence[RunThen]) -> Json:
             _task(identifier, runs, [run.task(identifier) for run in runs]) for identifier in identifiers
         ],
     }
-
-
-def sparkline(scores: Sequence[float | None]) -> str:
-    """Return a bar for each score from 0 to 1, a dot where there is none."""
-    return "".join(
-        _NO_SCORE if score is None else _BARS[min(len(_BARS) - 1, max(0, int(score * len(_BARS))))]
-        for score in scores
-    )
 
 
 def _task(identifier: str, runs: Sequence[RunThen], found: Sequence[TaskThen | None]) -> Json:

@@ -32,6 +32,17 @@ SENSE_CODES = (
         "What a right answer holds is for the author to say.",
     ),
     Code(
+        "threshold-out-of-reach",
+        "A threshold that no run can reach",
+        "error",
+        "A `trigger` grader with the mode `negative` passes below its threshold, and nothing is below 0. "
+        "For the metric `behavior_quality` of a suite in which nothing is graded this is information.",
+        f"{_TASK}graders:\n  - type: trigger\n    name: elsewhere\n    config:\n      skill_path: demo\n"
+        "      mode: negative\n      threshold: 0\n",
+        f"{_TASK}graders:\n  - type: trigger\n    name: elsewhere\n    config:\n      skill_path: demo\n"
+        "      mode: negative\n      threshold: 0.6\n",
+    ),
+    Code(
         "unanchored-tool",
         "A rejected tool is a pattern that fits other names, too",
         "hint",

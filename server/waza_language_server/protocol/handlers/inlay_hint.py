@@ -10,8 +10,13 @@ from typing import TYPE_CHECKING
 
 from waza_engine.steps import in_steps, within
 from waza_language_server.features.inlay_hints import inlay_hints_in_steps
-from waza_language_server.project.document_scores import PATIENCE_SECONDS, read_scores_in_steps
+from waza_language_server.project.document_scores import (
+    PATIENCE_SECONDS,
+    read_scores_in_steps,
+    scores_in_steps,
+)
 from waza_language_server.protocol.convert import Converter
+from waza_language_server.protocol.handlers.run_requests import is_at_home
 from waza_language_server.text.span import Span
 
 if TYPE_CHECKING:
@@ -34,6 +39,8 @@ def inlay_hint(ls: WazaServer, params: types.InlayHintParams) -> Answer[list[typ
             return []
         convert = Converter(document, ls.session.encoding, ls.abilities)
         shown = Span(convert.offset(params.range.start), convert.offset(params.range.end))
+        if "history" in wanted:
+            yield from _look_at_histories(ls, document)
         hints = yield from inlay_hints_in_steps(document, ls.session.workspace, shown)
         return (yield from in_steps(convert.inlay_hint(hint) for hint in hints if hint.kind in wanted))
 
@@ -66,6 +73,13 @@ def prepare(ls: WazaServer, uri: str) -> Steps[None]:
     document = yield from ls.session.read_in_steps(uri)
     if document is not None:
         yield from read_scores_in_steps(document, ls.session.project)
+
+
+def _look_at_histories(ls: WazaServer, document: Document) -> Steps[None]:
+    scores = yield from scores_in_steps(document, ls.session.project)
+    for suite, newest in scores.suites:
+        if ls.histories.is_due(suite, newest) and is_at_home(ls, suite):
+            ls.histories.ask(suite, newest)
 
 
 def _read_soon(ls: WazaServer, document: Document) -> Steps[bool]:

@@ -57,6 +57,7 @@ class Explained:
 class _Session:
     """A result file that the engine holds, and what it was sent. ``name`` is "" until it is open.
 
+    ``number`` is that of the newest update, ``answered`` of the newest that was judged.
     ``entries`` are the grader entries as they were written at the updates that are not answered yet. Of
     ``files`` the verdicts were made, beside tasks and eval file.
     """
@@ -65,6 +66,7 @@ class _Session:
     name: str = ""
     sent: dict[str, str] = field(default_factory=dict[str, str])
     number: int = 0
+    answered: int = 0
     entries: dict[int, Entries] = field(default_factory=dict[int, Entries])
     files: Sequence[Path] = ()
 
@@ -203,7 +205,9 @@ class LiveSessions:
                 self._tell()
             return
         entries = session.entries.pop(number, {})
-        if answer["status"] == "judged" and self._sessions.get(key) is session:
+        # The engine judges in turn, but its answers may overtake each other.
+        if answer["status"] == "judged" and self._sessions.get(key) is session and number > session.answered:
+            session.answered = number
             session.files = [Path(str(path)) for path in answer.get("files", ())]
             self._watch()
             # What was not told anew holds for what is written now as well.

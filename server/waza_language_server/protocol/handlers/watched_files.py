@@ -76,6 +76,7 @@ def refresh_scores(ls: WazaServer) -> None:
     if ls.judges_live:
         ls.live.edited()
     ls.forget_estimates()
+    ls.forget_histories()
     tell_marks_changed(ls)
     if ls.abilities.refreshes_inlay_hints:
         ls.workspace_inlay_hint_refresh(None)

@@ -134,6 +134,9 @@ class Diagnostics:
         if document is None:
             return None
         problems = yield from self._steps(document)
+        if document.kind == "eval" and not document.text.strip():
+            # It was just made, and is offered a suite; while it is open nobody takes it for one.
+            problems = tuple(problem for problem in problems if problem.code != "empty-file")
         typed_at = self._session.typed_at(document)
         if typed_at is not None and problems:
             from waza_language_server.features.being_written import without_unfinished

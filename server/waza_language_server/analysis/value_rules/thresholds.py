@@ -1,0 +1,38 @@
+"""Thresholds of graders that every answer reaches, or none does."""
+
+from __future__ import annotations
+
+from waza_engine.spec.reading.scalars import resolve_scalar
+from waza_language_server.analysis.problem import Problem
+from waza_language_server.analysis.rule import Found, GraderView
+from waza_language_server.project.suite_file import word
+from waza_language_server.schema.locate import grader_type
+from waza_language_server.syntax.nodes import Node
+from waza_language_server.text.edit import Edit, Fix
+
+_TRIGGER = "trigger"
+
+
+def trigger_thresholds(view: GraderView) -> Found:
+    """Yield the threshold 0 of a trigger grader: no relevance is below it."""
+    if grader_type(view.entry) != _TRIGGER:
+        return
+    node, mode = view.entry.get("config", "threshold"), word(view.entry.get("config", "mode"))
+    if node is None or number_of(node) != 0:
+        return
+    if mode == "negative":
+        message = "The relevance of a prompt is never below 0, so this grader fails in every trial."
+        fixes = (Fix("Change to 0.6, the usual threshold", (Edit(node.target.span, "0.6"),)),)
+        yield Problem("threshold-out-of-reach", node.target.span, message, "error", fixes)
+    elif mode == "positive":
+        message = "The relevance of a prompt is never below 0, so the check cannot fail."
+        yield Problem("weak-grader", node.target.span, message, "information")
+
+
+def number_of(node: Node) -> float | None:
+    """Return the number that a scalar is, None for anything else."""
+    written = node.target
+    value = (
+        resolve_scalar(written.value, plain=written.style == "plain") if written.kind == "scalar" else None
+    )
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else None

@@ -1,0 +1,114 @@
+"""What the recorded runs of suites came to over time, as the engine told it last."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import cast
+
+from waza_engine.frozen import frozen
+
+MOST_SUITES = 200
+
+
+@frozen()
+class TaskHistory:
+    """A task over the runs. ``scores`` has one item a run, 0..1, None where it was not judged.
+
+    It passed in ``passed`` of ``judged`` runs. In the runs in which its trials differed ``passed_trials`` of
+    ``trials`` passed; both are 0 without any. ``red_since`` is the first of the runs since which it has not
+    passed, as a position in the runs, None when it has; ``passed_before`` tells that it passed before that.
+    """
+
+    scores: tuple[float | None, ...]
+    passed: int
+    judged: int
+    passed_trials: int
+    trials: int
+    red_since: int | None
+    passed_before: bool
+
+
+@frozen()
+class RunOnce:
+    """A recorded run: its file, when it started, the model, and its mean score, None without any."""
+
+    file: str
+    started: datetime
+    model: str
+    score: float | None
+
+
+@frozen()
+class SuiteHistory:
+    """The last runs of a suite, oldest first, and its tasks over them by their ids."""
+
+    runs: tuple[RunOnce, ...]
+    tasks: Mapping[str, TaskHistory]
+
+
+class Histories:
+    """The memory of histories, by eval file; the oldest goes when there are too many."""
+
+    def __init__(self) -> None:
+        self._known: dict[Path, SuiteHistory] = {}
+
+    def of(self, suite: Path) -> SuiteHistory | None:
+        """Return what is known of a suite."""
+        return self._known.get(suite)
+
+    def take(self, suite: Path, found: SuiteHistory | None) -> bool:
+        """Take what a suite's history is now; return whether that is something new."""
+        before = self._known.pop(suite, None)
+        if found is not None:
+            self._known[suite] = found
+            if len(self._known) > MOST_SUITES:
+                del self._known[next(iter(self._known))]
+        return before != found
+
+
+def history_of(answer: object) -> SuiteHistory | None:
+    """Return what the engine answers to ``result.history``; None without runs, and for what is no answer."""
+    runs = tuple(_run(run) for run in _blocks(answer, "runs"))
+    known = [run for run in runs if run is not None]
+    if not known or len(known) < len(runs):
+        return None
+    places = {run.file: place for place, run in enumerate(known)}
+    tasks = {str(task.get("id")): _task(task, places) for task in _blocks(answer, "tasks")}
+    return SuiteHistory(tuple(known), tasks)
+
+
+def _run(run: Mapping[str, object]) -> RunOnce | None:
+    try:
+        started = datetime.fromisoformat(str(run.get("started")))
+    except ValueError:
+        return None
+    return RunOnce(str(run.get("file")), started, str(run.get("model") or ""), _score(run.get("score")))
+
+
+def _task(task: Mapping[str, object], places: Mapping[str, int]) -> TaskHistory:
+    scores = task.get("scores")
+    return TaskHistory(
+        scores=tuple(map(_score, cast("Sequence[object]", scores) if isinstance(scores, list) else ())),
+        passed=_count(task.get("passed")),
+        judged=_count(task.get("judged")),
+        passed_trials=_count(task.get("passed_trials")),
+        trials=_count(task.get("trials")),
+        red_since=places.get(str(task.get("red_since"))),
+        passed_before=task.get("passed_before") is True,
+    )
+
+
+def _blocks(answer: object, key: str) -> Sequence[Mapping[str, object]]:
+    listed = cast("Mapping[str, object]", answer).get(key) if isinstance(answer, Mapping) else None
+    items = cast("Sequence[object]", listed) if isinstance(listed, list) else ()
+    return [cast("Mapping[str, object]", item) for item in items if isinstance(item, Mapping)]
+
+
+def _score(value: object) -> float | None:
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def _count(value: object) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) else 0
