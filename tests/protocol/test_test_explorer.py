@@ -223,7 +223,7 @@ async def test_a_prompt_is_tried_alone_and_the_others_keep_their_marks(suite: Pa
         uri = editor.open(file)
         titles = [lens.command.title for lens in await editor.lenses(uri) if lens.command is not None]
         assert titles == ["▶ Run prompt", "▶ Run prompt"]
-        await events_of(editor, suite)
+        await editor.command("waza.run", {"id": suite.as_posix()})
         await marked(editor, uri, 2)
         told = await events_of(editor, prompt)
         assert [event["item"] for event in told if event["kind"] == "tried"] == [prompt]

@@ -61,7 +61,7 @@ def runnables_in_steps(document: Document, workspace: Workspace) -> Steps[tuple[
         return (*_whole_task(root, suites, task), *(yield from in_steps(graders)))
     if document.kind == "trigger_tests":
         suites = tuple(suite.path for suite in workspace.project.suites_of(path)[:MAX_SUITES])
-        return (yield from in_steps(_prompts(root, suites)))
+        return tuple((yield from in_steps(_prompts(root, suites))))
     return ()
 
 
