@@ -33,7 +33,7 @@ Expected = Callable[["Path", "RunResult | None"], "SuiteEstimates | None"]
 Affected = Callable[["Path", "RunResult | None"], tuple[int, int] | None]
 """How many tasks of a suite are not what they were when their results were recorded, and of how many."""
 
-LensKind = Literal["run", "affected", "regrade", "more", "newSuite"]
+LensKind = Literal["run", "affected", "regrade", "more", "newSuite", "testBed"]
 LENS_KINDS: frozenset[str] = frozenset(get_args(LensKind))
 RUN = "waza.run"
 CANCEL = "waza.cancel"

@@ -33,6 +33,9 @@ def live_label(outcomes: Sequence[Outcome]) -> str:
     trials = sum(one.result.trials for one in outcomes)
     passed = sum(one.result.passed_trials for one in outcomes)
     label = f"{LIVE}{'✓' if passed == trials else '◐' if passed else '✗'} {passed}/{trials}"
+    if any(one.live is not None and one.live.bed is not None for one in outcomes):
+        # What stands in the record is of other trials.
+        return label
     recorded = [one.task.graders.get(one.result.name) for one in outcomes]
     graded = [one.score for one in recorded if one is not None and one.status == "graded"]
     if len(graded) < len(outcomes):
@@ -46,6 +49,9 @@ def live_story(score: Score, now: datetime) -> str:
     by = told_by(score.outcomes[0].result.origin)
     trials = sum(one.result.trials for one in score.outcomes)
     timestamp = max(one.result.timestamp for one in score.outcomes)
+    chosen = next((one.live.bed for one in score.outcomes if one.live is not None and one.live.bed), None)
+    if chosen is not None:
+        by, timestamp = "", chosen
     words = (
         f"Live: judged as it is written here on {trials} recorded {'trial' if trials == 1 else 'trials'} "
         f"of the run {age(timestamp, now)}{f' ({by})' if by else ''}; no agent was started."

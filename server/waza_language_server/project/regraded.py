@@ -43,6 +43,8 @@ class Regraded:
     at: datetime
     live: bool = False
     failing: tuple[int, ...] = ()
+    bed: datetime | None = None
+    """When the run began on whose trials it was judged, of one that was chosen; None for the last answers."""
 
 
 @frozen()
@@ -117,9 +119,17 @@ class Regradings:
 
 
 def live_task(
-    grader: str, block: Block, then: TaskResult, entries: Mapping[tuple[str, str], Json], at: datetime
+    grader: str,
+    block: Block,
+    then: TaskResult,
+    entries: Mapping[tuple[str, str], Json],
+    at: datetime,
+    bed: datetime | None = None,
 ) -> RegradedTask | None:
-    """Return what a grader says of a task in ``live.verdicts``; None for what is not judged."""
+    """Return what a grader says of a task in ``live.verdicts``; None for what is not judged.
+
+    ``bed`` is when the run began that was chosen for it.
+    """
     if text_of(block.get("origin")) != "live":
         return None
     result = _result(grader, block, then)
@@ -129,7 +139,7 @@ def live_task(
         if each.get("passed") is not True and isinstance(trial := each.get("trial"), int)
     )
     entry = _entry(entries, then.id, grader, result.type)
-    verdict = Regraded(result, entry, at, live=True, failing=failing)
+    verdict = Regraded(result, entry, at, live=True, failing=failing, bed=bed)
     return RegradedTask(then.timestamp, then.status, then.score, "", {grader: verdict})
 
 

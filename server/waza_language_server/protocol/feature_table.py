@@ -166,6 +166,7 @@ COMMANDS = (
     "waza.runAffected",
     "waza.regrade",
     "waza.strength",
+    "waza.testBed",
     "waza.cancel",
     "waza.restartEngine",
     "waza.newSuite",

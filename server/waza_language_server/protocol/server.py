@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from waza_language_server.project.runnable_id import RunnableId
     from waza_language_server.protocol.handlers.live import LiveSessions
     from waza_language_server.protocol.services.affected import AffectedTasks
+    from waza_language_server.protocol.services.chosen_beds import ChosenBeds
     from waza_language_server.protocol.services.estimates import Estimates
     from waza_language_server.protocol.services.model_prices import AskedPrices
     from waza_language_server.protocol.services.schedule import Diagnostics
@@ -155,6 +156,13 @@ class WazaServer(LanguageServer):
         from waza_language_server.protocol.handlers.live import LiveSessions
 
         return LiveSessions(self)
+
+    @cached_property
+    def beds(self) -> ChosenBeds:
+        """On which recorded runs the suites are judged live."""
+        from waza_language_server.protocol.services.chosen_beds import ChosenBeds
+
+        return ChosenBeds()
 
     @cached_property
     def estimates(self) -> Estimates:

@@ -12,6 +12,7 @@ from waza_language_server.features.code_lens import (
     nothing_expected,
 )
 from waza_language_server.features.new_suite import NEW_SUITE, suite_offers
+from waza_language_server.project.uris import path_of
 from waza_language_server.protocol.convert import Converter
 from waza_language_server.text.span import Span
 
@@ -50,6 +51,8 @@ def code_lens(ls: WazaServer, params: types.CodeLensParams) -> Answer[list[types
             _expected(ls),
             _affected(ls),
         )
+        if "testBed" in shown:
+            lenses = (*lenses, *(yield from _test_beds(ls, document)))
         return (yield from in_steps(convert.code_lens(lens) for lens in lenses if lens.kind in shown))
 
     def find_of_skill(skill: SkillFile) -> Steps[list[types.CodeLens]]:
@@ -76,6 +79,20 @@ def code_lens(ls: WazaServer, params: types.CodeLensParams) -> Answer[list[types
     if skill is not None:
         return ls.diagnostics.answer_with(uri, find_of_skill(skill))
     return ls.diagnostics.answer(uri, find)
+
+
+def _test_beds(ls: WazaServer, document: Document) -> Steps[list[CodeLens]]:
+    """Return the lens that names the run which live verdicts are judged on, where there are any."""
+    path = path_of(document.uri)
+    if not ls.judges_live or path is None or document.kind != "eval":
+        return []
+    from waza_language_server.features.test_bed import test_bed_lens
+    from waza_language_server.protocol.handlers.test_bed import bed_of
+
+    run = yield from ls.session.project.scores.results_in_steps(path)
+    bed = None if run is None else bed_of(ls, path, run)
+    lens = None if bed is None else test_bed_lens(document, bed)
+    return [] if lens is None else [lens]
 
 
 def _expected(ls: WazaServer) -> Expected:

@@ -22,6 +22,7 @@ from lsprotocol import types
 
 from waza_language_server.engine.runs import RunOutcome, RunProgress
 from waza_language_server.features.code_lens import RUN_AFFECTED
+from waza_language_server.features.test_bed import TEST_BED
 from waza_language_server.protocol.handlers.grader_types import forget_types
 from waza_language_server.protocol.handlers.making import MAKING, make
 from waza_language_server.protocol.handlers.regrade import regrade
@@ -33,6 +34,7 @@ from waza_language_server.protocol.handlers.run_requests import (
     run_request,
 )
 from waza_language_server.protocol.handlers.strength import measure
+from waza_language_server.protocol.handlers.test_bed import choose_bed
 from waza_language_server.protocol.handlers.watched_files import refresh_scores
 from waza_language_server.protocol.messages import is_identifier
 from waza_language_server.text.labels import label, message
@@ -61,6 +63,8 @@ async def execute(ls: WazaServer, params: types.ExecuteCommandParams) -> Any:
         return await regrade(ls, run_request(params.command, arguments).target)
     if params.command == "waza.strength":
         return await measure(ls, run_request(params.command, arguments).target)
+    if params.command == TEST_BED:
+        return await choose_bed(ls, arguments)
     if params.command == "waza.cancel":
         everything = arguments in ((), (None,))
         target = None if everything else run_request(params.command, arguments).target

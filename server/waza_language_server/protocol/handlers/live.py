@@ -69,6 +69,8 @@ class _Session:
     answered: int = 0
     entries: dict[int, Entries] = field(default_factory=dict[int, Entries])
     files: Sequence[Path] = ()
+    started: datetime | None = None
+    """When its run began, of one that was chosen; None for what was answered last."""
 
 
 class LiveSessions:
@@ -96,7 +98,8 @@ class LiveSessions:
         """
         async for session, answer in self._answers("live.explain", suite, rule):
             if answer.get("trials"):
-                return Explained(answer, max(task.timestamp for task in session.tasks.values()))
+                recorded = session.started or max(task.timestamp for task in session.tasks.values())
+                return Explained(answer, recorded)
         return None
 
     async def fixes(self, suite: Path, rule: Rule) -> list[Mapping[str, Any]]:
@@ -124,6 +127,14 @@ class LiveSessions:
                 yield session, await self._server.runs.ask(method, question, EXPLAIN_WITHIN_SECONDS)
             except EngineError as error:
                 log.info("%s was not answered: %s", method, error)
+
+    def change_bed(self, suite: Path) -> None:
+        """Judge a suite on the trials that are chosen now; what was judged on others is forgotten."""
+        for key in tuple(self._sessions):
+            if key[0] == suite:
+                self._end(key)
+        self._tell()
+        self.edited()
 
     def start_again(self) -> None:
         """Forget all that was judged: the settings have changed."""
@@ -162,21 +173,30 @@ class LiveSessions:
                 continue
             for suite in project.suites_of(path):
                 run = project.scores.results(suite.path)
-                if run is not None and is_at_home(self._server, suite.path):
-                    records = records_of(run, RunnableId(suite.path))
-                    found |= {(suite.path, record): tasks for record, tasks in records.items()}
+                if run is None or not is_at_home(self._server, suite.path):
+                    continue
+                bed = self._server.beds.of(suite.path)
+                records = records_of(run, RunnableId(suite.path))
+                if bed.record is not None:
+                    # Its verdicts stand beside those of the last answers.
+                    tasks = {task.id: task for task in run.tasks.values() if task.trials}
+                    records = {bed.record: tasks} if bed.record.is_file() else {}
+                found |= {(suite.path, record): tasks for record, tasks in records.items()}
         return found
 
     async def _open(self, key: Key, session: _Session) -> None:
         suite, record = key
         assertions = self._server.options.live != "no assertions"
         request: dict[str, Any] = {"record": str(record), "suite": str(suite), "assertions": assertions}
+        bed = self._server.beds.of(suite)
+        request |= {} if bed.trial is None else {"trial": bed.trial}
         try:
             answer = await self._server.runs.ask("live.open", request, OPEN_WITHIN_SECONDS)
         except EngineError as error:
             log.info("The run %s cannot be judged live: %s", record, error)
             return
         session.name = str(answer["session"])
+        session.started = None if bed.is_default else datetime.fromisoformat(str(answer["started"]))
         if self._sessions.get(key) is session:
             self._send(key, session, anyway=True)
         else:
@@ -233,7 +253,7 @@ class LiveSessions:
             then = session.tasks.get(task)
             if then is None:
                 continue
-            found = live_task(grader, block, then, session.entries[number], now)
+            found = live_task(grader, block, then, session.entries[number], now, session.started)
             if found is not None:
                 regraded.add(key[0], task, found)
             else:
