@@ -44,7 +44,7 @@ async def some_time() -> None:
 
 
 async def test_it_is_done_in_the_order_in_which_it_came() -> None:
-    idle, done = IdleWork(), list[str]()
+    idle, done = IdleWork(quiet_seconds=0), list[str]()
     for name in ("a", "b", "c"):
         idle.add(name, lambda name=name: short(done, name))
     await some_time()
@@ -52,7 +52,7 @@ async def test_it_is_done_in_the_order_in_which_it_came() -> None:
 
 
 async def test_what_waits_is_replaced_by_what_has_the_same_name() -> None:
-    idle, done = IdleWork(), list[str]()
+    idle, done = IdleWork(quiet_seconds=0), list[str]()
     idle.add("a", lambda: short(done, "old"))
     idle.add("a", lambda: short(done, "new"))
     await some_time()
@@ -60,7 +60,7 @@ async def test_what_waits_is_replaced_by_what_has_the_same_name() -> None:
 
 
 async def test_nothing_is_done_while_something_else_is() -> None:
-    idle, done = IdleWork(), list[str]()
+    idle, done = IdleWork(quiet_seconds=0), list[str]()
     idle.add("a", lambda: endless(done, "a"))
     for _ in range(10):
         idle.disturb()
@@ -75,12 +75,20 @@ async def test_nothing_is_done_while_something_else_is() -> None:
     idle.end()
 
 
+async def test_nothing_is_begun_before_it_was_quiet_for_a_moment() -> None:
+    idle, done = IdleWork(quiet_seconds=60), list[str]()
+    idle.add("a", lambda: short(done, "a"))
+    await some_time()
+    assert done == []
+    idle.end()
+
+
 async def test_what_goes_wrong_is_logged_and_the_rest_is_done(caplog: pytest.LogCaptureFixture) -> None:
     def broken() -> Steps[None]:
         yield
         raise ValueError("broken")
 
-    idle, done = IdleWork(), list[str]()
+    idle, done = IdleWork(quiet_seconds=0), list[str]()
     idle.add("a", broken)
     idle.add("b", lambda: short(done, "b"))
     with caplog.at_level(logging.ERROR):
@@ -90,7 +98,7 @@ async def test_what_goes_wrong_is_logged_and_the_rest_is_done(caplog: pytest.Log
 
 
 async def test_after_the_end_nothing_is_begun() -> None:
-    idle, done = IdleWork(), list[str]()
+    idle, done = IdleWork(quiet_seconds=0), list[str]()
     idle.add("a", lambda: endless(done, "a"))
     await some_time()
     idle.end()

@@ -205,7 +205,8 @@ def _fault(error: ValueError | RecursionError) -> str:
     rest = error.doc[error.pos :].strip()
     if not rest:
         return f"it breaks off at {place}"
-    shown = " ".join(rest.split())
+    # The first words are enough: an answer may have megabytes.
+    shown = " ".join(rest.split(maxsplit=_SHOWN))
     return f"at {place} stands `{shown if len(shown) <= _SHOWN else shown[:_SHOWN] + '…'}`"
 
 

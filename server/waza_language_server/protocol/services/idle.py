@@ -1,8 +1,8 @@
 """What is done while nobody asks for anything, so that what is asked next is known already.
 
-A slice of it is done only when no message has come and nothing else was done meanwhile: it makes room for
-every message, every answer and every diagnostic. Nothing depends on it; what it has not reached is found out
-when somebody asks.
+A slice of it is done only when no message has come and nothing else was done meanwhile, and for a moment
+before: messages come in bunches. So it makes room for every message, every answer and every diagnostic.
+Nothing depends on it; what it has not reached is found out when somebody asks.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from waza_engine.steps import Steps
 
 SLICE_SECONDS = 0.002
+QUIET_SECONDS = 0.05
+"""How long nothing may have come before it goes on."""
 
 log = logging.getLogger(__name__)
 
@@ -25,10 +27,13 @@ log = logging.getLogger(__name__)
 class IdleWork:
     """Work that nobody waits for, one after the other in the order in which it came."""
 
-    def __init__(self) -> None:
+    def __init__(self, quiet_seconds: float = QUIET_SECONDS) -> None:
+        self._quiet_seconds = quiet_seconds
         self._waiting: dict[str, Callable[[], Steps[object]]] = {}
         self._task: asyncio.Task[None] | None = None
         self._disturbances = 0
+        self._quiet_since = -1
+        """After how many disturbances it was quiet for long enough."""
         self._ended = False
 
     def add(self, name: str, work: Callable[[], Steps[object]]) -> None:
@@ -64,9 +69,10 @@ class IdleWork:
     async def _do(self, steps: Steps[object]) -> None:
         while True:
             seen = self._disturbances
-            await asyncio.sleep(0)
+            await asyncio.sleep(0 if seen == self._quiet_since else self._quiet_seconds)
             if seen != self._disturbances:
                 continue
+            self._quiet_since = seen
             pause_at = time.perf_counter() + SLICE_SECONDS
             while time.perf_counter() < pause_at:
                 try:
