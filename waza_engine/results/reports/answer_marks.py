@@ -15,6 +15,7 @@ from waza_engine.graders.matching.loosened import matching_loosened
 from waza_engine.graders.matching.nearest import nearest_text
 from waza_engine.graders.matching.patterns import PatternError, found_everywhere
 from waza_engine.graders.matching.quoting import quoted
+from waza_engine.graders.registry import BUILT_IN_TYPES
 from waza_engine.results.record import TrialOutcome, Validation
 
 LEGEND = (
@@ -34,9 +35,8 @@ _TEXTS = {
     "keywords": True,
     "must_not_contain": True,
 }
-"""Lists of texts, and whether upper and lower case are the same in them."""
+"""Lists of texts in an answer, whatever grader has them, and whether upper and lower case are the same."""
 _PATTERNS = frozenset({"regex_match", "regex_not_match", "must_match", "must_not_match"})
-_TYPES = frozenset({"text", "regex", "keyword"})
 
 
 @frozen()
@@ -70,7 +70,7 @@ def marked_answer(trial: TrialOutcome, longest: int) -> str:
 
 def marks_of(verdict: Validation, answer: str) -> Iterator[Mark]:
     """Yield what a grader of texts and patterns found in an answer, or what comes nearest to that."""
-    if verdict.type not in _TYPES or verdict.status != "graded":
+    if verdict.type not in BUILT_IN_TYPES or verdict.status != "graded":
         return
     answer = answer[:LONGEST_SEARCHED]
     for check in verdict.checks:
