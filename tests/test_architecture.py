@@ -188,7 +188,7 @@ ROOMS_OF_THE_ENGINE = {
     "results": {"spec", "graders", "scoring"},
     "executors": {"processes", "spec", "graders", "mcp", "results"},
     "runs": {"processes", "spec", "assertions", "graders", "scoring", "mcp", "results", "executors"},
-    "strength": {"graders", "results", "runs", "executors"},
+    "strength": {"spec", "graders", "results", "runs", "executors"},
     "scaffold": {"spec", "graders", "results", "runs"},
     "commands": {
         "spec",

@@ -51,7 +51,7 @@ async def items_below(editor: Editor, parent: str | None = None) -> list[tuple[s
     ]
 
 
-async def events_of(editor: Editor, suite: Path, **arguments: Any) -> list[dict[str, Any]]:
+async def events_of(editor: Editor, suite: Path | str, **arguments: Any) -> list[dict[str, Any]]:
     """Run and return what was told, in order."""
     told: list[dict[str, Any]] = []
 
@@ -60,7 +60,8 @@ async def events_of(editor: Editor, suite: Path, **arguments: Any) -> list[dict[
         told.append({"target": params.id, **_plain(event)})
 
     editor.feature("waza/runEvent")(hear)
-    request = types.ExecuteCommandParams("waza.run", [{"id": suite.as_posix(), **arguments}])
+    target = suite if isinstance(suite, str) else suite.as_posix()
+    request = types.ExecuteCommandParams("waza.run", [{"id": target, **arguments}])
     await editor.workspace_execute_command_async(request)
     return told
 
@@ -205,3 +206,29 @@ async def test_an_earlier_run_can_be_read_beside_the_newest_one(suite: Path) -> 
             await ask("waza/resultDocument", record=str(suite))
     assert [run["verdict"] for run in runs] == ["failed", "failed"]
     assert ["does not contain `goodbye`" in page["markdown"] for page in pages] == [False, True]
+
+
+async def marked(editor: Editor, uri: str, count: int) -> None:
+    """Wait until so many lines of a document have marks; they are drawn when their results are read."""
+    while len(await editor.hints(uri)) != count:
+        seen = editor.refreshed["inlay hints"]
+        await editor.until(lambda seen=seen: editor.refreshed["inlay hints"] > seen)
+
+
+async def test_a_prompt_is_tried_alone_and_the_others_keep_their_marks(suite: Path) -> None:
+    file = suite.parent / "trigger_tests.yaml"
+    file.write_text(file.read_text("utf-8") + "  - {prompt: Say more}\n", "utf-8")
+    prompt = f"{suite.as_posix()}#triggers:Say more"
+    async with editing(suite.parent, options={"runEvents": True}) as editor:
+        uri = editor.open(file)
+        titles = [lens.command.title for lens in await editor.lenses(uri) if lens.command is not None]
+        assert titles == ["▶ Run prompt", "▶ Run prompt"]
+        await editor.command("waza.run", {"id": suite.as_posix()})
+        await marked(editor, uri, 2)
+        told = await events_of(editor, prompt)
+        assert [event["item"] for event in told if event["kind"] == "tried"] == [prompt]
+        assert {event["target"] for event in told} == {prompt}
+        assert not [event for event in told if "task" in event]
+        await marked(editor, uri, 2)
+        with pytest.raises(JsonRpcException, match="nothing to grade again"):
+            await editor.command("waza.regrade", {"id": prompt})

@@ -3,7 +3,7 @@
 import * as vscode from "vscode";
 import type { LanguageClient } from "vscode-languageclient/node";
 import { plain } from "./messages";
-import { titleOf } from "./runnables";
+import { promptIn, titleOf } from "./runnables";
 import { runnableOf } from "./testing/reports";
 
 const SCHEME = "waza-result";
@@ -58,7 +58,7 @@ export class ResultDocuments implements vscode.TextDocumentContentProvider, vsco
 
 /** The id of the suite or the task whose record has what an item is: a trial, a grader or a prompt. */
 export function recordedOf(item: string): string {
-    const [suite, task] = runnableOf(item).split("#", 1)[0]?.split("::") ?? [];
+    const [suite, task] = promptIn(item) !== undefined ? [promptIn(item)?.suite] : runnableOf(item).split("::");
     return task === undefined || task === "" ? (suite ?? "") : `${suite ?? ""}::${task}`;
 }
 

@@ -1,7 +1,7 @@
 /**
  * What the server says can be run in a document.
  *
- * An id is a path, `suite::task::grader`. It goes back to the server as it came; only what the editor shows or saves before
+ * An id is a path, `suite::task::grader`, or `suite#triggers:text` of a prompt. It goes back to the server as it came; only what the editor shows or saves before
  * a run is read from it.
  */
 
@@ -12,7 +12,7 @@ import type { TextDocument } from "vscode";
 /** One answer of the request `waza/runnables`; see docs/protocol.md. */
 export interface Runnable {
     readonly id: string;
-    readonly kind: "suite" | "task" | "grader";
+    readonly kind: "suite" | "task" | "grader" | "prompt";
     readonly label: string;
     readonly range: Range;
     /** The id of what runs this among others; null of a suite. */
@@ -27,7 +27,7 @@ export async function runnablesIn(client: LanguageClient, document: TextDocument
 
 /** The id of the suite of a document, or of what stands at a line or nearest above it; undefined when nothing can be run. */
 export function chosenIn(runnables: readonly Runnable[], what: "suite" | "cursor", line: number): string | undefined {
-    const suite = runnables.find(({ kind }) => kind === "suite")?.id ?? runnables.find(({ kind }) => kind === "task")?.parent;
+    const suite = runnables.find(({ kind }) => kind === "suite")?.id ?? runnables.find(({ kind }) => kind === "task" || kind === "prompt")?.parent;
     if (what === "suite") {
         return suite ?? undefined;
     }
@@ -39,8 +39,11 @@ export function chosenIn(runnables: readonly Runnable[], what: "suite" | "cursor
     return nearest?.id ?? suite ?? undefined;
 }
 
-/** What an id runs: `suite::task` a task, `suite::task::grader` and `suite::::grader` a grader. */
+/** What an id runs: `suite::task` a task, `suite::task::grader` and `suite::::grader` a grader, `suite#…:text` a prompt. */
 export function kindOf(id: string): Runnable["kind"] {
+    if (promptIn(id) !== undefined) {
+        return "prompt";
+    }
     return (["suite", "task", "grader"] as const)[Math.min(names(id).length, 3) - 1] ?? "suite";
 }
 
@@ -55,6 +58,14 @@ export function titleOf(id: string): string {
     return [path.basename(path.dirname(suiteOf(id))), ...inside].filter((name) => name !== "").join(" › ");
 }
 
+/** The suite and the text of the id of a trigger prompt; undefined of another id. A path has no colon that is not written `%3A`. */
+export function promptIn(id: string): { readonly suite: string; readonly text: string } | undefined {
+    const found = /#(?:triggers|leaves):/u.exec(id);
+    return found === null ? undefined : { suite: id.slice(0, found.index), text: id.slice(found.index + found[0].length) };
+}
+
 function names(id: string): string[] {
-    return id.split("::").map((name) => name.replaceAll("%3A", ":").replaceAll("%25", "%"));
+    const prompt = promptIn(id);
+    const written = (prompt?.suite ?? id).split("::").map((name) => name.replaceAll("%3A", ":").replaceAll("%25", "%"));
+    return prompt === undefined ? written : [...written, prompt.text];
 }

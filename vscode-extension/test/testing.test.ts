@@ -84,7 +84,10 @@ void test("a choice runs no more than was chosen, each suite once", () => {
     assert.deepEqual(plannedRuns([`${task}::short`, `${task}::long`]), [{ id: task }]);
     assert.deepEqual(plannedRuns([`${task}::short`, `${suite}::a%3Ab`]), [{ id: suite, tasks: ["one", "a:b"] }]);
     assert.deepEqual(plannedRuns([suite, other], [other]), [{ id: suite }]);
-    assert.deepEqual(plannedRuns([`${suite}#triggers:Greet me`]), []);
+    const [prompt, odd] = [`${suite}#triggers:Greet me`, `${suite}#leaves:Call a::b #trial-1`];
+    assert.deepEqual(plannedRuns([prompt, odd]), [{ id: prompt }, { id: odd }]);
+    assert.deepEqual(plannedRuns([suite, prompt]), [{ id: suite }]);
+    assert.deepEqual(plannedRuns([task, prompt]), [{ id: task }, { id: prompt }]);
     assert.deepEqual(plannedRuns([trialId(task, 2)]), [{ id: task }]);
     assert.equal(runnableOf(trialId(task, 2, "short")), task);
 });

@@ -24,6 +24,7 @@ from waza_engine.results.reading.recordings import RecordedTrial
 from waza_engine.results.record import Validation
 from waza_engine.runs.grading.graders import BuiltGrader, grade
 from waza_engine.runs.regrading import GradableTask
+from waza_engine.strength.expected import built_expectations
 from waza_engine.strength.mutations import Kind, Mutation, mutations, planted, runaway
 
 MOST_TRIALS = 40
@@ -113,7 +114,7 @@ def measure(
 def _subjects(tasks: Sequence[GradableTask]) -> list[_Subject]:
     found: dict[tuple[str, str, str], _Subject] = {}
     for task in tasks:
-        for built in task.task.graders:
+        for built in chain(task.task.graders, built_expectations(task.task)):
             key = (built.name, built.entry.type, built.entry.model_dump_json())
             subject = found.setdefault(key, _Subject(built))
             subject.tasks.append(task.recorded.id)

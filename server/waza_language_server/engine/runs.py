@@ -274,6 +274,8 @@ def request_of(target: RunnableId) -> dict[str, Any]:
         request["tasks"] = [literal_glob(target.task)]
     if target.grader is not None:
         request["graders"] = [target.grader]
+    if target.prompt is not None:
+        request["prompts"] = [target.prompt]
     return request
 
 

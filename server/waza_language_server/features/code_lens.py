@@ -145,7 +145,7 @@ def _affected_lens(runnable: Runnable, changed: tuple[int, int] | None) -> Itera
 
 def _estimate_words(target: RunnableId, estimates: SuiteEstimates | None) -> str:
     """Return what a suite or a task will cost and take; of a grader nobody counted it."""
-    if estimates is None or target.kind == "grader":
+    if estimates is None or target.kind in ("grader", "prompt"):
         return ""
     found = estimates.suite if target.task is None else estimates.tasks.get(target.task)
     return "" if found is None else estimate_words(found)
@@ -160,6 +160,8 @@ def _answered(recorded: RunResult | None) -> frozenset[str]:
 def _regrade_lens(runnable: Runnable, answered: frozenset[str]) -> CodeLens | None:
     """Return the lens that grades the last record again; None when there is no answer to grade."""
     task = runnable.id.task
+    if runnable.id.kind == "prompt":
+        return None
     if not (answered if task is None else task in answered):
         return None
     return CodeLens(runnable.span, "↻ Re-grade", REGRADE, {"id": str(runnable.id)}, "regrade")

@@ -17,7 +17,7 @@ from waza_language_server.features.moving_items import Taken, added, taken
 from waza_language_server.project.document import Document
 from waza_language_server.project.named_paths import PathsIn
 from waza_language_server.project.references import mentions_in
-from waza_language_server.project.suite_file import GraderEntry, SuiteFile, task_id
+from waza_language_server.project.suite_file import GraderEntry, SuiteFile, task_id, word
 from waza_language_server.project.suite_files import SuiteSource
 from waza_language_server.project.uris import path_of
 from waza_language_server.syntax.author_style import line_break
@@ -164,8 +164,9 @@ def _into_tasks(suite: _Suite, grader: GraderEntry, held: Taken) -> list[tuple[s
         where = f"the task `{_id(suite.tasks[0])}`" if count == 1 else f"each of the {count} tasks"
         found.append((f"Move `{name}` into {where}", source | edits))
     if 1 < count <= MOST_CHOICES:
+        naming = [task for task in suite.tasks if _names(task, name)]
         for task in suite.tasks:
-            if task.uri in edits:
+            if task.uri in edits and all(each is task for each in naming):
                 title = f"Move `{name}` into `{_id(task)}`: {_others(count - 1, 'lose')} it"
                 found.append((title, source | {task.uri: edits[task.uri]}))
     return found
@@ -198,6 +199,12 @@ def _alike(task: Document, grader: GraderEntry, held: Taken) -> Taken | None:
             other = taken(task, each.item)
             return other if other is not None and other.rows == held.rows else None
     return None
+
+
+def _names(task: Document, name: str) -> bool:
+    """Whether a task says by name that it expects a grader."""
+    named = task.tree.root.get("expected", "graders") if task.tree.root is not None else None
+    return named is not None and any(word(item) == name for item in named.target.items)
 
 
 def _others(count: int, verb: str) -> str:

@@ -1,4 +1,4 @@
-"""What can be run from a file: the suite, a task, one grader.
+"""What can be run from a file: the suite, a task, one grader, one trigger prompt.
 
 Read from syntax alone, so the list is the same before, during and after a run and while the file does not
 parse.
@@ -19,6 +19,7 @@ from waza_engine.steps import Steps, in_steps
 from waza_language_server.project.runnable_id import RunnableId
 from waza_language_server.project.suite_file import SuiteFile, task_id, word
 from waza_language_server.project.uris import path_of
+from waza_language_server.project.verdict_places import PROMPT_LISTS
 from waza_language_server.text.span import Span
 
 if TYPE_CHECKING:
@@ -58,6 +59,9 @@ def runnables_in_steps(document: Document, workspace: Workspace) -> Steps[tuple[
         task = task_id(root, path)
         graders = _graders(entries, suites[0], task) if suites else ()
         return (*_whole_task(root, suites, task), *(yield from in_steps(graders)))
+    if document.kind == "trigger_tests":
+        suites = tuple(suite.path for suite in workspace.project.suites_of(path)[:MAX_SUITES])
+        return tuple((yield from in_steps(_prompts(root, suites))))
     return ()
 
 
@@ -70,6 +74,20 @@ def suites_run_from(document: Document, workspace: Workspace) -> tuple[Path, ...
         return (path,)
     suites = workspace.project.suites_of(path)[:MAX_SUITES] if document.kind == "task" else ()
     return tuple(suite.path for suite in suites)
+
+
+def _prompts(root: Node, suites: Sequence[Path]) -> Iterator[Runnable]:
+    seen: set[tuple[str, bool]] = set()
+    for key, should in PROMPT_LISTS.items():
+        listed = root.get(key)
+        for item in listed.target.each_item() if listed is not None else ():
+            prompt = item.get("prompt")
+            text = prompt.target.value if prompt is not None and prompt.target.kind == "scalar" else ""
+            if text and (text, should) not in seen:
+                seen.add((text, should))
+                for suite in suites:
+                    target = RunnableId(suite, prompt=text, should_trigger=should)
+                    yield Runnable(target, _start(item), text)
 
 
 def _suite(root: Node, path: Path) -> Iterator[Runnable]:

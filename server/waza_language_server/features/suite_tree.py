@@ -1,6 +1,6 @@
 """The tree of what can be run and judged, as a test explorer shows it: suites, tasks, and their graders.
 
-Trigger prompts stand beside the tasks; they are tried with the whole suite. One level is read at a time.
+Trigger prompts stand beside the tasks. One level is read at a time.
 
 Architecture invariant: no results and no run state here; the ids are those of lenses and runs.
 """
@@ -28,7 +28,7 @@ ItemKind = Literal["suite", "task", "grader", "prompt"]
 
 @frozen()
 class TreeItem:
-    """One line of the tree. ``id`` is that of a runnable; only a prompt has one of its own."""
+    """One line of the tree. ``id`` is that of a runnable."""
 
     id: str
     kind: ItemKind
@@ -39,11 +39,6 @@ class TreeItem:
     def has_children(self) -> bool:
         """Whether there may be items below it."""
         return self.kind in ("suite", "task")
-
-
-def prompt_id(suite: Path, prompt: str, *, should_trigger: bool) -> str:
-    """Return the id of a trigger prompt: it is no runnable, since it is tried with the suite."""
-    return f"{RunnableId(suite)}#{'triggers' if should_trigger else 'leaves'}:{prompt}"
 
 
 def suites_in_steps(project: Project) -> Steps[tuple[TreeItem, ...]]:
@@ -84,7 +79,7 @@ def _tasks(project: Project, places: VerdictPlaces, suite: Path) -> Iterator[Tre
     for task, name in (*inline, *files):
         yield TreeItem(str(RunnableId(suite, task)), "task", name or task, places.of_task(task))
     for prompt, should, place in places.prompts():
-        yield TreeItem(prompt_id(suite, prompt, should_trigger=should), "prompt", prompt, place)
+        yield TreeItem(str(RunnableId(suite, prompt=prompt, should_trigger=should)), "prompt", prompt, place)
 
 
 def _graders(places: VerdictPlaces, suite: Path, task: str) -> Iterator[TreeItem]:

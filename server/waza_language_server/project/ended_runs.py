@@ -16,7 +16,7 @@ from waza_language_server.project.disk import stamp_of
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from waza_engine.results.reading.scores import RunResult, TaskResult
+    from waza_engine.results.reading.scores import PromptResult, RunResult, TaskResult
     from waza_language_server.project.runnable_id import RunnableId
 
 MOST_KEPT = 20
@@ -71,7 +71,18 @@ def _laid_over(found: RunResult | None, own: RunResult, then: RunResult | None) 
             tasks[task.id] = _newest(tasks.get(task.id), task, then.tasks.get(task.id) if then else None)
     header = own if then is None or (found.path, found.timestamp) == (then.path, then.timestamp) else found
     # One file alone does not say which run was the last of the whole suite.
-    return replace(header, tasks=tasks, whole=found.whole, prompts=header.prompts or found.prompts)
+    prompts = _prompts(found, own) if own.chosen_prompts else header.prompts or found.prompts
+    return replace(header, tasks=tasks, whole=found.whole, prompts=prompts)
+
+
+def _prompts(found: RunResult, own: RunResult) -> tuple[PromptResult, ...]:
+    """Return the newest word on each prompt: a run of some of them says nothing of the others."""
+    known = {(one.prompt, one.should_trigger): one for one in found.prompts}
+    for one in own.prompts:
+        key = one.prompt, one.should_trigger
+        if key not in known or known[key].timestamp < one.timestamp:
+            known[key] = one
+    return tuple(known.values())
 
 
 def _newest(found: TaskResult | None, own: TaskResult, then: TaskResult | None) -> TaskResult:

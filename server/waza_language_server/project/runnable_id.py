@@ -3,35 +3,46 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
 from waza_engine.frozen import frozen
 
-RunnableKind = Literal["suite", "task", "grader"]
+RunnableKind = Literal["suite", "task", "grader", "prompt"]
 _STEP = "::"
+# A colon in a path or a name is written otherwise, so neither can stand in front of the text of a prompt.
+_PROMPT = re.compile(r"#(triggers|leaves):")
 
 
 @frozen()
 class RunnableId:
-    """A suite, one of its tasks, or one grader: of one task, or of all when ``task`` is None.
+    """A suite, one of its tasks, one grader, or one trigger prompt.
 
-    As text it is a path, ``suite::task::grader``, and never a line number: it stays valid while lines move.
+    A grader is that of one task, or of all when ``task`` is None. As text it is a path,
+    ``suite::task::grader`` or ``suite#triggers:prompt`` (``#leaves:`` for a prompt that should not trigger),
+    and never a line number: it stays valid while lines move.
     """
 
     suite: Path
     task: str | None = None
     grader: str | None = None
+    prompt: str | None = None
+    should_trigger: bool = True
 
     @property
     def kind(self) -> RunnableKind:
         """What is run."""
+        if self.prompt is not None:
+            return "prompt"
         return "grader" if self.grader is not None else "suite" if self.task is None else "task"
 
     @property
     def parent(self) -> RunnableId | None:
         """What runs this among others; None of a suite."""
+        if self.prompt is not None:
+            return RunnableId(self.suite)
         if self.grader is not None:
             return replace(self, grader=None)
         return replace(self, task=None) if self.task is not None else None
@@ -44,14 +55,23 @@ class RunnableId:
             steps.append(_escaped(self.task or ""))
         if self.grader is not None:
             steps.append(_escaped(self.grader))
-        return _STEP.join(steps)
+        text = _STEP.join(steps)
+        if self.prompt is None:
+            return text
+        return f"{text}#{'triggers' if self.should_trigger else 'leaves'}:{self.prompt}"
 
     @staticmethod
     def parse(text: str) -> RunnableId:
         """Return what a text names. Raises ``ValueError`` when it is none of these names."""
-        suite, *names = map(_unescaped, text.split(_STEP))
-        if not Path(suite).is_absolute() or len(names) > 2 or (names and not names[-1]):
-            raise ValueError(f"{text} does not name a suite, a task or a grader")
+        found = _PROMPT.search(text)
+        before, prompt = (text, None) if found is None else (text[: found.start()], text[found.end() :])
+        suite, *names = map(_unescaped, before.split(_STEP))
+        wrong = len(names) > 2 or (names and not names[-1]) or (prompt is not None and (names or not prompt))
+        if not Path(suite).is_absolute() or wrong:
+            raise ValueError(f"{text} does not name a suite, a task, a grader or a prompt")
+        if found is not None:
+            should_trigger = found[1] == "triggers"
+            return RunnableId(Path(os.path.normpath(suite)), prompt=prompt, should_trigger=should_trigger)
         task, grader = (*names, None, None)[:2]
         return RunnableId(Path(os.path.normpath(suite)), task or None, grader)
 

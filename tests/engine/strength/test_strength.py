@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.command_line import engine
-from tests.engine.strength.recorded import record, strengths, trial
-from tests.engine.suites import run, task, write_suite
+from tests.engine.strength.recorded import record, strengths, trial, write_record
+from tests.engine.suites import CONFIG, run, task, write_suite
 from waza_engine.graders.matching.samples import pattern_samples
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
@@ -46,6 +46,32 @@ def test_a_check_that_decides_nothing_is_found_beside_one_that_does(tmp_path: Pa
     found = only(tmp_path, "type: text, config: {regex_match: ['.*', service]}")
     assert found.finding == ""  # type: ignore[attr-defined]
     assert [check.path for check in found.weak_checks] == [("regex_match", 0)]  # type: ignore[attr-defined]
+
+
+def test_what_a_task_expects_is_measured_as_graders_are(tmp_path: Path) -> None:
+    expected = """
+        expected:
+          output_contains: [healthy, Deployed]
+          output_not_contains: [sorry, '']
+          output_contains_any: ['', a.example]
+    """
+    suite = write_suite(tmp_path, {"a": task("a", expected)}, config=CONFIG)
+    found = strengths(write_record(suite, {"a": [trial(ANSWER)]}))
+    assert {name: each.finding for name, each in found.items()} == {
+        "_output_contains": "",
+        "_output_not_contains": "",
+        "_output_contains_any": "never fails",
+    }
+    assert found["_output_contains"].type == "expected"
+    assert 0 < (found["_output_contains"].strength or 0) < 1
+
+
+def test_a_text_that_every_answer_holds_is_a_weak_check_of_what_is_expected(tmp_path: Path) -> None:
+    suite = write_suite(
+        tmp_path, {"a": task("a", "expected: {output_contains: ['', healthy]}")}, config=CONFIG
+    )
+    found = strengths(write_record(suite, {"a": [trial(ANSWER)]}))["_output_contains"]
+    assert [check.path for check in found.weak_checks] == [("output_contains", 0)]
 
 
 def test_that_an_answer_is_no_answer_proves_nothing(tmp_path: Path) -> None:

@@ -207,7 +207,9 @@ def _problems(session: Session, uri: str) -> list[Any] | None:
 
 
 def _is_ours(session: Session, uri: str) -> bool:
-    return session.ask("textDocument/codeLens", {"textDocument": {"uri": uri}}) is not None
+    # Not by its lenses: any `SKILL.md` has some.
+    place = {"textDocument": {"uri": uri}, "position": {"line": 0, "character": 0}}
+    return session.ask("textDocument/documentHighlight", place) is not None
 
 
 def _words(diagnostic: Mapping[str, Any]) -> tuple[str, str]:

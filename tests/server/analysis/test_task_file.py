@@ -16,7 +16,7 @@ CHECKS = "    graders:\n      - {type: text, name: c, config: {contains: [done]}
 
 
 def codes_beside_suite(folder: Path, text: str, suite: str = EVAL, **others: str) -> list[str]:
-    (folder / "tasks").mkdir()
+    (folder / "tasks").mkdir(parents=True)
     (folder / "eval.yaml").write_text(suite, encoding="utf-8")
     for name, content in others.items():
         (folder / "tasks" / f"{name}.yaml").write_text(content, encoding="utf-8")
@@ -84,3 +84,12 @@ def test_two_tasks_of_one_id(tmp_path: Path) -> None:
 def test_tasks_of_two_suites_may_share_an_id(tmp_path: Path) -> None:
     suite = EVAL.replace("tasks/*.yaml", "tasks/task.yaml")
     assert codes_beside_suite(tmp_path, TASK, suite, other=TASK) == []
+
+
+def test_expected_may_name_the_graders_of_the_suite_and_of_the_task(tmp_path: Path) -> None:
+    suite = f"{EVAL}graders:\n  - {{type: text, name: polite, config: {{contains: [please]}}}}\n"
+    own = "graders:\n  - {type: text, name: own, config: {contains: [a]}}\n"
+    text = f"{TASK}{own}expected:\n  graders: [polite, own]\n"
+    assert codes_beside_suite(tmp_path / "known", text, suite) == []
+    other = text.replace("polite, own", "polite, owm")
+    assert codes_beside_suite(tmp_path / "unknown", other, suite) == ["unknown-grader-name"]

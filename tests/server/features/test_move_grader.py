@@ -152,7 +152,6 @@ CALIBRATES = "  - type: human_calibration\n    name: agreement\n    config: {cal
     ("evaluation", "task"),
     [
         (HEAD + FIRST + SECOND + CALIBRATES, one()),
-        (HEAD + FIRST + SECOND, one() + "expected:\n  graders: [polite]\n"),
         (HEAD + FIRST + SECOND, one() + FIRST.replace("short", "polite")),
         (HEAD + FIRST + SECOND, one() + "graders: &own []\n"),
         (HEAD + FIRST + SECOND, one() + "requirements: []\n"),
@@ -167,6 +166,20 @@ def test_nothing_is_offered_where_it_would_be_another_suite(
     tmp_path: Path, evaluation: str, task: str
 ) -> None:
     assert offered(tmp_path, evaluation, task) == {}
+
+
+def test_a_name_under_expected_means_the_same_grader_after_the_move(tmp_path: Path) -> None:
+    task = one() + "expected:\n  graders: [polite, short]\n"
+    (after,) = offered(tmp_path, HEAD + FIRST + SECOND, task).values()
+    assert after["tasks/one.yaml"].startswith(task)
+
+
+def test_a_task_that_names_the_grader_does_not_lose_it(tmp_path: Path) -> None:
+    naming = TASK.format("two") + "expected:\n  graders: [polite]\n"
+    assert list(offered(tmp_path, f"{HEAD}graders:\n{SECOND}", one(), naming)) == [
+        "Move `polite` into each of the 2 tasks",
+        "Move `polite` into `two`: the other task loses it",
+    ]
 
 
 def test_a_task_of_two_suites_keeps_its_graders(tmp_path: Path) -> None:

@@ -148,3 +148,50 @@ def test_odd_files_have_none(tmp_path: Path, text: str) -> None:
 
 def test_an_unsaved_document_has_none() -> None:
     assert finished(runnables_in_steps(Document("untitled:1", 1, SUITE, "eval"), workspace_with())) == ()
+
+
+PROMPTS = """\
+skill: deployer
+should_trigger_prompts:
+  - prompt: Deploy it
+    confidence: high
+  - {prompt: "Ship it"}
+  - prompt: Deploy it
+  - plain text
+should_not_trigger_prompts:
+  - reason: It is none
+    prompt: Deploy it
+"""
+
+
+def test_each_trigger_prompt_has_a_lens(tmp_path: Path) -> None:
+    put(tmp_path, "eval.yaml", EVAL)
+    assert lenses(tmp_path / "trigger_tests.yaml", "trigger_tests", PROMPTS) == (
+        """\
+skill: deployer
+should_trigger_prompts:
+  ▶ Run prompt
+  - prompt: Deploy it
+    confidence: high
+  ▶ Run prompt
+  - {prompt: "Ship it"}
+  - prompt: Deploy it
+  - plain text
+should_not_trigger_prompts:
+  ▶ Run prompt
+  - reason: It is none
+    prompt: Deploy it
+"""
+    )
+
+
+def test_a_prompt_is_known_by_its_text_and_what_is_expected_of_it(tmp_path: Path) -> None:
+    put(tmp_path, "eval.yaml", EVAL)
+    document = opened(tmp_path / "trigger_tests.yaml", "trigger_tests", PROMPTS)
+    found = finished(runnables_in_steps(document, workspace_with(document)))
+    suite = tmp_path / "eval.yaml"
+    assert [(runnable.id, runnable.id.kind, runnable.label) for runnable in found] == [
+        (RunnableId(suite, prompt="Deploy it"), "prompt", "Deploy it"),
+        (RunnableId(suite, prompt="Ship it"), "prompt", "Ship it"),
+        (RunnableId(suite, prompt="Deploy it", should_trigger=False), "prompt", "Deploy it"),
+    ]

@@ -1,5 +1,6 @@
 /** Which runs a choice of items comes to: one for each suite, of no more than was chosen. */
 
+import { promptIn } from "../runnables";
 import { runnableOf } from "./reports";
 
 /** The argument of `waza.run`, as far as a choice decides it. */
@@ -11,7 +12,7 @@ export interface PlannedRun {
 
 /**
  * Several graders of one suite become their tasks: an answer is judged as a whole, and the agent answers once.
- * Trigger prompts are tried with the whole suite alone, so a choice of nothing else runs nothing.
+ * Trigger prompts are tried one by one, unless their whole suite runs.
  *
  * @param chosen ids of items
  * @param excluded ids of items that must not run
@@ -19,13 +20,17 @@ export interface PlannedRun {
 export function plannedRuns(chosen: readonly string[], excluded: readonly string[] = []): PlannedRun[] {
     const out = new Set(excluded);
     const bySuite = new Map<string, Set<string>>();
+    const prompts = new Set<string>();
     for (const id of chosen.filter((each) => !out.has(each)).map(runnableOf)) {
-        const suite = id.split("::", 1)[0]?.split("#", 1)[0] ?? "";
-        if (!id.includes("#")) {
-            bySuite.set(suite, (bySuite.get(suite) ?? new Set()).add(id));
+        if (promptIn(id) !== undefined) {
+            prompts.add(id);
+            continue;
         }
+        const suite = suiteIn(id);
+        bySuite.set(suite, (bySuite.get(suite) ?? new Set()).add(id));
     }
-    return [...bySuite].map(([suite, ids]) => planned(suite, [...ids]));
+    const apart = [...prompts].filter((id) => bySuite.get(suiteIn(id))?.has(suiteIn(id)) !== true);
+    return [...[...bySuite].map(([suite, ids]) => planned(suite, [...ids])), ...apart.map((id) => ({ id }))];
 }
 
 /**
@@ -36,13 +41,18 @@ export function plannedRuns(chosen: readonly string[], excluded: readonly string
  */
 export function plannedRegrades(chosen: readonly string[], excluded: readonly string[] = []): string[] {
     const out = new Set(excluded);
-    const ids = [...new Set(chosen.filter((each) => !out.has(each)).map(runnableOf))].filter((id) => !id.includes("#"));
+    const ids = [...new Set(chosen.filter((each) => !out.has(each)).map(runnableOf))].filter((id) => promptIn(id) === undefined);
     return ids.filter((id) => !ids.some((other) => id.startsWith(`${other}::`)));
 }
 
 /** The ids of the suites that chosen items belong to, each once. */
 export function suitesAmong(chosen: readonly string[]): string[] {
-    return [...new Set(chosen.map((id) => runnableOf(id).split("::", 1)[0]?.split("#", 1)[0] ?? ""))];
+    return [...new Set(chosen.map((id) => suiteIn(runnableOf(id))))];
+}
+
+/** The id of the suite of an item. */
+function suiteIn(id: string): string {
+    return promptIn(id)?.suite ?? id.split("::", 1)[0] ?? "";
 }
 
 /**
@@ -52,7 +62,8 @@ export function suitesAmong(chosen: readonly string[]): string[] {
  * @param affected ids of tasks, or of the suite when all of them are affected
  */
 export function affectedAmong(chosen: readonly string[], affected: readonly string[]): string[] {
-    const ids = [...new Set(chosen.map((id) => runnableOf(id).split("::").slice(0, 2).join("::")))].filter((id) => !id.includes("#"));
+    const judged = chosen.map(runnableOf).filter((id) => promptIn(id) === undefined);
+    const ids = [...new Set(judged.map((id) => id.split("::").slice(0, 2).join("::")))];
     const isIn = (id: string, other: string) => id === other || id.startsWith(`${other}::`);
     const changed = affected.filter((id) => ids.some((one) => isIn(id, one)));
     const ofWhole = ids.filter((id) => affected.some((one) => isIn(id, one)));

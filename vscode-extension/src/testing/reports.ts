@@ -6,6 +6,7 @@
  */
 
 import type { Location } from "vscode-languageclient/node";
+import { promptIn } from "../runnables";
 import { verdictOf, type RunEvent, type Verdict } from "../runEvents";
 
 export interface ReportMessage {
@@ -49,7 +50,7 @@ export function trialId(task: string, trial: number, grader?: string): string {
 
 /** What runs when an item is run: a trial stands for its task. */
 export function runnableOf(id: string): string {
-    const at = id.indexOf(TRIAL);
+    const at = promptIn(id) === undefined ? id.indexOf(TRIAL) : -1;
     return at < 0 ? id : id.slice(0, at);
 }
 
@@ -57,7 +58,7 @@ export class RunReports {
     private readonly tasks = new Map<string, TaskState>();
 
     /** @param target what runs: of a task that only one grader judges again, nothing is said as a whole */
-    constructor(private readonly target: { readonly id: string; readonly kind: "suite" | "task" | "grader"; readonly whole: boolean }) {}
+    constructor(private readonly target: { readonly id: string; readonly kind: "suite" | "task" | "grader" | "prompt"; readonly whole: boolean }) {}
 
     /** What an event means for the items. */
     of(event: RunEvent): Report[] {

@@ -2,7 +2,7 @@
 
 import * as vscode from "vscode";
 import type { LanguageClient, Location, Range } from "vscode-languageclient/node";
-import { suiteOf, titleOf } from "../runnables";
+import { promptIn, suiteOf, titleOf } from "../runnables";
 import { runnableOf } from "./reports";
 
 /** One answer of the request `waza/tests`; see docs/protocol.md. */
@@ -15,7 +15,7 @@ interface TreeItem {
     readonly range: Range;
 }
 
-/** What can be run by itself; a trigger prompt cannot. */
+/** What can be run by itself. */
 export const RUNNABLE = new vscode.TestTag("waza.runnable");
 
 export class TestTree {
@@ -29,7 +29,7 @@ export class TestTree {
     /** Reads what stands below an item, or the suites of the workspace. */
     async resolve(parent?: vscode.TestItem): Promise<void> {
         const client = this.client();
-        if (client === undefined || parent?.id.includes("#")) {
+        if (client === undefined || (parent !== undefined && isLeaf(parent.id))) {
             return;
         }
         const found = await client.sendRequest<TreeItem[]>("waza/tests", { parent: parent?.id ?? null });
@@ -88,10 +88,8 @@ export class TestTree {
             made.range = rangeOf(location.range);
         }
         // A task of which a run told first still has graders to be read.
-        made.canResolveChildren = !id.includes("#") && id.split("::").length < 3;
-        if (isRunnable(id)) {
-            made.tags = [RUNNABLE];
-        }
+        made.canResolveChildren = !isLeaf(id) && id.split("::").length < 3;
+        made.tags = [RUNNABLE];
         this.items.set(id, made);
         siblings.add(made);
         return made;
@@ -116,9 +114,8 @@ export class TestTree {
         item.canResolveChildren = hasChildren;
         if (kind === "prompt") {
             item.description = id.includes("#leaves:") ? "should not trigger" : "should trigger";
-        } else {
-            item.tags = [RUNNABLE];
         }
+        item.tags = [RUNNABLE];
         return item;
     }
 
@@ -134,16 +131,18 @@ export function rangeOf({ start, end }: Range): vscode.Range {
     return new vscode.Range(start.line, start.character, end.line, end.character);
 }
 
-function isRunnable(id: string): boolean {
-    return !id.includes("#") || id.includes("#trial-");
+/** Whether nothing is to be read below an item: a prompt, or a trial of a run. */
+function isLeaf(id: string): boolean {
+    return promptIn(id) !== undefined || id.includes("#trial-");
 }
 
 /** `suite::task::grader` → `suite::task` → `suite`; a trial and a prompt belong to what stands before their `#`. */
 function parentOf(id: string): string | undefined {
-    const trial = id.indexOf("#trial-");
-    if (trial < 0 && id.includes("#")) {
-        return id.slice(0, id.indexOf("#"));
+    const prompt = promptIn(id);
+    if (prompt !== undefined) {
+        return prompt.suite;
     }
+    const trial = id.indexOf("#trial-");
     const at = id.lastIndexOf("::");
     if (trial >= 0 && at < trial) {
         return id.slice(0, trial);

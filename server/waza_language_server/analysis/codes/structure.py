@@ -386,7 +386,7 @@ STRUCTURE_CODES = (
         "unknown-grader-name",
         "The suite has no grader of this name",
         "warning",
-        "`expected.graders` names graders of `eval.yaml`; a name that is not there has no effect.",
+        "`expected.graders` names graders of `eval.yaml` or the task; a name that is not there does nothing.",
         f"{_TASK}expected:\n  graders: [answr]\n",
         f"{_TASK}expected:\n  graders: [answer]\n",
         files={

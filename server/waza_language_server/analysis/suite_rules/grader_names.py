@@ -55,7 +55,7 @@ def names_taken_by_suite(view: SuiteView) -> Iterator[Problem]:
 
 
 def unknown_names(view: SuiteView) -> Found:
-    """Yield the names in ``expected.graders`` that the suite does not have, when the suite is known."""
+    """Yield the names in ``expected.graders`` that neither the suite has, when it is known, nor the task."""
     document, root = view.document, view.document.tree.root
     if document.kind != "task" or root is None:
         return
@@ -66,7 +66,10 @@ def unknown_names(view: SuiteView) -> Found:
         yield None
     known = Nearby(view.workspace.project, document).suite_grader_names() if nodes else None
     if known is not None and known.known and known.value:
-        yield from _unknown(document, nodes, known.value)
+        own = {
+            grader.name for grader in SuiteFile(document.tree).own_graders() if grader.place != "checkpoint"
+        }
+        yield from _unknown(document, [node for node in nodes if node.value not in own], known.value)
 
 
 def unknown_judges(view: SuiteView) -> Found:

@@ -194,9 +194,9 @@ class _ProgressBar:
     def _begin(self, token: types.ProgressToken) -> None:
         self._token = token
         self._ls.progress_bars[token] = self._target
-        title = " › ".join(
-            name for name in (self._target.suite.parent.name, self._target.task, self._target.grader) if name
-        )
+        target = self._target
+        names = (target.suite.parent.name, target.task, target.grader, target.prompt)
+        title = " › ".join(name for name in names if name)
         self._send(
             types.WorkDoneProgressBegin(
                 title=message(label(f"Waza: {title}")),

@@ -42,6 +42,8 @@ async def regrade(ls: WazaServer, target: RunnableId) -> dict[str, Any]:
         raise refused(
             "Graders execute code, so nothing is graded in an untrusted workspace; trust it first.", FAILED
         )
+    if target.kind == "prompt":
+        raise refused("A trigger prompt has no grader, so there is nothing to grade again.")
     run = ls.session.project.scores.results(target.suite)
     records = {} if run is None else records_of(run, target)
     if not records:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, cast
 
 from lsprotocol import types
 
-from waza_language_server.features.suite_tree import prompt_id
 from waza_language_server.project.runnable_id import RunnableId
 from waza_language_server.project.verdict_places import VerdictPlaces
 from waza_language_server.protocol.edit_conversion import FileConverter
@@ -42,7 +41,8 @@ def tell_event(ls: WazaServer, target: RunnableId, event: Event) -> None:
 def _item(suite: Path, event: Event) -> tuple[str, str] | None:
     task, grader, prompt = event.get("task"), event.get("grader"), event.get("prompt")
     if isinstance(prompt, str):
-        return prompt_id(suite, prompt, should_trigger=event.get("should_trigger") is True), label(prompt)
+        should = event.get("should_trigger") is True
+        return str(RunnableId(suite, prompt=prompt, should_trigger=should)), label(prompt)
     if not isinstance(task, str):
         return None
     name = grader if isinstance(grader, str) else None

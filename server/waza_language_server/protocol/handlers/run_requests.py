@@ -122,7 +122,7 @@ def _tasks(command: str, target: RunnableId, given: Mapping[str, object]) -> dic
         return {}
     listed = cast("list[object]", tasks) if isinstance(tasks, list) else []
     names = [name for name in listed if isinstance(name, str) and name]
-    if not names or len(names) != len(listed) or target.task is not None:
+    if not names or len(names) != len(listed) or target.kind == "prompt" or target.task is not None:
         raise refused(f"The `tasks` of {command} must be ids of tasks of the suite that is run.")
     return {"tasks": [literal_glob(name) for name in names]}
 
@@ -151,7 +151,9 @@ def _target(command: str, given: dict[str, object]) -> RunnableId:
         try:
             return RunnableId.parse(str(given["id"]) if isinstance(given["id"], str) else "")
         except ValueError:
-            raise refused(f"The `id` of {command} must be that of a suite, a task or a grader.") from None
+            raise refused(
+                f"The `id` of {command} must be that of a suite, a task, a grader or a trigger prompt."
+            ) from None
     suite = _text(command, given, "suite")
     path = path_of(suite) if suite and suite.startswith("file:") else Path(suite or "")
     if not suite or path is None:
