@@ -39,6 +39,8 @@ OPEN_WITHIN_SECONDS = 60.0
 ANSWER_WITHIN_SECONDS = 120.0
 EXPLAIN_WITHIN_SECONDS = 8.0
 """Longer than one assertion may take."""
+FIXES_WITHIN_SECONDS = 3.0
+"""The other quick fixes wait for these."""
 
 log = logging.getLogger(__name__)
 
@@ -109,13 +111,22 @@ class LiveSessions:
 
     async def fixes(self, suite: Path, rule: Rule) -> list[Mapping[str, Any]]:
         """Return what would let a rule pass on more of the recorded trials, as the engine has tried it."""
-        async for _, answer in self._answers("live.fixes", suite, rule):
+        if not any(self._fails(key[0], one, rule) for key, one in self._sessions.items() if key[0] == suite):
+            return []
+        async for _, answer in self._answers("live.fixes", suite, rule, FIXES_WITHIN_SECONDS):
             if answer.get("fixes"):
                 return answer["fixes"]
         return []
 
+    def _fails(self, suite: Path, session: _Session, rule: Rule) -> bool:
+        """Tell whether a grader fails a trial, as far as it was judged live."""
+        regraded = self._server.session.project.scores.regraded
+        tasks = (task for task in session.tasks.values() if rule.task in (None, task.id))
+        verdicts = (regraded.of(suite, task, rule.grader) for task in tasks)
+        return any(one is not None and one.live and one.failing for one in verdicts)
+
     async def _answers(
-        self, method: str, suite: Path, rule: Rule
+        self, method: str, suite: Path, rule: Rule, seconds: float = EXPLAIN_WITHIN_SECONDS
     ) -> AsyncIterator[tuple[_Session, Mapping[str, Any]]]:
         """Yield what is answered about a rule, of each result file of its suite, by the texts open now."""
         if self._due is not None or self._sending.locked():
@@ -131,7 +142,7 @@ class LiveSessions:
             question = {"session": session.name, "grader": rule.grader, "path": list(rule.path)}
             question |= {} if rule.task is None else {"task": rule.task}
             try:
-                yield session, await self._server.runs.ask(method, question, EXPLAIN_WITHIN_SECONDS)
+                yield session, await self._server.runs.ask(method, question, seconds)
             except EngineError as error:
                 log.info("%s was not answered: %s", method, error)
 
