@@ -67,6 +67,20 @@ def test_only_the_trials_of_a_task_count_for_what_is_its_own(suite: tuple[Path, 
         session.close()
 
 
+def test_a_grader_of_a_task_is_not_taken_for_that_of_the_suite(
+    suite: tuple[Path, Path], session: LiveSession
+) -> None:
+    task = suite[0].parent / "tasks" / "t1.yaml"
+    own = "graders:\n  - {type: behavior, name: few, config: {max_tool_calls: 9}}\n"
+    session.take({task: task.read_text("utf-8") + own})
+    of_suite = explained(session, "few", ("max_tool_calls",))
+    of_task = explained(session, "few", ("max_tool_calls",), "t1")
+    assert of_suite is not None
+    assert of_task is not None
+    assert {one.task for one in of_suite.trials} == {"t0", "t2"}
+    assert [one.passed for one in of_task.trials] == [True, True]
+
+
 def test_what_a_task_expects_is_explained(suite: tuple[Path, Path], session: LiveSession) -> None:
     task = suite[0].parent / "tasks" / "t1.yaml"
     expected = "expected: {output_contains: [permision denied]}\n"

@@ -8,7 +8,7 @@ import pytest
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from tests.protocol.editor import applied, editing
+from tests.protocol.editor import applied, editing, write_suite
 from waza_language_server.project.uris import uri_of
 
 SKILL = (
@@ -138,3 +138,27 @@ def _write(path: Path, text: str) -> None:
 
 def _read(path: Path) -> str:
     return path.read_text("utf-8")
+
+
+async def test_a_recorded_answer_becomes_a_task(tmp_path: Path) -> None:
+    suite = write_suite(tmp_path, RECORDED, one="id: one\nname: one\ninputs: {prompt: Say hello}\n")
+    async with editing(tmp_path) as editor:
+        await editor.command("waza.run", {"id": str(suite)})
+        asked = {"id": f"{suite.as_posix()}::one", "name": "two", "trial": "1"}
+        made = await editor.command("waza.saveRecordAsTask", asked)
+        assert list(made["files"]) == [str(tmp_path / "tasks" / "two.yaml")]
+        again = await editor.command("waza.run", {"id": f"{suite.as_posix()}::two"})
+        assert again["status"] == "completed"
+        for wrong in ({"id": str(suite)}, {"id": f"{suite}::one", "trial": "first"}):
+            with pytest.raises(JsonRpcException, match="saveRecordAsTask"):
+                await editor.command("waza.saveRecordAsTask", {"name": "three", **wrong})
+        with pytest.raises(JsonRpcException, match="already"):
+            await editor.command("waza.saveRecordAsTask", asked)
+
+
+RECORDED = """\
+name: recorded
+skill: recorded
+config: {trials_per_task: 1, timeout_seconds: 60, executor: mock}
+tasks: ['tasks/*.yaml']
+"""

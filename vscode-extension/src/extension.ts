@@ -12,7 +12,7 @@ import { ServerConnection } from "./client";
 import { ContextKeys } from "./contextKeys";
 import { EnterRules } from "./enterRules";
 import { createEnvironment, offerWaysOut, selectInterpreter } from "./interpreterPrompts";
-import { createGrader, createSuite, createTask } from "./making";
+import { createGrader, createSuite, createTask, saveRecordAsTask } from "./making";
 import { Marks } from "./marks";
 import { OpenRuns } from "./openRuns";
 import { PrivateEnvironment } from "./privateEnvironment";
@@ -154,6 +154,14 @@ export function activate(context: vscode.ExtensionContext): void {
                 tellNothing();
             } else {
                 await results.compare(id);
+            }
+        }),
+        command("saveRecord", async (given: unknown) => {
+            const id = chosenItem(given) ?? (await chosenInEditor(server, "cursor"));
+            if (id === undefined) {
+                tellNothing();
+            } else {
+                await saveRecordAsTask(connect, id);
             }
         }),
         command("openWorkspace", async (given: unknown) => {

@@ -8,8 +8,9 @@ import * as path from "node:path";
 import * as vscode from "vscode";
 import { ExecuteCommandRequest, type LanguageClient } from "vscode-languageclient/node";
 import { plain } from "./messages";
-import { chosenIn, runnablesIn, suiteOf } from "./runnables";
+import { chosenIn, promptIn, runnablesIn, suiteOf } from "./runnables";
 import { SKILL_GLOB } from "./suiteFiles";
+import { runnableOf } from "./testing/reports";
 
 /** Starts the server unless it runs; undefined when it cannot. */
 export type Connect = () => Promise<LanguageClient | undefined>;
@@ -50,6 +51,30 @@ export async function createTask(connect: Connect): Promise<void> {
     const prompt = await vscode.window.showInputBox({ title: "New Task", prompt: "What the agent is asked; Enter to write it later" });
     if (prompt !== undefined) {
         const made = await ask(connect, "waza.newTask", { suite, id, prompt });
+        await show(made?.files?.[0]);
+    }
+}
+
+/**
+ * Makes a task of what was recorded of another one, and opens it.
+ *
+ * @param item the id of a task, or of a trial or grader of one
+ */
+export async function saveRecordAsTask(connect: Connect, item: string): Promise<void> {
+    const [suite, task] = runnableOf(item).split("::");
+    if (promptIn(item) !== undefined || suite === undefined || task === undefined || task === "") {
+        void vscode.window.showInformationMessage("Choose a task that was run: its recorded answer becomes a new task.");
+        return;
+    }
+    const name = await vscode.window.showInputBox({
+        title: "Save Record as Task",
+        prompt: "The id of the new task, the name of its file",
+        placeHolder: "explains-loops-again",
+        validateInput: (text) => (/^[\w.-]+$/.test(text) ? undefined : "Write a word of letters, digits, - and _."),
+    });
+    if (name !== undefined) {
+        const trial = /#trial-(\d+)/u.exec(item)?.[1];
+        const made = await ask(connect, "waza.saveRecordAsTask", { id: `${suite}::${task}`, name, ...(trial === undefined ? {} : { trial }) });
         await show(made?.files?.[0]);
     }
 }

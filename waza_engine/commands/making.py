@@ -8,6 +8,7 @@ from typing import Any
 from waza_engine.commands.parameters import (
     INVALID_PARAMS,
     Params,
+    given_count,
     given_path,
     given_text,
     only_known,
@@ -60,6 +61,21 @@ def make_task(params: Params) -> Answer:
             str(path) for path in _or_refused(lambda: write_files(made.path.parent, files, force=False))
         ]
     }
+
+
+def save_task(params: Params) -> Answer:
+    """Write a task that is made of a recorded one: ``task`` of the suite at ``path``, under another id.
+
+    ``record`` is the result file, without it the newest that has the task; ``trial`` counts from 1.
+    """
+    from waza_engine.scaffold.recorded_task import save_recorded
+
+    only_known(params, ("path", "task", "task_id", "record", "trial"))
+    suite, task = given_path(params, "path"), given_text(params, "task")
+    identifier, trial = given_text(params, "task_id"), given_count(params, "trial")
+    record = None if params.get("record") is None else given_path(params, "record")
+    files = _or_refused(lambda: save_recorded(suite, task, identifier, record, trial))
+    return {"files": [str(path) for path in files]}
 
 
 def make_grader(params: Params) -> Answer:

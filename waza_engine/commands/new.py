@@ -75,6 +75,9 @@ def new_task_command(
     ] = Path(),
     prompt: Annotated[str, typer.Option(metavar="TEXT", help="What the agent is asked.")] = "",
     name: Annotated[str, typer.Option(metavar="TEXT", help="What reports call it; otherwise its id.")] = "",
+    from_task: Annotated[
+        str, typer.Option(metavar="TASK", help="Make it of this task's newest recorded answer.")
+    ] = "",
     force: Annotated[bool, typer.Option("--force", help="Replace the file when it is there.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the written file as one object.")] = False,
 ) -> None:
@@ -86,10 +89,27 @@ def new_task_command(
     from waza_engine.scaffold.problems import ScaffoldError
     from waza_engine.scaffold.task import new_task
 
+    if from_task:
+        _save_recorded(identifier, suite, from_task, as_json=as_json)
+        return
     try:
         made = new_task(identifier, suite, prompt=prompt, name=name)
         paths = write_files(made.path.parent, {made.path.name: made.text}, force=force)
     except ScaffoldError as error:
+        complain(str(error))
+        raise typer.Exit(NOT_MADE) from None
+    _tell(paths, as_json=as_json, then=f"waza-engine run {suite} --task {identifier}")
+
+
+def _save_recorded(identifier: str, suite: Path, task: str, *, as_json: bool) -> None:
+    from waza_engine.runs.loading.discovery import eval_file_of
+    from waza_engine.runs.loading.suite import SuiteError
+    from waza_engine.scaffold.problems import ScaffoldError
+    from waza_engine.scaffold.recorded_task import save_recorded
+
+    try:
+        paths = save_recorded(eval_file_of(suite).absolute(), task, identifier)
+    except (ScaffoldError, SuiteError) as error:
         complain(str(error))
         raise typer.Exit(NOT_MADE) from None
     _tell(paths, as_json=as_json, then=f"waza-engine run {suite} --task {identifier}")

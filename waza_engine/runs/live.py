@@ -252,6 +252,9 @@ class LiveSession:
             key = names.of(question.recorded)
             if task not in (None, key) or (question.built is not None and self._stays(question.built)):
                 continue
+            if task is None and not _is_of_suite(question.built, regrading):
+                # A task has one of its own by the same name.
+                continue
             for trial in question.recorded.trials:
                 if self.request.trial not in (None, trial.position) or not trial.gradable:
                     continue
@@ -460,6 +463,10 @@ def _parts(
 
 def _each_once(waiting: Sequence[tuple[Place, _Question, RecordedTrial]]) -> list[_Question]:
     return list({question.position: question for _, question, _ in waiting}.values())
+
+
+def _is_of_suite(built: BuiltGrader | None, regrading: Regrading) -> bool:
+    return built is None or any(built.entry is entry for entry in regrading.suite.spec.graders)
 
 
 def never_judged(session: LiveSession) -> Iterator[str]:

@@ -32,6 +32,35 @@ def new_task(identifier: str, suite: Path, *, prompt: str = "", name: str = "") 
 
     Raises ``ScaffoldError``, also when no pattern of the suite would pick the file up.
     """
+    place = task_place(identifier, suite)
+    if place.file is None:
+        raise ScaffoldError(
+            f"`tasks` of {place.suite} picks up {place.patterns}, where no new file fits; "
+            "add `- tasks/*.yaml` to it first."
+        )
+    # Of two graders of one name only the later one would count.
+    grader = free_name("has_answer", place.graders)
+    return NewTask(place.file, _text(identifier, name, prompt, grader))
+
+
+@dataclass(frozen=True, slots=True)
+class TaskPlace:
+    """Where a new task of a suite goes; ``file`` is None when no pattern would pick it up.
+
+    ``stem`` names its file, ``graders`` are the names that the suite's graders have.
+    """
+
+    suite: Path
+    file: Path | None
+    stem: str
+    patterns: str
+    graders: frozenset[str]
+    taken: Path | None = None
+    """The file that has a task of this id already, where no pattern picks up a new one."""
+
+
+def task_place(identifier: str, suite: Path) -> TaskPlace:
+    """Return where a task goes. Raises ``ScaffoldError`` for an id that cannot be, or is taken."""
     if not identifier.strip() or any(not character.isprintable() for character in identifier):
         raise ScaffoldError("The id of a task must be a word such as `explains-loops`.")
     try:
@@ -44,16 +73,12 @@ def new_task(identifier: str, suite: Path, *, prompt: str = "", name: str = "") 
         raise ScaffoldError(f"The tasks of {path} are the rows of {spec.tasks_from}; add a row there.")
     stem = identifier if _FILE_NAME.fullmatch(identifier) else slug(identifier, "task")
     place = _place(path.parent, spec, stem)
-    if place is None:
-        wanted = ", ".join(f"`{element}`" for element in spec.tasks if isinstance(element, str)) or "nothing"
-        raise ScaffoldError(
-            f"`tasks` of {path} picks up {wanted}, where no new file fits; add `- tasks/*.yaml` to it first."
-        )
-    if identifier in known and known[identifier] != place:
+    wanted = ", ".join(f"`{element}`" for element in spec.tasks if isinstance(element, str)) or "nothing"
+    # Where nothing fits that is said first: another id would not help.
+    if place is not None and identifier in known and known[identifier] != place:
         raise ScaffoldError(f"{known[identifier]} has the id `{identifier}` already; choose another one.")
-    # Of two graders of one name only the later one would count.
-    grader = free_name("has_answer", {entry.name or entry.type for entry in spec.graders})
-    return NewTask(place, _text(identifier, name, prompt, grader))
+    names = frozenset(entry.name or entry.type for entry in spec.graders)
+    return TaskPlace(path, place, stem, wanted, names, None if place else known.get(identifier))
 
 
 def _known_ids(path: Path, spec: EvalFile) -> dict[str, Path]:

@@ -20,7 +20,7 @@ from waza_engine.spec.reading.scalars import Json
 from waza_engine.steps import Steps, finished
 from waza_language_server.project.changed_inputs import ChangedInput, FilesToday, place_of
 from waza_language_server.project.disk import MAX_BYTES
-from waza_language_server.project.recorded_values import INPUTS, Values, inputs_around, values_in_steps
+from waza_language_server.project.recorded_values import INPUTS, Values, inputs_around, values_today_in_steps
 from waza_language_server.project.suite_file import GraderEntry, SuiteFile, task_id
 from waza_language_server.project.uris import path_of
 
@@ -152,9 +152,7 @@ class DocumentScores:
 
     def today_in_steps(self, tree: Tree) -> Steps[Values]:
         """Return what the document says now, the same as long as it is not edited."""
-        if self._scores.today is None or self._scores.today[0] is not tree:
-            self._scores.today = tree, (yield from values_in_steps(tree))
-        return self._scores.today[1]
+        return (yield from values_today_in_steps(tree))
 
     def then(self, moment: datetime) -> Values | None:
         """Return what the document said at a moment; None when nobody knows."""

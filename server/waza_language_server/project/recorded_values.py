@@ -4,17 +4,59 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 from waza_engine.spec.reading.scalars import Json
-from waza_engine.steps import Steps
+from waza_engine.steps import Steps, finished
 from waza_language_server.project.suite_file import GraderEntry, SuiteFile
+from waza_language_server.syntax.tree import Tree, parse_in_steps
 
 if TYPE_CHECKING:
-    from waza_language_server.syntax.tree import Tree
+    from pathlib import Path
+
+    from waza_language_server.project.facts import Fact
+    from waza_language_server.project.index import Project
 
 INPUTS = "//inputs"
 Values = Mapping[tuple[str, str], Json]
 """By task (`""` for the file itself) and by the name of a grader, or `//inputs` and the like."""
+
+_of_trees: WeakKeyDictionary[Tree, Values] = WeakKeyDictionary()
+"""What open documents say, as long as they are not edited."""
+_PURPOSE = "recorded values"
+
+
+def entries_in_steps(project: Project, suite: Path) -> Steps[Values]:
+    """Return what decides the scores of a suite as it is written now, by task and name, with pauses."""
+    found = dict((yield from _values_of(project, suite)))
+    for known in project.suites_of(suite):
+        if known.path == suite:
+            for task in project.tasks_of(known).value:
+                values = yield from _values_of(project, task.path)
+                found |= {(task.id, name): value for (place, name), value in values.items() if not place}
+                yield
+    return found
+
+
+def values_today_in_steps(tree: Tree) -> Steps[Values]:
+    """Return what an open document says now, worked out once for each version."""
+    known = _of_trees.get(tree)
+    if known is None:
+        known = _of_trees[tree] = yield from values_in_steps(tree)
+    return known
+
+
+def _values_of(project: Project, path: Path) -> Steps[Values]:
+    document = project.documents.get(path)
+    if document is not None:
+        yield from document.read_in_steps()
+        return (yield from values_today_in_steps(document.tree))
+    yield from project.disk.derive_in_steps(path, _PURPOSE, _read)
+    return project.disk.derived(path, _PURPOSE, lambda text: finished(_read(text)))
+
+
+def _read(text: Fact[str]) -> Steps[Values]:
+    return (yield from values_in_steps((yield from parse_in_steps(text.value))))
 
 
 def values_in_steps(tree: Tree) -> Steps[Values]:

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
     from waza_engine.results.reading.scores import RunResult
     from waza_language_server.project.runnable_id import RunnableId
-    from waza_language_server.syntax.tree import Tree
 
 RECHECK_SECONDS = 2.0
 CLOCK_SLACK_SECONDS = 1.0
@@ -43,7 +42,6 @@ class Scores:
         self._results: dict[Path, tuple[float, RunResult | None]] = {}
         self._readings: dict[Path, tuple[float, Steps[RunResult | None]]] = {}
         """The suites whose results are being read, with the time of the last step."""
-        self.today: tuple[Tree, Values] | None = None
         self._graded: dict[tuple[Path, datetime], Values] = {}
         self._ended = EndedRuns(MAX_RESULT_BYTES)
         self.inputs = InputTexts()

@@ -172,6 +172,7 @@ COMMANDS = (
     "waza.newSuite",
     "waza.newTask",
     "waza.newGrader",
+    "waza.saveRecordAsTask",
     "waza.graderTypes",
 )
 """What ``workspace/executeCommand`` carries out."""

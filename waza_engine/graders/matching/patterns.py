@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import functools
 import importlib.util
+import itertools
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, Protocol, cast
@@ -42,6 +43,8 @@ class _Match(Protocol):
 class _Compiled(Protocol):
     def search(self, text: str) -> _Match | None: ...
 
+    def finditer(self, text: str) -> Iterator[_Match]: ...
+
 
 def found(pattern: str, text: str, *, ignore_case: bool = False) -> bool:
     """Tell whether the pattern occurs anywhere in the text. Raises ``PatternError``."""
@@ -52,6 +55,17 @@ def found_at(pattern: str, text: str, *, ignore_case: bool = False) -> tuple[int
     """Return where the pattern occurs first, in characters; None when nowhere. Raises ``PatternError``."""
     match = _match(pattern, text, ignore_case=ignore_case)
     return match if match is None or isinstance(match, tuple) else match.span()
+
+
+def found_everywhere(pattern: str, text: str, most: int) -> list[tuple[int, int]]:
+    """Return where the pattern occurs, in characters, at most so often; nothing for one that RE2 refuses.
+
+    No process is started for it. Raises ``PatternError``.
+    """
+    compiled = _compiled(pattern, ignore_case=False) if check_syntax(pattern) == "re2" else None
+    if compiled is None:
+        return []
+    return [match.span() for match in itertools.islice(compiled.finditer(_encodable(text)), most)]
 
 
 def _match(pattern: str, text: str, *, ignore_case: bool) -> tuple[int, int] | _Match | None:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from waza_engine.markdown import cell, code, fenced
 from waza_engine.results.conclusion import Conclusion
 from waza_engine.results.record import RunHeader, TrialOutcome, Validation
+from waza_engine.results.reports.answer_marks import LEGEND, marked_answer, wanted_text
 from waza_engine.results.reports.words import CAUSE_WORDS, VERDICT_WORDS, counts_words, dollars
 from waza_engine.results.task_conclusion import TaskConclusion
 from waza_engine.scoring.usage import tokens_of
@@ -95,7 +95,7 @@ def _trial(task: TaskConclusion, trial: TrialOutcome, prompt: str) -> Iterator[s
     first = (asked[0] if asked else "") or prompt
     if first:
         yield from _section("Prompt", fenced(_cut(first)))
-    yield from _section("Answer", fenced(_cut(trial.output)) if trial.output else "There is no answer.")
+    yield from _section("Answer", _answer(trial) if trial.output else "There is no answer.")
     if trial.validations:
         yield from _section("Graders", "")
         for verdict in trial.validations.values():
@@ -114,6 +114,15 @@ def _trial(task: TaskConclusion, trial: TrialOutcome, prompt: str) -> Iterator[s
     used = _used(trial)
     if used:
         yield from _section("Used", used)
+
+
+def _answer(trial: TrialOutcome) -> str:
+    """Return the answer with what the graders found in it."""
+    marked = marked_answer(trial, _TEXT_CHARACTERS)
+    if marked == trial.output[:_TEXT_CHARACTERS]:
+        return fenced(_cut(trial.output))
+    left = len(trial.output) - _TEXT_CHARACTERS
+    return f"{fenced(marked + (f'… ({left:,} more characters)' if left > 0 else ''))}\n\n{LEGEND}"
 
 
 def _verdict(verdict: Validation, output: str) -> Iterator[str]:
@@ -137,26 +146,15 @@ def _verdict(verdict: Validation, output: str) -> Iterator[str]:
 
 
 def _rule(verdict: Validation, check: Check) -> str:
-    text = _wanted(verdict, check)
+    text = wanted_text(verdict, check.path)
     path = ".".join(str(step) for step in check.path)
     return f"{path}: {text}" if text else path or verdict.name
-
-
-def _wanted(verdict: Validation, check: Check) -> str:
-    """Return the text that a check looks for, "" when its details do not say."""
-    value: Any = verdict.details
-    for step in check.path:
-        try:
-            value = value[step]
-        except (KeyError, IndexError, TypeError):
-            return ""
-    return value if isinstance(value, str) else ""
 
 
 def _met(verdict: Validation, check: Check, output: str) -> str:
     """Return where the answer has what a check looks for, or why it does not hold."""
     key = check.path[0] if check.path else ""
-    wanted = _wanted(verdict, check)
+    wanted = wanted_text(verdict, check.path)
     at = output.lower().find(wanted.lower()) if wanted and key in _LISTS else -1
     if at >= 0:
         before, after = output[max(0, at - _CONTEXT_CHARACTERS) : at], output[at + len(wanted) :]

@@ -47,6 +47,7 @@ _EQUAL = (
     ("required", "forbidden"),
 )
 _LIMITS = (("required_tools", "max_tool_calls"), ("required_tools", "max_calls"))
+_ASKING = frozenset(wanted for wanted, _ in (*_WITHIN, *_EQUAL, *_LIMITS))
 
 
 def contradictions_of_grader(view: GraderView) -> Found:
@@ -72,7 +73,9 @@ def contradictions_of_expected(view: FileView) -> Found:
 
 
 def _in_mapping(mapping: Node) -> Iterator[Problem]:
-    keys = set(mapping.key_names) if mapping.entries else set[str]()
+    keys = set(mapping.key_names)
+    if keys.isdisjoint(_ASKING):
+        return
     for (wanted, unwanted), meaning in _WITHIN.items():
         if {wanted, unwanted} <= keys:
             yield from _between(mapping, wanted, unwanted, meaning, within=True)

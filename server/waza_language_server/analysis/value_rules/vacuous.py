@@ -23,10 +23,11 @@ def vacuous_checks(view: GraderView) -> Found:
         return
     for node, shape in view.located:
         yield None
+        # Where a value stands is asked of few.
+        if node.kind != "scalar" or (node.value and shape.kind != "regex"):
+            continue
         keys = [step for step in node.path if isinstance(step, str)]
         key = keys[-1] if keys else ""
-        if node.kind != "scalar":
-            continue
         if shape.kind == "regex" and key in _WANTED_PATTERNS and matches_everything(node.value):
             message = "This pattern matches every answer, also an empty one, so the check cannot fail."
             yield Problem("weak-grader", node.span, message, "information")

@@ -19,16 +19,18 @@ from typing import TYPE_CHECKING, Any
 
 from waza_engine.spec.reading.scalars import Json
 from waza_language_server.engine.process import EngineError
+from waza_language_server.project.recorded_values import entries_in_steps
 from waza_language_server.project.regraded import live_task
 from waza_language_server.project.runnable_id import RunnableId
 from waza_language_server.project.uris import path_of
 from waza_language_server.protocol.handlers.live_files import LiveFiles
-from waza_language_server.protocol.handlers.regrade import entries_of, open_texts, records_of
+from waza_language_server.protocol.handlers.regrade import open_texts, records_of
 from waza_language_server.protocol.handlers.run_requests import is_at_home
 from waza_language_server.protocol.handlers.watched_files import is_watched, tell_marks_changed
 
 if TYPE_CHECKING:
     from waza_engine.results.reading.scores import TaskResult
+    from waza_engine.steps import Steps
     from waza_language_server.project.rules import Rule
     from waza_language_server.protocol.server import WazaServer
 
@@ -37,6 +39,8 @@ OPEN_WITHIN_SECONDS = 60.0
 ANSWER_WITHIN_SECONDS = 120.0
 EXPLAIN_WITHIN_SECONDS = 8.0
 """Longer than one assertion may take."""
+FIXES_WITHIN_SECONDS = 3.0
+"""The other quick fixes wait for these."""
 
 log = logging.getLogger(__name__)
 
@@ -80,6 +84,9 @@ class LiveSessions:
         self._server = server
         self._sessions: dict[Key, _Session] = {}
         self._due: asyncio.TimerHandle | None = None
+        self._sending = asyncio.Lock()
+        """Held while texts are sent: the engine takes the updates of a session in their order."""
+        self._waits_to_send = False
         self._anyway = False
         self._refresh: asyncio.TimerHandle | None = None
         self.files = LiveFiles(server)
@@ -89,7 +96,7 @@ class LiveSessions:
         """Judge soon what is open now; with ``anyway`` also when no open text has changed."""
         self._anyway = self._anyway or anyway
         if self._due is None:
-            self._due = asyncio.get_running_loop().call_later(DEBOUNCE_SECONDS, self._send_all)
+            self._due = asyncio.get_running_loop().call_later(DEBOUNCE_SECONDS, self._send_soon)
 
     async def explain(self, suite: Path, rule: Rule) -> Explained | None:
         """Return what a rule of a suite met in the recorded trials, None when nobody knows.
@@ -104,18 +111,29 @@ class LiveSessions:
 
     async def fixes(self, suite: Path, rule: Rule) -> list[Mapping[str, Any]]:
         """Return what would let a rule pass on more of the recorded trials, as the engine has tried it."""
-        async for _, answer in self._answers("live.fixes", suite, rule):
+        if not any(self._fails(key[0], one, rule) for key, one in self._sessions.items() if key[0] == suite):
+            return []
+        async for _, answer in self._answers("live.fixes", suite, rule, FIXES_WITHIN_SECONDS):
             if answer.get("fixes"):
                 return answer["fixes"]
         return []
 
+    def _fails(self, suite: Path, session: _Session, rule: Rule) -> bool:
+        """Tell whether a grader fails a trial, as far as it was judged live."""
+        regraded = self._server.session.project.scores.regraded
+        tasks = (task for task in session.tasks.values() if rule.task in (None, task.id))
+        verdicts = (regraded.of(suite, task, rule.grader) for task in tasks)
+        return any(one is not None and one.live and one.failing for one in verdicts)
+
     async def _answers(
-        self, method: str, suite: Path, rule: Rule
+        self, method: str, suite: Path, rule: Rule, seconds: float = EXPLAIN_WITHIN_SECONDS
     ) -> AsyncIterator[tuple[_Session, Mapping[str, Any]]]:
         """Yield what is answered about a rule, of each result file of its suite, by the texts open now."""
-        if self._due is not None:
-            self._due.cancel()
-            self._send_all()
+        if self._due is not None or self._sending.locked():
+            if self._due is not None:
+                self._due.cancel()
+                self._due = None
+            await self._send_all()
             # The texts are sent first: the engine takes messages in their order.
             await asyncio.sleep(0)
         for key, session in tuple(self._sessions.items()):
@@ -124,7 +142,7 @@ class LiveSessions:
             question = {"session": session.name, "grader": rule.grader, "path": list(rule.path)}
             question |= {} if rule.task is None else {"task": rule.task}
             try:
-                yield session, await self._server.runs.ask(method, question, EXPLAIN_WITHIN_SECONDS)
+                yield session, await self._server.runs.ask(method, question, seconds)
             except EngineError as error:
                 log.info("%s was not answered: %s", method, error)
 
@@ -144,12 +162,23 @@ class LiveSessions:
         if self._server.judges_live:
             self.edited()
 
-    def _send_all(self) -> None:
+    def _send_soon(self) -> None:
         self._due = None
-        anyway, self._anyway = self._anyway, False
-        if not self._server.judges_live:
-            return
-        wanted = self._wanted()
+        if not self._waits_to_send:
+            self._waits_to_send = True
+            self._server.in_background(self._send_all())
+
+    async def _send_all(self) -> None:
+        async with self._sending:
+            self._waits_to_send = False
+            anyway, self._anyway = self._anyway, False
+            if self._server.judges_live:
+                wanted = await self._server.diagnostics.worked_out(self._wanted())
+                # Meanwhile it may have been switched off.
+                if self._server.judges_live:
+                    await self._send_to(wanted, anyway=anyway)
+
+    async def _send_to(self, wanted: Mapping[Key, Mapping[str, TaskResult]], *, anyway: bool) -> None:
         for key in tuple(self._sessions):
             if key not in wanted:
                 self._end(key)
@@ -161,9 +190,9 @@ class LiveSessions:
             else:
                 session.tasks = tasks
                 if session.name:
-                    self._send(key, session, anyway=anyway)
+                    await self._send(key, session, anyway=anyway)
 
-    def _wanted(self) -> dict[Key, Mapping[str, TaskResult]]:
+    def _wanted(self) -> Steps[dict[Key, Mapping[str, TaskResult]]]:
         """Return the result files that hold what was answered last, with their tasks, of what is open."""
         project = self._server.session.project
         found: dict[Key, Mapping[str, TaskResult]] = {}
@@ -172,7 +201,7 @@ class LiveSessions:
             if path is None or document.kind not in {"eval", "task"}:
                 continue
             for suite in project.suites_of(path):
-                run = project.scores.results(suite.path)
+                run = yield from project.scores.results_in_steps(suite.path)
                 if run is None or not is_at_home(self._server, suite.path):
                     continue
                 bed = self._server.beds.of(suite.path)
@@ -198,20 +227,25 @@ class LiveSessions:
         session.name = str(answer["session"])
         session.started = None if bed.is_default else datetime.fromisoformat(str(answer["started"]))
         if self._sessions.get(key) is session:
-            self._send(key, session, anyway=True)
+            async with self._sending:
+                await self._send(key, session, anyway=True)
         else:
             await self._close(session)
 
-    def _send(self, key: Key, session: _Session, *, anyway: bool) -> None:
-        texts = open_texts(self._server)
+    async def _send(self, key: Key, session: _Session, *, anyway: bool) -> None:
+        # What is sent and the entries in it are of one moment, whatever is typed meanwhile.
+        texts, project = open_texts(self._server), self._server.session.project
         changes: dict[str, str | None] = {
             path: text for path, text in texts.items() if session.sent.get(path) != text
         }
         changes |= {path: None for path in session.sent if path not in texts}
-        if changes or anyway:
+        if not changes and not anyway:
+            return
+        entries = await self._server.diagnostics.worked_out(entries_in_steps(project, key[0]))
+        if self._sessions.get(key) is session:
             session.sent = texts
             session.number += 1
-            session.entries[session.number] = entries_of(self._server, key[0])
+            session.entries[session.number] = entries
             self._server.in_background(self._ask(key, session, session.number, changes))
 
     async def _ask(self, key: Key, session: _Session, number: int, changes: Mapping[str, str | None]) -> None:

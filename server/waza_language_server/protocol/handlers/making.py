@@ -15,6 +15,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from waza_language_server.engine.process import EngineError
+from waza_language_server.project.runnable_id import RunnableId
 from waza_language_server.project.uris import path_of, uri_of
 from waza_language_server.protocol.edit_conversion import FileConverter
 from waza_language_server.protocol.handlers.run_requests import FAILED, refused
@@ -70,6 +71,28 @@ async def _suite(ls: WazaServer, given: Given) -> dict[str, Any]:
 async def _task(ls: WazaServer, given: Given) -> dict[str, Any]:
     prompt = {"prompt": given["prompt"]} if given.get("prompt") else {}
     return await _ask(ls, "task.new", path=str(_path(given["suite"])), task_id=given["id"], **prompt)
+
+
+async def _recorded(ls: WazaServer, given: Given) -> dict[str, Any]:
+    try:
+        target = RunnableId.parse(given["id"])
+    except ValueError:
+        target = None
+    if target is None or target.task is None:
+        raise refused("The `id` of waza.saveRecordAsTask must be that of a task.")
+    if target.suite in ls.session.unsaved(target.suite.parent):
+        raise refused("The eval file has unsaved changes; save it first: it may list the new task.", FAILED)
+    asked: dict[str, Any] = {"path": str(target.suite), "task": target.task, "task_id": given["name"]}
+    if given.get("trial"):
+        if not given["trial"].isdecimal():
+            raise refused("The `trial` of waza.saveRecordAsTask must be its number, as text.")
+        asked["trial"] = int(given["trial"])
+    if given.get("record"):
+        asked["record"] = str(_path(given["record"]))
+    made = await _ask(ls, "task.save", **asked)
+    look_at_files_again(ls)
+    await _show(ls, Path(made["files"][0]))
+    return made
 
 
 async def _grader(ls: WazaServer, given: Given) -> dict[str, Any]:
@@ -146,5 +169,6 @@ MAKING: Mapping[str, tuple[tuple[str, ...], Work]] = {
     "waza.newSuite": (("skill", "uri?"), _suite),
     "waza.newTask": (("suite", "id", "prompt?"), _task),
     "waza.newGrader": (("file", "type"), _grader),
+    "waza.saveRecordAsTask": (("id", "name", "trial?", "record?"), _recorded),
     "waza.graderTypes": ((), _types),
 }

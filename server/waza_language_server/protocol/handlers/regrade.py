@@ -12,11 +12,9 @@ from typing import TYPE_CHECKING, Any
 from lsprotocol import types
 
 from waza_engine.results.json_values import Block, block_of, blocks_by_name
-from waza_engine.spec.reading.scalars import Json
-from waza_engine.steps import finished
 from waza_language_server.engine.process import EngineError
 from waza_language_server.engine.runs import literal_glob
-from waza_language_server.project.recorded_values import values_in_steps
+from waza_language_server.project.recorded_values import entries_in_steps
 from waza_language_server.project.regraded import regraded_tasks
 from waza_language_server.project.uris import path_of
 from waza_language_server.protocol.handlers.run_events import tell_event
@@ -53,7 +51,7 @@ async def regrade(ls: WazaServer, target: RunnableId) -> dict[str, Any]:
     await confirm_place(ls, target.suite)
     # First of all what is open is looked at: the entries are read from it.
     overlays = open_texts(ls)
-    entries = entries_of(ls, target.suite)
+    entries = await ls.diagnostics.worked_out(entries_in_steps(ls.session.project, target.suite))
     graded = 0
     for record, tasks in records.items():
         request: dict[str, Any] = {"record": str(record), "suite": str(target.suite), "overlays": overlays}
@@ -108,18 +106,6 @@ def records_of(run: RunResult, target: RunnableId) -> dict[Path, dict[str, TaskR
         origin = task.origin if asked is None else asked.origin
         if origin is not None and (origin.results in found or len(found) < MAX_RECORDS):
             found.setdefault(origin.results, {})[task.id] = task
-    return found
-
-
-def entries_of(ls: WazaServer, suite: Path) -> dict[tuple[str, str], Json]:
-    """Return the grader entries of a suite as they are written now, by their task and name."""
-    project = ls.session.project
-    found = dict(finished(values_in_steps(project.tree(suite))))
-    for known in project.suites_of(suite):
-        if known.path == suite:
-            for task in project.tasks_of(known).value:
-                values = finished(values_in_steps(project.tree(task.path)))
-                found |= {(task.id, name): value for (place, name), value in values.items() if not place}
     return found
 
 

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 from lsprotocol import types
 
 from waza_language_server.engine.process import EngineError
-from waza_language_server.protocol.handlers.regrade import ANSWER_WITHIN_SECONDS, entries_of, open_texts
+from waza_language_server.project.recorded_values import entries_in_steps
+from waza_language_server.protocol.handlers.regrade import ANSWER_WITHIN_SECONDS, open_texts
 from waza_language_server.protocol.handlers.run_requests import FAILED, confirm_place, refused
 from waza_language_server.protocol.handlers.watched_files import refresh_problems
 
@@ -31,7 +32,7 @@ async def measure(ls: WazaServer, target: RunnableId) -> dict[str, Any]:
         raise refused("There is no recorded answer to measure graders with; run the suite first.", FAILED)
     await confirm_place(ls, suite)
     overlays = open_texts(ls)
-    entries = entries_of(ls, suite)
+    entries = await ls.diagnostics.worked_out(entries_in_steps(ls.session.project, suite))
     request: dict[str, Any] = {"record": str(suite), "suite": str(suite), "overlays": overlays}
     try:
         answer = await ls.runs.ask("grader.strength", request, ANSWER_WITHIN_SECONDS)

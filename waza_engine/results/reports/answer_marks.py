@@ -1,0 +1,139 @@
+"""An answer with what graders found in it: every match of what they want and forbid, and what came nearest.
+
+Below a line of the answer carets mark the characters, and say which rule it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from waza_engine.frozen import frozen
+from waza_engine.graders.explanation import shortened
+from waza_engine.graders.matching.letter_case import lowered
+from waza_engine.graders.matching.loosened import matching_loosened
+from waza_engine.graders.matching.nearest import nearest_text
+from waza_engine.graders.matching.patterns import PatternError, found_everywhere
+from waza_engine.graders.matching.quoting import quoted
+from waza_engine.graders.registry import BUILT_IN_TYPES
+from waza_engine.results.record import TrialOutcome, Validation
+
+LEGEND = (
+    "Below a line `^` marks what a grader found: ✓ what it wants, ✗ what it forbids, ≈ what comes nearest."
+)
+MOST_OF_RULE = 20
+MOST = 100
+MOST_OF_LINE = 6
+LONGEST_SEARCHED = 200_000
+_RULE_CHARACTERS = 60
+_TEXTS = {
+    "contains": True,
+    "not_contains": True,
+    "contains_cs": False,
+    "not_contains_cs": False,
+    "must_contain": True,
+    "keywords": True,
+    "must_not_contain": True,
+}
+"""Lists of texts in an answer, whatever grader has them, and whether upper and lower case are the same."""
+_PATTERNS = frozenset({"regex_match", "regex_not_match", "must_match", "must_not_match"})
+
+
+@frozen()
+class Mark:
+    """Some characters of an answer, and in a few words what they are to which rule."""
+
+    start: int
+    end: int
+    words: str
+
+
+def wanted_text(verdict: Validation, path: tuple[str | int, ...]) -> str:
+    """Return the text that a check looks for, "" when the details of the verdict do not say."""
+    value: Any = verdict.details
+    for step in path:
+        try:
+            value = value[step]
+        except (KeyError, IndexError, TypeError):
+            return ""
+    return value if isinstance(value, str) else ""
+
+
+def marked_answer(trial: TrialOutcome, longest: int) -> str:
+    """Return the beginning of an answer with its marks; the same text when there are none."""
+    answer = trial.output[:longest]
+    verdicts = (trial.validations or {}).values()
+    found = (mark for verdict in verdicts for mark in marks_of(verdict, trial.output))
+    marks = sorted((mark for mark in found if mark.start < len(answer)), key=lambda mark: mark.start)
+    return "\n".join(_annotated(answer, marks[:MOST])) if marks else answer
+
+
+def marks_of(verdict: Validation, answer: str) -> Iterator[Mark]:
+    """Yield what a grader of texts and patterns found in an answer, or what comes nearest to that."""
+    if verdict.type not in BUILT_IN_TYPES or verdict.status != "graded":
+        return
+    answer = answer[:LONGEST_SEARCHED]
+    for check in verdict.checks:
+        key, wanted = str(check.path[0]) if check.path else "", wanted_text(verdict, check.path)
+        if not wanted:
+            continue
+        where = f"{verdict.name}: {key}"
+        if key in _TEXTS:
+            places = list(_places(wanted, answer, ignore_case=_TEXTS[key]))
+        elif key in _PATTERNS:
+            places = _matches(wanted, answer)
+        else:
+            continue
+        glyph = "✓" if check.passed else "✗"
+        yield from (Mark(start, end, f"{glyph} {where} {_short(wanted)}") for start, end in places)
+        if not places and not check.passed:
+            yield from _nearest(key, wanted, answer, where)
+
+
+def _nearest(key: str, wanted: str, answer: str, where: str) -> Iterator[Mark]:
+    if key in _TEXTS:
+        near = nearest_text(wanted, answer)
+        if near is not None:
+            yield Mark(near.start, near.end, f"≈ {where} {_short(wanted)}: {near.how}")
+        return
+    looser = matching_loosened(wanted, answer)
+    if looser is not None:
+        yield Mark(*looser[1], f"≈ {where} {_short(wanted)}: {looser[0].allows}")
+
+
+def _places(wanted: str, answer: str, *, ignore_case: bool) -> Iterator[tuple[int, int]]:
+    wanted, answer = (lowered(wanted), lowered(answer)) if ignore_case else (wanted, answer)
+    at = answer.find(wanted)
+    for _ in range(MOST_OF_RULE):
+        if at < 0:
+            return
+        yield at, at + len(wanted)
+        at = answer.find(wanted, at + len(wanted))
+
+
+def _matches(pattern: str, answer: str) -> list[tuple[int, int]]:
+    try:
+        return [place for place in found_everywhere(pattern, answer, MOST_OF_RULE) if place[0] < place[1]]
+    except PatternError:
+        return []
+
+
+def _annotated(answer: str, marks: list[Mark]) -> Iterator[str]:
+    position, waiting = 0, marks
+    for line in answer.split("\n"):
+        yield line
+        end = position + len(line)
+        here = [mark for mark in waiting if mark.start <= end]
+        waiting = waiting[len(here) :]
+        for mark in here[:MOST_OF_LINE]:
+            first, last = mark.start - position, max(mark.start + 1, min(mark.end, end)) - position
+            # Tabs stay, so that what is below stands below.
+            pad = "".join("\t" if letter == "\t" else " " for letter in line[:first])
+            yield f"{pad}{'^' * (last - first)} {mark.words}"
+        if len(here) > MOST_OF_LINE:
+            yield f"^ and {len(here) - MOST_OF_LINE} more on this line"
+        position = end + 1
+
+
+def _short(wanted: str) -> str:
+    return quoted(shortened(wanted, _RULE_CHARACTERS))
