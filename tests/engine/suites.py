@@ -9,7 +9,8 @@ from textwrap import dedent
 from waza_engine.results.record import TaskOutcome, TrialOutcome, Validation
 from waza_engine.runs.events.stream import RunEvent
 from waza_engine.runs.limits.cancellation import RunCancellation
-from waza_engine.runs.run import RunReport, prepare
+from waza_engine.runs.preparing import prepare
+from waza_engine.runs.run import RunReport
 from waza_engine.runs.settings.table import RunSettings
 
 CONFIG = "config: {trials_per_task: 1, timeout_seconds: 20, executor: mock}\n"

@@ -30,9 +30,10 @@ from waza_engine.commands.records import record_of
 from waza_engine.commands.regraded import answer, graded
 from waza_engine.runs.events.stream import RunEvent
 from waza_engine.runs.limits.cancellation import RunCancellation
+from waza_engine.runs.preparing import prepare
 from waza_engine.runs.regrading import RegradeRequest, Regrading, prepare_regrading
 from waza_engine.runs.resident import ResidentSuites
-from waza_engine.runs.run import PreparedRun, prepare
+from waza_engine.runs.run import PreparedRun
 
 log = logging.getLogger(__name__)
 _MOST_ENDED = 100

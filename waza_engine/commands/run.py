@@ -39,7 +39,8 @@ from waza_engine.runs.limits.budget import Meter
 from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.runs.loading.discovery import eval_file_of, suite_of_task
 from waza_engine.runs.loading.suite import NothingAffectedError, SuiteError
-from waza_engine.runs.run import PreparedRun, RunReport, prepare
+from waza_engine.runs.preparing import prepare
+from waza_engine.runs.run import PreparedRun, RunReport
 from waza_engine.runs.settings.table import RunSettings
 from waza_engine.scoring.paired import SIGNIFICANT, paired_p
 from waza_engine.scoring.recommendation import ModelFigures, Recommendation, settled

@@ -16,7 +16,7 @@ from tests.engine.suites import only_trial, run, task, write_suite
 from tests.patience import ON_A_BUSY_MACHINE
 from tests.scripted_model import Answer, Held, ModelRequest, Reply, Status, Tokens, call
 from waza_engine.runs.limits.cancellation import RunCancellation
-from waza_engine.runs.run import prepare
+from waza_engine.runs.preparing import prepare
 from waza_engine.runs.settings.table import RunSettings
 
 GRADERS = r"""

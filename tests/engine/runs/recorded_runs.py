@@ -14,7 +14,7 @@ from waza_engine.results.record import RunOutcome
 from waza_engine.runs.agent.workspace import fixture_directory
 from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.runs.loading.suite import Suite, SuiteError
-from waza_engine.runs.run import prepare
+from waza_engine.runs.preparing import prepare
 from waza_engine.runs.settings.table import RunSettings
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.reading.yaml_reader import read_yaml

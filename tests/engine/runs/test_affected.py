@@ -144,6 +144,19 @@ def test_all_tasks_are_run_when_the_suite_could_not_be_read_then(suite: Path) ->
     assert ran(suite) == ["a", "b", "c", "d"]
 
 
+def test_a_skill_in_the_folder_of_its_suite_is_not_changed_by_a_task(suite: Path) -> None:
+    (suite.parent / "SKILL.md").write_text("---\nname: writer\ndescription: Writes.\n---\nWrite.\n")
+    replaced(suite, "skill_directories: [../skills]", "skill_directories: [.]")
+    commit(suite)
+    replaced(suite.parent / "tasks/a.yaml", "Say hello", "Say hello now")
+    assert ran(suite) == ["a"]
+    commit(suite)
+    (suite.parent / "tasks/a.yaml").unlink()
+    assert ran(suite) == []
+    (suite.parent / "more.md").write_text("more")
+    assert ran(suite) == ["b", "c", "d"]
+
+
 def test_other_filters_hold_as_well(suite: Path) -> None:
     replaced(suite, "[hello]", "[Say]")
     assert ran(suite, tasks=("a", "b")) == ["a", "b"]

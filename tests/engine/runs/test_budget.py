@@ -14,7 +14,7 @@ from tests.scripted_model import Answer, Held, ModelRequest, Reply, Status, Toke
 from waza_engine.results.codec.runs import run_document
 from waza_engine.results.reading.recordings import read_recording
 from waza_engine.runs.loading.suite import SuiteError
-from waza_engine.runs.run import prepare
+from waza_engine.runs.preparing import prepare
 from waza_engine.runs.settings.table import RunSettings
 
 SAYS = "- {type: text, name: says, config: {contains: [fine]}}\n"

@@ -20,7 +20,7 @@ from waza_engine.results.reading.recordings import read_recording
 from waza_engine.results.record import RunOutcome
 from waza_engine.runs.events.stream import RunEvent
 from waza_engine.runs.limits.cancellation import RunCancellation
-from waza_engine.runs.run import prepare
+from waza_engine.runs.preparing import prepare
 from waza_engine.runs.settings.table import RunSettings
 from waza_engine.runs.trials.trial import InterruptedTrialError
 from waza_engine.vocabulary import Usage

@@ -85,6 +85,18 @@ def test_files_that_came_and_went_count(suite: Path) -> None:
     assert affected(suite) == ["b"]
 
 
+def test_a_skill_in_the_folder_of_its_suite_is_not_changed_by_a_task(suite: Path) -> None:
+    (suite.parent / "SKILL.md").write_text("---\nname: writer\ndescription: Writes.\n---\nWrite.\n")
+    replaced(suite, "skill_directories: [../skills]", "skill_directories: [.]")
+    run(suite)
+    replaced(suite.parent / "tasks/a.yaml", "Say hello", "Say hello now")
+    assert affected(suite) == ["a"]
+    (suite.parent / "tasks/a.yaml").unlink()
+    assert affected(suite) == []
+    (suite.parent / "more.md").write_text("more")
+    assert affected(suite) == ["b", "c"]
+
+
 def test_each_task_is_compared_with_its_own_newest_run(suite: Path) -> None:
     replaced(suite.parent.parent / "skills/writer/SKILL.md", "Do it well", "Do it")
     run(suite, tasks=("b",))

@@ -21,7 +21,7 @@ from tests.engine.executors.talking import write_skill
 from tests.engine.suites import CONFIG, GREETS, run, task, write_suite
 from waza_engine.runs.loading.suite import SuiteError
 from waza_engine.runs.preflight.report import preflight
-from waza_engine.runs.run import prepare
+from waza_engine.runs.preparing import prepare
 from waza_engine.runs.settings.table import RunSettings
 
 PAID = "config: {trials_per_task: 1, timeout_seconds: 60, executor: command, adapter: adapter.json}\n"

@@ -15,7 +15,7 @@ from tests.patience import ON_A_BUSY_MACHINE
 from waza_engine.executors.base import ExecutionRequest, ExecutionResponse
 from waza_engine.results.record import TrialOutcome
 from waza_engine.runs.limits.cancellation import RunCancellation
-from waza_engine.runs.run import prepare
+from waza_engine.runs.preparing import prepare
 from waza_engine.runs.settings.table import RunSettings
 
 

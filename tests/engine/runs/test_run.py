@@ -17,7 +17,7 @@ from waza_engine.runs.events.stream import RunEvent
 from waza_engine.runs.limits.bounded import call_bounded
 from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.runs.loading.suite import SuiteError
-from waza_engine.runs.run import prepare
+from waza_engine.runs.preparing import prepare
 from waza_engine.runs.settings.table import RunSettings
 
 FAILS = "- {type: text, name: fails, config: {contains: [goodbye]}}\n"

@@ -12,7 +12,7 @@ from tests.engine.suites import CONFIG, GREETS, only_task, run, task, write_suit
 from waza_engine.results.record import TrialOutcome
 from waza_engine.runs.events.stream import RunEvent
 from waza_engine.runs.limits.cancellation import RunCancellation
-from waza_engine.runs.run import prepare
+from waza_engine.runs.preparing import prepare
 from waza_engine.runs.settings.table import RunSettings
 from waza_engine.runs.trials.backend import ThreadBackend
 from waza_engine.runs.trials.request import TrialRequest, request_from

@@ -17,6 +17,7 @@ from waza_engine.runs.agent.skills import SkillSet, suite_skills
 from waza_engine.runs.loading.changed_files import ChangedFiles, FilesBefore, changed_since
 from waza_engine.runs.loading.suite import NothingAffectedError, Suite
 from waza_engine.runs.passes.deciding_files import DecidingFiles, is_read
+from waza_engine.runs.passes.own_files import OwnFiles
 from waza_engine.runs.passes.suite_before import Build, SuiteBefore, said_of, suite_before
 from waza_engine.runs.passes.task_key import suite_key
 from waza_engine.runs.settings.places import written_folders
@@ -100,7 +101,10 @@ class _Reading:
         self._agent = AgentSetup(suite, "", self._skills)
         self._gone = frozenset(path for path in changes.paths if not path.exists())
         self._reads = DecidingFiles(suite, self._agent, self._was_there)
-        self._compared = {suite.path, *(task.path for task in suite.tasks)}
+        own = OwnFiles(suite)
+        # The files of the suite are compared by what they say.
+        self._paths = [path for path in changes.paths if path not in own]
+        self._own = own
         self._known: dict[Path, bool] = {}
         self._unseen: dict[Path, None] = {}
 
@@ -144,9 +148,8 @@ class _Reading:
         if not self._changes.covers(place):
             self._unseen[place] = None
         if self._changes.place(place) is not None:
-            # The eval file and the files of tasks and rows are compared by what they say.
-            return place not in self._compared
-        return any(is_read(file, place, self._suite.directory, self._written) for file in self._changes.paths)
+            return place not in self._own
+        return any(is_read(file, place, self._suite.directory, self._written) for file in self._paths)
 
     def _lost_skill(self, skills: SkillSet) -> bool:
         """Whether the definition of a skill is gone from where skills are looked for."""

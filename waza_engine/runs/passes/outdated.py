@@ -7,7 +7,7 @@ not what it said then, when somebody else would answer now, and when there is no
 
 from __future__ import annotations
 
-import os
+import contextlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from waza_engine.results.reading.newest_scores import latest_results
 from waza_engine.results.reading.scores import RunOrigin, TaskResult
 from waza_engine.runs.loading.suite import Suite
 from waza_engine.runs.passes.inputs import LONGEST_TEXT, MOST_BYTES, inputs_today
+from waza_engine.runs.passes.own_files import OwnFiles
 from waza_engine.runs.passes.suite_before import Build, SuiteBefore, suite_before
 from waza_engine.runs.settings.table import RunSettings
 from waza_engine.runs.trials.selection import SelectedTask
@@ -60,16 +61,17 @@ class _Since:
         self._settings = settings
         self._build = build
         self._recorded = inputs_of(origin.results, origin.inputs)
+        self._own_files = OwnFiles(suite)
+        self._own: dict[str, bool] = {}
 
     def outdated(self, tasks: Sequence[SelectedTask]) -> set[str]:
         """Return the ids of the tasks that are not what they were."""
         if not self._recorded.files:
             return {task.source.id for task in tasks}
         # What the suite says is compared by its meaning, not by its digests.
-        suite_files = {self._name(path) for path in (self._suite.path, *(task.source.path for task in tasks))}
-        then = _by_task(self._recorded, tasks, suite_files)
-        now = _by_task(inputs_today(self._suite, tasks), tasks, suite_files)
-        before, today = self._said(suite_files)
+        then = self._by_task(self._recorded, tasks)
+        now = self._by_task(inputs_today(self._suite, tasks), tasks)
+        before, today = self._said()
         found: set[str] = set()
         for task in tasks:
             name = task.source.id
@@ -89,20 +91,19 @@ class _Since:
             for name, digest in then.items()
         )
 
-    def _said(self, suite_files: set[str]) -> tuple[SuiteBefore | None, SuiteBefore | None]:
+    def _said(self) -> tuple[SuiteBefore | None, SuiteBefore | None]:
         """Return what the suite said and says, in texts without credentials where they differ."""
         old: dict[Path, str] = {}
         new: dict[Path, str] = {}
         for file in self._recorded.files:
-            if file.path in suite_files and self._digest(file.path) != file.sha256:
+            if self._is_own(file.path) and self._digest(file.path) != file.sha256:
                 path, text = self._suite.directory / file.path, self._recorded.texts.get(file.path)
                 if text is None:
                     return None, None
                 old[path] = text
-                try:
+                # One that is gone is in no suite of today.
+                with contextlib.suppress(FileError):
                     new[path] = masked(DISK.text_of(path, LONGEST_TEXT))
-                except FileError:
-                    return None, None
         if not old:
             return (same := self._read(DISK)), same
         return self._read(DISK.overlaid(old)), self._read(DISK.overlaid(new))
@@ -116,16 +117,17 @@ class _Since:
         except FileError:
             return ""
 
-    def _name(self, path: Path) -> str:
-        return Path(os.path.relpath(path, self._suite.directory)).as_posix()
+    def _is_own(self, name: str) -> bool:
+        if name not in self._own:
+            self._own[name] = self._suite.directory / name in self._own_files
+        return self._own[name]
 
-
-def _by_task(inputs: RunInputs, tasks: Sequence[SelectedTask], apart: set[str]) -> dict[str, dict[str, str]]:
-    """Return the digests of the files that each task reads, by the path in the record."""
-    found: dict[str, dict[str, str]] = {task.source.id: {} for task in tasks}
-    for file in inputs.files:
-        if file.path not in apart:
-            for name in file.tasks or found:
-                if name in found:
-                    found[name][file.path] = file.sha256
-    return found
+    def _by_task(self, inputs: RunInputs, tasks: Sequence[SelectedTask]) -> dict[str, dict[str, str]]:
+        """Return the digests of the files that each task reads, by the path in the record."""
+        found: dict[str, dict[str, str]] = {task.source.id: {} for task in tasks}
+        for file in inputs.files:
+            if not self._is_own(file.path):
+                for name in file.tasks or found:
+                    if name in found:
+                        found[name][file.path] = file.sha256
+        return found

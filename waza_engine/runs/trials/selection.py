@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -102,6 +102,12 @@ def ungraded(tasks: Sequence[SelectedTask]) -> tuple[SelectedTask, ...]:
         )
         for task in tasks
     )
+
+
+def graders_of(tasks: Sequence[SelectedTask]) -> Iterator[BuiltGrader]:
+    """Yield the graders of some tasks."""
+    for task in tasks:
+        yield from () if task.trial is None else task.trial.graders
 
 
 def compares(task: SelectedTask) -> bool:

@@ -1,0 +1,153 @@
+"""Finding out whether there is anything to run as asked, for the command, the editor and tests alike."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from waza_engine.executors.base import ExecutorError, ExecutorSettings
+from waza_engine.executors.registry import create_executor
+from waza_engine.graders.judging.judges import limit_warning
+from waza_engine.masking import read_environment
+from waza_engine.runs.grading.grader_cache import GraderCache
+from waza_engine.runs.grading.judging import judge_executor
+from waza_engine.runs.limits.budget import Meter, MeteredExecutor
+from waza_engine.runs.loading.suite import Suite, SuiteError, load_suite
+from waza_engine.runs.passes.caching import TaskCache, cache_directory
+from waza_engine.runs.passes.metrics import unknown_metrics
+from waza_engine.runs.passes.planning import baseline_pass, check_prices, judge_models
+from waza_engine.runs.passes.suite_pass import Pass
+from waza_engine.runs.preflight.gate import check_reachable, pass_preflight
+from waza_engine.runs.run import PreparedRun
+from waza_engine.runs.settings.options import given_settings, with_options
+from waza_engine.runs.settings.places import written_folders
+from waza_engine.runs.settings.table import RunSettings
+from waza_engine.runs.trials.backend import BackendFactory, ThreadBackend
+from waza_engine.runs.trials.selection import SelectedTask, graders_of, select, ungraded
+from waza_engine.runs.trials.triggers import chosen_prompts, trigger_tests_of
+from waza_engine.spec.loading import load_project_config
+from waza_engine.spec.problems import SuiteFileError
+from waza_engine.spec.project_config import ProjectConfig
+
+if TYPE_CHECKING:
+    from waza_engine.runs.passes.affected import Affected
+
+
+def prepare(
+    settings: RunSettings,
+    within: Meter | None = None,
+    backend: BackendFactory = ThreadBackend,
+    *,
+    kept: bool = False,
+) -> PreparedRun:
+    """Load the suite and choose what to run.
+
+    ``within`` is the meter of several runs that share a limit; ``backend`` carries out the trials. ``kept``
+    is true when the results are written to a file of the caller's, too.
+
+    Raises:
+        SuiteFileError: when the eval file cannot be used.
+        SuiteError: when there is nothing to run as asked, no such executor, a limit that cannot be kept, or
+            when something would be paid in vain; a ``NothingAffectedError`` when no change affects a task.
+
+    """
+    read_environment()
+    suite = load_suite(settings.path, given_settings(settings))
+    project, complaints = _project(suite)
+    suite = with_options(suite, settings, project)
+    # Most graders are those of the suite, the same for each task.
+    graders = GraderCache()
+    selected, warnings = ([], []) if settings.prompts_alone else _selected(suite, settings, graders)
+    if settings.prompts:
+        chosen_prompts(trigger_tests_of(suite), settings.prompts, suite)
+    warnings = [*complaints, *suite.warnings, *warnings, *unknown_metrics(suite.spec.metrics)]
+    changed = None
+    if settings.changed_since is not None:
+        # Few runs ask git.
+        from waza_engine.runs.passes.affected import affected
+
+        changed = affected(suite, selected, settings, project, graders.create)
+        selected, warnings = list(changed.tasks), [*warnings, *changed.warnings]
+    tasks = ungraded(selected) if settings.skip_graders else tuple(selected)
+    config = suite.spec.config
+    try:
+        for_executor = ExecutorSettings(suite.directory, config, suite.path.name)
+        executor = create_executor(config.executor, for_executor)
+    except ExecutorError as error:
+        raise SuiteError(f"{suite.path}: {error}.") from None
+    warnings += executor.warnings
+    meter = Meter(settings.budget, within)
+    agent = MeteredExecutor(executor, meter)
+    try:
+        judges = judge_executor(
+            settings.judge_executor,
+            agent,
+            for_executor,
+            lambda made: MeteredExecutor(made, meter),
+        )
+    except ExecutorError as error:
+        executor.close()
+        raise SuiteError(f"{suite.path}: {error}.") from None
+    try:
+        if executor.costs or judges.costs:
+            asked = judge_models(suite, tasks) if judges.has_model else ()
+            # An agent that says what a call costs needs no list price.
+            by_list = executor.costs and not executor.reports_cost
+            warnings += check_prices(settings.budget, config.model if by_list else "", asked)
+        cache = cache_directory(settings, suite, project)
+        if settings.cache and cache is None:
+            warnings.append("tasks of a `scenario` are not cached, so every one of them runs")
+        without, complaint = baseline_pass(suite, tasks) if tasks else (None, list[str]())
+        warnings += complaint
+        warnings += pass_preflight(suite, tasks, agent, judges, kept=kept)
+        if cache is None:
+            judged = any(built.grader is not None and built.grader.judged for built in graders_of(tasks))
+            check_reachable(suite, agent, *([judges] if judged and judges is not agent else []))
+    except SuiteError:
+        executor.close()
+        judges.close()
+        raise
+    if any(built.grader is not None and built.grader.judged for built in graders_of(tasks)):
+        warnings += [complaint for complaint in [limit_warning()] if complaint]
+    return PreparedRun(
+        replace(settings, cache=cache is not None),
+        Pass(suite, tasks, triggers=_tries_triggers(settings, changed)),
+        without,
+        agent,
+        judges,
+        meter,
+        cache=cache
+        and TaskCache(
+            cache,
+            executor.name,
+            config.model,
+            judges.name,
+            written=written_folders(settings, suite.directory, project),
+        ),
+        project=project,
+        backend=backend,
+        warnings=warnings,
+        kept=kept,
+        affected=changed,
+    )
+
+
+def _selected(
+    suite: Suite, settings: RunSettings, graders: GraderCache
+) -> tuple[list[SelectedTask], list[str]]:
+    return select(suite, settings.tasks, settings.graders, settings.tags, build=graders.create)
+
+
+def _tries_triggers(settings: RunSettings, changed: Affected | None) -> bool:
+    """Whether trigger prompts are tried: all with the whole suite, and those that are asked for."""
+    if changed is not None:
+        return changed.triggers
+    return bool(settings.prompts) or not settings.limited
+
+
+def _project(suite: Suite) -> tuple[ProjectConfig, list[str]]:
+    try:
+        project, warnings = load_project_config(suite.directory)
+    except SuiteFileError as error:
+        return ProjectConfig(), [f"{error}; the whole file is left out"]
+    return project, [str(warning) for warning in warnings]
