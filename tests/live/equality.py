@@ -24,7 +24,8 @@ from waza_engine.commands.live import verdicts_document
 from waza_engine.commands.regraded import answer, graded
 from waza_engine.graders.registry import BUILT_IN_TYPES
 from waza_engine.runs.limits.cancellation import RunCancellation
-from waza_engine.runs.live import LiveRequest, LiveSession, LiveVerdicts
+from waza_engine.runs.live import LiveSession
+from waza_engine.runs.live_work import LiveRequest, LiveVerdicts
 from waza_engine.runs.loading.suite import SuiteError
 from waza_engine.runs.regrading import RegradeRequest, prepare_regrading
 from waza_engine.runs.resident import ResidentSuites

@@ -13,7 +13,8 @@ from tests.live.bed import recorded_bed
 from tests.live.edits import entry
 from waza_engine.commands.live import fix_document
 from waza_engine.runs.limits.cancellation import RunCancellation
-from waza_engine.runs.live import LiveRequest, LiveSession
+from waza_engine.runs.live import LiveSession
+from waza_engine.runs.live_work import LiveRequest
 from waza_engine.runs.regrading import RegradeRequest, prepare_regrading
 from waza_engine.runs.repairing import recorded_fixes
 from waza_engine.runs.resident import ResidentSuites

@@ -16,7 +16,8 @@ import pytest
 from tests.engine.serve.client import Engine
 from tests.live.bed import recorded_bed
 from tests.patience import ON_A_BUSY_MACHINE
-from waza_engine.runs.live import LiveRequest, LiveSession, LiveVerdicts
+from waza_engine.runs.live import LiveSession
+from waza_engine.runs.live_work import LiveRequest, LiveVerdicts
 
 GREETS = "- {type: text, name: greets, config: {contains: [hello]}}\n"
 LONG = "- {type: code, name: long, config: {assertions: [len(output) > 20]}}\n"

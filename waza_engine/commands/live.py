@@ -29,7 +29,8 @@ from waza_engine.masking import masked
 from waza_engine.results.reading.recordings import RecordingError
 from waza_engine.results.reading.task_scores import grader_result
 from waza_engine.runs.explaining import ExplainedRule, explained
-from waza_engine.runs.live import LiveRequest, LiveSession, LiveTask, LiveVerdicts
+from waza_engine.runs.live import LiveSession
+from waza_engine.runs.live_work import LiveRequest, LiveTask, LiveVerdicts
 from waza_engine.runs.repairing import RecordedFix, recorded_fixes
 
 MOST_SESSIONS = 8

@@ -15,9 +15,9 @@ import threading
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import copy_context
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from waza_engine.assertions.evaluator import AssertionEvaluator
 from waza_engine.graders.base import GradingContext
@@ -39,125 +39,21 @@ from waza_engine.runs.live_parts import (
     key_of_context,
     verdict_of_then,
 )
+from waza_engine.runs.live_work import LiveRequest, LiveTask, LiveUpdate, LiveVerdicts, Made, Question, Work
 from waza_engine.runs.loading.suite import SuiteError
 from waza_engine.runs.recorded_trials import with_review, without_workspace
 from waza_engine.runs.regrading import RegradeRequest, Regrading, prepare_regrading
 from waza_engine.runs.resident import ResidentSuites
-from waza_engine.runs.trials.trial import TrialTask
 from waza_engine.spec.problems import SuiteFileError
-from waza_engine.spec.reading.suite_files import DISK, SuiteFiles, Version
+from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
 from waza_engine.spec.reading.watched_files import WatchedFiles
 
 IDLE_SECONDS = 600.0
 """How long workers stay warm between two edits."""
-PATIENCE_SECONDS = 0.3
-"""How long a newer edit waits for an assertion of an older one before its worker is ended."""
 ASKED_TOGETHER = 64
 """How many trials a grader is asked about at once; then it looks whether there is a newer edit."""
 Place = tuple[int, int, str]
 """Of a verdict: the position of its task and of its trial, and its name."""
-
-
-@dataclass(frozen=True, slots=True)
-class LiveRequest:
-    """What a session judges: the trials of a record, or one of each task (from 1).
-
-    Without ``assertions`` the graders that evaluate some keep their recorded verdicts.
-    """
-
-    record: Path
-    suite: Path
-    assertions: bool = True
-    trial: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class LiveTask:
-    """What a grader says of the trials of one recorded task, in their order; none: it is not judged."""
-
-    recorded: RecordedTask
-    trials: Sequence[tuple[RecordedTrial, Validation]]
-
-
-@dataclass(frozen=True, slots=True)
-class LiveVerdicts:
-    """What a grader says by the texts of an update, of every task whose verdicts were made anew, by its key.
-
-    Updates count from 1 in a session.
-    The key is the id of the task; of several with one id the later ones get a number.
-    """
-
-    update: int
-    grader: str
-    tasks: Mapping[str, LiveTask]
-
-
-@dataclass(frozen=True, slots=True)
-class LiveUpdate:
-    """How an update ended. ``message`` says what cannot be read; ``judged`` counts verdicts made anew.
-
-    ``silent`` are the tasks that say nothing for now, with the reason; ``files`` those that the verdicts were
-    made of beside eval file and tasks, were they there or not.
-    """
-
-    status: Literal["judged", "superseded", "unreadable"]
-    judged: int = 0
-    message: str = ""
-    silent: Mapping[str, str] | None = None
-    files: Sequence[Path] = ()
-
-
-@dataclass(eq=False)
-class _Work:
-    """An update under way."""
-
-    number: int
-    newer: threading.Event
-    ended: RunCancellation
-
-    def supersede(self) -> None:
-        """Stop it after the verdict that it is at, or in the midst of it when that takes long."""
-        self.newer.set()
-        patience = threading.Timer(PATIENCE_SECONDS, self.ended.request)
-        patience.daemon = True
-        patience.start()
-
-
-@dataclass(frozen=True, slots=True)
-class _Made:
-    """A verdict and all that decided it: as long as this is the same, it holds.
-
-    ``workspace`` are the files that the agent left, None when a later change of them may not be seen.
-    """
-
-    by: object
-    key: object
-    files: WatchedFiles
-    workspace: Mapping[Path, Version | None] | None
-    verdict: Validation | None
-
-
-@dataclass(frozen=True, slots=True)
-class _Question:
-    """One grader of one task: what it is, and what decides its verdicts beside the recorded trial.
-
-    ``built`` is None for a list of ``expected``.
-    """
-
-    name: str
-    position: int
-    recorded: RecordedTask
-    task: TrialTask
-    base: GradingContext
-    key: object
-    built: BuiltGrader | None
-
-    @property
-    def by(self) -> object:
-        """What judges: the same object, or an equal one, for as long as the same is written."""
-        if self.built is None:
-            return self.task.spec.expected
-        return self.built.grader if self.built.grader is not None else (self.built.error, self.built.entry)
 
 
 class LiveSession:
@@ -171,9 +67,9 @@ class LiveSession:
         self._texts: dict[Path, str] = {}
         self._number = 0
         self._closed = False
-        self._work: _Work | None = None
+        self._work: Work | None = None
         self._recording: Recording | None = None
-        self._made: dict[Place, _Made] = {}
+        self._made: dict[Place, Made] = {}
         self._known: set[int] = set()
         self._keys: dict[int, tuple[Any, ...]] = {}
         self._contexts: dict[tuple[int, int], tuple[object, GradingContext]] = {}
@@ -211,7 +107,7 @@ class LiveSession:
             with self._lock:
                 if number != self._number or self._closed:
                     return LiveUpdate("superseded")
-                work = self._work = _Work(number, threading.Event(), RunCancellation())
+                work = self._work = Work(number, threading.Event(), RunCancellation())
                 texts = dict(self._texts)
             try:
                 return copy_context().run(self._judge, texts, work, tell)
@@ -229,7 +125,7 @@ class LiveSession:
         """
         with self._turn:
             with self._lock:
-                work = self._work = _Work(self._number, threading.Event(), RunCancellation())
+                work = self._work = Work(self._number, threading.Event(), RunCancellation())
                 texts = dict(self._texts)
                 if self._closed:
                     work.supersede()
@@ -274,7 +170,7 @@ class LiveSession:
         self._suites.close()
 
     def _judge(
-        self, texts: Mapping[Path, str], work: _Work, tell: Callable[[LiveVerdicts], None]
+        self, texts: Mapping[Path, str], work: Work, tell: Callable[[LiveVerdicts], None]
     ) -> LiveUpdate:
         regrading = self._regrading(texts)
         names = TaskKeys(regrading.recording)
@@ -308,8 +204,8 @@ class LiveSession:
 
     def _questions(
         self, regrading: Regrading, names: TaskKeys
-    ) -> tuple[dict[str, list[_Question]], dict[str, str]]:
-        groups: dict[str, list[_Question]] = {}
+    ) -> tuple[dict[str, list[Question]], dict[str, str]]:
+        groups: dict[str, list[Question]] = {}
         silent: dict[str, str] = {}
         for position, (recorded, selected) in enumerate(regrading.pairs):
             task = selected.trial
@@ -329,19 +225,19 @@ class LiveSession:
             asked: list[tuple[str, BuiltGrader | None]] = [(built.name, built) for built in task.graders]
             asked += [(name, None) for name in (task.expected_names if task.grade_expected else ())]
             for name, built in asked:
-                question = _Question(name, position, recorded, task, base, key, built)
+                question = Question(name, position, recorded, task, base, key, built)
                 groups.setdefault(name, []).append(question)
         return groups, silent
 
     def _verdicts(
         self,
         regrading: Regrading,
-        group: Sequence[_Question],
+        group: Sequence[Question],
         assertions: AssertionEvaluator,
-        work: _Work,
-    ) -> tuple[list[LiveTask], dict[Place, _Made]]:
+        work: Work,
+    ) -> tuple[list[LiveTask], dict[Place, Made]]:
         """Return the tasks whose verdicts of a grader are made anew, and these; nothing when it is late."""
-        waiting: list[tuple[Place, _Question, RecordedTrial]] = []
+        waiting: list[tuple[Place, Question, RecordedTrial]] = []
         unchanged: dict[int, bool] = {}
         for question in group:
             for trial in self._trials(question.recorded):
@@ -349,7 +245,7 @@ class LiveSession:
                 known = self._made.get(place)
                 if known is None or not self._holds(known, question, trial, regrading.files, unchanged):
                     waiting.append((place, question, trial))
-        made: dict[Place, _Made] = {}
+        made: dict[Place, Made] = {}
         # What one grader reads is kept for its other trials, and so is the note of it.
         watched: dict[int, WatchedFiles] = {}
         for _, some in itertools.groupby(waiting, key=lambda each: id(each[1].by)):
@@ -366,10 +262,10 @@ class LiveSession:
                         return [], {}
                     left = files_left(question.built, trial, context)
                     verdict = self._verdict(question, trial, context)
-                    made[place] = _Made(question.by, question.key, files, left, verdict)
+                    made[place] = Made(question.by, question.key, files, left, verdict)
         return [self._told(question, made) for question in _each_once(waiting)], made
 
-    def _told(self, question: _Question, made: Mapping[Place, _Made]) -> LiveTask:
+    def _told(self, question: Question, made: Mapping[Place, Made]) -> LiveTask:
         """Return what a grader says of a task, in verdicts that were made anew and those that hold."""
         places = [
             (trial, (question.position, trial.position, question.name))
@@ -387,7 +283,7 @@ class LiveSession:
                 yield trial
 
     def _together(
-        self, part: Sequence[tuple[Place, _Question, RecordedTrial]], contexts: Sequence[GradingContext]
+        self, part: Sequence[tuple[Place, Question, RecordedTrial]], contexts: Sequence[GradingContext]
     ) -> Sequence[GradingContext]:
         built = part[0][1].built
         if built is None or built.grader is None or self._stays(built):
@@ -396,8 +292,8 @@ class LiveSession:
 
     def _holds(
         self,
-        known: _Made,
-        question: _Question,
+        known: Made,
+        question: Question,
         trial: RecordedTrial,
         files: SuiteFiles,
         unchanged: dict[int, bool],
@@ -419,7 +315,7 @@ class LiveSession:
         return unchanged[id(watched)]
 
     def _verdict(
-        self, question: _Question, trial: RecordedTrial, context: GradingContext
+        self, question: Question, trial: RecordedTrial, context: GradingContext
     ) -> Validation | None:
         built = question.built
         if built is None:
@@ -433,7 +329,7 @@ class LiveSession:
             built = without_workspace(built)
         return with_review(grade_here(built, context), trial)
 
-    def _context(self, regrading: Regrading, question: _Question, trial: RecordedTrial) -> GradingContext:
+    def _context(self, regrading: Regrading, question: Question, trial: RecordedTrial) -> GradingContext:
         place = (question.position, trial.position)
         if question.built is not None and needs_workspace(question.built):
             # It may be gone since.
@@ -454,14 +350,14 @@ class LiveSession:
 
 
 def _parts(
-    waiting: Sequence[tuple[Place, _Question, RecordedTrial]],
-) -> Iterator[Sequence[tuple[Place, _Question, RecordedTrial]]]:
+    waiting: Sequence[tuple[Place, Question, RecordedTrial]],
+) -> Iterator[Sequence[tuple[Place, Question, RecordedTrial]]]:
     """Yield what is asked together: not so many that a newer edit has to wait."""
     for start in range(0, len(waiting), ASKED_TOGETHER):
         yield waiting[start : start + ASKED_TOGETHER]
 
 
-def _each_once(waiting: Sequence[tuple[Place, _Question, RecordedTrial]]) -> list[_Question]:
+def _each_once(waiting: Sequence[tuple[Place, Question, RecordedTrial]]) -> list[Question]:
     return list({question.position: question for _, question, _ in waiting}.values())
 
 
