@@ -124,3 +124,21 @@ def test_it_is_asked_over_the_wire(suite: tuple[Path, Path]) -> None:
         assert answer["most"]["told"] == ["nothing in the answer is like it, which begins:"]
         assert engine.request("live.explain", session=name, grader="nobody", path=["x"])["result"] == {}
         assert "`path`" in str(engine.request("live.explain", session=name, grader="greets")["error"])
+
+
+def test_a_fix_that_would_hold_a_credential_is_not_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WAZA_TEST_API_KEY", "https://example.org/1")
+    path, record = recorded_bed(
+        tmp_path / "suite",
+        "- {type: text, name: told, config: {contains: ['deployed to https://example.com/1']}}\n"
+        "- {type: text, name: other, config: {contains: ['the funktion `add` is done']}}\n",
+    )
+    with Engine() as engine:
+        name = engine.request("live.open", record=str(record), suite=str(path))["result"]["session"]
+        engine.request("live.update", session=name)
+        told = engine.request("live.fixes", session=name, grader="told", path=["contains", 0])["result"]
+        other = engine.request("live.fixes", session=name, grader="other", path=["contains", 0])["result"]
+    assert told == {"fixes": []}
+    assert [fix["value"] for fix in other["fixes"]] == ["the function `add` is done"]

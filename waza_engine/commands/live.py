@@ -25,6 +25,7 @@ from waza_engine.commands.parameters import (
 )
 from waza_engine.commands.regraded import grader_answer
 from waza_engine.graders.explanation import FileProposal, RulePath
+from waza_engine.masking import masked
 from waza_engine.results.reading.recordings import RecordingError
 from waza_engine.results.reading.task_scores import grader_result
 from waza_engine.runs.explaining import ExplainedRule, explained
@@ -125,7 +126,9 @@ class LiveSessions:
         found = recorded_fixes(
             session, given_text(params, "grader"), _path(params), optional_text(params, "task")
         )
-        return {"fixes": [fix_document(fix) for fix in found]}
+        told = [fix_document(fix) for fix in found]
+        # What leaves the engine is masked: a fix that was tried with a credential would be another one.
+        return {"fixes": [one for one in told if masked(repr(one)) == repr(one)]}
 
     def close(self, params: Params) -> Answer:
         """End a session with its workers."""
