@@ -112,6 +112,17 @@ async function scenario(page) {
       return (await row("Greets once").locator(".codicon-testing-passed-icon").count()) > 0;
     });
   });
+
+  await step("a lens runs only what has changed since", async () => {
+    const tasksOf = (file) => JSON.parse(fs.readFileSync(file, "utf8")).tasks.map((task) => task.test_id);
+    await editor.waitUntil(page, "the results of the suite", () => tasksOf(results().at(-1)).length === 2);
+    write("tasks/one.yaml", "id: one\nname: Greets once\ninputs:\n  prompt: Say hello again\n");
+    await page.locator(".codelens-decoration a", { hasText: "Run affected (1 of 2)" }).first().waitFor();
+    await editor.clickLens(page, "Run affected", "the results of the changed task", async () => {
+      await page.waitForTimeout(1_500);
+      return tasksOf(results().at(-1)).join() === "one";
+    });
+  });
 }
 
 function results() {
