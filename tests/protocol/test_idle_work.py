@@ -76,10 +76,19 @@ async def test_nothing_is_done_while_something_else_is() -> None:
 
 
 async def test_nothing_is_begun_before_it_was_quiet_for_a_moment() -> None:
-    idle, done = IdleWork(quiet_seconds=60), list[str]()
+    idle, done = IdleWork(quiet_seconds=60, patience_seconds=120), list[str]()
     idle.add("a", lambda: short(done, "a"))
     await some_time()
     assert done == []
+    idle.end()
+
+
+async def test_who_asks_again_and_again_does_not_keep_it_away() -> None:
+    idle, done = IdleWork(quiet_seconds=0.01, patience_seconds=0.02), list[str]()
+    idle.add("a", lambda: short(done, "a"))
+    while not done:
+        idle.disturb()
+        await asyncio.sleep(0.002)
     idle.end()
 
 

@@ -167,3 +167,13 @@ async def test_where_nothing_may_run_or_nobody_wants_it_no_process_is_started(
             assert not any("⚡" in each for each in found)
         await asyncio.sleep(0.3)
         assert psutil.Process(editor.process_id).children(recursive=True) == []
+
+
+async def test_it_can_begin_when_the_engine_was_started_for_something_else(suite: Path) -> None:
+    async with editing(suite.parent, limit=is_told_to_ask_again, options={"live": "off"}) as editor:
+        uri = editor.open(suite)
+        await editor.command("waza.regrade", {"id": f"{suite}::::says"})
+        settings = {"waza": {"live": {"enable": "on"}}}
+        editor.workspace_did_change_configuration(types.DidChangeConfigurationParams(settings))
+        editor.replace(uri, 2, SUITE.replace("- hello", "- never said"))
+        assert "⚡ ✗" in await until(editor, uri, lambda found: "⚡ ✗" in found)

@@ -247,7 +247,7 @@ class Runs:
                     self._interpreter,
                     on_event=self._on_event,
                     on_exit=self._on_exit,
-                    on_verdicts=self.on_verdicts,
+                    on_verdicts=self._take_verdicts,
                     arguments=self._arguments,
                 )
                 engine.start()
@@ -257,6 +257,10 @@ class Runs:
 
     def _on_event(self, event: Event) -> None:
         self._events[str(event.get("run_id"))].put_nowait(event)
+
+    def _take_verdicts(self, verdicts: Event) -> None:
+        # Who judges live may come when the engine was started for something else.
+        self.on_verdicts(verdicts)
 
     def _on_exit(self, engine: EngineProcess, reason: str) -> None:
         self._engines.discard(engine)

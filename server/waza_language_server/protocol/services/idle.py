@@ -1,7 +1,8 @@
 """What is done while nobody asks for anything, so that what is asked next is known already.
 
 A slice of it is done only when no message has come and nothing else was done meanwhile, and for a moment
-before: messages come in bunches. So it makes room for every message, every answer and every diagnostic.
+before: messages come in bunches. So it makes room for every message, every answer and every diagnostic. Where
+no such moment comes, the next gap between two messages is taken.
 Nothing depends on it; what it has not reached is found out when somebody asks.
 """
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 SLICE_SECONDS = 0.002
 QUIET_SECONDS = 0.05
 """How long nothing may have come before it goes on."""
+PATIENCE_SECONDS = 0.5
+"""How long a work waits for such a moment: a client that asks again and again must not keep it away."""
 
 log = logging.getLogger(__name__)
 
@@ -27,8 +30,11 @@ log = logging.getLogger(__name__)
 class IdleWork:
     """Work that nobody waits for, one after the other in the order in which it came."""
 
-    def __init__(self, quiet_seconds: float = QUIET_SECONDS) -> None:
+    def __init__(
+        self, quiet_seconds: float = QUIET_SECONDS, patience_seconds: float = PATIENCE_SECONDS
+    ) -> None:
         self._quiet_seconds = quiet_seconds
+        self._patience_seconds = patience_seconds
         self._waiting: dict[str, Callable[[], Steps[object]]] = {}
         self._task: asyncio.Task[None] | None = None
         self._disturbances = 0
@@ -67,9 +73,11 @@ class IdleWork:
                 )
 
     async def _do(self, steps: Steps[object]) -> None:
+        patient_until = time.monotonic() + self._patience_seconds
         while True:
             seen = self._disturbances
-            await asyncio.sleep(0 if seen == self._quiet_since else self._quiet_seconds)
+            is_quiet = seen == self._quiet_since or time.monotonic() > patient_until
+            await asyncio.sleep(0 if is_quiet else self._quiet_seconds)
             if seen != self._disturbances:
                 continue
             self._quiet_since = seen
