@@ -6,6 +6,7 @@ import asyncio
 import sys
 import time
 from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -34,8 +35,16 @@ def suite(behaviour: str, grader: str | None = None) -> RunnableId:
     return RunnableId(SUITES / behaviour / "eval.yaml", None, grader)
 
 
+def engines() -> list[psutil.Process]:
+    found: list[psutil.Process] = []
+    for child in psutil.Process().children():
+        with suppress(psutil.Error):
+            found += [child] if str(FAKE_ENGINE) in child.cmdline() else []
+    return found
+
+
 def the_engine() -> psutil.Process:
-    (found,) = (child for child in psutil.Process().children() if str(FAKE_ENGINE) in child.cmdline())
+    (found,) = engines()
     return found
 
 
@@ -72,6 +81,17 @@ async def test_a_refused_run_is_an_error_in_the_engines_words(runs: Runs) -> Non
 async def test_a_dying_engine_ends_its_runs_with_its_last_words(runs: Runs) -> None:
     outcome = await runs.run(suite("dies"), ignore)
     assert outcome.status == "error"
+    assert outcome.message == "The engine stopped unexpectedly (exit code 3): MemoryError: out of memory."
+
+
+async def test_an_engine_that_dies_with_its_answer_ends_its_run(runs: Runs) -> None:
+    running = asyncio.create_task(runs.run(suite("dies"), ignore))
+    await until(engines)
+    # The loop is busy until the engine is gone, and learns of the answer and of the end at once.
+    while engines():
+        time.sleep(0.01)  # noqa: ASYNC251
+    time.sleep(0.3)  # noqa: ASYNC251
+    outcome = await asyncio.wait_for(running, 60)
     assert outcome.message == "The engine stopped unexpectedly (exit code 3): MemoryError: out of memory."
 
 

@@ -67,6 +67,8 @@ class EngineProcess:
         once why the child has ended.
         """
         self.interpreter = interpreter
+        self.last_words: str | None = None
+        """Why the child has ended, None while it has not."""
         self._command = (interpreter, *arguments)
         self._on_exit = on_exit
         self._endpoint = Endpoint({"run.event": on_event, "live.verdicts": on_verdicts}, self._send)
@@ -187,7 +189,7 @@ class EngineProcess:
         self._in_loop(self._finish)
 
     def _finish(self) -> None:
-        reason = self._obituary()
+        reason = self.last_words = self._obituary()
         for answer in self._waiting:
             if not answer.done():
                 answer.set_exception(EngineError(reason))

@@ -221,6 +221,9 @@ class Runs:
         answer = await run.engine.request("eval.run", {**request_of(run.target), **run.options})
         run.run_id = str(answer["run_id"])
         events = self._events[run.run_id]
+        if run.engine.last_words is not None:
+            # It ended with its answer, before anybody could know which run that was.
+            events.put_nowait(EngineError(run.engine.last_words))
         if run.cancelling:
             await self._ask_to_cancel(run)
         progress = RunProgress(0, 0, "starting")
