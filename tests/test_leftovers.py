@@ -39,11 +39,35 @@ def repository(tmp_path: Path) -> Path:
     ids=["nothing", "a process", "a folder", "a change"],
 )
 def test_what_is_left_fails_the_run(repository: Path, statement: str, said: str, processes: str) -> None:
-    test = f"import subprocess, sys, tempfile\nfrom pathlib import Path\ndef test_it(): {statement}\n"
-    (repository / "test_it.py").write_text(test)
+    code, output = run_of(repository, f"def test_it(): {statement}\n", "-n", processes)
+    assert ("left behind" in output) == bool(said), output
+    assert said in output
+    assert code == (1 if said else 0)
+
+
+def test_what_a_failed_try_has_left_is_said_and_fails_no_run_that_passed(repository: Path) -> None:
+    tried = repository / ".git" / "tried"
+    test = f"""\
+@pytest.mark.flaky(reruns=1)
+def test_it():
+    if not Path({str(tried)!r}).exists():
+        Path({str(tried)!r}).touch()
+        tempfile.mkdtemp(prefix='forgotten-')
+        raise AssertionError
+"""
+    code, output = run_of(repository, test, "-p", "rerunfailures")
+    assert "1 passed, 1 rerun" in output
+    assert "in the temporary directory: forgotten-" in output
+    assert code == 0
+
+
+def run_of(repository: Path, test: str, *arguments: str) -> tuple[int, str]:
+    """Run a test file in a clone; return the exit code and what was printed."""
+    imports = "import subprocess, sys, tempfile\nfrom pathlib import Path\nimport pytest\n"
+    (repository / "test_it.py").write_text(imports + test)
     subprocess.run(["git", "add", "test_it.py"], cwd=repository, check=True)
     done = subprocess.run(
-        [sys.executable, "-c", PYTEST, "-n", processes, "--rootdir", str(repository)],
+        [sys.executable, "-c", PYTEST, *arguments, "--rootdir", str(repository)],
         cwd=repository,
         env={
             **os.environ,
@@ -56,6 +80,4 @@ def test_what_is_left_fails_the_run(repository: Path, statement: str, said: str,
         text=True,
         check=False,
     )
-    assert ("left behind" in done.stdout) == bool(said), done.stdout + done.stderr
-    assert said in done.stdout
-    assert done.returncode == (1 if said else 0)
+    return done.returncode, done.stdout + done.stderr

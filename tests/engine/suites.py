@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from textwrap import dedent
 
+from waza_engine.results.reading.newest_scores import latest_results
 from waza_engine.results.record import TaskOutcome, TrialOutcome, Validation
 from waza_engine.runs.events.stream import RunEvent
 from waza_engine.runs.limits.cancellation import RunCancellation
@@ -51,6 +53,14 @@ def run(path: Path, **options: object) -> tuple[RunReport, list[RunEvent]]:
     events: list[RunEvent] = []
     report = prepare(RunSettings(path, **options)).run(events.append, RunCancellation())  # type: ignore[arg-type]
     return report, events
+
+
+def until_kept(directory: Path, task_id: str) -> None:
+    """Wait until a finished task stands in a suite's results: the next one begins while it is written."""
+    deadline = time.monotonic() + 60
+    while (found := latest_results(directory)) is None or task_id not in found.tasks:
+        assert time.monotonic() < deadline, f"task {task_id} is not kept"
+        time.sleep(0.005)
 
 
 def only_task(report: RunReport) -> TaskOutcome:

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from tests.engine.faults.runs import FaultyRun, faulty_run, marked_processes, tree
-from tests.engine.suites import GREETS, task, write_suite
+from tests.engine.suites import GREETS, task, until_kept, write_suite
 from tests.patience import ON_A_BUSY_MACHINE, staying
 from waza_engine.results.reading.newest_scores import latest_results
 from waza_engine.results.writing.history import read_history
@@ -254,6 +254,7 @@ def test_a_killed_engine_loses_no_finished_task_and_leaves_no_program(
             time.sleep(0.05)
         left = marked_processes(mark)
         assert len(left) >= 2
+        until_kept(suite.parent, "a")
         process.kill()
     assert staying(left) == []
     found = latest_results(suite.parent)

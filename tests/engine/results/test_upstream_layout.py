@@ -14,7 +14,7 @@ import pytest
 from tests.command_line import engine as command
 from tests.engine.results.upstream_layout import complaints
 from tests.engine.serve.client import Engine
-from tests.engine.suites import CONFIG, GREETS, HANGS, run, task, write_suite
+from tests.engine.suites import CONFIG, GREETS, HANGS, run, task, until_kept, write_suite
 from waza_engine.results.codec.runs import run_document
 from waza_engine.results.record import RunHeader, RunOutcome, TaskOutcome, TrialOutcome, Validation
 from waza_engine.scoring.tasks import TaskScore, suite_summary
@@ -139,6 +139,7 @@ def test_a_killed_run_that_was_made_whole(tmp_path: Path) -> None:
     engine = Engine()
     engine.run(path)
     engine.events_until("output", task="b")
+    until_kept(tmp_path, "a")
     engine.kill()
     (tmp_path / "tasks" / "b.yaml").unlink()
     run(path)

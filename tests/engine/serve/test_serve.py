@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.engine.serve.client import Engine
-from tests.engine.suites import GREETS, HANGS, task, write_suite
+from tests.engine.suites import GREETS, HANGS, task, until_kept, write_suite
 from tests.patience import ON_A_BUSY_MACHINE, staying
 from waza_engine import serve
 from waza_engine.results.reading.newest_scores import latest_results
@@ -126,6 +126,7 @@ def test_a_killed_engine_leaves_readable_results_and_the_next_run_makes_them_who
     engine = Engine()
     engine.run(path)
     engine.events_until("output", task="b")
+    until_kept(tmp_path, "a")
     engine.kill()
     found = latest_results(tmp_path)
     assert found is not None
