@@ -224,6 +224,8 @@ ROOMS_WITHIN = {
         "trials": {"loading", "settings", "limits", "events", "agent", "grading"},
         "preflight": {"loading", "settings", "agent", "grading", "trials"},
         "passes": {"loading", "settings", "limits", "events", "agent", "trials"},
+        "regrading": {"loading", "settings", "limits", "agent", "grading", "trials"},
+        "live": {"loading", "limits", "agent", "grading", "trials", "regrading"},
     },
 }
 # Files beside the inner rooms that these may use; the others beside them use the rooms.

@@ -10,8 +10,8 @@ from tests.engine.suites import GREETS, run, task, write_suite
 from waza_engine.commands.regraded import answer, answer_in_parts, graded
 from waza_engine.results.json_values import plain
 from waza_engine.runs.limits.cancellation import RunCancellation
-from waza_engine.runs.regrading import RegradeRequest, prepare_regrading
-from waza_engine.runs.resident import ResidentSuites
+from waza_engine.runs.regrading.regrade import RegradeRequest, prepare_regrading
+from waza_engine.runs.regrading.resident import ResidentSuites
 from waza_engine.terminal import json_text
 
 
