@@ -46,6 +46,7 @@ ENGINE_MODULES_FOR_THE_SERVER = {
     "waza_engine.results.json_values",
     "waza_engine.results.inputs",
     "waza_engine.results.reading.newest_scores",
+    "waza_engine.scoring.prices",
 }
 ENDS_PROCESSES = (".kill", ".killpg", ".terminate", ".send_signal")
 RUNS_CODE = {
