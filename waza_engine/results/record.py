@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from waza_engine.scoring.composite import Graded, TrialStatus, composite
 from waza_engine.scoring.tasks import TrialScore
 from waza_engine.scoring.triggers import TriggerAnswer
+from waza_engine.spec.executors import asked_model
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -192,6 +193,11 @@ class RunHeader:
     settings: Mapping[str, Any] = field(default_factory=dict[str, Any])
     inputs: str = ""
     commit: Commit | None = None
+
+    @property
+    def asked_model(self) -> str:
+        """The model that was asked, "" when the executor asks none."""
+        return asked_model(self.executor, self.model)
 
 
 @dataclass(frozen=True, slots=True)

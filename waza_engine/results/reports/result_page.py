@@ -64,7 +64,7 @@ def _head(header: RunHeader, found: Conclusion) -> str:
     lines += [f"- {code(reason.words)}" for reason in found.reasons]
     facts = (
         ("Executor", header.executor),
-        ("Model", header.model),
+        ("Model", header.asked_model),
         ("Judge", header.judge_model),
         ("Skill", header.skill),
         ("Commit", header.commit.words if header.commit else ""),
