@@ -11,6 +11,7 @@ from lsprotocol import types
 from tests.protocol.editor import editing, write_suite
 from waza_engine.steps import finished
 from waza_language_server.project.disk import Disk
+from waza_language_server.project.facts import Fact
 from waza_language_server.project.uris import uri_of
 from waza_language_server.protocol.handlers.diagnostics import MOST_SHOWN
 from waza_language_server.protocol.services.session import Session
@@ -234,8 +235,12 @@ def test_an_eval_file_that_is_opened_is_not_read_from_the_disk(
     suite = tmp_path / "eval.yaml"
     suite.write_text(SUITE)
     read: list[Path] = []
-    text = Disk.text
-    monkeypatch.setattr(Disk, "text", lambda disk, path: (read.append(path), text(disk, path))[1])
+
+    def nothing(_: Disk, path: Path) -> Fact[str]:
+        read.append(path)
+        return Fact("absent", "")
+
+    monkeypatch.setattr(Disk, "text", nothing)
     session = Session([tmp_path])
     session.open(uri_of(suite), "yaml", 1, SUITE)
     document = finished(session.read_in_steps(uri_of(suite)))
