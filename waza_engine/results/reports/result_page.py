@@ -67,6 +67,7 @@ def _head(header: RunHeader, found: Conclusion) -> str:
         ("Model", header.model),
         ("Judge", header.judge_model),
         ("Skill", header.skill),
+        ("Commit", header.commit.words if header.commit else ""),
         ("Started", header.started.astimezone().strftime("%Y-%m-%d %H:%M:%S")),
     )
     lines += ["", " · ".join(f"{name}: {code(value)}" for name, value in facts if value), ""]
