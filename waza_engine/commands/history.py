@@ -48,7 +48,7 @@ def _tell(found: dict[str, Any]) -> None:
     runs = found["runs"]
     printer.line(
         (sparkline([run["score"] for run in runs]), "bold"),
-        "  " + _span(*(runs[position]["started"][:10] for position in (0, -1)), len(runs)),
+        f"  {_span(str(runs[0]['started'])[:10], str(runs[-1]['started'])[:10], len(runs))}",
     )
     table = Table(box=box.SIMPLE, pad_edge=False)
     for column in ("task", "scores", "passed", ""):
