@@ -74,8 +74,12 @@ class Boundary:
 
     @classmethod
     def around(cls, *folders: Path, name: str) -> Boundary:
-        """Return the boundary around folders, which may be reached through links themselves."""
-        return cls(tuple(dict.fromkeys(os.path.realpath(folder) for folder in folders)), name)
+        """Return the boundary around folders, which may be reached through links themselves.
+
+        A path that no folder can have holds nothing.
+        """
+        possible = [folder for folder in folders if "\0" not in str(folder)]
+        return cls(tuple(dict.fromkeys(os.path.realpath(folder) for folder in possible)), name)
 
     def holds(self, path: Path) -> bool:
         """Whether a path lies in one of the folders once all links in it are followed."""
