@@ -204,6 +204,11 @@ def special_names(folder: str, names: list[str]) -> set[str]:
     return {name for name in names if _is_special(Path(folder, name))}
 
 
+def from_home(written: str) -> Path:
+    """Return a path that may begin with ``~`` or ``~user``; as it is written where that home is not known."""
+    return Path(os.path.expanduser(written))  # noqa: PTH111 - that of pathlib raises
+
+
 def shown(name: str | Path) -> str:
     """Return a file's name as text: of one that is no UTF-8 what can be shown and sent."""
     return os.fsencode(name).decode("utf-8", "replace")
