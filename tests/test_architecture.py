@@ -43,9 +43,11 @@ ENGINE_MODULES_FOR_THE_SERVER = {
     "waza_engine.spec.reading.yaml_faults",
     "waza_engine.assertions.names",
     "waza_engine.processes.trees",
+    "waza_engine.results.codec.commits",
     "waza_engine.results.json_values",
     "waza_engine.results.inputs",
     "waza_engine.results.reading.newest_scores",
+    "waza_engine.scoring.prices",
 }
 ENDS_PROCESSES = (".kill", ".killpg", ".terminate", ".send_signal")
 RUNS_CODE = {

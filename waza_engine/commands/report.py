@@ -13,7 +13,7 @@ from waza_engine.commands.complaints import Complaints, is_complaint
 from waza_engine.commands.conclusion_text import MARKS, feedback_part, print_conclusion
 from waza_engine.commands.printer import Part, Printer
 from waza_engine.results.codec.runs import figures_document
-from waza_engine.results.conclusion import conclude
+from waza_engine.results.conclusion import conclude, count_words
 from waza_engine.results.record import TrialOutcome, Validation
 from waza_engine.results.reports.words import impact_words, spending_words
 from waza_engine.results.task_conclusion import TaskConclusion
@@ -111,11 +111,11 @@ class TextReport:
         header, count = self._prepared.header, len(self._prepared.task_ids)
         name = header.eval_name or self._prepared.suite.path.name
         trials = f", {self._prepared.trials} trials each" if self._prepared.trials > 1 else ""
-        model = f" ({header.model})" if header.model else ""
+        model = f" ({header.asked_model})" if header.asked_model else ""
         twice = ", then all without skills" if self._prepared.baseline else ""
         return (
             (name, "bold"),
-            f": {count} {'task' if count == 1 else 'tasks'}{trials}, ",
+            f": {count_words(count, 'task')}{trials}, ",
             f"executor {header.executor}{model}{twice}",
         )
 
