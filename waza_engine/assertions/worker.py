@@ -59,7 +59,9 @@ def main() -> None:
             assertions, replay = request["assertions"], request["replay"]
             named = evaluate.named(assertions) if kept else None
             # Those that are not kept are all there is of this request, and most of them may be large.
-            contexts = [each if isinstance(each, int) else _context(each) for each in request["contexts"]]
+            contexts: list[Any] = [
+                each if isinstance(each, int) else _context(each) for each in request["contexts"]
+            ]
         except (MemoryError, RecursionError):
             # The parent reads the end of output as "this cannot be evaluated here".
             sys.exit(3)
@@ -128,10 +130,13 @@ class _Evaluation:
 
         What has no name in them is out of their reach.
         """
+        found: set[str] = set()
         try:
-            return frozenset().union(*(self._code(text)[1] for text in texts))
+            for text in texts:
+                found |= self._code(text)[1]
         except Exception:  # noqa: BLE001 - what is wrong with one is said when it is evaluated
             return None
+        return frozenset(found)
 
     def _evaluate(self, text: str, context: dict[str, Any], parts: _Parts | None) -> bool:
         code, _ = self._code(text)
