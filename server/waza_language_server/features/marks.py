@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Literal
 
+from waza_engine.counting import counted
 from waza_engine.frozen import frozen
 from waza_engine.steps import Steps
 from waza_language_server.features.inlay_hints import inlay_hints_in_steps
@@ -98,9 +99,9 @@ def _of_suite(path: Path, run: RunResult) -> FileMark | None:
     wrong = [prompt for prompt in run.prompts if not prompt.right]
     if failed or missed or wrong:
         parts = [
-            f"{len(failed)} of {len(run.tasks)} tasks failed" if failed else "",
+            f"{len(failed)} of {counted(len(run.tasks), 'task')} failed" if failed else "",
             f"metrics below their thresholds: {', '.join(missed[:5])}" if missed else "",
-            f"{len(wrong)} trigger prompts answered wrongly" if wrong else "",
+            f"{counted(len(wrong), 'trigger prompt')} answered wrongly" if wrong else "",
         ]
         return FileMark(path, "failed", "; ".join(part for part in parts if part))
     return FileMark(path, "error", error_label(broken[0].error)) if broken else None

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from itertools import chain
 from typing import TYPE_CHECKING, Literal
 
+from waza_engine.counting import counted
 from waza_engine.frozen import frozen
 from waza_engine.markdown import code, fenced
 from waza_engine.steps import Steps
@@ -141,7 +142,7 @@ class _View:
         broken = any(task.status == "error" for task in run.tasks.values())
         wrong = any(task.status == "failed" for task in run.tasks.values())
         glyph = "✓" if run.status == "completed" else "!" if broken and not wrong else "✗"
-        label = f"{glyph} {passed}/{len(run.tasks)} tasks"
+        label = f"{glyph} {passed}/{counted(len(run.tasks), 'task')}"
         missed = [metric for metric in run.metrics if not metric.passed]
         lines = [f"**{code(run.eval_name or 'The suite')}** {label}", ""]
         lines += [_task_line(task) for task in _worst_first(run)[:MAX_LISTED]]
