@@ -44,9 +44,11 @@ ENGINE_MODULES_FOR_THE_SERVER = {
     "waza_engine.spec.reading.yaml_faults",
     "waza_engine.assertions.names",
     "waza_engine.processes.trees",
+    "waza_engine.results.codec.commits",
     "waza_engine.results.json_values",
     "waza_engine.results.inputs",
     "waza_engine.results.reading.newest_scores",
+    "waza_engine.scoring.prices",
 }
 ENDS_PROCESSES = (".kill", ".killpg", ".terminate", ".send_signal")
 RUNS_CODE = {
@@ -225,6 +227,8 @@ ROOMS_WITHIN = {
         "trials": {"loading", "settings", "limits", "events", "agent", "grading"},
         "preflight": {"loading", "settings", "agent", "grading", "trials"},
         "passes": {"loading", "settings", "limits", "events", "agent", "trials"},
+        "regrading": {"loading", "settings", "limits", "agent", "grading", "trials"},
+        "live": {"loading", "limits", "agent", "grading", "trials", "regrading"},
     },
 }
 # Files beside the inner rooms that these may use; the others beside them use the rooms.

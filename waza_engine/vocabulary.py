@@ -18,6 +18,22 @@ LONGEST_COMPARED = 20_000
 
 
 @dataclass(frozen=True, slots=True)
+class Commit:
+    """The commit of a suite's repository when a run began: its full hash.
+
+    ``dirty`` tells whether something that decides the run was not in it, None where git did not say in time.
+    """
+
+    hash: str
+    dirty: bool | None = None
+
+    @property
+    def words(self) -> str:
+        """What people are told: ``abc1234 with uncommitted changes``."""
+        return f"{self.hash[:7]}{' with uncommitted changes' if self.dirty else ''}"
+
+
+@dataclass(frozen=True, slots=True)
 class ToolCall:
     """One tool call of the agent, in start order."""
 

@@ -19,8 +19,8 @@ from statistics import median
 from tests.engine.suites import run, write_suite
 from waza_engine.commands.regraded import answer, graded
 from waza_engine.runs.limits.cancellation import RunCancellation
-from waza_engine.runs.regrading import RegradeRequest, prepare_regrading
-from waza_engine.runs.resident import ResidentSuites
+from waza_engine.runs.regrading.regrade import RegradeRequest, prepare_regrading
+from waza_engine.runs.regrading.resident import ResidentSuites
 
 GRADERS = """\
 - {type: text, name: greets, config: {contains: [hello], regex_match: ['(?i)say']}}

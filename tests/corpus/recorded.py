@@ -13,8 +13,8 @@ from tests.shared_corpus import writable_suites
 from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.runs.loading.suite import SuiteError
 from waza_engine.runs.preparing import prepare
-from waza_engine.runs.regrading import RegradeRequest, Regrading, prepare_regrading
-from waza_engine.runs.resident import ResidentSuites
+from waza_engine.runs.regrading.regrade import RegradeRequest, Regrading, prepare_regrading
+from waza_engine.runs.regrading.resident import ResidentSuites
 from waza_engine.runs.settings.table import RunSettings
 from waza_engine.spec.problems import SuiteFileError
 

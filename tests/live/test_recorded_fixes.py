@@ -13,11 +13,11 @@ from tests.live.bed import recorded_bed
 from tests.live.edits import entry
 from waza_engine.commands.live import fix_document
 from waza_engine.runs.limits.cancellation import RunCancellation
-from waza_engine.runs.live import LiveSession
-from waza_engine.runs.live_work import LiveRequest
-from waza_engine.runs.regrading import RegradeRequest, prepare_regrading
-from waza_engine.runs.repairing import recorded_fixes
-from waza_engine.runs.resident import ResidentSuites
+from waza_engine.runs.live.repairing import recorded_fixes
+from waza_engine.runs.live.session import LiveSession
+from waza_engine.runs.live.work import LiveRequest
+from waza_engine.runs.regrading.regrade import RegradeRequest, prepare_regrading
+from waza_engine.runs.regrading.resident import ResidentSuites
 from waza_engine.steps import finished
 from waza_language_server.features.recorded_fixes import file_fix, title_of
 from waza_language_server.features.recorded_fixes import recorded_fixes as as_actions

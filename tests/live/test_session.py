@@ -16,8 +16,8 @@ import pytest
 from tests.engine.serve.client import Engine
 from tests.live.bed import recorded_bed
 from tests.patience import ON_A_BUSY_MACHINE
-from waza_engine.runs.live import LiveSession
-from waza_engine.runs.live_work import LiveRequest, LiveVerdicts
+from waza_engine.runs.live.session import LiveSession
+from waza_engine.runs.live.work import LiveRequest, LiveVerdicts
 
 GREETS = "- {type: text, name: greets, config: {contains: [hello]}}\n"
 LONG = "- {type: code, name: long, config: {assertions: [len(output) > 20]}}\n"

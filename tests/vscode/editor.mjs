@@ -84,8 +84,8 @@ export async function squigglesUnder(page, lineText, token) {
   });
 }
 
-/** Rests the mouse on `token` and returns the text that pops up, once it matches `expected`. */
-export async function hover(page, lineText, token, expected) {
+/** Rests the mouse on `token` and returns the text that pops up, once it matches `expected`; `look` is called while it is there. */
+export async function hover(page, lineText, token, expected, look = async () => {}) {
   const popup = page.locator(".monaco-hover:visible").filter({ hasText: expected }).first();
   const rest = async () => {
     const box = await boxOf(page, lineText, token); // anew: lenses that arrive late move the lines
@@ -94,6 +94,7 @@ export async function hover(page, lineText, token, expected) {
   };
   await repeatUntil(page, `a hover with "${expected}"`, rest, () => popup.isVisible());
   const text = await popup.innerText();
+  await look();
   await page.keyboard.press("Escape");
   return text;
 }
@@ -131,8 +132,8 @@ export async function commandsOffered(page, text) {
   return titles.map((title) => title.split(",")[0].trim());
 }
 
-/** Puts the cursor on `token`, opens the quick fixes and applies the one that says `title`. */
-export async function applyQuickFix(page, lineText, token, title) {
+/** Puts the cursor on `token`, opens the quick fixes and applies the one that says `title`; `look` is called when it is chosen. */
+export async function applyQuickFix(page, lineText, token, title, look = async () => {}) {
   const row = page.locator(".action-widget .monaco-list-row.action", { hasText: title }).first();
   const ask = async () => {
     await page.keyboard.press("Escape");
@@ -146,6 +147,7 @@ export async function applyQuickFix(page, lineText, token, title) {
     if (presses === 20) throw new Error("The quick fix cannot be reached with the arrow keys.");
     await page.keyboard.press("ArrowDown");
   }
+  await look();
   await page.keyboard.press("Enter"); // a click is swallowed by an overlay of the menu
   await row.waitFor({ state: "detached" });
 }

@@ -1,6 +1,7 @@
 """Take the pictures of the documentation anew: `python -m tests.vscode.pictures --vsix FILE`.
 
-``pictures.mjs`` is the scenario. Each picture is taken in a dark and in a light theme.
+``pictures.mjs`` is the scenario, ``loop.mjs`` that of the one that moves. Each picture is taken in a dark and
+in a light theme.
 """
 
 from __future__ import annotations
@@ -12,21 +13,29 @@ from typing import Annotated
 
 import typer
 
+from tests.vscode.animation import animated
 from tests.vscode.scenarios import REPOSITORY, play
 
 IMAGES = REPOSITORY / "docs" / "images"
+SCENARIOS = ("pictures.mjs", "loop.mjs")
 
 
 def main(
     vsix: Annotated[Path, typer.Option(help="The extension, as `make vscode` packages it.")],
     out: Annotated[Path, typer.Option(help="Where the pictures go.")] = IMAGES,
     theme: Annotated[list[str] | None, typer.Option(help="`dark` or `light`; both when not given.")] = None,
+    scenario: Annotated[list[str] | None, typer.Option(help="`pictures.mjs` or `loop.mjs`.")] = None,
 ) -> None:
-    """Play the scenario once in each theme."""
+    """Play the scenarios once in each theme."""
     for each in theme or ["dark", "light"]:
-        with tempfile.TemporaryDirectory(prefix="pictures-", ignore_cleanup_errors=True) as folder:
-            files = {"python": Path(sys.executable), "vsix": vsix.resolve(), "artifacts": Path(folder)}
-            play("pictures.mjs", files | {"theme": Path(each), "out": out.resolve()})
+        for name in scenario or SCENARIOS:
+            with tempfile.TemporaryDirectory(prefix="pictures-", ignore_cleanup_errors=True) as folder:
+                files = {"python": Path(sys.executable), "vsix": vsix.resolve(), "artifacts": Path(folder)}
+                moves = name == "loop.mjs"
+                frames = Path(folder) / "frames"
+                play(name, files | {"theme": Path(each), "out": frames if moves else out.resolve()})
+                if moves:
+                    animated(frames, out / f"loop-{each}.png")
 
 
 if __name__ == "__main__":

@@ -167,7 +167,7 @@ def grade(
     failed, but something broke. 130: interrupted.
     """
     from waza_engine.commands.grade import grade_command
-    from waza_engine.runs.regrading import RegradeRequest
+    from waza_engine.runs.regrading.regrade import RegradeRequest
 
     request = RegradeRequest(
         record, suite, tuple(task or ()), tuple(grader or ()), workspace, judge_executor, judge_model
@@ -196,7 +196,7 @@ def strength(
     Exit code 0: measured, and no grader is weak. 1: one is. 2: the record cannot be graded. 130: interrupted.
     """
     from waza_engine.commands.strength import strength_command
-    from waza_engine.runs.regrading import RegradeRequest
+    from waza_engine.runs.regrading.regrade import RegradeRequest
 
     request = RegradeRequest(record, suite, tuple(task or ()), tuple(grader or ()))
     raise typer.Exit(strength_command(request, output_format.value, seed))

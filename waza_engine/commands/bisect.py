@@ -8,6 +8,7 @@ from typing import Any
 
 from waza_engine.commands.printer import Printer
 from waza_engine.commands.records import record_of
+from waza_engine.results.codec.commits import commit_in
 from waza_engine.results.json_values import plain
 from waza_engine.results.places import results_directory
 from waza_engine.results.reading.history import history_of
@@ -64,7 +65,9 @@ def _tell(found: dict[str, Any]) -> None:
     printer.line((found["task"], "bold"), f": trial {found['trial']} of both runs")
     for sign, side in (("-", old), ("+", new)):
         failed = f", not passed: {', '.join(side['not_passed'])}" if side["not_passed"] else ""
-        printer.line(f"{sign} {Path(side['file']).name}  {side['status']}{failed}")
+        commit = commit_in(side)
+        at = f"  at {commit.words}" if commit else ""
+        printer.line(f"{sign} {Path(side['file']).name}{at}  {side['status']}{failed}")
     printer.line()
     parted = found["divergence"]
     if parted is None:

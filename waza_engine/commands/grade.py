@@ -24,8 +24,8 @@ from waza_engine.runs.limits.budget import dollars
 from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.runs.loading.discovery import eval_file_of
 from waza_engine.runs.loading.suite import SuiteError
-from waza_engine.runs.regrading import RegradeRequest, Regrading, prepare_regrading
-from waza_engine.runs.resident import ResidentSuites
+from waza_engine.runs.regrading.regrade import RegradeRequest, Regrading, prepare_regrading
+from waza_engine.runs.regrading.resident import ResidentSuites
 from waza_engine.scoring.statistics import mean
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.terminal import complain, say_document

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,7 @@ from rich import box
 from rich.table import Table
 
 from waza_engine.commands.printer import Part, Printer
+from waza_engine.results.codec.commits import commit_in
 from waza_engine.results.json_values import plain
 from waza_engine.results.reading.history import history_of
 from waza_engine.results.reports.trend import trend
@@ -47,7 +48,7 @@ def _tell(found: dict[str, Any]) -> None:
     runs = found["runs"]
     printer.line(
         (sparkline([run["score"] for run in runs]), "bold"),
-        f"  the last {len(runs)} runs, {runs[0]['started'][:10]} to {runs[-1]['started'][:10]}",
+        f"  {_span(str(runs[0]['started'])[:10], str(runs[-1]['started'])[:10], len(runs))}",
     )
     table = Table(box=box.SIMPLE, pad_edge=False)
     for column in ("task", "scores", "passed", ""):
@@ -55,9 +56,26 @@ def _tell(found: dict[str, Any]) -> None:
     printer.table(table, _rows(found))
 
 
+def _span(first: str, last: str, runs: int) -> str:
+    when = first if first == last else f"{first} to {last}"
+    return f"the only run, {when}" if runs == 1 else f"the last {runs} runs, {when}"
+
+
 def _rows(found: dict[str, Any]) -> Iterator[list[Part]]:
+    runs = {run["file"]: run for run in found["runs"]}
     for task in found["tasks"]:
         words = [f"flaky ({task['passed_trials']}/{task['trials']} trials)"] if task["flaky"] else []
-        words += [f"red since {task['red_since']}"] if task["red_since"] else []
+        words += [_red_words(task, runs)] if task["red_since"] else []
         said: Part = (", ".join(words), "red" if task["red_since"] else "yellow")
         yield [task["id"], sparkline(task["scores"]), f"{task['passed']}/{task['judged']}", said]
+
+
+def _red_words(task: dict[str, Any], runs: Mapping[str, Any]) -> str:
+    since, before = runs[task["red_since"]], runs.get(task["passed_in"])
+    words = f"{'newly ' if before else ''}red since {since['file']}{_at(since, ' (commit ', ')')}"
+    return words + (_at(before, ", passed at ") if before else "")
+
+
+def _at(run: dict[str, Any], before: str, behind: str = "") -> str:
+    commit = commit_in(run)
+    return "" if commit is None else f"{before}{commit.words}{behind}"

@@ -28,10 +28,10 @@ from waza_engine.graders.explanation import FileProposal, RulePath
 from waza_engine.masking import masked
 from waza_engine.results.reading.recordings import RecordingError
 from waza_engine.results.reading.task_scores import grader_result
-from waza_engine.runs.explaining import ExplainedRule, explained
-from waza_engine.runs.live import LiveSession
-from waza_engine.runs.live_work import LiveRequest, LiveTask, LiveVerdicts
-from waza_engine.runs.repairing import RecordedFix, recorded_fixes
+from waza_engine.runs.live.explaining import ExplainedRule, explained
+from waza_engine.runs.live.repairing import RecordedFix, recorded_fixes
+from waza_engine.runs.live.session import LiveSession
+from waza_engine.runs.live.work import LiveRequest, LiveTask, LiveVerdicts
 
 MOST_SESSIONS = 8
 MOST_FILES = 200

@@ -31,8 +31,8 @@ from waza_engine.commands.regraded import answer, graded
 from waza_engine.runs.events.stream import RunEvent
 from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.runs.preparing import prepare
-from waza_engine.runs.regrading import RegradeRequest, Regrading, prepare_regrading
-from waza_engine.runs.resident import ResidentSuites
+from waza_engine.runs.regrading.regrade import RegradeRequest, Regrading, prepare_regrading
+from waza_engine.runs.regrading.resident import ResidentSuites
 from waza_engine.runs.run import PreparedRun
 
 log = logging.getLogger(__name__)

@@ -18,7 +18,7 @@ from waza_engine.results.task_conclusion import conclude_task
 from waza_engine.results.writing.regraded import regraded_document, regraded_task
 from waza_engine.runs.events.failures import failures_of
 from waza_engine.runs.grading.recorded_verdicts import is_recorded
-from waza_engine.runs.regrading import RegradedTask, Regrading
+from waza_engine.runs.regrading.regrade import RegradedTask, Regrading
 from waza_engine.scoring.statistics import mean
 from waza_engine.scoring.tasks import TaskScore, suite_summary
 from waza_engine.terminal import json_text

@@ -112,7 +112,7 @@ class TextReport:
         header, count = self._prepared.header, len(self._prepared.task_ids)
         name = header.eval_name or self._prepared.suite.path.name
         trials = f", {self._prepared.trials} trials each" if self._prepared.trials > 1 else ""
-        model = f" ({header.model})" if header.model else ""
+        model = f" ({header.asked_model})" if header.asked_model else ""
         twice = ", then all without skills" if self._prepared.baseline else ""
         return (
             (name, "bold"),

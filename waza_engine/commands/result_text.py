@@ -42,7 +42,7 @@ def print_results(
 def _headline(header: RunHeader, found: Conclusion) -> tuple[Part, ...]:
     facts = [
         counted(len(found.tasks), "task"),
-        *(name for name in (header.executor, header.model) if name),
+        *(name for name in (header.executor, header.asked_model) if name),
         *([f"{header.started:%Y-%m-%d %H:%M:%S}"] if header.started.year > 1 else []),
     ]
     name = header.eval_name or header.skill or "run"

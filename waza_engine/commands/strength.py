@@ -17,8 +17,8 @@ from waza_engine.results.reading.recordings import RecordingError
 from waza_engine.runs.limits.bounded import CancelledRunError
 from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.runs.loading.suite import SuiteError
-from waza_engine.runs.regrading import RegradeRequest, Regrading, prepare_regrading
-from waza_engine.runs.resident import ResidentSuites
+from waza_engine.runs.regrading.regrade import RegradeRequest, Regrading, prepare_regrading
+from waza_engine.runs.regrading.resident import ResidentSuites
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.strength.document import finding_sentence, strength_document
 from waza_engine.strength.measuring import GraderStrength, measure

@@ -73,7 +73,8 @@ def shortened(text: str, most: int = LONGEST_VALUE) -> str:
 class Proposal:
     """Another value for a place of a configuration, with which more trials might pass; plain JSON.
 
-    ``words`` say what it does, as the title of a fix: what loosens a rule says so.
+    ``words`` say what it does, as the title of a fix: what loosens a rule says so. What is written for it
+    follows a colon, if it is told.
     """
 
     words: str

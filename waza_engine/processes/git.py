@@ -8,6 +8,8 @@ from pathlib import Path
 from waza_engine.processes.programs import OUTPUT_LIMIT_BYTES, run_bounded
 
 GIT_SECONDS = 120.0
+PLAIN = ("-c", "core.fsmonitor=false")
+"""Neither drivers of the repository nor a daemon of its configuration are started for a list of names."""
 _QUOTED_CHARACTERS = 300
 # Variables of a git command that started this run would point every git below it at that repository.
 _FOREIGN = (
@@ -40,17 +42,20 @@ class GitError(Exception):
     """What git could not do; the text is one clause for a person, without a full stop."""
 
 
-def git(*arguments: str, at: Path, limit_bytes: int = OUTPUT_LIMIT_BYTES) -> str:
+def git(
+    *arguments: str, at: Path, limit_bytes: int = OUTPUT_LIMIT_BYTES, limit_seconds: float = GIT_SECONDS
+) -> str:
     """Return what a git command prints in a directory; what is no UTF-8 is U+FFFD.
 
-    Raises ``GitError`` when it cannot be started, takes too long, prints ``limit_bytes`` or more, or fails.
+    Raises ``GitError`` when it cannot be started, takes longer than ``limit_seconds``, prints ``limit_bytes``
+    or more, or fails.
     """
     verb = next(argument for argument in arguments if not argument.startswith("-") and "=" not in argument)
     try:
         finished = run_bounded(
             ("git", *arguments),
             stdin="",
-            timeout_seconds=GIT_SECONDS,
+            timeout_seconds=limit_seconds,
             cwd=at,
             environment=_QUIET,
             without=_FOREIGN,
@@ -59,7 +64,7 @@ def git(*arguments: str, at: Path, limit_bytes: int = OUTPUT_LIMIT_BYTES) -> str
     except OSError as error:
         raise GitError(f"git cannot be started: {error.strerror or error}") from None
     if finished.timed_out:
-        raise GitError(f"`git {verb}` took longer than {GIT_SECONDS:g} seconds")
+        raise GitError(f"`git {verb}` took longer than {limit_seconds:g} seconds")
     if finished.exit_code != 0:
         said = _first_line(finished.stderr) or f"exit code {finished.exit_code}"
         raise GitError(f"`git {verb}` failed at {at}: {said}")
@@ -68,11 +73,15 @@ def git(*arguments: str, at: Path, limit_bytes: int = OUTPUT_LIMIT_BYTES) -> str
     return finished.stdout
 
 
-def commit_named(name: str, at: Path) -> str | None:
-    """Return the full hash of the commit that a branch, tag or hash names, None when there is none."""
+def commit_named(name: str, at: Path, limit_seconds: float = GIT_SECONDS) -> str | None:
+    """Return the full hash of the commit that a branch, tag or hash names, None when there is none.
+
+    None, too, when git does not say so in time.
+    """
     try:
         wanted = f"{name}^{{commit}}"
-        return git("rev-parse", "--verify", "--quiet", "--end-of-options", wanted, at=at).strip()
+        asked = ("rev-parse", "--verify", "--quiet", "--end-of-options", wanted)
+        return git(*asked, at=at, limit_seconds=limit_seconds).strip()
     except GitError:
         return None
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from waza_engine.scoring.composite import Graded, TrialStatus, composite
 from waza_engine.scoring.tasks import TrialScore
 from waza_engine.scoring.triggers import TriggerAnswer
+from waza_engine.spec.executors import asked_model
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -22,7 +23,15 @@ if TYPE_CHECKING:
     from waza_engine.scoring.recommendation import Recommendation
     from waza_engine.scoring.tasks import SuiteSummary, TaskStatistics, TaskStatus
     from waza_engine.scoring.triggers import TriggerMetrics
-    from waza_engine.vocabulary import Check, CommandInvocation, SkillInvocation, ToolCall, ToolDenial, Usage
+    from waza_engine.vocabulary import (
+        Check,
+        CommandInvocation,
+        Commit,
+        SkillInvocation,
+        ToolCall,
+        ToolDenial,
+        Usage,
+    )
 
 VerdictStatus = Literal["graded", "pending", "error"]
 """Whether a grader said something, waits for a person, or could not grade."""
@@ -165,7 +174,8 @@ class RunHeader:
     """What is known of a run before its first task. ``started`` has a time zone; times are seconds.
 
     ``settings`` is what else decides the numbers, by name; it holds no credentials. ``inputs`` names the
-    record of the files that decided the run (``inputs.py``), "" when there is none.
+    record of the files that decided the run (``inputs.py``), "" when there is none. ``commit`` is that of the
+    suite's repository, None without one.
     """
 
     run_id: str
@@ -182,6 +192,12 @@ class RunHeader:
     graders: Sequence[str] = ()
     settings: Mapping[str, Any] = field(default_factory=dict[str, Any])
     inputs: str = ""
+    commit: Commit | None = None
+
+    @property
+    def asked_model(self) -> str:
+        """The model that was asked, "" when the executor asks none."""
+        return asked_model(self.executor, self.model)
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,11 +35,12 @@ from waza_engine.runs.events.stream import EventStream, RunEvent
 from waza_engine.runs.limits.bounded import CancelledRunError
 from waza_engine.runs.limits.budget import Meter, MeteredExecutor
 from waza_engine.runs.limits.cancellation import RunCancellation, all_at_once
+from waza_engine.runs.loading.commit import commit_of
 from waza_engine.runs.loading.suite import Suite, SuiteError
 from waza_engine.runs.passes.caching import TaskCache
 from waza_engine.runs.passes.ending import Ending, run_outcome
 from waza_engine.runs.passes.hooks import HookError
-from waza_engine.runs.passes.inputs import read_inputs
+from waza_engine.runs.passes.inputs import inputs_today, kept_inputs
 from waza_engine.runs.passes.planning import judge_models
 from waza_engine.runs.passes.suite_pass import Findings, Handling, Pass, outputs_of, run_pass
 from waza_engine.runs.settings.header import run_header
@@ -171,8 +172,10 @@ class PreparedRun:
         clock = time.monotonic()
         log = self._session_log(listener)
         stream = EventStream(self.header.run_id, listener if log is None else log.tell, cancellation.request)
-        inputs = read_inputs(self.suite, self._main.tasks)
-        self.header = replace(self.header, inputs=digest_of(inputs))
+        deciding = inputs_today(self.suite, self._main.tasks)
+        inputs, directory = kept_inputs(deciding), self.suite.directory
+        commit = commit_of(directory, [directory / file.path for file in deciding.files])
+        self.header = replace(self.header, inputs=digest_of(inputs), commit=commit)
         store = ResultStore(self.suite.directory, self.header, self._planned)
         course = _Course(store, Attachments(store.path), stream)
         processes, assertions, patterns = ProcessScope(), AssertionEvaluator(), pattern_workers()

@@ -1,13 +1,16 @@
 """List prices of models, as the library that counts costs has them; nothing is fetched.
 
 ``cost.py`` counts with the same prices: a name stands here for the model that a run would pay for.
+
+Architecture invariant: light until a price is asked for; the language server shares ``ModelPrice``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from waza_engine.frozen import frozen
 
 if TYPE_CHECKING:
     from decimal import Decimal
@@ -18,7 +21,7 @@ SUITES_ASK = ("github-copilot", "openai", "anthropic")
 """Whose models are listed: those that the executors ask by themselves, or by their usual servers."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class ModelPrice:
     """US dollars for a million tokens, the lowest tier; None is not known. ``context`` is in tokens."""
 

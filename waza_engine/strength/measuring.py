@@ -23,7 +23,7 @@ from waza_engine.graders.matching.samples import samples_of
 from waza_engine.results.reading.recordings import RecordedTrial
 from waza_engine.results.record import Validation
 from waza_engine.runs.grading.graders import BuiltGrader, grade
-from waza_engine.runs.regrading import GradableTask
+from waza_engine.runs.regrading.regrade import GradableTask
 from waza_engine.strength.expected import built_expectations
 from waza_engine.strength.mutations import Kind, Mutation, mutations, planted, runaway
 

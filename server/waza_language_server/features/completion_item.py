@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from waza_engine.frozen import frozen
-from waza_language_server.features.model_prices import NO_PRICES, ModelPrice, ModelPrices
+from waza_language_server.features.model_prices import NO_PRICES, ModelPrices
 from waza_language_server.features.snippets import Layout, plain_text
 from waza_language_server.project.nearby import Nearby
 from waza_language_server.text.edit import Edit
@@ -15,6 +15,7 @@ from waza_language_server.text.scalar_writing import plain_or_quoted
 from waza_language_server.text.span import Span
 
 if TYPE_CHECKING:
+    from waza_engine.scoring.prices import ModelPrice
     from waza_language_server.project.document import Document
     from waza_language_server.project.workspace import Workspace
     from waza_language_server.syntax.cursor import Cursor

@@ -71,9 +71,11 @@ def _story(task: TaskHistory, history: SuiteHistory, now: datetime) -> Iterator[
     if task.trials:
         yield f"- flaky: its trials differed within a run, {task.passed_trials} of {task.trials} passed there"
     if task.red_since is not None:
-        newly = "newly red" if task.passed_before else "red"
-        before = "; it passed in the run before" if task.passed_before else ""
-        yield f"- {newly} since {_of_run(history.runs[task.red_since], now)}{before}"
+        before = None if task.passed_in is None else history.runs[task.passed_in]
+        newly, then = ("red", "") if before is None else ("newly red", "; it passed in the run before")
+        if before is not None and before.commit is not None:
+            then += f" (commit {code(before.commit.words)})"
+        yield f"- {newly} since {_of_run(history.runs[task.red_since], now)}{then}"
 
 
 def _title(scores: tuple[float | None, ...]) -> str:
@@ -87,7 +89,8 @@ def _run_line(run: RunOnce, now: datetime) -> str:
 
 def _of_run(run: RunOnce, now: datetime) -> str:
     model = f", {code(run.model)}" if run.model else ""
-    return f"the run of {age(run.started, now)} ({code(run.file)}{model})"
+    commit = f", commit {code(run.commit.words)}" if run.commit else ""
+    return f"the run of {age(run.started, now)} ({code(run.file)}{model}{commit})"
 
 
 def _is_worth_it(scores: tuple[float | None, ...]) -> bool:

@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from waza_engine.frozen import frozen
 from waza_engine.markdown import code
 
+if TYPE_CHECKING:
+    from waza_engine.scoring.prices import ModelPrice
+
 STILL_ASKING = "The price of the model is being looked up."
-
-
-@frozen()
-class ModelPrice:
-    """List prices in US dollars for a million tokens; ``context`` is in tokens. None is not known."""
-
-    name: str
-    model: str
-    provider: str
-    context: int | None
-    usd_input: float | None
-    usd_output: float | None
 
 
 class ModelPrices(Protocol):

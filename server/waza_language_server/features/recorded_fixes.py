@@ -55,7 +55,10 @@ def file_fix(fix: Mapping[str, Any], file: Path, text: str | None) -> CodeAction
 
 
 def title_of(fix: Mapping[str, Any]) -> str:
-    """Return what a fix does, and on how many of the recorded trials it helps."""
+    """Return what a fix does, and on how many of the recorded trials it helps.
+
+    What it writes comes last: editors cut a long title off.
+    """
     trials, before, after = fix["trials"], fix["before"], fix["after"]
     if after["grader"] > before["grader"]:
         helps = f"passes on {after['grader']} of {counted(trials, 'recorded trial')}, now {before['grader']}"
@@ -64,7 +67,8 @@ def title_of(fix: Mapping[str, Any]) -> str:
             f"this holds on {after['rule']} of {counted(trials, 'recorded trial')}, now {before['rule']}; "
             f"the grader still passes on {after['grader']}"
         )
-    return f"{fix['words'].replace('`', '')} ({helps})"
+    does, colon, written = fix["words"].replace("`", "").partition(": ")
+    return f"{does} ({helps}){colon}{written}"
 
 
 def _edits(document: Document, rule: Rule, path: tuple[str | int, ...], value: Any) -> Steps[Edits]:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from waza_engine.files import FileError, read_bytes, text_of
 from waza_engine.frozen import frozen
 from waza_engine.markdown import code
+from waza_engine.spec.executors import asked_model
 from waza_engine.spec.reading.scalars import Json
 from waza_engine.steps import Steps, finished
 from waza_language_server.project.changed_inputs import ChangedInput, FilesToday, place_of
@@ -178,8 +179,9 @@ class DocumentScores:
         today = suite.outline
         if today.executor and origin.executor and origin.executor != today.executor:
             words.append(f"the executor {code(origin.executor)}")
-        if today.model and origin.model and origin.model != today.model:
-            words.append(f"the model {code(origin.model)}")
+        model = asked_model(origin.executor, origin.model)
+        if today.model and model and model != today.model:
+            words.append(f"the model {code(model)}")
         return f"it was recorded with {' and '.join(words)}" if words else ""
 
     def _values_then(self, path: Path, moment: datetime) -> Values | None:

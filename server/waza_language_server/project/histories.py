@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import cast
 
 from waza_engine.frozen import frozen
+from waza_engine.results.codec.commits import commit_in
+from waza_engine.vocabulary import Commit
 
 MOST_SUITES = 200
 
@@ -18,7 +20,7 @@ class TaskHistory:
 
     It passed in ``passed`` of ``judged`` runs. In the runs in which its trials differed ``passed_trials`` of
     ``trials`` passed; both are 0 without any. ``red_since`` is the first of the runs since which it has not
-    passed, as a position in the runs, None when it has; ``passed_before`` tells that it passed before that.
+    passed, as a position in the runs, None when it has; ``passed_in`` is the run before, if it passed there.
     """
 
     scores: tuple[float | None, ...]
@@ -27,17 +29,21 @@ class TaskHistory:
     passed_trials: int
     trials: int
     red_since: int | None
-    passed_before: bool
+    passed_in: int | None
 
 
 @frozen()
 class RunOnce:
-    """A recorded run: its file, when it started, the model, and its mean score, None without any."""
+    """A recorded run: its file, when it started, the model, and its mean score, None without any.
+
+    ``commit`` is what its suite's repository was at, None where none was recorded.
+    """
 
     file: str
     started: datetime
     model: str
     score: float | None
+    commit: Commit | None = None
 
 
 @frozen()
@@ -84,7 +90,13 @@ def _run(run: Mapping[str, object]) -> RunOnce | None:
         started = datetime.fromisoformat(str(run.get("started")))
     except ValueError:
         return None
-    return RunOnce(str(run.get("file")), started, str(run.get("model") or ""), _score(run.get("score")))
+    return RunOnce(
+        file=str(run.get("file")),
+        started=started,
+        model=str(run.get("model") or ""),
+        score=_score(run.get("score")),
+        commit=commit_in(run),
+    )
 
 
 def _task(task: Mapping[str, object], places: Mapping[str, int]) -> TaskHistory:
@@ -96,7 +108,7 @@ def _task(task: Mapping[str, object], places: Mapping[str, int]) -> TaskHistory:
         passed_trials=_count(task.get("passed_trials")),
         trials=_count(task.get("trials")),
         red_since=places.get(str(task.get("red_since"))),
-        passed_before=task.get("passed_before") is True,
+        passed_in=places.get(str(task.get("passed_in"))),
     )
 
 

@@ -10,8 +10,8 @@ from tests.engine.suites import GREETS, run, task, write_suite
 from waza_engine.commands.regraded import answer, answer_in_parts, graded
 from waza_engine.results.json_values import plain
 from waza_engine.runs.limits.cancellation import RunCancellation
-from waza_engine.runs.regrading import RegradeRequest, prepare_regrading
-from waza_engine.runs.resident import ResidentSuites
+from waza_engine.runs.regrading.regrade import RegradeRequest, prepare_regrading
+from waza_engine.runs.regrading.resident import ResidentSuites
 from waza_engine.terminal import json_text
 
 
@@ -44,7 +44,7 @@ def test_a_record_that_no_longer_passes_is_exit_code_1_and_says_what_changed(tmp
         (["gone.json"], "no result file"),
         (["eval.yaml"], "has no results yet"),
         (["tasks"], "has no results yet"),
-        ([".waza/results/history.jsonl"], "not a result file"),
+        ([".waza/.gitignore"], "not a result file"),
         (["record.json", "--task", "nope"], "No task matches"),
         (["record.json", "--grader", "nope"], "No grader is called"),
         (["record.json", "--workspace", "nope"], "not a directory"),

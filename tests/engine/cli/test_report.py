@@ -35,7 +35,7 @@ def test_markdown_goes_to_the_file_that_is_asked_for(record: Path, tmp_path: Pat
     [
         (["gone.json", "--format", "junit"], "no result file"),
         (["tasks/a.yaml", "--format", "junit"], "has no results yet"),
-        ([".waza/results/history.jsonl", "--format", "junit"], "not a result file"),
+        ([".waza/.gitignore", "--format", "junit"], "not a result file"),
         (["eval.yaml", "--format", "pdf"], "pdf"),
     ],
 )

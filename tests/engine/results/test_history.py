@@ -200,8 +200,8 @@ def test_a_task_that_fails_since_a_run_passed_before_it(suite: Path) -> None:
         newest, tasks=[{**document["tasks"][0], "status": "failed", "runs": [{**trial, "status": "failed"}]}]
     )
     (only,) = trend(history_of(suite).runs)["tasks"]
-    assert (only["verdicts"], only["red_since"], only["passed_before"]) == (
+    assert (only["verdicts"], only["red_since"], only["passed_in"]) == (
         ["passed", "passed", "failed"],
         newest.name,
-        True,
+        history_of(suite).runs[-2].file,
     )

@@ -40,6 +40,7 @@ from waza_engine.scoring.triggers import TriggerMetrics
 from waza_engine.vocabulary import (
     Check,
     CommandInvocation,
+    Commit,
     ModelUsage,
     SkillInvocation,
     ToolCall,
@@ -246,6 +247,12 @@ headers = st.builds(
     tasks=st.lists(texts, max_size=2).map(tuple),
     graders=st.lists(texts, max_size=2).map(tuple),
     settings=st.dictionaries(texts, values, max_size=3),
+    commit=st.none()
+    | st.builds(
+        Commit,
+        st.text("0123456789abcdef", min_size=40, max_size=40),
+        st.none() | st.booleans(),
+    ),
 )
 intervals = st.builds(Interval, lower=amounts, upper=amounts, mean=amounts, resamples=counts)
 summaries = st.builds(

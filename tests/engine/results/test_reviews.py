@@ -19,8 +19,8 @@ from waza_engine.results.reading.recordings import read_recording
 from waza_engine.results.reviews.calibration import agreement
 from waza_engine.results.reviews.review_file import REVIEWS_NAME, broken_lines, reviews_in_steps
 from waza_engine.runs.limits.cancellation import RunCancellation
-from waza_engine.runs.regrading import RegradeRequest, prepare_regrading
-from waza_engine.runs.resident import ResidentSuites
+from waza_engine.runs.regrading.regrade import RegradeRequest, prepare_regrading
+from waza_engine.runs.regrading.resident import ResidentSuites
 from waza_engine.steps import finished
 
 HUMAN = """\

@@ -23,8 +23,8 @@ from waza_engine.results.record import Validation
 from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.runs.loading.suite import SuiteError
 from waza_engine.runs.preparing import prepare
-from waza_engine.runs.regrading import RegradeRequest, prepare_regrading
-from waza_engine.runs.resident import ResidentSuites
+from waza_engine.runs.regrading.regrade import RegradeRequest, prepare_regrading
+from waza_engine.runs.regrading.resident import ResidentSuites
 from waza_engine.runs.settings.table import RunSettings
 
 JUDGE = "- {type: prompt, name: judge, config: {prompt: 'Call set_waza_grade_pass if it is good.'}}\n"

@@ -14,8 +14,8 @@ from waza_engine.commands.regraded import document, graded
 from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.runs.loading.suite import SuiteError
 from waza_engine.runs.preparing import prepare
-from waza_engine.runs.regrading import RegradeRequest, prepare_regrading
-from waza_engine.runs.resident import ResidentSuites
+from waza_engine.runs.regrading.regrade import RegradeRequest, prepare_regrading
+from waza_engine.runs.regrading.resident import ResidentSuites
 from waza_engine.runs.settings.table import RunSettings
 from waza_engine.spec.problems import SuiteFileError
 

@@ -17,8 +17,8 @@ from waza_engine.graders.config import GraderConfig
 from waza_engine.results.reading.recordings import RecordingError
 from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.runs.loading.suite import SuiteError
-from waza_engine.runs.regrading import RegradeRequest, prepare_regrading
-from waza_engine.runs.resident import ResidentSuites
+from waza_engine.runs.regrading.regrade import RegradeRequest, prepare_regrading
+from waza_engine.runs.regrading.resident import ResidentSuites
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "code-explainer"
 SAYS = "- {type: text, name: says, config: {contains: [nothing of the kind]}}\n"

@@ -25,8 +25,8 @@ from waza_engine.runs.grading.workers import GradingWorkers
 from waza_engine.runs.limits.bounded import CancelledRunError
 from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.runs.loading.suite import SuiteError
-from waza_engine.runs.regrading import RegradeRequest, prepare_regrading
-from waza_engine.runs.resident import ResidentSuites
+from waza_engine.runs.regrading.regrade import RegradeRequest, prepare_regrading
+from waza_engine.runs.regrading.resident import ResidentSuites
 from waza_engine.spec.grader_entry import GraderEntry
 from waza_engine.spec.problems import SuiteFileError
 

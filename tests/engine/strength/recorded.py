@@ -11,8 +11,8 @@ from tests.engine.suites import CONFIG, task, write_suite
 from waza_engine.commands.strength import measured
 from waza_engine.results.places import results_directory
 from waza_engine.runs.limits.cancellation import RunCancellation
-from waza_engine.runs.regrading import RegradeRequest, prepare_regrading
-from waza_engine.runs.resident import ResidentSuites
+from waza_engine.runs.regrading.regrade import RegradeRequest, prepare_regrading
+from waza_engine.runs.regrading.resident import ResidentSuites
 from waza_engine.strength.measuring import GraderStrength
 
 Trial = Mapping[str, Any]

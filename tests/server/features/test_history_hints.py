@@ -35,7 +35,7 @@ def over(*scores: float | None, **more: Any) -> dict[str, Any]:
         "passed_trials": 0,
         "trials": 0,
         "red_since": None,
-        "passed_before": False,
+        "passed_in": None,
         **more,
     }
 
@@ -71,13 +71,24 @@ def test_a_suite_has_a_bar_for_each_run_and_a_dot_where_nothing_was_judged(suite
 
 
 def test_a_task_says_since_which_run_it_is_newly_red(suite: Path) -> None:
-    (hint,) = of_task(suite, red_since="r2.json", passed_before=True)
+    (hint,) = of_task(suite, red_since="r2.json", passed_in="r1.json")
     assert (hint.label, hint.offset) == ("█▅▁", len("id: one"))
     assert "- passed in 1 of 3 runs that judged it" in hint.tooltip
     assert (
         "- newly red since the run of 7 days ago (`r2.json`, `m`); it passed in the run before"
         in hint.tooltip
     )
+
+
+def test_a_task_says_at_which_commit_it_turned_red_and_passed_last(suite: Path) -> None:
+    commits = ({"hash": "a" * 40, "dirty": False}, {"hash": "b" * 40, "dirty": True}, None)
+    runs = [{**run(day, 1.0), "commit": commit} for day, commit in enumerate(commits, 1)]
+    answer = {"runs": runs, "tasks": [over(1.0, 0.5, 0.0, red_since="r2.json", passed_in="r1.json")]}
+    (hint,) = hints(suite, suite.parent / "tasks" / "one.yaml", "task", answer)
+    assert (
+        "- newly red since the run of 7 days ago (`r2.json`, `m`, commit `bbbbbbb with uncommitted changes`)"
+        "; it passed in the run before (commit `aaaaaaa`)"
+    ) in hint.tooltip
 
 
 def test_what_was_red_as_long_as_is_known_is_not_newly_so(suite: Path) -> None:

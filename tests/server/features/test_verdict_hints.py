@@ -216,3 +216,13 @@ def test_each_trigger_prompt_says_whether_the_skill_was_used_as_it_should(suite:
   - prompt: Leave it  ‹✓›
 """
     )
+
+
+def test_a_suite_of_which_something_broke_and_nothing_was_wrong_is_in_error(suite: Path) -> None:
+    untried = {"prompt": "Use it now", "should_trigger": True, "did_trigger": False, "error_msg": "no answer"}
+    ended = engine("failed", trigger_results=[untried])
+    ended["metadata"]["engine"]["conclusion"] = {"verdict": "errored", "reasons": ["1 of 1 trigger prompt"]}
+    write_results(suite, {"second": [[grade("mentions", 1.0)]]}, more=ended)
+    mark = Editor().hints(suite, "eval")[0]
+    assert mark.label == "! 1/1 task"
+    assert "- `Use it now` ! `no answer`" in mark.tooltip

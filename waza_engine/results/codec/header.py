@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import waza_engine
+from waza_engine.results.codec.commits import commit_document, commit_in
 from waza_engine.results.json_values import Block, Json, block_of, given, moment, text_of, texts_of, whole
 from waza_engine.results.record import RunHeader
 
@@ -20,6 +21,7 @@ def header_document(header: RunHeader) -> Json:
             graders=list(header.graders),
             settings=dict(header.settings),
             inputs=header.inputs,
+            commit=commit_document(header.commit),
         ),
     }
     return {
@@ -57,6 +59,7 @@ def header_of(document: Block) -> RunHeader:
         graders=texts_of(engine.get("graders")),
         settings=block_of(engine, "settings"),
         inputs=text_of(engine.get("inputs")),
+        commit=commit_in(engine),
     )
 
 

@@ -20,14 +20,16 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from waza_engine.results.codec.commits import commit_document, commit_in
 from waza_engine.results.codec.runs import run_of
 from waza_engine.results.conclusion import conclude
 from waza_engine.results.places import INDEX_NAME, results_directory
 from waza_engine.results.reading.recordings import Recording, RecordingError, read_recording
 from waza_engine.results.reviews.review_file import reviews_stamp
 from waza_engine.scoring.statistics import mean
+from waza_engine.vocabulary import Commit
 
-INDEX_VERSION = 1
+INDEX_VERSION = 2
 """Another number for another table, another form of its rows, and another way to conclude."""
 MOST_RUNS = 2_000
 """Of more files the newest count, as the disk tells."""
@@ -63,7 +65,8 @@ class TaskThen:
 class RunThen:
     """A recorded run. ``file`` is its name in the folder of results, ``started`` has a time zone.
 
-    ``score`` is the mean of the tasks that were judged, 0..1, None without any.
+    ``score`` is the mean of the tasks that were judged, 0..1, None without any. ``commit`` is what the
+    repository of its suite was at, None where none was recorded.
     """
 
     file: str
@@ -74,6 +77,7 @@ class RunThen:
     verdict: str
     score: float | None
     tasks: tuple[TaskThen, ...]
+    commit: Commit | None = None
 
     def task(self, identifier: str) -> TaskThen | None:
         """Return what a task came to, None when it is not in this run; of several with one id the last."""
@@ -128,6 +132,7 @@ def run_then(recording: Recording) -> RunThen:
         verdict=found.verdict,
         score=mean(scores) if scores else None,
         tasks=tasks,
+        commit=header.commit,
     )
 
 
@@ -175,7 +180,8 @@ def _read(path: Path) -> RunThen | str:
 def _text_of(found: RunThen | str) -> str:
     if isinstance(found, str):
         return json.dumps(found)
-    return json.dumps({**asdict(found), "started": found.started.isoformat()})
+    told = {"started": found.started.isoformat(), "commit": commit_document(found.commit)}
+    return json.dumps({**asdict(found), **told})
 
 
 def _entry_of(text: str) -> RunThen | str:
@@ -183,6 +189,7 @@ def _entry_of(text: str) -> RunThen | str:
     if isinstance(found, str):
         return found
     found["started"] = datetime.fromisoformat(found["started"])
+    found["commit"] = commit_in(found)
     found["tasks"] = tuple(TaskThen(**task) for task in found["tasks"])
     return RunThen(**found)
 

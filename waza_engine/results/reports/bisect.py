@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from waza_engine.counting import counted
+from waza_engine.results.codec.commits import commit_document
 from waza_engine.results.inputs import InputFile, RunInputs, inputs_of
 from waza_engine.results.json_values import Json
 from waza_engine.results.reading.recordings import RecordedTask, RecordedTrial, Recording
@@ -65,6 +66,7 @@ def _side(recording: Recording, trial: TrialOutcome) -> Json:
     return {
         "file": str(recording.path),
         "started": recording.header.started.isoformat(),
+        "commit": commit_document(recording.header.commit),
         "status": trial.status,
         "not_passed": [name for name, verdict in (trial.validations or {}).items() if not verdict.passed],
     }
@@ -125,6 +127,9 @@ def _differences(old: Recording, new: Recording) -> Iterator[Json]:
         then, now = getattr(old.header, what), getattr(new.header, what)
         if then != now:
             yield {"what": what.replace("_", " "), "old": then, "new": now}
+    then, now = old.header.commit, new.header.commit
+    if then is not None and now is not None and then != now:
+        yield {"what": "commit", "old": then.words, "new": now.words}
     for name in sorted({*old.header.settings, *new.header.settings}):
         then, now = old.header.settings.get(name), new.header.settings.get(name)
         if then != now:

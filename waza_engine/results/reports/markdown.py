@@ -67,7 +67,7 @@ def _parts(document: Block, header: RunHeader, found: Conclusion) -> Iterator[st
         yield f"Note: {sentence(note)}\n\n"
     facts = [
         ("Skill", code(header.skill)),
-        ("Model", code(header.model)),
+        ("Model", code(header.asked_model)),
         ("Executor", code(header.executor)),
         ("Score", _figure(summary.get("aggregate_score"))),
         ("Duration", _duration(summary.get("duration_ms"))),

@@ -65,9 +65,10 @@ def _head(header: RunHeader, found: Conclusion) -> str:
     lines += [f"- {sentence(reason.words)}" for reason in found.reasons]
     facts = (
         ("Executor", header.executor),
-        ("Model", header.model),
+        ("Model", header.asked_model),
         ("Judge", header.judge_model),
         ("Skill", header.skill),
+        ("Commit", header.commit.words if header.commit else ""),
         ("Started", header.started.astimezone().strftime("%Y-%m-%d %H:%M:%S")),
     )
     lines += ["", " · ".join(f"{name}: {code(value)}" for name, value in facts if value), ""]

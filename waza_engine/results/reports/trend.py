@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from waza_engine.results.codec.commits import commit_document
 from waza_engine.results.json_values import Json
 from waza_engine.results.reading.history import RunThen, TaskThen
+from waza_engine.spec.executors import asked_model
 
 _RED = ("failed", "errored", "lost")
 
@@ -16,7 +18,8 @@ def trend(runs: Sequence[RunThen]) -> Json:
     ``scores`` and ``verdicts`` have one item a run, null where a task did not run. ``passed`` of ``judged``
     runs passed; a task is ``flaky`` when its trials differ within a run: in those runs ``passed_trials`` of
     ``trials`` passed. ``red_since`` is the file of the first of the runs since which it has not passed, null
-    when its newest run is none of them, and ``passed_before`` tells whether it passed in the run before.
+    when its newest run is none of them, and ``passed_in`` the file of the run before, null when it did not
+    pass there. The ``commit`` of a run is null where none was recorded.
     """
     identifiers = dict.fromkeys(task.id for run in reversed(runs) for task in run.tasks)
     return {
@@ -24,9 +27,10 @@ def trend(runs: Sequence[RunThen]) -> Json:
             {
                 "file": run.file,
                 "started": run.started.isoformat(),
-                "model": run.model,
+                "model": asked_model(run.executor, run.model),
                 "verdict": run.verdict,
                 "score": run.score,
+                "commit": commit_document(run.commit),
             }
             for run in runs
         ],
@@ -39,7 +43,7 @@ def trend(runs: Sequence[RunThen]) -> Json:
 def _task(identifier: str, runs: Sequence[RunThen], found: Sequence[TaskThen | None]) -> Json:
     judged = [task for task in found if task is not None and task.judged]
     uneven = [task for task in judged if task.flaky]
-    since, passed_before = _red_since(runs, found)
+    since, passed_in = _red_since(runs, found)
     return {
         "id": identifier,
         "scores": [task.score if task is not None else None for task in found],
@@ -50,16 +54,16 @@ def _task(identifier: str, runs: Sequence[RunThen], found: Sequence[TaskThen | N
         "passed_trials": sum(task.passed for task in uneven),
         "trials": sum(task.trials for task in uneven),
         "red_since": since,
-        "passed_before": passed_before,
+        "passed_in": passed_in,
     }
 
 
-def _red_since(runs: Sequence[RunThen], found: Sequence[TaskThen | None]) -> tuple[str | None, bool]:
+def _red_since(runs: Sequence[RunThen], found: Sequence[TaskThen | None]) -> tuple[str | None, str | None]:
     since: str | None = None
     for run, task in zip(reversed(runs), reversed(found), strict=True):
         if task is None or task.verdict in ("skipped", "not run"):
             continue
         if task.verdict not in _RED:
-            return since, since is not None
+            return since, run.file if since is not None and task.verdict == "passed" else None
         since = run.file
-    return since, False
+    return since, None

@@ -15,13 +15,11 @@ from pathlib import Path
 from typing import Self
 
 from waza_engine.files import Boundary, FileError, checked_size
-from waza_engine.processes.git import GitError, commit_named, git
+from waza_engine.processes.git import PLAIN, GitError, commit_named, git
 from waza_engine.runs.loading.suite import SuiteError
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles, Version
 
 _MOST_BYTES = 64_000_000
-# Neither drivers of the repository nor a daemon of its configuration are started for a list of names.
-_PLAIN = ("-c", "core.fsmonitor=false")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +83,9 @@ def changed_since(directory: Path, commit: str) -> ChangedFiles:
     try:
         shared = _shared(found, top)
         listed = ("diff", "--name-only", "--no-renames", "--no-ext-diff", "-z", shared, "--")
-        changed = git(*_PLAIN, *listed, at=top, limit_bytes=_MOST_BYTES)
+        changed = git(*PLAIN, *listed, at=top, limit_bytes=_MOST_BYTES)
         untracked = ("ls-files", "--others", "--exclude-standard", "-z")
-        new = git(*_PLAIN, *untracked, at=top, limit_bytes=_MOST_BYTES)
+        new = git(*PLAIN, *untracked, at=top, limit_bytes=_MOST_BYTES)
     except GitError as error:
         raise SuiteError(f"`--changed-since {commit}`: {error}.") from None
     top = Path(os.path.realpath(top))

@@ -25,16 +25,16 @@ MOST_TEXT = 2 * 2**20
 """Bytes of all texts that are kept of one run."""
 
 
-def read_inputs(suite: Suite, tasks: Sequence[SelectedTask]) -> bytes:
-    """Return what decides these tasks, as it is to be kept.
-
-    Files that cannot be read, and those behind the limits, are left out.
-    """
-    return json_text(inputs_document(inputs_today(suite, tasks))).encode()
+def kept_inputs(inputs: RunInputs) -> bytes:
+    """Return what decides a run as it is to be kept."""
+    return json_text(inputs_document(inputs)).encode()
 
 
 def inputs_today(suite: Suite, tasks: Sequence[SelectedTask]) -> RunInputs:
-    """Return what decides these tasks as it is now; the limits are those of ``read_inputs``."""
+    """Return what decides these tasks as it is now.
+
+    Files that cannot be read, and those behind the limits, are left out.
+    """
     return _Reader(suite).read(tasks, AgentSetup(suite, "", suite_skills(suite)))
 
 

@@ -74,11 +74,7 @@ def code_lens(ls: WazaServer, params: types.CodeLensParams) -> Answer[list[types
 
     if not shown.enabled:
         return []
-    uri = params.text_document.uri
-    skill = ls.session.skill(uri)
-    if skill is not None:
-        return ls.diagnostics.answer_with(uri, find_of_skill(skill))
-    return ls.diagnostics.answer(uri, find)
+    return ls.diagnostics.answer(params.text_document.uri, find, find_of_skill)
 
 
 def _test_beds(ls: WazaServer, document: Document) -> Steps[list[CodeLens]]:

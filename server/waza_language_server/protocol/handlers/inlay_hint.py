@@ -53,11 +53,7 @@ def inlay_hint(ls: WazaServer, params: types.InlayHintParams) -> Answer[list[typ
 
     if not wanted.enabled:
         return []
-    uri = params.text_document.uri
-    skill = ls.session.skill(uri)
-    if skill is not None:
-        return ls.diagnostics.answer_with(uri, find_of_skill(skill))
-    return ls.diagnostics.answer(uri, find)
+    return ls.diagnostics.answer(params.text_document.uri, find, find_of_skill)
 
 
 def hints_of_skill(ls: WazaServer, skill: SkillFile) -> Steps[tuple[InlayHint, ...]]:

@@ -31,11 +31,7 @@ def marks(ls: WazaServer, params: MarksParams) -> Answer[list[dict[str, Any]]]:
     def find_of_skill(skill: SkillFile) -> Steps[list[dict[str, Any]]]:
         return _answers(marks_of((yield from hints_of_skill(ls, skill)), skill.lines), skill)
 
-    uri = params.text_document.uri
-    skill = ls.session.skill(uri)
-    if skill is not None:
-        return ls.diagnostics.answer_with(uri, find_of_skill(skill))
-    return ls.diagnostics.answer(uri, find)
+    return ls.diagnostics.answer(params.text_document.uri, find, find_of_skill)
 
 
 def _answers(found: Iterable[Mark], shown: Document | SkillFile) -> list[dict[str, Any]]:

@@ -35,11 +35,7 @@ def runnables(ls: WazaServer, params: RunnablesParams) -> Answer[list[dict[str, 
         convert = Converter(skill, ls.session.encoding, ls.abilities)
         return list(map(convert.runnable, skill_runnables(suites)))
 
-    uri = params.text_document.uri
-    skill = ls.session.skill(uri)
-    if skill is not None:
-        return ls.diagnostics.answer_with(uri, find_of_skill(skill))
-    return ls.diagnostics.answer(uri, find)
+    return ls.diagnostics.answer(params.text_document.uri, find, find_of_skill)
 
 
 def suite_state(ls: WazaServer, params: SuiteStateParams) -> Answer[dict[str, bool]]:
@@ -52,11 +48,7 @@ def suite_state(ls: WazaServer, params: SuiteStateParams) -> Answer[dict[str, bo
         suites = yield from ls.session.suites_of_skills.of_in_steps(skill, ls.session.project)
         return (yield from _state(ls, (suite.path for suite in suites)))
 
-    uri = params.text_document.uri
-    skill = ls.session.skill(uri)
-    if skill is not None:
-        return ls.diagnostics.answer_with(uri, find_of_skill(skill))
-    return ls.diagnostics.answer(uri, find)
+    return ls.diagnostics.answer(params.text_document.uri, find, find_of_skill)
 
 
 def _state(ls: WazaServer, suites: Iterable[Path]) -> Steps[dict[str, bool]]:

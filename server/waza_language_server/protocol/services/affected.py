@@ -2,32 +2,26 @@
 
 The engine compares what is on the disk with the records. It is asked when a file that decided a run is not
 what it was, a task has no result, or another executor or model would answer: a suite in which nothing has
-changed starts no engine. A lens is drawn without the answer, and once more when that has come. Nothing is
-asked in an untrusted workspace.
+changed starts no engine.
 """
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from waza_language_server.engine.process import EngineError
 from waza_language_server.project.changed_inputs import FilesToday
 from waza_language_server.project.runnable_id import RunnableId
+from waza_language_server.protocol.services.engine_answers import EngineAnswers
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from waza_engine.results.reading.scores import RunOrigin, RunResult
     from waza_engine.steps import Steps
     from waza_language_server.protocol.server import WazaServer
 
 ANSWER_WITHIN_SECONDS = 60.0
-MOST_SUITES = 200
-
-log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,27 +43,23 @@ class AffectedTasks:
 
     def __init__(self, ls: WazaServer) -> None:
         self._ls = ls
-        self._known: dict[Path, tuple[int, int] | None] = {}
-        self._fresh: set[Path] = set()
-        self._asked: set[Path] = set()
+        self._answers = EngineAnswers[Path, tuple[int, int]](ls, "What has changed in", self._draw)
 
     def of(self, suite: Path, recorded: RunResult | None) -> tuple[int, int] | None:
         """Return how many tasks of a suite have changed, of how many, as far as that is known."""
-        worth_it = self._ls.trusted and not self._ls.is_closing and recorded is not None
-        if worth_it and recorded is not None and suite not in self._fresh and suite not in self._asked:
-            self._asked.add(suite)
-            self._ls.in_background(self._ask(suite, recorded))
+        if recorded is not None:
+            self._answers.want(suite, lambda: self._ask(suite, recorded))
         # An old number is worse than none.
-        return self._known.get(suite) if suite in self._fresh else None
+        return self._answers.fresh(suite)
 
     def forget(self) -> None:
         """Ask again when somebody looks: files, results or settings have changed."""
-        self._fresh.clear()
+        self._answers.forget()
 
     @property
     def in_use(self) -> bool:
         """Whether somebody has looked."""
-        return bool(self._known or self._asked)
+        return bool(self._answers)
 
     async def of_suite(self, suite: Path, options: Mapping[str, Any] | None = None) -> AffectedSuite:
         """Return what has changed in a suite now, for a run with these options, in the words of ``eval.run``.
@@ -84,20 +74,13 @@ class AffectedTasks:
         names = tuple(name for name in listed if isinstance(name, str))
         return AffectedSuite(names, of if isinstance(of, int) else len(names))
 
-    async def _ask(self, suite: Path, recorded: RunResult) -> None:
-        self._fresh.add(suite)
-        found: tuple[int, int] | None = None
-        try:
-            if await self._ls.diagnostics.worked_out(self._may_have_changed(suite, recorded)):
-                changed = await self.of_suite(suite)
-                found = len(changed.tasks), changed.of
-        except EngineError as error:
-            log.info("What has changed in %s is not known: %s", suite, error)
-        finally:
-            self._asked.discard(suite)
-        if len(self._known) >= MOST_SUITES:
-            del self._known[next(iter(self._known))]
-        self._known[suite] = found
+    async def _ask(self, suite: Path, recorded: RunResult) -> tuple[int, int] | None:
+        if not await self._ls.diagnostics.worked_out(self._may_have_changed(suite, recorded)):
+            return None
+        changed = await self.of_suite(suite)
+        return len(changed.tasks), changed.of
+
+    def _draw(self, _suite: Path, _before: tuple[int, int] | None, found: tuple[int, int] | None) -> None:
         # Else the lenses are as they were drawn.
         if found is not None and 0 < found[0] < found[1] and self._ls.abilities.refreshes_code_lenses:
             self._ls.workspace_code_lens_refresh(None)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from waza_engine.steps import Steps
     from waza_language_server.analysis.problem import Problem
     from waza_language_server.project.document import Document
+    from waza_language_server.project.skill_file import SkillFile
     from waza_language_server.project.workspace import Workspace
     from waza_language_server.protocol.services.session import Session
 
@@ -78,16 +79,19 @@ class Diagnostics:
                 await asyncio.sleep(0)
         return None
 
-    def answer(self, uri: str, answer: Callable[[Document], Steps[Value | None]]) -> Answer[Value]:
+    def answer(
+        self,
+        uri: str,
+        answer: Callable[[Document], Steps[Value | None]],
+        of_skill: Callable[[SkillFile], Steps[Value | None]] | None = None,
+    ) -> Answer[Value]:
         """Answer a request about the text that a document has now; None when it is not ours.
 
-        What takes no longer than a slice is answered at once, the rest between the messages; it raises
-        ``OutdatedError`` when a newer text comes meanwhile.
+        With ``of_skill`` that answers for a ``SKILL.md``. What takes no longer than a slice is answered at
+        once, the rest between the messages; it raises ``OutdatedError`` when a newer text comes meanwhile.
         """
-        return self.answer_with(uri, self._answer(uri, answer))
-
-    def answer_with(self, uri: str, steps: Steps[Value | None]) -> Answer[Value]:
-        """Answer a request about the text that an open file has now, whatever it is, in the same way."""
+        skill = None if of_skill is None else self._session.skill(uri)
+        steps = self._answer(uri, answer) if skill is None or of_skill is None else of_skill(skill)
         text = self._session.text(uri)
         done = self._slice(steps)
         return self._rest(uri, text, steps) if done is None else done[0]

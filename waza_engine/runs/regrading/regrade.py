@@ -42,7 +42,7 @@ from waza_engine.runs.grading.recorded_verdicts import (
 from waza_engine.runs.grading.workers import GradingWorkers
 from waza_engine.runs.limits.budget import Meter, MeteredExecutor
 from waza_engine.runs.loading.suite import Suite, SuiteError
-from waza_engine.runs.recorded_trials import (
+from waza_engine.runs.regrading.recorded_trials import (
     NO_WORKSPACE,
     kept_workspace,
     recorded_context,
@@ -50,7 +50,7 @@ from waza_engine.runs.recorded_trials import (
     with_review,
     without_workspace,
 )
-from waza_engine.runs.resident import ResidentSuites
+from waza_engine.runs.regrading.resident import ResidentSuites
 from waza_engine.runs.settings.table import Budget
 from waza_engine.runs.trials.selection import SelectedTask
 from waza_engine.runs.trials.trial import TrialTask

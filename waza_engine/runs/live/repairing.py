@@ -14,11 +14,11 @@ from typing import Any, cast
 from waza_engine.graders.base import GraderError
 from waza_engine.graders.explanation import FileProposal, Proposal, RulePath
 from waza_engine.graders.matching.patterns import PatternError, current_workers
-from waza_engine.runs.explaining import passes_rule, verdict_of
 from waza_engine.runs.grading.expectations import proposed_expectations
 from waza_engine.runs.grading.graders import BuiltGrader
-from waza_engine.runs.live import LiveSession
-from waza_engine.runs.live_parts import GraderTrials, LiveTrial, built_in
+from waza_engine.runs.live.explaining import passes_rule, verdict_of
+from waza_engine.runs.live.parts import GraderTrials, LiveTrial, built_in
+from waza_engine.runs.live.session import LiveSession
 from waza_engine.spec.grader_entry import GraderEntry
 
 SECONDS = 1.5

@@ -30,7 +30,7 @@ from waza_engine.runs.grading.graders import BuiltGrader, grade_expected, grade_
 from waza_engine.runs.grading.recorded_verdicts import has_verdict, needs_workspace
 from waza_engine.runs.grading.workers import GradingWorkers, WorkerSet
 from waza_engine.runs.limits.cancellation import RunCancellation
-from waza_engine.runs.live_parts import (
+from waza_engine.runs.live.parts import (
     GraderTrials,
     LiveTrial,
     TaskKeys,
@@ -39,11 +39,11 @@ from waza_engine.runs.live_parts import (
     key_of_context,
     verdict_of_then,
 )
-from waza_engine.runs.live_work import LiveRequest, LiveTask, LiveUpdate, LiveVerdicts, Made, Question, Work
+from waza_engine.runs.live.work import LiveRequest, LiveTask, LiveUpdate, LiveVerdicts, Made, Question, Work
 from waza_engine.runs.loading.suite import SuiteError
-from waza_engine.runs.recorded_trials import with_review, without_workspace
-from waza_engine.runs.regrading import RegradeRequest, Regrading, prepare_regrading
-from waza_engine.runs.resident import ResidentSuites
+from waza_engine.runs.regrading.recorded_trials import with_review, without_workspace
+from waza_engine.runs.regrading.regrade import RegradeRequest, Regrading, prepare_regrading
+from waza_engine.runs.regrading.resident import ResidentSuites
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
 from waza_engine.spec.reading.watched_files import WatchedFiles

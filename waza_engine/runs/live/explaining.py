@@ -16,8 +16,8 @@ from waza_engine.graders.matching.patterns import PatternError, current_workers
 from waza_engine.results.record import Validation
 from waza_engine.runs.grading.expectations import explained_expectation
 from waza_engine.runs.grading.graders import grade_expected, grade_here
-from waza_engine.runs.live import LiveSession, LiveTrial
-from waza_engine.runs.recorded_trials import without_workspace
+from waza_engine.runs.live.session import LiveSession, LiveTrial
+from waza_engine.runs.regrading.recorded_trials import without_workspace
 
 SECONDS = 0.7
 """How long trials are looked at; the one that is begun is finished."""
