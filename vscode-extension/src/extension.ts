@@ -27,6 +27,7 @@ import { runEnvironment, runOptions } from "./runSettings";
 import { Runs } from "./runs";
 import { RunStatusBar } from "./runStatus";
 import { resolveServer } from "./serverEnvironment";
+import { Trials } from "./trials";
 import { openWorkspace } from "./trialWorkspaces";
 import { Status } from "./status";
 import { measureStrength } from "./strength";
@@ -101,6 +102,7 @@ export function activate(context: vscode.ExtensionContext): void {
         server.onDidStart(() => void tests.serverStarted()),
         silenceYamlExtension(log),
         registerChanges(() => server.running),
+        new Trials(() => server.running, server.onDidChangeMarks),
         marks,
         contextKeys,
         server.onDidChangeMarks(() => {

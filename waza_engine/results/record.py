@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from waza_engine.frozen import frozen
 from waza_engine.scoring.composite import Graded, TrialStatus, composite
 from waza_engine.scoring.tasks import TrialScore
 from waza_engine.scoring.triggers import TriggerAnswer
@@ -40,7 +41,7 @@ RunStatus = Literal["completed", "failed", "canceled", "error"]
 """How a run ended: all tasks passed, some did not, it was stopped, or it could not run (to its end)."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Validation:
     """What one grader said of one trial. ``duration_ms`` is its own wall clock in milliseconds."""
 

@@ -25,6 +25,7 @@ _ARGUMENT_CHARACTERS = 500
 _CONTEXT_CHARACTERS = 40
 _MOST_CALLS = 200
 _MOST_CHECKS = 100
+NO_ANSWER = "There is no answer."
 _MARKS = {
     "passed": "✓",
     "failed": "✗",
@@ -91,13 +92,18 @@ def _task(task: TaskConclusion, prompt: str) -> str:
 def _trial(task: TaskConclusion, trial: TrialOutcome, prompt: str) -> Iterator[str]:
     if len(task.task.trials) > 1:
         yield from (f"### Trial {trial.number}: {trial.status}", "")
+    yield from trial_sections(trial, prompt, _answer(trial) if trial.output else NO_ANSWER)
+
+
+def trial_sections(trial: TrialOutcome, prompt: str, answer: str) -> Iterator[str]:
+    """Yield the lines of a trial: what was asked and done, and each grader; ``answer`` is its Markdown."""
     if trial.error:
         yield from (fenced(_cut(trial.error)), "")
     asked = [str(event.get("content", "")) for event in trial.events if event.get("type") == "user.message"]
     first = (asked[0] if asked else "") or prompt
     if first:
         yield from _section("Prompt", fenced(_cut(first)))
-    yield from _section("Answer", _answer(trial) if trial.output else "There is no answer.")
+    yield from _section("Answer", answer)
     if trial.validations:
         yield from _section("Graders", "")
         for verdict in trial.validations.values():
