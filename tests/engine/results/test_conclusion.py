@@ -18,7 +18,7 @@ from tests.engine.results.test_record import runs
 from waza_engine.commands.options import ReportKind
 from waza_engine.commands.reporting import report_of
 from waza_engine.commands.result_text import print_results
-from waza_engine.markdown import code
+from waza_engine.markdown import sentence
 from waza_engine.results.codec.recounting import counted_document
 from waza_engine.results.codec.runs import run_document, run_of
 from waza_engine.results.conclusion import TASKS, Conclusion, RunVerdict, conclude
@@ -232,7 +232,7 @@ def records(draw: st.DrawFn) -> RunOutcome:
 def counted(said: str) -> dict[str, int]:
     """Return the counts that a sentence tells: ``1 of 4 tasks passed, 2 failed, 1 in error``."""
     words: dict[str, str] = {"in error": "errored", "not run": "not_run"}
-    first = re.search(r"(\d+) of (\d+) tasks passed", said)
+    first = re.search(r"(\d+) of (\d+) tasks? passed", said)
     assert first is not None
     other = r"(\d+) (failed|in error|skipped|lost|not run)"
     rest: list[tuple[str, str]] = re.findall(other, said[first.end() :])
@@ -277,9 +277,9 @@ def test_every_report_tells_the_same_of_any_run(record: RunOutcome, least: float
     assert counted(f"{markdown[0]} {markdown[2]}") == expected_counts(found)
     assert markdown[0].startswith("## ✅") == (found.verdict == "passed")
     for reason in found.reasons:
-        assert any(line.endswith(f" {code(reason.words)}") for line in markdown)
+        assert any(line.endswith(f" {sentence(reason.words)}") for line in markdown)
     for note in found.notes:
-        assert f"Note: {code(note)}" in markdown
+        assert f"Note: {sentence(note)}" in markdown
 
     suite = ElementTree.fromstring(report_of(document, ReportKind.JUNIT, least)).find("testsuite")
     assert suite is not None
