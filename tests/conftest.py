@@ -42,8 +42,10 @@ LONGEST = (
 DRIVES_PROGRAMS = (
     "tests/agents/",
     "tests/editors/",
+    "tests/engine/cli/",
     "tests/engine/executors/",
     "tests/engine/faults/",
+    "tests/engine/runs/",
     "tests/engine/serve/",
     "tests/hostile/",
     "tests/live/",
