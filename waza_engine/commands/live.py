@@ -24,6 +24,7 @@ from waza_engine.commands.parameters import (
     refused,
 )
 from waza_engine.commands.regraded import grader_answer
+from waza_engine.files import from_home
 from waza_engine.graders.explanation import FileProposal, RulePath
 from waza_engine.masking import masked
 from waza_engine.results.reading.recordings import RecordingError
@@ -197,7 +198,7 @@ def _changes(params: Params) -> dict[Path, str | None]:
     for path, text in cast("Mapping[str, object]", block).items():
         if not path or "\0" in path or not (text is None or isinstance(text, str)):
             raise refused("`overlays` must have a text, or null, for each path.", INVALID_PARAMS)
-        found[Path(path).expanduser().absolute()] = text
+        found[from_home(path).absolute()] = text
     return found
 
 

@@ -126,7 +126,7 @@ def test_markdown_has_a_headline_a_table_and_details_of_what_failed() -> None:
 
 def test_markdown_of_a_good_run_says_so() -> None:
     text = markdown_report(document(task("good", "passed", greets=verdict(passed=True))))
-    assert text.startswith("## ✅ `explainers`: 1 of 1 tasks passed\n")
+    assert text.startswith("## ✅ `explainers`: 1 of 1 task passed\n")
     assert "<details>" not in text
 
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 
-from waza_engine.markdown import cell, code, fenced
+from waza_engine.counting import counted
+from waza_engine.markdown import cell, cell_sentence, code, fenced, sentence
 from waza_engine.results.conclusion import Conclusion
 from waza_engine.results.record import RunHeader, TrialOutcome, Validation
 from waza_engine.results.reports.answer_marks import LEGEND, marked_answer, wanted_text
@@ -62,7 +63,7 @@ def _head(header: RunHeader, found: Conclusion) -> str:
         counts_words(found.counts),
         "",
     ]
-    lines += [f"- {code(reason.words)}" for reason in found.reasons]
+    lines += [f"- {sentence(reason.words)}" for reason in found.reasons]
     facts = (
         ("Executor", header.executor),
         ("Model", header.asked_model),
@@ -78,9 +79,9 @@ def _head(header: RunHeader, found: Conclusion) -> str:
 def _task(task: TaskConclusion, prompt: str) -> str:
     lines = [f"\n## {_MARKS[task.verdict]} {code(task.name or task.id)}: {task.verdict}", ""]
     if task.reason:
-        lines += [code(task.reason), ""]
+        lines += [sentence(task.reason), ""]
     if task.cause is not None:
-        lines += [f"**{CAUSE_WORDS[task.cause.kind]}** {code(task.cause.evidence)}", ""]
+        lines += [f"**{CAUSE_WORDS[task.cause.kind]}** {sentence(task.cause.evidence)}", ""]
     for trial in task.task.trials:
         lines += _trial(task, trial, prompt)
     if not task.task.trials and prompt:
@@ -168,7 +169,7 @@ def _met(verdict: Validation, check: Check, output: str) -> str:
         line = output.count("\n", 0, at) + 1
         around = f"{before}⟦{output[at : at + len(wanted)]}⟧{after[:_CONTEXT_CHARACTERS]}"
         return f"line {line}: {cell(around)}"
-    return cell(_cut(check.message, _ARGUMENT_CHARACTERS))
+    return cell_sentence(_cut(check.message, _ARGUMENT_CHARACTERS))
 
 
 def _turns(trial: TrialOutcome) -> Iterator[str]:
@@ -192,7 +193,7 @@ def _turns(trial: TrialOutcome) -> Iterator[str]:
         yield _call(call)
     left = len(trial.tool_calls or ()) - told
     if left > 0:
-        yield f"- … and {left} more tool calls"
+        yield f"- … and {counted(left, 'more tool call')}"
 
 
 def _call(call: ToolCall) -> str:
