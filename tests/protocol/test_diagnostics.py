@@ -9,6 +9,9 @@ import pytest
 from lsprotocol import types
 
 from tests.protocol.editor import editing, write_suite
+from waza_engine.steps import finished
+from waza_language_server.project.disk import Disk
+from waza_language_server.project.facts import Fact
 from waza_language_server.project.uris import uri_of
 from waza_language_server.protocol.handlers.diagnostics import MOST_SHOWN
 from waza_language_server.protocol.services.session import Session
@@ -224,6 +227,26 @@ def test_a_saved_document_counts_though_nothing_was_asked_of_it(tmp_path: Path) 
     document = session.document(uri_of(task))
     assert document is not None
     assert document.kind == "task"
+
+
+def test_an_eval_file_that_is_opened_is_not_read_from_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    suite = tmp_path / "eval.yaml"
+    suite.write_text(SUITE)
+    read: list[Path] = []
+
+    def nothing(_: Disk, path: Path) -> Fact[str]:
+        read.append(path)
+        return Fact("absent", "")
+
+    monkeypatch.setattr(Disk, "text", nothing)
+    session = Session([tmp_path])
+    session.open(uri_of(suite), "yaml", 1, SUITE)
+    document = finished(session.read_in_steps(uri_of(suite)))
+    assert document is not None
+    assert document.kind == "eval"
+    assert read == []
 
 
 @pytest.mark.parametrize("pulls", [False, True])

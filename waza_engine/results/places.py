@@ -7,7 +7,6 @@ from pathlib import Path
 
 FOLDER = ".waza"
 JOURNAL_SUFFIX = ".partial.jsonl"
-HISTORY_NAME = "history.jsonl"
 INDEX_NAME = "history.sqlite"
 LONGEST_BYTES = 256 * 1024 * 1024
 """What is longer is no result file."""

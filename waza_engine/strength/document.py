@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from waza_engine.counting import counted
 from waza_engine.strength.expected import TYPE as EXPECTED
 from waza_engine.strength.measuring import GraderStrength, WeakCheck
 
@@ -33,7 +34,7 @@ def finding_sentence(found: GraderStrength) -> str:
     """Return in one sentence what is wrong with a weak grader and how that is known, "" for all others."""
     # The lists of `expected` stand under names of their own in a record.
     name = found.name.removeprefix("_") if found.type == EXPECTED else found.name
-    trials = f"{found.trials} recorded {'trial' if found.trials == 1 else 'trials'}"
+    trials = f"{counted(found.trials, 'recorded trial')}"
     if found.finding == "never fails":
         return (
             f"`{name}` passes on everything: on {trials} and on all {found.asked} changes of them "

@@ -44,7 +44,7 @@ def test_a_record_that_no_longer_passes_is_exit_code_1_and_says_what_changed(tmp
         (["gone.json"], "no result file"),
         (["eval.yaml"], "has no results yet"),
         (["tasks"], "has no results yet"),
-        ([".waza/results/history.jsonl"], "not a result file"),
+        ([".waza/.gitignore"], "not a result file"),
         (["record.json", "--task", "nope"], "No task matches"),
         (["record.json", "--grader", "nope"], "No grader is called"),
         (["record.json", "--workspace", "nope"], "not a directory"),

@@ -15,8 +15,6 @@ from waza_engine.results.codec.runs import run_of
 from waza_engine.results.places import results_directory
 from waza_engine.results.reading.newest_scores import latest_results
 from waza_engine.results.record import RunHeader, TaskOutcome, TrialOutcome, Validation
-from waza_engine.results.writing import history
-from waza_engine.results.writing.history import read_history
 from waza_engine.results.writing.recovery import recover_journals
 from waza_engine.results.writing.store import ResultsError, ResultStore, write_atomically
 from waza_engine.scoring.tasks import TaskScore, suite_summary, task_statistics
@@ -41,13 +39,10 @@ def names(suite: Path) -> list[str]:
     return sorted(path.name for path in results_directory(suite).iterdir())
 
 
-def test_a_run_leaves_one_document_and_a_line_of_history(tmp_path: Path) -> None:
+def test_a_run_leaves_one_document(tmp_path: Path) -> None:
     report, _ = run(write_suite(tmp_path, {"a": task("a")}, graders=GREETS))
     assert report.results_file is not None
-    assert names(tmp_path) == [report.results_file.name, "history.jsonl"]
-    assert [(entry.file, entry.tasks) for entry in read_history(tmp_path)] == [
-        (report.results_file.name, {"a": 1.0})
-    ]
+    assert names(tmp_path) == [report.results_file.name]
 
 
 def test_the_document_has_the_keys_that_upstream_reads(tmp_path: Path) -> None:
@@ -251,9 +246,7 @@ def test_two_runs_of_one_suite_at_the_same_time_keep_apart(tmp_path: Path) -> No
         thread.start()
     for thread in threads:
         thread.join()
-    documents = [name for name in names(tmp_path) if name.endswith(".json")]
-    assert len(documents) == 4
-    assert len(read_history(tmp_path)) == 4
+    assert [Path(name).suffix for name in names(tmp_path)] == [".json"] * 4
 
 
 @pytest.mark.parametrize(
@@ -278,12 +271,3 @@ def test_a_journal_that_cannot_be_read_yet_is_left_alone(tmp_path: Path) -> None
     journal.write_text("")
     assert recover_journals(tmp_path) == []
     assert journal.exists()
-
-
-def test_a_run_that_is_entered_twice_is_one_entry_of_the_history(tmp_path: Path) -> None:
-    results = results_directory(tmp_path)
-    results.mkdir(parents=True)
-    (results / "r.json").write_text("{}")
-    for _ in range(2):
-        history.append(results, "r.json", run_of({"eval_name": "suite"}))
-    assert [entry.file for entry in read_history(tmp_path)] == ["r.json"]

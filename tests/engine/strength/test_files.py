@@ -140,10 +140,8 @@ def test_a_grader_that_can_fail_is_not_called_weak(tmp_path: Path, grader: str) 
 
 def test_of_many_places_each_is_changed(tmp_path: Path) -> None:
     files = {f"made/{number}.txt": f"{number}\n" for number in range(15)}
-    rules = ", ".join(
-        f"{{path: made/{number}.txt, must_match: ['^{number}'], must_not_match: [error]}}"
-        for number in range(15)
-    )
+    rule = "{path: made/%d.txt, must_match: ['^%d'], must_not_match: [error]}"
+    rules = ", ".join(rule % (number, number) for number in range(15))
     absent = ", ".join(f"not/{number}.txt" for number in range(15))
     config = f"must_not_exist: [{absent}], content_patterns: [{rules}]"
     found = measured(tmp_path / "a", f"type: file, config: {{{config}}}", files)

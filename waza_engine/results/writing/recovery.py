@@ -11,12 +11,10 @@ from typing import Any, cast
 
 import psutil
 
-from waza_engine.results.codec.runs import run_of
 from waza_engine.results.json_values import block_of
 from waza_engine.results.places import JOURNAL_SUFFIX, results_directory, workspace_prefix
 from waza_engine.results.reading.formats import read_document
 from waza_engine.results.reading.journals import unended_document
-from waza_engine.results.writing import history
 from waza_engine.results.writing.store import encoded, write_atomically
 from waza_engine.spec.reading.boundary import suite_boundary
 
@@ -40,8 +38,6 @@ def recover_journals(suite_directory: Path) -> list[Path]:
         document = unended_document(entry, "the run was interrupted")
         if document["tasks"] and not path.exists():
             write_atomically(path, encoded(document))
-            with contextlib.suppress(OSError):
-                history.append(directory, path.name, run_of(document))
             recovered.append(path)
         _remove_workspaces(entry)
         with contextlib.suppress(OSError):

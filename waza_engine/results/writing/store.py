@@ -22,7 +22,6 @@ from waza_engine.results.codec.tasks import task_document
 from waza_engine.results.json_values import Json
 from waza_engine.results.places import JOURNAL_SUFFIX, results_directory
 from waza_engine.results.record import RunHeader, RunOutcome, TaskOutcome
-from waza_engine.results.writing import history
 from waza_engine.spec.reading.boundary import suite_boundary
 from waza_engine.terminal import json_text
 
@@ -76,7 +75,7 @@ class ResultStore:
             self._append({"baseline_task" if baseline else "task": task_document(task)})
 
     def finish(self, outcome: RunOutcome) -> Path:
-        """Write the document, enter it into the history, drop the journal; return its path.
+        """Write the document, drop the journal; return its path.
 
         Raises ``ResultsError``.
         """
@@ -90,9 +89,6 @@ class ResultStore:
         self._close()
         with contextlib.suppress(OSError):
             self.journal_path.unlink(missing_ok=True)
-        # The history can be made again from the documents, so it is not worth an error.
-        with contextlib.suppress(OSError):
-            history.append(self._directory, self.path.name, outcome)
         return self.path
 
     def _check_place(self) -> None:

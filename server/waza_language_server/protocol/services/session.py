@@ -115,6 +115,9 @@ class Session:
             return None
         path = path_of(uri)
         if path is not None:
+            if path.name in self.project.eval_names(path):
+                # No other file decides whether it is ours; what is open is not read from the disk.
+                self.document(uri)
             yield from self.project.read_in_steps(path)
         for opened in tuple(self._opened.values()):
             if opened.document is not None:
