@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from waza_engine.files import read_bytes
+from waza_engine.files import read_bytes, write_bytes
 from waza_engine.graders.base import Grader, GradingContext
 from waza_engine.graders.paths import leads_outside
 from waza_engine.strength.mutations import MOST_OF_A_KIND, REFUSAL, Kind, Mutation, another_number, shown
@@ -90,7 +90,7 @@ def copied(context: GradingContext, held: Held, folder: Path) -> GradingContext:
             place = folder / name
             (place if content is None else place.parent).mkdir(parents=True, exist_ok=True)
             if content is not None:
-                place.write_bytes(content)
+                write_bytes(place, content)
     except (OSError, ValueError) as error:
         raise FilesError(f"its files cannot be copied: {error}") from None
     return replace(context, workspace=folder)
