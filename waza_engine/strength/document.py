@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from waza_engine.counting import counted
 from waza_engine.strength.measuring import GraderStrength
 
 Document = dict[str, Any]
@@ -21,7 +22,7 @@ def strength_document(found: Sequence[GraderStrength]) -> list[Document]:
 
 def finding_sentence(found: GraderStrength) -> str:
     """Return in one sentence what is wrong with a weak grader and how that is known, "" for all others."""
-    trials = f"{found.trials} recorded {'trial' if found.trials == 1 else 'trials'}"
+    trials = f"{counted(found.trials, 'recorded trial')}"
     if found.finding == "never fails":
         return (
             f"`{found.name}` passes on everything: on {trials} and on all {found.asked} changes of them "

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from itertools import chain
 from typing import TYPE_CHECKING, Literal
 
+from waza_engine.counting import counted
 from waza_engine.frozen import frozen
 from waza_engine.markdown import code, fenced
 from waza_engine.steps import Steps
@@ -138,7 +139,7 @@ class _View:
         changes = self._scores.changes(run.timestamp, tuple(run.tasks))
         stale = self._stale(run, "", changes) or (_RUN_SINCE if self._run.timestamp > run.timestamp else "")
         passed = sum(task.passed for task in run.tasks.values())
-        label = f"{_glyph(run)} {passed}/{len(run.tasks)} tasks"
+        label = f"{_glyph(run)} {passed}/{counted(len(run.tasks), 'task')}"
         missed = [metric for metric in run.metrics if not metric.passed]
         lines = [f"**{code(run.eval_name or 'The suite')}** {label}", ""]
         lines += [_task_line(task) for task in _worst_first(run)[:MAX_LISTED]]

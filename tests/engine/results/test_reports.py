@@ -38,7 +38,7 @@ def document(*tasks: dict[str, Any]) -> dict[str, Any]:
         "eval_name": "explainers",
         "skill": "explain",
         "timestamp": "2026-01-02T03:04:05Z",
-        "config": {"model_id": "gpt", "engine_type": "mock"},
+        "config": {"model_id": "gpt", "engine_type": "openai"},
         "summary": {"aggregate_score": 0.75, "duration_ms": 3000},
         "tasks": list(tasks),
     }
@@ -71,7 +71,7 @@ def test_junit_has_a_suite_with_its_counts_and_properties() -> None:
     }
     assert suite.get("timestamp") == "2026-01-02T03:04:05+00:00"
     properties = {found.get("name"): found.get("value") for found in suite.iter("property")}
-    assert properties == {"skill": "explain", "model": "gpt", "engine": "mock", "score": "0.7500"} | {
+    assert properties == {"skill": "explain", "model": "gpt", "engine": "openai", "score": "0.7500"} | {
         "verdict": "failed",
         "reason": "1 task in error",
     }
@@ -158,7 +158,7 @@ def test_every_report_names_the_trigger_prompts_that_went_wrong_and_what_broke_t
 
 def test_markdown_of_a_good_run_says_so() -> None:
     text = markdown_report(document(task("good", "passed", greets=verdict(passed=True))))
-    assert text.startswith("## ✅ `explainers`: 1 of 1 tasks passed\n")
+    assert text.startswith("## ✅ `explainers`: 1 of 1 task passed\n")
     assert "<details>" not in text
 
 
@@ -207,3 +207,9 @@ def test_a_report_may_find_anything_anywhere(odd: object) -> None:
         found = document({**task("a", "failed"), key: odd})
         ElementTree.fromstring(junit_report(found))
         assert markdown_report(found)
+
+
+def test_no_report_says_that_a_mock_asked_a_model() -> None:
+    found = {**FOUR, "config": {"model_id": "gpt", "engine_type": "mock"}}
+    for report in (markdown_report(found), junit_report(found).decode()):
+        assert "gpt" not in report

@@ -52,7 +52,7 @@ def junit_report(document: Block, *, fail_under: float | None = None) -> bytes:
     suite.timestamp = header.started.isoformat()
     for name, value in (
         ("skill", header.skill),
-        ("model", header.model),
+        ("model", header.asked_model),
         ("engine", header.executor),
         ("score", _score(document)),
         ("verdict", VERDICT_WORDS[found.verdict]),
