@@ -19,7 +19,7 @@ import { PrivateEnvironment } from "./privateEnvironment";
 import { ProviderKeys } from "./providerKeys";
 import { onDidSelectEnvironment } from "./pythonExtension";
 import { chosenIn, runnablesIn, titleOf } from "./runnables";
-import { chosenItem, recordedOf, ResultDocuments, tellNothing } from "./resultDocuments";
+import { chosenItem, chosenRecord, recordedOf, ResultDocuments, tellNothing } from "./resultDocuments";
 import { ResultPage } from "./resultPage";
 import { RunLog } from "./runLog";
 import { chooseExecutor, chooseRunOptions, logIn } from "./runChoices";
@@ -27,6 +27,7 @@ import { runEnvironment, runOptions } from "./runSettings";
 import { Runs } from "./runs";
 import { RunStatusBar } from "./runStatus";
 import { resolveServer } from "./serverEnvironment";
+import { Trials } from "./trials";
 import { openWorkspace } from "./trialWorkspaces";
 import { Status } from "./status";
 import { measureStrength } from "./strength";
@@ -101,6 +102,7 @@ export function activate(context: vscode.ExtensionContext): void {
         server.onDidStart(() => void tests.serverStarted()),
         silenceYamlExtension(log),
         registerChanges(() => server.running),
+        new Trials(() => server.running, server.onDidChangeMarks),
         marks,
         contextKeys,
         server.onDidChangeMarks(() => {
@@ -161,7 +163,7 @@ export function activate(context: vscode.ExtensionContext): void {
             if (id === undefined) {
                 tellNothing();
             } else {
-                await saveRecordAsTask(connect, id);
+                await saveRecordAsTask(connect, id, chosenRecord(given));
             }
         }),
         command("openWorkspace", async (given: unknown) => {

@@ -87,6 +87,7 @@ class Score:
     """The last outcomes of one grader entry: one for a grader of a task, one a task for one of the suite."""
 
     name: str
+    suite: Path
     run: RunResult
     outcomes: tuple[Outcome, ...]
 
@@ -250,7 +251,7 @@ class DocumentScores:
                 continue
             now = _Written(suite.path, "", name, grader.node.to_python(), inputs_around(grader))
             outcome = self._newest(suite, task, now)
-            found += [Score(name, run, (outcome,))] if outcome is not None else []
+            found += [Score(name, suite.path, run, (outcome,))] if outcome is not None else []
         return tuple(found)
 
     def _of_suite(self, path: Path, suite: Suite, run: RunResult, grader: GraderEntry) -> Score | None:
@@ -263,7 +264,7 @@ class DocumentScores:
             tasks = [task for task in run.tasks.values() if task.id not in self._overriding(suite, name)]
         now = _Written(path, place, name, grader.node.to_python(), inputs_around(grader))
         outcomes = tuple(outcome for task in tasks if (outcome := self._newest(suite, task, now)) is not None)
-        return Score(grader.name, run, outcomes) if outcomes else None
+        return Score(grader.name, suite.path, run, outcomes) if outcomes else None
 
     def _overriding(self, suite: Suite, name: str) -> set[str]:
         """Return the tasks with an own grader of this name: its result has replaced the suite's."""

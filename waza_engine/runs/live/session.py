@@ -117,8 +117,8 @@ class LiveSession:
                     self._work = None
 
     @contextmanager
-    def trials_of(self, grader: str, task: str | None) -> Generator[GraderTrials]:
-        """Lend the trials that a grader is judged on, as it is written now.
+    def trials_of(self, grader: str | None, task: str | None) -> Generator[GraderTrials]:
+        """Lend the trials that a grader is judged on, as it is written now; with None those of each grader.
 
         ``task`` is the key of the one that is asked for, None for all. Raises as ``prepare_regrading`` does.
         """
@@ -137,13 +137,15 @@ class LiveSession:
                     self._work = None
 
     def _trials_of(
-        self, texts: Mapping[Path, str], workers: WorkerSet, grader: str, task: str | None
+        self, texts: Mapping[Path, str], workers: WorkerSet, grader: str | None, task: str | None
     ) -> list[LiveTrial]:
         current_workers.set(workers.patterns)
         regrading = self._regrading(texts)
         names = TaskKeys(regrading.recording)
         found: list[LiveTrial] = []
-        for question in self._questions(regrading, names)[0].get(grader, ()):
+        groups = self._questions(regrading, names)[0]
+        asked = itertools.chain(*groups.values()) if grader is None else groups.get(grader, ())
+        for question in asked:
             key = names.of(question.recorded)
             if task not in (None, key) or (question.built is not None and self._stays(question.built)):
                 continue
@@ -153,7 +155,7 @@ class LiveSession:
             for trial in self._made.trials(question.recorded):
                 context = self._context(regrading, question, trial)
                 context = replace(context, assertions=workers.assertions, files=regrading.files)
-                found.append(LiveTrial(key, grader, question.task, question.built, trial, context))
+                found.append(LiveTrial(key, question.name, question.task, question.built, trial, context))
         return found
 
     def close(self) -> None:
