@@ -49,7 +49,7 @@ async def test_a_stale_mark_opens_the_text_of_then_beside_that_of_now(suite: Pat
     skill.write_text(SKILL + "Well.\n", "utf-8")
     async with editing(suite.parents[1], options={"showsChanges": True}) as editor:
         mark = (await editor.hints(editor.open(suite)))[0]
-        assert label(mark) == "✓ 1/1 tasks · stale: SKILL.md +1 −0"
+        assert label(mark) == "✓ 1/1 task · stale: SKILL.md +1 −0"
         assert isinstance(mark.label, list)
         command = mark.label[0].command
         assert command is not None
@@ -152,7 +152,7 @@ async def test_the_suite_has_its_verdict_when_it_was_run_in_the_editor(tmp_path:
     async with editing(tmp_path) as editor:
         uri = editor.open(path)
         await editor.command("waza.run", {"id": str(path)})
-        assert await labels(editor, uri) == ["✓ 1/1 tasks", "✓ 1.00", "✓"]
+        assert await labels(editor, uri) == ["✓ 1/1 task", "✓ 1.00", "✓"]
 
 
 async def test_a_task_file_shows_the_suites_graders_and_its_checkpoints(suite: Path) -> None:

@@ -75,7 +75,7 @@ def is_live(labels: list[str]) -> bool:
 async def test_an_edit_flips_the_verdict_without_a_run(suite: Path) -> None:
     async with editing(suite.parent, limit=is_told_to_ask_again, options=LIVE) as editor:
         uri = editor.open(suite)
-        assert await until(editor, uri, is_live) == ["✓ 1/1 tasks", "⚡ ✓ 2/2", "⚡ ✓", "⚡ ✓ 2/2", "⚡ ✓"]
+        assert await until(editor, uri, is_live) == ["✓ 1/1 task", "⚡ ✓ 2/2", "⚡ ✓", "⚡ ✓ 2/2", "⚡ ✓"]
         results = sorted((suite.parent / ".waza/results").iterdir())
         editor.replace(uri, 2, SUITE.replace("- hello", "- never said"))
         flipped = await until(editor, uri, lambda found: "⚡ ✗" in found)

@@ -68,7 +68,7 @@ async def test_kinds_of_hints_are_left_out_at_first_and_later(suite: Path, tmp_p
     given = {"hints": {"check": False}}
     async with editing(tmp_path, options=given, limit=is_told_to_ask_again) as editor:
         uri = editor.open(suite)
-        assert await labels(editor, uri) == [(0, "✓ 1/1 tasks"), (5, "✓ 1.00")]
+        assert await labels(editor, uri) == [(0, "✓ 1/1 task"), (5, "✓ 1.00")]
         before = editor.refreshed["inlay hints"]
         editor.workspace_did_change_configuration(settings(hints={"score": False, "verdict": False}))
         await editor.until(lambda: editor.refreshed["inlay hints"] > before)

@@ -19,7 +19,7 @@ import { PrivateEnvironment } from "./privateEnvironment";
 import { ProviderKeys } from "./providerKeys";
 import { onDidSelectEnvironment } from "./pythonExtension";
 import { chosenIn, runnablesIn, titleOf } from "./runnables";
-import { chosenItem, recordedOf, ResultDocuments, tellNothing } from "./resultDocuments";
+import { chosenItem, chosenRecord, recordedOf, ResultDocuments, tellNothing } from "./resultDocuments";
 import { ResultPage } from "./resultPage";
 import { RunLog } from "./runLog";
 import { chooseExecutor, chooseRunOptions, logIn } from "./runChoices";
@@ -163,7 +163,7 @@ export function activate(context: vscode.ExtensionContext): void {
             if (id === undefined) {
                 tellNothing();
             } else {
-                await saveRecordAsTask(connect, id);
+                await saveRecordAsTask(connect, id, chosenRecord(given));
             }
         }),
         command("openWorkspace", async (given: unknown) => {

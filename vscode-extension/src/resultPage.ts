@@ -2,7 +2,7 @@
 
 import * as vscode from "vscode";
 import type { LanguageClient } from "vscode-languageclient/node";
-import { escaped, PAGE_COMMANDS, resultHtml, type TrialWorkspace } from "./resultHtml";
+import { type AnsweredTask, escaped, PAGE_COMMANDS, resultHtml, type TrialWorkspace } from "./resultHtml";
 import { titleOf } from "./runnables";
 import type { RunView } from "./runViews";
 
@@ -12,7 +12,11 @@ const STYLE = ["media", "result.css"];
 interface ResultDocument {
     readonly markdown: string;
     readonly workspaces: readonly TrialWorkspace[];
+    readonly answered: readonly AnsweredTask[];
+    readonly resultsFile: string;
 }
+
+const NOTHING = { workspaces: [], answered: [], resultsFile: "", comparable: false };
 
 export class ResultPage implements vscode.Disposable {
     private panel: vscode.WebviewPanel | undefined;
@@ -58,26 +62,26 @@ export class ResultPage implements vscode.Disposable {
         if (panel === undefined) {
             return;
         }
-        const { markdown, workspaces, comparable } = await this.read(id);
+        const { markdown, resultsFile: record, ...found } = await this.read(id);
         const rendered = await render(markdown);
         if (this.panel !== panel || this.id !== id) {
             return; // closed, or another page by now
         }
         const style = panel.webview.asWebviewUri(vscode.Uri.joinPath(this.extension, ...STYLE)).toString();
-        panel.webview.html = resultHtml({ id, rendered, workspaces, comparable, style, styleSource: panel.webview.cspSource });
+        panel.webview.html = resultHtml({ id, rendered, record, ...found, style, styleSource: panel.webview.cspSource });
     }
 
     private async read(id: string): Promise<ResultDocument & { comparable: boolean }> {
         const client = this.client();
         if (client === undefined) {
-            return { markdown: "The Waza language server is not running.", workspaces: [], comparable: false };
+            return { ...NOTHING, markdown: "The Waza language server is not running." };
         }
         try {
             const page = await client.sendRequest<ResultDocument>("waza/resultDocument", { id });
             const runs = await client.sendRequest<unknown[]>("waza/recordedRuns", { id });
             return { ...page, comparable: runs.length > 1 };
         } catch (error) {
-            return { markdown: fenced(error instanceof Error ? error.message : String(error)), workspaces: [], comparable: false };
+            return { ...NOTHING, markdown: fenced(error instanceof Error ? error.message : String(error)) };
         }
     }
 }

@@ -12,8 +12,9 @@ from rich.text import Text
 from waza_engine.commands.complaints import Complaints, is_complaint
 from waza_engine.commands.conclusion_text import MARKS, feedback_part, print_conclusion
 from waza_engine.commands.printer import Part, Printer
+from waza_engine.counting import counted
 from waza_engine.results.codec.runs import figures_document
-from waza_engine.results.conclusion import conclude, count_words
+from waza_engine.results.conclusion import conclude
 from waza_engine.results.record import TrialOutcome, Validation
 from waza_engine.results.reports.words import impact_words, spending_words
 from waza_engine.results.task_conclusion import TaskConclusion
@@ -88,7 +89,7 @@ class TextReport:
         cached = sum(task.cached for task in outcome.tasks)
         for line in (
             spending_words(figures_document(outcome)),
-            f"{cached} of {found.counts.total} tasks taken from the cache" if cached else "",
+            f"{cached} of {counted(found.counts.total, 'task')} taken from the cache" if cached else "",
         ):
             if line:
                 self._printer.line(line)
@@ -115,7 +116,7 @@ class TextReport:
         twice = ", then all without skills" if self._prepared.baseline else ""
         return (
             (name, "bold"),
-            f": {count_words(count, 'task')}{trials}, ",
+            f": {counted(count, 'task')}{trials}, ",
             f"executor {header.executor}{model}{twice}",
         )
 

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, get_args
 
+from waza_engine.counting import counted
 from waza_engine.frozen import frozen
 from waza_engine.markdown import fenced
 from waza_engine.steps import Steps, finished
@@ -147,7 +148,7 @@ def _marks_of_all(entry: Node, score: Score) -> Iterator[Mark]:
             continue
         failed = [(outcome, check) for outcome, check in checks if not check.passed]
         mark = LIVE if all(outcome.live and not outcome.stale for outcome, _ in checks) else ""
-        label = "✓" if not failed else f"✗ {len(checks) - len(failed)}/{len(checks)} tasks"
+        label = "✓" if not failed else f"✗ {len(checks) - len(failed)}/{counted(len(checks), 'task')}"
         told = [f"{outcome.task.id}: {check.message or 'failed'}" for outcome, check in failed[:10]]
         yield node, mark + label, fenced("\n".join(told)) if told else ""
 

@@ -10,6 +10,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from waza_engine.counting import counted
 from waza_engine.frozen import frozen
 from waza_engine.markdown import code
 from waza_language_server.features.words_of_verdicts import age, error_label, number, told_by
@@ -83,7 +84,7 @@ def live_story(score: Score, now: datetime) -> str:
     if chosen is not None:
         by, timestamp = "", chosen
     words = (
-        f"Live: judged as it is written here on {trials} recorded {'trial' if trials == 1 else 'trials'} "
+        f"Live: judged as it is written here on {counted(trials, 'recorded trial')} "
         f"of the run {age(timestamp, now)}{f' ({by})' if by else ''}; no agent was started."
     )
     failing = [
@@ -93,5 +94,5 @@ def live_story(score: Score, now: datetime) -> str:
     ]
     if not failing:
         return words
-    more = f"; and {len(failing) - MAX_TASKS} more tasks" if len(failing) > MAX_TASKS else ""
+    more = f"; and {counted(len(failing) - MAX_TASKS, 'more task')}" if len(failing) > MAX_TASKS else ""
     return f"{words}\n\nFailing trials: {'; '.join(failing[:MAX_TASKS])}{more}."

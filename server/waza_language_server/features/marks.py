@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Literal
 
+from waza_engine.counting import counted
 from waza_engine.frozen import frozen
 from waza_engine.steps import Steps
 from waza_language_server.features.inlay_hints import inlay_hints_in_steps
@@ -119,7 +120,7 @@ def _of_suite(path: Path, run: RunResult) -> FileMark | None:
 
 def _told_by_parts(run: RunResult) -> str:
     """Return what is wrong with a suite whose parts were run at different times, or by another engine."""
-    count = f"of {len(run.tasks)} task{'' if len(run.tasks) == 1 else 's'}"
+    count = f"of {counted(len(run.tasks), 'task')}"
     failed = sum(task.status == "failed" for task in run.tasks.values())
     broken = sum(task.status == "error" for task in run.tasks.values())
     metrics = run.whole.metrics if run.whole is not None else ()
@@ -150,7 +151,7 @@ def _of_trigger_files(project: Project, suite: Path, run: RunResult) -> Iterator
 
 
 def _of_prompts(prompts: Sequence[PromptResult]) -> Iterator[str]:
-    total = f"{len(prompts)} trigger prompt{'' if len(prompts) == 1 else 's'}"
+    total = counted(len(prompts), "trigger prompt")
     if wrong := sum(map(_is_wrong, prompts)):
         yield f"{wrong} of {total} answered wrongly"
     if untried := sum(bool(prompt.error) for prompt in prompts):

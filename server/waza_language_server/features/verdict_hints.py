@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from itertools import chain
 from typing import TYPE_CHECKING, Literal
 
+from waza_engine.counting import counted
 from waza_engine.frozen import frozen
 from waza_engine.markdown import code, fenced
 from waza_engine.steps import Steps
@@ -24,6 +25,7 @@ from waza_language_server.features.score_text import (
     suite_graders_label,
     told_by,
 )
+from waza_language_server.project.rules import EXPECTED_LISTS
 from waza_language_server.project.suite_file import SuiteFile, rule_at
 
 if TYPE_CHECKING:
@@ -43,7 +45,7 @@ if TYPE_CHECKING:
     from waza_language_server.text.span import Span
 
 MAX_LISTED = 20
-NAMES_OF_EXPECTED = ("_output_contains", "_output_not_contains", "_output_contains_any")
+NAMES_OF_EXPECTED = tuple(f"_{key}" for key in EXPECTED_LISTS)
 _CHANGED = "the {} was changed after the run"
 _RERUN = "a grader of it was run again since"
 _RUN_SINCE = "a part of it was run again since"
@@ -138,7 +140,7 @@ class _View:
         changes = self._scores.changes(run.timestamp, tuple(run.tasks))
         stale = self._stale(run, "", changes) or (_RUN_SINCE if self._run.timestamp > run.timestamp else "")
         passed = sum(task.passed for task in run.tasks.values())
-        label = f"{_glyph(run)} {passed}/{len(run.tasks)} tasks"
+        label = f"{_glyph(run)} {passed}/{counted(len(run.tasks), 'task')}"
         missed = [metric for metric in run.metrics if not metric.passed]
         lines = [f"**{code(run.eval_name or 'The suite')}** {label}", ""]
         lines += [_task_line(task) for task in _worst_first(run)[:MAX_LISTED]]
