@@ -20,7 +20,10 @@ __all__ = ["pytest_configure", "pytest_sessionfinish", "pytest_xdist_node_collec
 # How fast the machine is decides nothing, and each run looks at the same examples: what a search finds by
 # `--hypothesis-profile searching` becomes a test of its own.
 settings.register_profile(
-    "same", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+    "same",
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 settings.register_profile("searching", settings.get_profile("same"), derandomize=False)
 settings.load_profile("same")

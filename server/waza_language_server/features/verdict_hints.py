@@ -25,6 +25,7 @@ from waza_language_server.features.score_text import (
     suite_graders_label,
     told_by,
 )
+from waza_language_server.project.rules import EXPECTED_LISTS
 from waza_language_server.project.suite_file import SuiteFile, rule_at
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
     from waza_language_server.text.span import Span
 
 MAX_LISTED = 20
-NAMES_OF_EXPECTED = ("_output_contains", "_output_not_contains", "_output_contains_any")
+NAMES_OF_EXPECTED = tuple(f"_{key}" for key in EXPECTED_LISTS)
 _CHANGED = "the {} was changed after the run"
 _RERUN = "a grader of it was run again since"
 _RUN_SINCE = "a part of it was run again since"

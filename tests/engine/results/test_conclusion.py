@@ -11,7 +11,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.engine.results.test_record import runs
@@ -177,9 +177,7 @@ def test_that_skills_help_is_said_only_when_chance_is_unlikely() -> None:
 
 # ---- every report tells the same
 
-many = settings(
-    deadline=None, max_examples=1000, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
-)
+many = settings(max_examples=1000)
 some = settings(many, max_examples=60)
 _STATUSES: list[TrialStatus] = ["passed", "failed", "error", "skipped"]
 
