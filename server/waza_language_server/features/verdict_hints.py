@@ -26,6 +26,7 @@ from waza_language_server.features.score_text import (
     told_by,
 )
 from waza_language_server.project.claim import TRIGGER_NAMES
+from waza_language_server.project.rules import EXPECTED_LISTS
 from waza_language_server.project.suite_file import SuiteFile, rule_at, shown_at
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
     from waza_language_server.text.span import Span
 
 MAX_LISTED = 20
-NAMES_OF_EXPECTED = ("_output_contains", "_output_not_contains", "_output_contains_any")
+NAMES_OF_EXPECTED = tuple(f"_{key}" for key in EXPECTED_LISTS)
 _CHANGED = "the {} was changed after the run"
 _RERUN = "a grader of it was run again since"
 _RUN_SINCE = "a part of it was run again since"
