@@ -9,12 +9,24 @@ from contextlib import ExitStack
 from typing import Protocol
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tests.leftovers import pytest_configure
 from tests.preparation import ROOMS, pytest_sessionfinish, pytest_xdist_node_collection_finished
 from tests.scripted_model import ModelRequest, Reply, ScriptedModel
 
 __all__ = ["pytest_configure", "pytest_sessionfinish", "pytest_xdist_node_collection_finished"]
+
+# How fast the machine is decides nothing, and each run looks at the same examples: what a search finds by
+# `--hypothesis-profile searching` becomes a test of its own.
+settings.register_profile(
+    "same",
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+settings.register_profile("searching", settings.get_profile("same"), derandomize=False)
+settings.load_profile("same")
 
 # Half a minute each: one of them that begins late would go on alone at the end.
 LONGEST = (

@@ -23,9 +23,11 @@ PROTOCOL = SERVER / "protocol"
 
 ENGINE_MODULES_FOR_THE_SERVER = {
     "waza_engine",
+    "waza_engine.byte_code",
     "waza_engine.files",
     "waza_engine.frozen",
     "waza_engine.command_line",
+    "waza_engine.counting",
     "waza_engine.markdown",
     "waza_engine.masking",
     "waza_engine.sparkline",

@@ -6,6 +6,9 @@ needs.
 
 from __future__ import annotations
 
+import waza_engine.byte_code  # noqa: F401  # pyright: ignore[reportUnusedImport] - before all else
+
+# isort: split
 import gc
 import sys
 

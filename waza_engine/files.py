@@ -74,8 +74,12 @@ class Boundary:
 
     @classmethod
     def around(cls, *folders: Path, name: str) -> Boundary:
-        """Return the boundary around folders, which may be reached through links themselves."""
-        return cls(tuple(dict.fromkeys(os.path.realpath(folder) for folder in folders)), name)
+        """Return the boundary around folders, which may be reached through links themselves.
+
+        A path that no folder can have holds nothing.
+        """
+        possible = [folder for folder in folders if "\0" not in str(folder)]
+        return cls(tuple(dict.fromkeys(os.path.realpath(folder) for folder in possible)), name)
 
     def holds(self, path: Path) -> bool:
         """Whether a path lies in one of the folders once all links in it are followed."""
@@ -198,6 +202,11 @@ def copy_file(source: str | Path, target: str | Path) -> None:
 def special_names(folder: str, names: list[str]) -> set[str]:
     """Return the names that are no file, folder or link: what ``shutil.copytree`` must leave out."""
     return {name for name in names if _is_special(Path(folder, name))}
+
+
+def from_home(written: str) -> Path:
+    """Return a path that may begin with ``~`` or ``~user``; as it is written where that home is not known."""
+    return Path(os.path.expanduser(written))  # noqa: PTH111 - that of pathlib raises
 
 
 def shown(name: str | Path) -> str:

@@ -9,10 +9,16 @@ Architecture invariant: light (the language server imports it).
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
+from itertools import groupby
 
 from waza_engine.terminal import visible, visible_lines
 
 _TICKS = re.compile("`+")
+_QUOTED = re.compile("`([^`]+)`")
+_BEFORE, _AFTER = "(“‘", ",;:.?!)”’"
+_WORD = re.compile(rf"[{_BEFORE}]*(?:[^\W\d_]+(?:['’-][^\W\d_]+)*|\d+(?:[.,]\d+)*|[%=–—])?[{_AFTER}]*")
+_BEGINS_A_BLOCK = re.compile(r"\d+[.)]|=")
 
 
 def code(text: str) -> str:
@@ -23,6 +29,20 @@ def code(text: str) -> str:
     ticks = "`" * (_longest_run(text) + 1)
     pad = " " if text[0] == "`" or text[-1] == "`" else ""
     return f"{ticks}{pad}{text}{pad}{ticks}"
+
+
+def sentence(text: str) -> str:
+    """Return a message on one line: what it names in backticks as code, and plain words as words.
+
+    A message quotes what comes from files and models, not always in backticks, so everything that is no word
+    of letters, number or mark between words stands in code as well: addresses, names of people, markup.
+    """
+    return _said(text, code)
+
+
+def cell_sentence(text: str) -> str:
+    """Return a message for a cell of a table."""
+    return _said(text, cell)
 
 
 def cell(text: str) -> str:
@@ -36,6 +56,28 @@ def fenced(text: str, language: str = "text") -> str:
     text = visible_lines(text)
     fence = "`" * max(3, _longest_run(text) + 1)
     return f"{fence}{language}\n{text}\n{fence}"
+
+
+def _said(text: str, quoted: Callable[[str], str]) -> str:
+    said = ""
+    for at, part in enumerate(_QUOTED.split(" ".join(text.split()))):
+        for piece in [quoted(part)] if at % 2 else _words(part, quoted):
+            # Two pieces of code side by side would be read as one, or as none.
+            apart = " " if said.endswith("`") and piece.startswith("`") else ""
+            said += apart + piece
+    return said if not _BEGINS_A_BLOCK.match(said) else quoted(text)
+
+
+def _words(text: str, quoted: Callable[[str], str]) -> Iterator[str]:
+    """Yield the words of a text as they are, and what stands between them as code."""
+    for at, (plain, tokens) in enumerate(groupby(text.split(" "), key=_is_plain)):
+        if at:
+            yield " "
+        yield " ".join(tokens) if plain else quoted(" ".join(tokens))
+
+
+def _is_plain(token: str) -> bool:
+    return _WORD.fullmatch(token) is not None and visible(token) == token
 
 
 def _longest_run(text: str) -> int:

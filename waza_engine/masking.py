@@ -20,8 +20,8 @@ import re
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from pathlib import Path
 
+from waza_engine.files import from_home
 from waza_engine.frozen import frozen
 
 SHOWN = "***"
@@ -228,9 +228,9 @@ def _is_path(value: str) -> bool:
     if not value.startswith(("/", "~", ".")) or "\n" in value:
         return False
     try:
-        place = Path(value).expanduser()
+        place = from_home(value)
         return place.exists() or (place.parent.is_dir() and place.parent != place.parent.parent)
-    except (OSError, ValueError, RuntimeError):
+    except (OSError, ValueError):
         return False
 
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from waza_engine.frozen import frozen
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -107,7 +109,7 @@ class Usage:
     cost_usd: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Check:
     """One check inside a grader, and where its rule stands in the grader's ``config``.
 

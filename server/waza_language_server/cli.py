@@ -5,6 +5,9 @@ Architecture invariant: starting the server imports nothing that only the termin
 
 from __future__ import annotations
 
+import waza_engine.byte_code  # noqa: F401  # pyright: ignore[reportUnusedImport] - before all else
+
+# isort: split
 import gc
 import logging
 import signal

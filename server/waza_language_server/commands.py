@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 
 from waza_engine.command_line import FAILED
+from waza_engine.counting import counted
 from waza_engine.terminal import (
     complain,
     complain_lines,
@@ -160,7 +161,7 @@ def _summary(findings: list[Finding], files: int, incomplete: int) -> str:
     parts = [_counted(counts[severity], severity) for severity in ("error", "warning", "information", "hint")]
     parts.append(f"{incomplete} not checked completely" if incomplete else "")
     found = ", ".join(part for part in parts if part) or "no problems"
-    return f"{files} {'file' if files == 1 else 'files'} checked: {found}"
+    return f"{counted(files, 'file')} checked: {found}"
 
 
 def _counted(count: int, severity: str) -> str:

@@ -21,12 +21,17 @@ from tests.bench.peer_schema import upstream_shaped_schema
 
 HERE = Path(__file__).parent
 EDITS = 8
-STEPS = ("start", "open", "edit", "completion", "hover")
+# Of what takes the peer a minute there are fewer.
+EDITS_OF_HUGE_FILES = 2
+HUGE = 50_000
+STEPS = ("start", "open", "first completion", "edit", "completion", "hover")
+GOALS = {"start": 0.7, "open": 0.3, "first completion": 1.0, "edit": 0.03, "memory": 0.8}
+"""The ratio of wall time, or of peak memory, that a step is to stay below."""
 
 
 @dataclass
 class Samples:
-    """Milliseconds per step and memory in MiB, one number a round."""
+    """Milliseconds per step and peak memory in MiB, one number a round."""
 
     wall: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
     cpu: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
@@ -65,18 +70,24 @@ def main(
 
 
 def _session(command: list[str], suite: Path, size: int, settings: dict[str, Any], samples: Samples) -> None:
+    uri, line = (suite / "eval.yaml").as_uri(), edit_line(size)
+    document = {"uri": uri, "languageId": "yaml", "version": 1, "text": eval_file(size)}
+    at_key = {"textDocument": {"uri": uri}, "position": {"line": line + 1, "character": 6}}
     client = Client(command, suite, settings)
     try:
-        uri = (suite / "eval.yaml").as_uri()
+        client.notify("textDocument/didOpen", {"textDocument": document})
+        samples.add("first completion", [client.timed_request("textDocument/completion", at_key)])
+    finally:
+        client.close()
+    client = Client(command, suite, settings)
+    try:
         samples.add("start", [client.start])
-        document = {"uri": uri, "languageId": "yaml", "version": 1, "text": eval_file(size)}
         opened = client.timed_diagnostics(uri, "textDocument/didOpen", {"textDocument": document})
         samples.add("open", [opened])
-        line = edit_line(size)
         edits: list[Cost] = []
         completions: list[Cost] = []
         hovers: list[Cost] = []
-        for number in range(EDITS):
+        for number in range(EDITS if size < HUGE else EDITS_OF_HUGE_FILES):
             position = {"line": line, "character": len("    name: ")}
             change = {"range": {"start": position, "end": position}, "text": chr(ord("a") + number)}
             version = {"uri": uri, "version": number + 2}
@@ -85,13 +96,12 @@ def _session(command: list[str], suite: Path, size: int, settings: dict[str, Any
                     uri, "textDocument/didChange", {"textDocument": version, "contentChanges": [change]}
                 )
             )
-            at_key = {"textDocument": {"uri": uri}, "position": {"line": line + 1, "character": 6}}
             completions.append(client.timed_request("textDocument/completion", at_key))
             hovers.append(client.timed_request("textDocument/hover", at_key))
         samples.add("edit", edits)
         samples.add("completion", completions)
         samples.add("hover", hovers)
-        samples.memory.append(client.memory_mib())
+        samples.memory.append(client.peak_memory_mib())
     finally:
         client.close()
 
@@ -104,8 +114,8 @@ def _start_ms(command: list[str], suite: Path) -> float:
 
 def _table(sizes: list[int], ours: dict[int, Samples], theirs: dict[int, Samples]) -> str:
     rows = [
-        "| graders | step | ours ms (CPU) | peer ms (CPU) | ratio wall | ratio CPU |",
-        "|---|---|---|---|---|---|",
+        "| graders | step | ours ms (CPU) | peer ms (CPU) | ratio wall | goal | ratio CPU |",
+        "|---|---|---|---|---|---|---|",
     ]
     for size in sizes:
         for step in STEPS:
@@ -114,12 +124,18 @@ def _table(sizes: list[int], ours: dict[int, Samples], theirs: dict[int, Samples
             cpu_ratio = f"{cpu / peer_cpu:.3f}" if peer_cpu else "–"
             rows.append(
                 f"| {size:,} | {step} | {wall:.1f} ({cpu:.1f}) | {peer_wall:.1f} ({peer_cpu:.1f}) "
-                f"| {wall / peer_wall:.3f} | {cpu_ratio} |"
+                f"| {wall / peer_wall:.3f} | {_goal(step)} | {cpu_ratio} |"
             )
         memory, peer_memory = _median(ours[size].memory), _median(theirs[size].memory)
-        ratio = memory / peer_memory
-        rows.append(f"| {size:,} | memory | {memory:.0f} MiB | {peer_memory:.0f} MiB | {ratio:.3f} | – |")
+        ratio, goal = memory / peer_memory, _goal("memory")
+        rows.append(
+            f"| {size:,} | memory | {memory:.0f} MiB | {peer_memory:.0f} MiB | {ratio:.3f} | {goal} | – |"
+        )
     return "\n".join(rows)
+
+
+def _goal(step: str) -> str:
+    return f"≤ {GOALS[step]:g}" if step in GOALS else ""
 
 
 def _median(numbers: list[float]) -> float:

@@ -8,6 +8,7 @@ import subprocess
 import threading
 import time
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import psutil
@@ -16,7 +17,6 @@ from pylsp_jsonrpc.streams import JsonRpcStreamReader, JsonRpcStreamWriter
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
 PATIENCE_SECONDS = 120.0
 
@@ -104,8 +104,16 @@ class Client:
             pass
         return Cost((time.perf_counter() - wall) * 1000, self._cpu_ms() - cpu)
 
-    def memory_mib(self) -> float:
-        """Return the resident memory of the server process in MiB."""
+    def notify(self, method: str, params: dict[str, Any]) -> None:
+        """Send a notification."""
+        self._endpoint.notify(method, params)
+
+    def peak_memory_mib(self) -> float:
+        """Return the most resident memory that the server process has had in MiB; today's off Linux."""
+        status = Path(f"/proc/{self._process.pid}/status")
+        if status.exists():
+            peak = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM"))
+            return int(peak.split()[1]) / 1024
         return self._usage.memory_info().rss / 2**20
 
     def close(self) -> None:

@@ -15,6 +15,7 @@ from waza_engine.files import (
     Boundary,
     FileError,
     copy_file,
+    from_home,
     is_named,
     opened_to_append,
     read_beginning,
@@ -159,3 +160,10 @@ def test_a_name_counts_unless_it_is_a_folders(tmp_path: Path) -> None:
 def test_a_name_that_is_no_utf_8_is_shown_as_text() -> None:
     assert shown(os.fsdecode(b"caf\xe9.yaml")) == "caf\ufffd.yaml"
     assert shown(Path("café.yaml")) == "café.yaml"
+
+
+def test_a_path_starts_at_home_where_that_is_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert from_home("~/skills") == tmp_path / "skills"
+    assert from_home("skills/~") == Path("skills/~")
+    assert from_home("~nobody-of-this-name/skills") == Path("~nobody-of-this-name/skills")

@@ -8,7 +8,7 @@ import queue
 import subprocess
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -23,10 +23,19 @@ PATIENCE_SECONDS = 60.0
 class RawClient:
     """A server and what it says; leaving ``with`` kills it if it is still there."""
 
-    def __init__(self, command: Sequence[str] = SERVER, *, reads: bool = True) -> None:
-        """``reads=False`` leaves what the server says in the pipe, which holds only so much."""
+    def __init__(
+        self,
+        command: Sequence[str] = SERVER,
+        *,
+        reads: bool = True,
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
+        """``reads=False`` leaves what the server says in the pipe, which holds only so much.
+
+        ``environment`` is all that the server gets; without one it gets that of this process.
+        """
         self.process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
         )
         self.messages: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
         self.log = ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +49,7 @@ async def test_a_stale_mark_opens_the_text_of_then_beside_that_of_now(suite: Pat
     skill.write_text(SKILL + "Well.\n", "utf-8")
     async with editing(suite.parents[1], options={"showsChanges": True}) as editor:
         mark = (await editor.hints(editor.open(suite)))[0]
-        assert label(mark) == "✓ 1/1 tasks · stale: SKILL.md +1 −0"
+        assert label(mark) == "✓ 1/1 task · stale: SKILL.md +1 −0"
         assert isinstance(mark.label, list)
         command = mark.label[0].command
         assert command is not None
@@ -104,7 +105,7 @@ async def test_every_line_and_every_file_that_failed_is_marked_for_clients_that_
         found = await editor.protocol.send_request_async("waza/fileMarks", nothing)
         states = {Path(mark["uri"]).name: (mark["state"], mark["reason"]) for mark in found}
         assert states == {
-            "eval.yaml": ("failed", "1 of 2 tasks failed"),
+            "eval.yaml": ("failed", "1 task failed"),
             "two.yaml": ("failed", "two failed"),
         }
         asked: Any = {"textDocument": {"uri": uri}}
@@ -113,12 +114,45 @@ async def test_every_line_and_every_file_that_failed_is_marked_for_clients_that_
         assert lines == {0: ("failed", False), 6: ("passed", False), 9: ("passed", False)}
 
 
+async def test_trigger_prompts_mark_their_file_and_what_could_not_be_tried_is_no_wrong_answer(
+    tmp_path: Path,
+) -> None:
+    path = write_suite(tmp_path, SUITE, one=TASK)
+    triggers = tmp_path / "trigger_tests.yaml"
+    triggers.write_text("skill: greeter\nshould_trigger_prompts:\n  - prompt: Greet\n  - prompt: Hail\n")
+    run(path)
+    (record,) = (tmp_path / ".waza/results").glob("*.json")
+    document = json.loads(record.read_text("utf-8"))
+
+    async def states(**second: Any) -> dict[str, tuple[str, str]]:
+        greet = {"prompt": "Greet", "should_trigger": True, "did_trigger": True}
+        document["trigger_results"] = [greet, {**greet, "prompt": "Hail", **second}]
+        document["metadata"]["engine"]["conclusion"] = {
+            "verdict": "errored" if second else "passed",
+            "reasons": ["1 of 2 trigger prompts could not be tried"] if second else [],
+        }
+        record.write_text(json.dumps(document), "utf-8")
+        nothing: Any = {}
+        async with editing(tmp_path) as editor:
+            found = await editor.protocol.send_request_async("waza/fileMarks", nothing)
+            return {Path(mark["uri"]).name: (mark["state"], mark["reason"]) for mark in found}
+
+    assert await states() == {}
+    untried = "! 1 of 2 trigger prompts could not be tried"
+    assert await states(did_trigger=False, error_msg="no answer") == {
+        "eval.yaml": ("error", untried),
+        "trigger_tests.yaml": ("error", untried),
+    }
+    wrong = await states(did_trigger=False)
+    assert wrong["trigger_tests.yaml"] == ("failed", "1 of 2 trigger prompts answered wrongly")
+
+
 async def test_the_suite_has_its_verdict_when_it_was_run_in_the_editor(tmp_path: Path) -> None:
     path = write_suite(tmp_path, SUITE, one=TASK)
     async with editing(tmp_path) as editor:
         uri = editor.open(path)
         await editor.command("waza.run", {"id": str(path)})
-        assert await labels(editor, uri) == ["✓ 1/1 tasks", "✓ 1.00", "✓"]
+        assert await labels(editor, uri) == ["✓ 1/1 task", "✓ 1.00", "✓"]
 
 
 async def test_a_task_file_shows_the_suites_graders_and_its_checkpoints(suite: Path) -> None:

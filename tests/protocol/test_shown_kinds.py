@@ -28,7 +28,7 @@ def suite(tmp_path: Path) -> Path:
     path = write_suite(tmp_path, EVAL, one="id: one\ninputs: {prompt: Hello}\n")
     checks: list[tuple[list[str | int], bool, str]] = [(["contains", 0], True, "")]
     done = {"metadata": {"engine": {"eval_file": "eval.yaml", "status": "completed"}}}
-    write_results(path, {"one": [[grade("polite", 1.0, checks=checks)]]}, model="none", more=done)
+    write_results(path, {"one": [[grade("polite", 1.0, checks=checks)]]}, model="", more=done)
     return path
 
 
@@ -68,7 +68,7 @@ async def test_kinds_of_hints_are_left_out_at_first_and_later(suite: Path, tmp_p
     given = {"hints": {"check": False}}
     async with editing(tmp_path, options=given, limit=is_told_to_ask_again) as editor:
         uri = editor.open(suite)
-        assert await labels(editor, uri) == [(0, "✓ 1/1 tasks"), (5, "✓ 1.00")]
+        assert await labels(editor, uri) == [(0, "✓ 1/1 task"), (5, "✓ 1.00")]
         before = editor.refreshed["inlay hints"]
         editor.workspace_did_change_configuration(settings(hints={"score": False, "verdict": False}))
         await editor.until(lambda: editor.refreshed["inlay hints"] > before)

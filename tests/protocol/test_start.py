@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import marshal
 import os
 import subprocess
 import sys
+from importlib.util import MAGIC_NUMBER
 from pathlib import Path
 
 import pytest
@@ -38,7 +40,10 @@ def test_what_was_compiled_is_found_at_the_next_start(tmp_path: Path) -> None:
     assert load(path) == (known, known)
 
 
-@pytest.mark.parametrize("content", [b"", b"\xff" * 100, b"\xa7\r\r\n", b"text"])
+LISTED = MAGIC_NUMBER + marshal.dumps(["text"])
+
+
+@pytest.mark.parametrize("content", [b"", b"\xff" * 100, b"\xa7\r\r\n", b"text", MAGIC_NUMBER, LISTED])
 def test_a_damaged_file_is_written_again(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "kept"
     path.write_bytes(content)
@@ -52,6 +57,23 @@ def test_a_truncated_file_is_written_again(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes()[:5000])
     assert load(path)[0] == 0
     assert load(path)[0] > 500
+
+
+def test_what_is_no_code_is_compiled_again(tmp_path: Path) -> None:
+    path = tmp_path / "kept"
+    load(path)
+    known = marshal.loads(path.read_bytes()[len(MAGIC_NUMBER) :])
+    path.write_bytes(MAGIC_NUMBER + marshal.dumps(dict.fromkeys(known, "text")))
+    assert load(path) == (len(known), len(known))
+    assert "text" not in marshal.loads(path.read_bytes()[len(MAGIC_NUMBER) :]).values()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="limits the size of files")
+def test_a_full_disk_keeps_no_part_of_it(tmp_path: Path) -> None:
+    limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (6000, 6000))"
+    command = [sys.executable, "-c", f"{limit}\n{LOAD.format(path=str(tmp_path / 'kept'))}"]
+    subprocess.run(command, capture_output=True, check=True, timeout=60)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_place_that_cannot_be_written_costs_nothing_else(tmp_path: Path) -> None:

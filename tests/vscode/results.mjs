@@ -70,6 +70,8 @@ async function scenario(page) {
     await page.locator(".tab", { hasText: "result" }).first().click();
     await frame.locator("h2 .failed").first().waitFor();
     await button("Compare With an Earlier Run").waitFor();
+    await frame.locator("p code", { hasText: /^speaks$/u }).first().waitFor(); // what made it red
+    assert.deepEqual((await frame.locator("p").allInnerTexts()).filter((text) => text.includes("`")), []);
     await page.screenshot({ path: path.join(artifacts, "failed.png") });
   });
 
@@ -92,6 +94,48 @@ async function scenario(page) {
     await page.locator(".monaco-diff-editor .original .view-line", { hasText: /passed/u }).first().waitFor();
     await page.locator(".monaco-diff-editor .modified .view-line", { hasText: /failed/u }).first().waitFor();
     await page.screenshot({ path: path.join(artifacts, "compared.png") });
+  });
+
+  const saveAs = async (name, ask) => {
+    const question = page.locator(".quick-input-widget", { hasText: "The id of the new task" });
+    await editor.repeatUntil(page, "the question for the new task", ask, () => question.isVisible());
+    await question.locator("input:not([type=checkbox])").fill(name);
+    await page.keyboard.press("Enter");
+    await page.locator(".tab.active", { hasText: `${name}.yaml` }).first().waitFor();
+    await editor.waitForLine(page, "Say hello");
+    assert.match(fs.readFileSync(path.join(workspace, "tasks", `${name}.yaml`), "utf8"), new RegExp(`^id: ${name}$`, "mu"));
+  };
+
+  await step("a button makes a task of the recorded answer", async () => {
+    await page.locator(".tab", { hasText: /^greeter.* result$/u }).first().click();
+    await saveAs("saved", () => button("Save Record as Task").click({ timeout: 5_000 }));
+  });
+
+  await step("so does the palette, of the task at the cursor", async () => {
+    await editor.openFile(page, "tasks/one.yaml", "id: one");
+    await offered("Waza: Save Record as Task…", true);
+    await saveAs("chosen", () => editor.command(page, "Waza: Save Record as Task…"));
+  });
+
+  await step("a reload of the window leaves the page as it was", async () => {
+    await page.locator(".tab", { hasText: /^greeter.* result$/u }).first().click();
+    await button("Compare").waitFor();
+    await editor.reloadWindow(page);
+    await frame.locator("h2 .failed").first().waitFor();
+    await button("Save Record as Task").waitFor();
+    assert.equal(await frame.locator(".notice").count(), 0);
+  });
+
+  await step("and one that finds the run gone says so", async () => {
+    const newest = results().map((name) => path.join(workspace, ".waza", "results", name));
+    newest.sort((one, other) => fs.statSync(other).mtimeMs - fs.statSync(one).mtimeMs);
+    const [shown] = newest;
+    fs.renameSync(shown, `${shown}.away`);
+    await editor.reloadWindow(page);
+    await frame.locator(".notice", { hasText: "gone" }).waitFor();
+    await frame.locator("h2 .passed").first().waitFor(); // the run before it
+    await page.screenshot({ path: path.join(artifacts, "gone.png") });
+    fs.renameSync(`${shown}.away`, shown);
   });
 
   await step("the workspace of the trial opens in a window of its own", async () => {

@@ -25,6 +25,7 @@ import type { Resolution } from "./serverEnvironment";
 import type { Status } from "./status";
 import { SKILL_GLOB } from "./suiteFiles";
 import { TraceChannel } from "./traceChannel";
+import { OPEN_TRIAL } from "./trials";
 
 const YAML = [{ scheme: "file", language: "yaml" }];
 
@@ -188,12 +189,13 @@ export class ServerConnection implements vscode.Disposable {
                 trusted: vscode.workspace.isTrusted,
                 suggestCommand: "editor.action.triggerSuggest",
                 showsChanges: true,
+                opensTrials: true,
                 drawsMarks: true,
                 runWithCommand: "waza.runWith",
                 runEvents: true,
                 ...toldSettings(),
             },
-            markdown: { isTrusted: { enabledCommands: [SHOW_CHANGE] } },
+            markdown: { isTrusted: { enabledCommands: [SHOW_CHANGE, OPEN_TRIAL] } },
             outputChannel: this.log,
             traceOutputChannel: this.traceChannel,
             revealOutputChannelOn: RevealOutputChannelOn.Never,

@@ -19,7 +19,7 @@ import { PrivateEnvironment } from "./privateEnvironment";
 import { ProviderKeys } from "./providerKeys";
 import { onDidSelectEnvironment } from "./pythonExtension";
 import { chosenIn, runnablesIn, titleOf } from "./runnables";
-import { chosenItem, recordedOf, ResultDocuments, tellNothing } from "./resultDocuments";
+import { chosenItem, chosenRecord, recordedOf, ResultDocuments, tellNothing } from "./resultDocuments";
 import { ResultPage } from "./resultPage";
 import { RunLog } from "./runLog";
 import { chooseExecutor, chooseRunOptions, logIn } from "./runChoices";
@@ -27,6 +27,7 @@ import { runEnvironment, runOptions } from "./runSettings";
 import { Runs } from "./runs";
 import { RunStatusBar } from "./runStatus";
 import { resolveServer } from "./serverEnvironment";
+import { Trials } from "./trials";
 import { openWorkspace } from "./trialWorkspaces";
 import { Status } from "./status";
 import { measureStrength } from "./strength";
@@ -82,7 +83,7 @@ export function activate(context: vscode.ExtensionContext): void {
         });
     });
     const results = new ResultDocuments(() => server.running);
-    const page = new ResultPage(() => server.running, context.extensionUri);
+    const page = new ResultPage(() => server.running, connect, context.extensionUri, context.workspaceState);
     const tests = new TestExplorer(() => server.running, runs, (title) => chooseRunOptions(context, title));
 
     const command = (id: string, action: (...given: never[]) => unknown) => vscode.commands.registerCommand(`waza.${id}`, action);
@@ -99,8 +100,12 @@ export function activate(context: vscode.ExtensionContext): void {
         runs.addView(({ id }) => statusBar.viewOf(id)),
         runs.addView((request) => new RunLog(log, request)),
         server.onDidStart(() => void tests.serverStarted()),
+        server.onDidStart(() => {
+            page.serverStarted();
+        }),
         silenceYamlExtension(log),
         registerChanges(() => server.running),
+        new Trials(() => server.running, server.onDidChangeMarks),
         marks,
         contextKeys,
         server.onDidChangeMarks(() => {
@@ -161,7 +166,7 @@ export function activate(context: vscode.ExtensionContext): void {
             if (id === undefined) {
                 tellNothing();
             } else {
-                await saveRecordAsTask(connect, id);
+                await saveRecordAsTask(connect, id, chosenRecord(given));
             }
         }),
         command("openWorkspace", async (given: unknown) => {

@@ -8,7 +8,8 @@ import * as path from "node:path";
 import * as vscode from "vscode";
 import { ExecuteCommandRequest, type LanguageClient } from "vscode-languageclient/node";
 import { plain } from "./messages";
-import { chosenIn, promptIn, runnablesIn, suiteOf } from "./runnables";
+import type { AnsweredTask } from "./resultHtml";
+import { chosenIn, promptIn, runnablesIn, suiteOf, taskIn } from "./runnables";
 import { SKILL_GLOB } from "./suiteFiles";
 import { runnableOf } from "./testing/reports";
 
@@ -58,12 +59,17 @@ export async function createTask(connect: Connect): Promise<void> {
 /**
  * Makes a task of what was recorded of another one, and opens it.
  *
- * @param item the id of a task, or of a trial or grader of one
+ * @param item the id of a task, or of a trial or grader of one; of a suite the person chooses the task
+ * @param record the result file that has it; the newest one without it
  */
-export async function saveRecordAsTask(connect: Connect, item: string): Promise<void> {
-    const [suite, task] = runnableOf(item).split("::");
-    if (promptIn(item) !== undefined || suite === undefined || task === undefined || task === "") {
+export async function saveRecordAsTask(connect: Connect, item: string, record?: string): Promise<void> {
+    const [suite = "", task] = runnableOf(item).split("::");
+    if (promptIn(item) !== undefined || task === "") {
         void vscode.window.showInformationMessage("Choose a task that was run: its recorded answer becomes a new task.");
+        return;
+    }
+    const id = task === undefined ? await chosenAnswer(connect, suite, record) : `${suite}::${task}`;
+    if (id === undefined) {
         return;
     }
     const name = await vscode.window.showInputBox({
@@ -74,8 +80,28 @@ export async function saveRecordAsTask(connect: Connect, item: string): Promise<
     });
     if (name !== undefined) {
         const trial = /#trial-(\d+)/u.exec(item)?.[1];
-        const made = await ask(connect, "waza.saveRecordAsTask", { id: `${suite}::${task}`, name, ...(trial === undefined ? {} : { trial }) });
+        const asked = { id, name, ...(trial === undefined ? {} : { trial }), ...(record === undefined ? {} : { record }) };
+        const made = await ask(connect, "waza.saveRecordAsTask", asked);
         await show(made?.files?.[0]);
+    }
+}
+
+/** The id of a task that has an answer in a run of a suite; of several the person chooses one. */
+async function chosenAnswer(connect: Connect, suite: string, record: string | undefined): Promise<string | undefined> {
+    const client = await connect();
+    try {
+        const asked = { id: suite, ...(record === undefined ? {} : { record }) };
+        const page = await client?.sendRequest<{ answered: readonly AnsweredTask[] }>("waza/resultDocument", asked);
+        const rows = (page?.answered ?? []).map((each) => ({ label: each.name, description: each.id, each }));
+        if (rows.length === 0) {
+            void vscode.window.showInformationMessage("No task of this run has an answer.");
+        }
+        const options = { title: "Save Record as Task", placeHolder: "The task whose answer becomes a new task" };
+        const chosen = rows.length < 2 ? rows[0] : await vscode.window.showQuickPick(rows, options);
+        return chosen === undefined ? undefined : taskIn(suite, chosen.each.id);
+    } catch (error) {
+        void vscode.window.showErrorMessage(plain(error instanceof Error ? error.message : String(error)));
+        return undefined;
     }
 }
 

@@ -82,6 +82,12 @@ export function chosenItem(given: unknown): string | undefined {
     return typeof found === "string" ? found : undefined;
 }
 
+/** The result file that a button of a page names beside its id. */
+export function chosenRecord(given: unknown): string | undefined {
+    const { record } = (given ?? {}) as { record?: unknown };
+    return typeof record === "string" ? record : undefined;
+}
+
 /** Says that there is nothing to open. */
 export function tellNothing(): void {
     void vscode.window.showInformationMessage(plain("Open a suite file first: a result is that of a suite or a task."));

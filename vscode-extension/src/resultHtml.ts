@@ -1,5 +1,7 @@
 /** The HTML around a rendered result: its buttons, and colours for what its marks say. Nothing in it is a script. */
 
+import { taskIn } from "./runnables";
+
 /** A folder that a trial has left; see docs/protocol.md. */
 export interface TrialWorkspace {
     readonly task: string;
@@ -7,13 +9,25 @@ export interface TrialWorkspace {
     readonly path: string;
 }
 
+/** A task of a run that has an answer; see docs/protocol.md. */
+export interface AnsweredTask {
+    readonly id: string;
+    readonly name: string;
+}
+
 /** What a page is made of. */
 export interface ResultPageParts {
     /** The id of the suite or the task. */
     readonly id: string;
+    /** Said above it, "" for nothing. */
+    readonly notice: string;
     /** What VS Code's own Markdown has made of the page. */
     readonly rendered: string;
     readonly workspaces: readonly TrialWorkspace[];
+    /** The tasks whose answers can become tasks of their own. */
+    readonly answered: readonly AnsweredTask[];
+    /** The file of the run that is shown, "" when there is none. */
+    readonly record: string;
     /** Whether there is an earlier run to compare with. */
     readonly comparable: boolean;
     readonly style: string;
@@ -22,15 +36,18 @@ export interface ResultPageParts {
 }
 
 /** The commands that the page may call. */
-export const PAGE_COMMANDS = ["waza.compareResults", "waza.openWorkspace"];
+export const PAGE_COMMANDS = ["waza.compareResults", "waza.saveRecord", "waza.openWorkspace"];
 const CLASSES: Readonly<Record<string, string>> = { "✓": "passed", "✗": "failed", "!": "error" };
 
-export function resultHtml({ id, rendered, workspaces, comparable, style, styleSource }: ResultPageParts): string {
+export function resultHtml({ id, notice, rendered, workspaces, answered, record, comparable, style, styleSource }: ResultPageParts): string {
     const suite = id.split("::", 1)[0] ?? "";
     let body = rendered.replaceAll(/(<(?:td|h2|strong)\b[^>]*>)([✓✗!])(?=[\s<])/gu, (_, tag: string, mark: string) => {
         return `${tag}<span class="${CLASSES[mark] ?? ""}">${mark}</span>`;
     });
     const buttons = comparable ? [button("Compare With an Earlier Run…", "waza.compareResults", id)] : [];
+    if (answered.length > 0) {
+        buttons.push(button("Save Record as Task…", "waza.saveRecord", { id, record }));
+    }
     for (const { task, trial, path } of workspaces) {
         const written = `<code>${escaped(path)}</code>`;
         const open = button("Open Workspace of This Trial", "waza.openWorkspace", trialOf(suite, task, trial));
@@ -51,6 +68,7 @@ export function resultHtml({ id, rendered, workspaces, comparable, style, styleS
 </head>
 <body>
 <nav class="actions">${buttons.join("")}</nav>
+${notice === "" ? "" : `<p class="notice">${escaped(notice)}</p>`}
 ${body}
 </body>
 </html>`;
@@ -58,10 +76,10 @@ ${body}
 
 /** The id of a trial in the tree; see docs/protocol.md. */
 function trialOf(suite: string, task: string, trial: number): string {
-    return `${suite}::${task.replaceAll("%", "%25").replaceAll(":", "%3A")}#trial-${String(trial)}`;
+    return `${taskIn(suite, task)}#trial-${String(trial)}`;
 }
 
-function button(title: string, command: string, argument: string): string {
+function button(title: string, command: string, argument: unknown): string {
     const uri = `command:${command}?${encodeURIComponent(JSON.stringify([argument]))}`;
     return `<a class="button" role="button" href="${escaped(uri)}">${escaped(title)}</a>`;
 }

@@ -58,6 +58,11 @@ export function titleOf(id: string): string {
     return [path.basename(path.dirname(suiteOf(id))), ...inside].filter((name) => name !== "").join(" › ");
 }
 
+/** The id of a task of a suite. */
+export function taskIn(suite: string, task: string): string {
+    return `${suite}::${task.replaceAll("%", "%25").replaceAll(":", "%3A")}`;
+}
+
 /** The suite and the text of the id of a trigger prompt; undefined of another id. A path has no colon that is not written `%3A`. */
 export function promptIn(id: string): { readonly suite: string; readonly text: string } | undefined {
     const found = /#(?:triggers|leaves):/u.exec(id);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { resultHtml } from "../src/resultHtml";
 
-const PARTS = { id: "/s/eval.yaml", rendered: "", workspaces: [], comparable: false, style: "s.css", styleSource: "https://here" };
+const PARTS = { id: "/s/eval.yaml", notice: "", rendered: "", workspaces: [], answered: [], record: "", comparable: false, style: "s.css", styleSource: "https://here" };
 const TRIAL = { task: "a:b", trial: 2, path: "/tmp/w & x" };
 
 /** The commands behind the buttons of a page, with their argument. */
@@ -21,6 +21,11 @@ void test("an earlier run can be compared with", () => {
     assert.deepEqual(found, [["Compare With an Earlier Run…", "waza.compareResults", ["/s/eval.yaml"]]]);
 });
 
+void test("an answer becomes a task, of the run that is shown", () => {
+    const found = buttonsOf(resultHtml({ ...PARTS, record: "/s/r.json", answered: [{ id: "one", name: "Greets" }] }));
+    assert.deepEqual(found, [["Save Record as Task…", "waza.saveRecord", [{ id: "/s/eval.yaml", record: "/s/r.json" }]]]);
+});
+
 void test("the workspace of a trial is opened from the place that names it, and from the top", () => {
     const rendered = "<p><code>/tmp/w &amp; x</code></p>";
     const [top, there] = buttonsOf(resultHtml({ ...PARTS, rendered, workspaces: [TRIAL] }));
@@ -33,6 +38,11 @@ void test("the workspace of a trial is opened from the place that names it, and 
 void test("marks have the colour of what they say, and answers that look like marks have none", () => {
     const html = resultHtml({ ...PARTS, rendered: "<h2>✗ one</h2><td>✓</td><code>✗ x</code>" });
     assert.match(html, /<h2><span class="failed">✗<\/span> one<\/h2><td><span class="passed">✓<\/span><\/td><code>✗ x<\/code>/u);
+});
+
+void test("a notice stands above the page as text", () => {
+    assert.match(resultHtml({ ...PARTS, notice: "gone: <b>" }), /<p class="notice">gone: &lt;b&gt;<\/p>/u);
+    assert.doesNotMatch(resultHtml(PARTS), /notice/u);
 });
 
 void test("no page may run a script or load anything but its style", () => {

@@ -7,11 +7,13 @@ is killed with all it started, that assertion is an error, and the following one
 from __future__ import annotations
 
 import itertools
-import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+import threading
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, Literal, Self
+from weakref import WeakKeyDictionary
 
+from waza_engine.assertions.kept_trials import KeptTrials, TogetherRequest, TrialNames
 from waza_engine.assertions.workers import (
     JAVASCRIPT,
     MEMORY_BYTES,
@@ -26,17 +28,11 @@ from waza_engine.processes.workers import Worker, WorkerLostError, WorkerPool, W
 __all__ = ["DEADLINE_SECONDS", "MEMORY_BYTES", "AssertionEvaluator", "AssertionOutcome", "ExplainedAssertion"]
 
 DEADLINE_SECONDS = 5.0
-MOST_TOGETHER = 64
-MOST_TOGETHER_CHARACTERS = 1_000_000
 _LANGUAGES: Mapping[str, Language] = {"python": PYTHON, "javascript": JAVASCRIPT}
 
 
-@dataclass(frozen=True, slots=True)
-class _Together:
-    """A request as JSON, and how many contexts are in it."""
-
-    line: str
-    contexts: int
+class _LadenWorkerError(Exception):
+    """The worker was lost, and it may be due to what it keeps: another one has to be asked."""
 
 
 class AssertionEvaluator:
@@ -53,6 +49,8 @@ class AssertionEvaluator:
         memory_bytes: int = MEMORY_BYTES,
     ) -> None:
         self._pool = WorkerPool(deadline_seconds=deadline_seconds, workers=workers, memory_bytes=memory_bytes)
+        self._lock = threading.Lock()
+        self._kept: WeakKeyDictionary[Worker, KeptTrials] = WeakKeyDictionary()
 
     def __enter__(self) -> Self:
         return self
@@ -96,37 +94,41 @@ class AssertionEvaluator:
         replay = [text for text in assertions[:-1] if spoken.binds(text)]
         request = {"contexts": [dict(context)], "assertions": [last], "replay": replay, "explain": True}
         preparation = self._pool.deadline_seconds * len(replay)
-        try:
-            with self._pool.turn(), self._pool.borrowed(spoken.program) as worker:
-                (answer,) = worker.ask(request, 1, preparation_seconds=preparation)
-                return ExplainedAssertion.of(answer)
-        except WorkerLostError as lost:
-            return ExplainedAssertion(self._outcome(lost, spoken))
-        except WorkersClosedError:
-            raise RuntimeError("the assertion evaluator is closed") from None
+        while True:
+            try:
+                with self._pool.turn(), self._worker(spoken) as worker:
+                    (answer,) = worker.ask(request, 1, preparation_seconds=preparation)
+                    return ExplainedAssertion.of(answer)
+            except _LadenWorkerError:
+                continue
+            except WorkerLostError as lost:
+                return ExplainedAssertion(self._outcome(lost, spoken))
+            except WorkersClosedError:
+                raise RuntimeError("the assertion evaluator is closed") from None
 
     def evaluate_together(
         self,
         assertions: Sequence[str],
-        contexts: Sequence[Mapping[str, Any]],
+        trials: Sequence[TrialNames],
         language: Literal["python", "javascript"] = "python",
     ) -> list[list[AssertionOutcome]]:
-        """Evaluate the same assertions in each context, as ``evaluate`` does, and raise what it raises.
+        """Evaluate the same assertions for each trial, as ``evaluate`` does, and raise what it raises.
 
-        One request takes many contexts, as far as these are small. Where one costs the worker, the others
-        are evaluated one by one, which tells whose fault it is.
+        One request takes many trials, as far as these are small; those that the worker has been told before
+        are not told again. Where one costs the worker, the others are evaluated one by one, which tells whose
+        fault it is.
         """
         found: list[list[AssertionOutcome]] = []
         if assertions and _LANGUAGES[language].together:
             try:
                 with self._pool.turn(), self._pool.borrowed(_LANGUAGES[language].program) as worker:
-                    for request in _requests(assertions, contexts):
+                    for request in self._kept_by(worker).requests(assertions, trials):
                         found += self._answers(worker, request, len(assertions))
             except WorkersClosedError:
                 raise RuntimeError("the assertion evaluator is closed") from None
             except WorkerLostError:
                 pass
-        return found + [self.evaluate(assertions, context, language) for context in contexts[len(found) :]]
+        return found + [self.evaluate(assertions, trial.make(), language) for trial in trials[len(found) :]]
 
     def close(self) -> None:
         """End every worker, also those that are evaluating; can be called twice."""
@@ -151,23 +153,42 @@ class AssertionEvaluator:
         request = {"contexts": [context], "assertions": waiting, "replay": replay}
         preparation = self._pool.deadline_seconds * len(replay)
         try:
-            with self._pool.borrowed(language.program) as worker:
+            with self._worker(language) as worker:
                 for answer in worker.ask(request, len(waiting), preparation_seconds=preparation):
                     # What comes before the loss of the worker counts.
                     outcomes.append(AssertionOutcome.of(answer))  # noqa: PERF401
+        except _LadenWorkerError:
+            return
         except WorkerLostError as lost:
             outcomes.append(self._outcome(lost, language))
 
+    @contextmanager
+    def _worker(self, language: Language) -> Generator[Worker]:
+        """Lend a worker for what is not kept. Raises ``_LadenWorkerError`` when that is not to blame."""
+        with self._pool.borrowed(language.program) as worker:
+            try:
+                yield worker
+            except WorkerLostError as lost:
+                with self._lock:
+                    laden = worker in self._kept
+                if laden and lost.why != "slow":
+                    raise _LadenWorkerError from None
+                raise
+
+    def _kept_by(self, worker: Worker) -> KeptTrials:
+        with self._lock:
+            return self._kept.setdefault(worker, KeptTrials())
+
     def _answers(
-        self, worker: Worker, request: _Together, assertions: int
+        self, worker: Worker, request: TogetherRequest, assertions: int
     ) -> Iterator[list[AssertionOutcome]]:
         answers = worker.ask(
             request.line,
-            assertions * request.contexts,
+            assertions * request.trials,
             deadline_seconds=self._pool.deadline_seconds + TOLD_WITHIN_SECONDS,
         )
         outcomes = map(AssertionOutcome.of, answers)
-        for _ in range(request.contexts):
+        for _ in range(request.trials):
             found = list(itertools.islice(outcomes, assertions))
             if len(found) == assertions:
                 yield found
@@ -179,25 +200,3 @@ class AssertionEvaluator:
         if lost.why == "memory":
             return AssertionOutcome(False, "it needs more than the allowed memory")
         return AssertionOutcome(False, language.crash)
-
-
-def _requests(assertions: Sequence[str], contexts: Sequence[Mapping[str, Any]]) -> Iterator[_Together]:
-    """Yield requests that a worker reads at once, before it evaluates anything."""
-    texts: list[str] = []
-    characters = 0
-    for context in contexts:
-        text = json.dumps(context, default=str)
-        if texts and (len(texts) == MOST_TOGETHER or characters + len(text) > MOST_TOGETHER_CHARACTERS):
-            yield _together(assertions, texts)
-            texts, characters = [], 0
-        texts.append(text)
-        characters += len(text)
-    if texts:
-        yield _together(assertions, texts)
-
-
-def _together(assertions: Sequence[str], contexts: Sequence[str]) -> _Together:
-    line = (
-        f'{{"contexts": [{", ".join(contexts)}], "assertions": {json.dumps(list(assertions))}, "replay": []}}'
-    )
-    return _Together(line, len(contexts))

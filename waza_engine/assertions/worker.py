@@ -5,7 +5,8 @@ Then a request ``{"contexts", "assertions", "replay", "explain"?}`` is answered 
 one line an assertion of each context, ``{"passed", "error"}``, with ``values`` and ``decided`` when it is to
 be explained; the assertions in ``replay`` are evaluated first, unanswered, for the names they bind. In one
 context every answer is told at once, in several within ``told_within_seconds`` or when the evaluation ends
-that then goes on.
+that then goes on. A context may be the number of one that it was told to ``keep``; the numbers in ``forget``
+are of no use any more.
 
 Evaluation is upstream's: ``eval(text, {"__builtins__": {}}, context)``, one context for all assertions of a
 grader. Every exception is a failure. Architecture invariant: nothing that an assertion does reaches the wire;
@@ -48,11 +49,19 @@ def main() -> None:
     settings = json.loads(requests.readline())
     limited = _limit_memory(settings["memory_bytes"])
     evaluate = _Evaluation(settings, limited)
+    kept: dict[int, dict[str, Any]] = {}
     while line := requests.readline():
         try:
             request = json.loads(line)
-            contexts = [{**_functions(), **context} for context in request["contexts"]]
+            for number in request.get("forget", ()):
+                del kept[number]
+            kept.update((int(number), told) for number, told in request.get("keep", {}).items())
             assertions, replay = request["assertions"], request["replay"]
+            named = evaluate.named(assertions) if kept else None
+            # Those that are not kept are all there is of this request, and most of them may be large.
+            contexts: list[Any] = [
+                each if isinstance(each, int) else _context(each) for each in request["contexts"]
+            ]
         except (MemoryError, RecursionError):
             # The parent reads the end of output as "this cannot be evaluated here".
             sys.exit(3)
@@ -65,10 +74,17 @@ def main() -> None:
         replies.write(b'{"ready": true}\n')
         replies.flush()
         told = time.monotonic()
-        for context in contexts:
+        for each in contexts:
+            try:
+                context = _context(_fresh(kept[each], named)) if isinstance(each, int) else each
+            except MemoryError:
+                sys.exit(3)
             for text in assertions:
                 parts = _Parts() if request.get("explain") else None
                 passed, error = evaluate(text, context, parts)
+                if kept and evaluate.ran_out:
+                    # It may be enough for one that keeps nothing.
+                    sys.exit(3)
                 answer = {"passed": passed, "error": error, **(parts.told() if parts is not None else {})}
                 replies.write(json.dumps(answer).encode() + b"\n")
                 if len(contexts) == 1:
@@ -89,13 +105,16 @@ class _Evaluation:
         self._memory = f" of {settings['memory_bytes'] // 1_000_000} MB" if limited else ""
         # Of many trials each is asked the same.
         self._code = functools.lru_cache(maxsize=64)(self._compiled)
+        self.ran_out = False
 
     def __call__(
         self, text: str, context: dict[str, Any], parts: _Parts | None = None
     ) -> tuple[bool, str | None]:
+        self.ran_out = False
         try:
             return self._evaluate(text, context, parts), None
         except MemoryError:
+            self.ran_out = True
             return False, f"it needs more than the allowed memory{self._memory}"
         except RecursionError:
             return False, "it calls itself without end or is nested too deeply"
@@ -106,8 +125,21 @@ class _Evaluation:
         except BaseException as error:  # noqa: BLE001 - every exception is a failure, SystemExit and StopIteration included
             return False, _bounded(_described(error))
 
+    def named(self, texts: list[str]) -> frozenset[str] | None:
+        """Return the names that some assertions mention, None when that is not sure.
+
+        What has no name in them is out of their reach.
+        """
+        found: set[str] = set()
+        try:
+            for text in texts:
+                found |= self._code(text)[1]
+        except Exception:  # noqa: BLE001 - what is wrong with one is said when it is evaluated
+            return None
+        return frozenset(found)
+
     def _evaluate(self, text: str, context: dict[str, Any], parts: _Parts | None) -> bool:
-        code = self._code(text)
+        code, _ = self._code(text)
         if parts is None:
             return bool(eval(code, {"__builtins__": {}}, context))
         try:
@@ -117,12 +149,16 @@ class _Evaluation:
             parts = _Parts()
         return bool(eval(code, {"__builtins__": {}, _NOTE: parts.note}, context))
 
-    def _compiled(self, text: str) -> types.CodeType:
+    def _compiled(self, text: str) -> tuple[types.CodeType, frozenset[str]]:
+        """Return an assertion compiled, and the names in it."""
         tree = ast.parse(text.lstrip(" \t"), mode="eval")
+        names: set[str] = set()
         for node in ast.walk(tree):
             if isinstance(node, ast.Attribute) and self._is_refused(node.attr):
                 raise _RefusedError(f"the attribute `{node.attr}` is not allowed in an assertion")
-        return compile(tree, "<assertion>", "eval")
+            if isinstance(node, ast.Name):
+                names.add(node.id)
+        return compile(tree, "<assertion>", "eval"), frozenset(names)
 
     def _is_refused(self, name: str) -> bool:
         if name.startswith("__"):
@@ -275,6 +311,32 @@ def _column(error: SyntaxError) -> str:
 
 def _bounded(text: str) -> str:
     return text if len(text) <= ERROR_CHARACTERS else text[:ERROR_CHARACTERS] + "…"
+
+
+def _context(names: dict[str, Any]) -> dict[str, Any]:
+    return {**_functions(), **names}
+
+
+def _fresh(kept: dict[str, Any], named: frozenset[str] | None) -> dict[str, Any]:
+    """Return the names of a trial so that no assertion can change what is kept: its blocks are copied.
+
+    ``named`` are those that are in reach, None for all.
+    """
+    try:
+        return {
+            name: _copied(value) if named is None or name in named else value for name, value in kept.items()
+        }
+    except RecursionError:
+        # What is read from JSON may be nested more deeply than Python can follow.
+        return json.loads(json.dumps(kept))
+
+
+def _copied(value: Any) -> Any:
+    if value.__class__ is dict:
+        return {key: each if each.__class__ is str else _copied(each) for key, each in value.items()}
+    if value.__class__ is list:
+        return [each if each.__class__ is str else _copied(each) for each in value]
+    return value
 
 
 def _functions() -> dict[str, Any]:

@@ -184,6 +184,12 @@ def strength(
     ] = None,
     task: Tasks = None,
     grader: Graders = None,
+    workspace: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR", help="The directory in which file and diff look, when the run's was not kept."
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option(metavar="NUMBER", help="Another number makes other changes.")] = 0,
     output_format: Annotated[
         ReportFormat, typer.Option("-f", "--format", help="A table, or one object with every grader.")
@@ -198,7 +204,7 @@ def strength(
     from waza_engine.commands.strength import strength_command
     from waza_engine.runs.regrading.regrade import RegradeRequest
 
-    request = RegradeRequest(record, suite, tuple(task or ()), tuple(grader or ()))
+    request = RegradeRequest(record, suite, tuple(task or ()), tuple(grader or ()), workspace)
     raise typer.Exit(strength_command(request, output_format.value, seed))
 
 

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from waza_engine.counting import counted
 from waza_engine.runs.loading.discovery import eval_files
 from waza_engine.runs.passes.caching import CacheError, clear_cache, configured_directory
 from waza_engine.spec.loading import load_project_config
@@ -27,7 +28,7 @@ def clear_command(directory: Path | None) -> int:
     except (CacheError, SuiteFileError) as error:
         complain(str(error))
         return NOT_CLEARED
-    say(f"{count} {'result' if count == 1 else 'results'} deleted from {directory}")
+    say(f"{counted(count, 'result')} deleted from {directory}")
     return CLEARED
 
 

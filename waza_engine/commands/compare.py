@@ -11,7 +11,7 @@ from rich.table import Table
 
 from waza_engine.commands.printer import Part, Printer
 from waza_engine.commands.records import record_of
-from waza_engine.results.conclusion import count_words
+from waza_engine.counting import counted
 from waza_engine.results.json_values import plain
 from waza_engine.results.reading.recordings import RecordingError, read_recording
 from waza_engine.results.reports.comparison import comparison
@@ -54,7 +54,7 @@ def _print(found: dict[str, Any], *, everything: bool) -> None:
     shown = [task for task in found["task_deltas"] if everything or _changed(task)]
     printer.table(table, _rows(found, shown))
     if hidden := len(found["task_deltas"]) - len(shown):
-        printer.line((f"{count_words(hidden, 'task')} without a change; --all shows them", "dim"))
+        printer.line((f"{counted(hidden, 'task')} without a change; --all shows them", "dim"))
     for name in found["regressions"]:
         printer.line(("✗", "red"), f" {name} passed, and fails now")
     printer.line(_trend(found))
@@ -69,7 +69,7 @@ def _trend(found: dict[str, Any]) -> str:
     better, worse, p = (found["paired"][key] for key in ("better", "worse", "p"))
     if not better + worse:
         return "no trial that was judged both times came out otherwise"
-    said = f"{better} trials better, {worse} worse"
+    said = f"{counted(better, 'trial')} better, {worse} worse"
     if p > SIGNIFICANT or better == worse:
         return f"{said}: too few to tell this from chance (p = {p:.2g})"
     return f"{said}: the last run is {'better' if better > worse else 'worse'} (p = {p:.2g})"

@@ -7,6 +7,7 @@ from pathlib import Path
 from waza_engine.commands.options import GateFormat
 from waza_engine.commands.printer import Printer
 from waza_engine.commands.records import record_of
+from waza_engine.counting import counted
 from waza_engine.results.json_values import Json, plain
 from waza_engine.results.reading.recordings import RecordingError, read_recording
 from waza_engine.results.reports.gate import NOT_GATED, GateLimits, gate, gate_markdown
@@ -57,9 +58,9 @@ def _print_for_people(found: Json) -> None:
     passed = found["passed"]
     printer.line((f"gate: {'PASS' if passed else found['verdict'].upper()}", "green" if passed else "red"))
     for name in ("baseline", "current"):
-        model = found.get(f"{name}_model")
+        model, tasks = found.get(f"{name}_model"), counted(found[f"{name}_task_count"], "task")
         printer.line(
-            f"{name}: {found[f'{name}_success_rate']:.1%} of {found[f'{name}_task_count']} tasks passed",
+            f"{name}: {found[f'{name}_success_rate']:.1%} of {tasks} passed",
             f", {model}" if model else "",
         )
     points, most = found["regression_pct"], found["max_regression_pct"]

@@ -11,6 +11,7 @@ from waza_engine.commands.printer import Part, Printer
 from waza_engine.commands.records import record_of
 from waza_engine.commands.regraded import TaskReport, answer_in_parts, conclusion_of, document, graded
 from waza_engine.commands.run import INTERRUPTED, NOT_RUN
+from waza_engine.counting import counted
 from waza_engine.executors.base import Cancellation
 from waza_engine.results.reading.recordings import RecordingError
 from waza_engine.results.reading.scores import GraderResult
@@ -79,7 +80,7 @@ def _told(regrading: Regrading, cancellation: Cancellation) -> list[TaskReport]:
     count = regrading.task_count
     printer.line(
         (name, "bold"),
-        f": grading {count} {'task' if count == 1 else 'tasks'} of {recording.path.name} again",
+        f": grading {counted(count, 'task')} of {recording.path.name} again",
     )
     reports = graded(regrading, cancellation, lambda report: _print_task(printer, report))
     for report in reports:

@@ -48,12 +48,17 @@ def _tell(found: dict[str, Any]) -> None:
     runs = found["runs"]
     printer.line(
         (sparkline([run["score"] for run in runs]), "bold"),
-        f"  the last {len(runs)} runs, {runs[0]['started'][:10]} to {runs[-1]['started'][:10]}",
+        f"  {_span(str(runs[0]['started'])[:10], str(runs[-1]['started'])[:10], len(runs))}",
     )
     table = Table(box=box.SIMPLE, pad_edge=False)
     for column in ("task", "scores", "passed", ""):
         table.add_column(column, no_wrap=column == "scores")
     printer.table(table, _rows(found))
+
+
+def _span(first: str, last: str, runs: int) -> str:
+    when = first if first == last else f"{first} to {last}"
+    return f"the only run, {when}" if runs == 1 else f"the last {runs} runs, {when}"
 
 
 def _rows(found: dict[str, Any]) -> Iterator[list[Part]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from waza_engine.counting import counted
 from waza_engine.runs.loading.discovery import eval_files
 from waza_engine.runs.loading.suite import SuiteError, load_suite
 from waza_engine.spec.problems import SuiteFileError
@@ -27,7 +28,7 @@ def list_command(directory: Path, *, as_json: bool) -> int:
         return LISTED
     for suite in suites:
         count = len(suite["tasks"])
-        told = suite.get("error") or f"{suite['name']}, {count} {'task' if count == 1 else 'tasks'}"
+        told = suite.get("error") or f"{suite['name']}, {counted(count, 'task')}"
         say(f"{suite['path']}  {told}")
         for task in suite["tasks"]:
             name = "" if task["name"] == task["id"] else f"  {task['name']}"

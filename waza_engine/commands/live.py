@@ -24,6 +24,7 @@ from waza_engine.commands.parameters import (
     refused,
 )
 from waza_engine.commands.regraded import grader_answer
+from waza_engine.files import from_home
 from waza_engine.graders.explanation import FileProposal, RulePath
 from waza_engine.masking import masked
 from waza_engine.results.reading.recordings import RecordingError
@@ -131,6 +132,25 @@ class LiveSessions:
         # What leaves the engine is masked: a fix that was tried with a credential would be another one.
         return {"fixes": [one for one in told if masked(repr(one)) == repr(one)]}
 
+    def trial(self, params: Params) -> Answer:
+        """Tell a recorded trial as people read it, judged by the texts of the last update.
+
+        ``task`` is its key, ``trial`` counts from 1. An empty answer: there is none, or nothing to read.
+        ``marks`` count characters of the ``text``. Raises what loading the suite does.
+        """
+        from waza_engine.results.reports.trial_page import trial_page
+        from waza_engine.runs.live.reading import read_trial
+
+        only_known(params, ("session", "task", "trial"))
+        session, number = self._known(given_text(params, "session")), given_count(params, "trial")
+        if number is None:
+            raise refused("`trial` must be a number from 1.", INVALID_PARAMS)
+        found = read_trial(session, given_text(params, "task"), number)
+        if found is None:
+            return {}
+        page = trial_page(found.title, found.outcome, found.prompt, found.judged, found.started)
+        return {"text": page.text, "marks": [asdict(mark) for mark in page.marks]}
+
     def close(self, params: Params) -> Answer:
         """End a session with its workers."""
         only_known(params, ("session",))
@@ -178,7 +198,7 @@ def _changes(params: Params) -> dict[Path, str | None]:
     for path, text in cast("Mapping[str, object]", block).items():
         if not path or "\0" in path or not (text is None or isinstance(text, str)):
             raise refused("`overlays` must have a text, or null, for each path.", INVALID_PARAMS)
-        found[Path(path).expanduser().absolute()] = text
+        found[from_home(path).absolute()] = text
     return found
 
 

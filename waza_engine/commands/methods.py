@@ -94,6 +94,7 @@ class Methods:
             "live.update": self._update_live,
             "live.explain": _guarded(self._explain_live),
             "live.fixes": _guarded(self._live_fixes),
+            "live.trial": _guarded(self._live_trial),
             "live.close": _guarded(self._live.close),
             "grader.types": _guarded(reading.grader_types),
             "model.prices": _guarded(reading.model_prices),
@@ -268,6 +269,9 @@ class Methods:
 
     def _live_fixes(self, params: Params) -> Answer:
         return loaded(lambda: self._live.fixes(params))
+
+    def _live_trial(self, params: Params) -> Answer:
+        return loaded(lambda: self._live.trial(params))
 
     def _known(self, run_id: str) -> _Run:
         with self._lock:

@@ -11,6 +11,7 @@ from typing import Any, cast
 
 from pylsp_jsonrpc.exceptions import JsonRpcException
 
+from waza_engine.files import from_home
 from waza_engine.runs.settings.table import RunSettings, Setting, setting_rows
 
 INVALID_PARAMS, INTERNAL_ERROR, EVAL_NOT_FOUND, VALIDATION_FAILED = -32602, -32603, -32000, -32001
@@ -64,7 +65,7 @@ def given_path(params: Params, key: str) -> Path:
     written = given_text(params, key)
     if "\0" in written:
         raise refused(f"`{key}` must be a path.", INVALID_PARAMS)
-    return Path(written).expanduser().absolute()
+    return from_home(written).absolute()
 
 
 def given_text(params: Params, key: str) -> str:
@@ -94,7 +95,7 @@ def given_texts(params: Params, key: str) -> dict[Path, str]:
             raise refused(f"`{key}` must name files by their paths.", INVALID_PARAMS)
         if not isinstance(text, str):
             raise refused(f"`{key}` must have a text for {path:.200}.", INVALID_PARAMS)
-        found[Path(path).expanduser().absolute()] = text
+        found[from_home(path).absolute()] = text
     return found
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from waza_engine.commands.printer import Part, Printer
+from waza_engine.counting import counted
 from waza_engine.masking import read_environment
 from waza_engine.runs.loading.discovery import eval_file_of
 from waza_engine.runs.loading.suite import SuiteError
@@ -45,7 +46,7 @@ def _print(found: Preflight) -> None:
     errors = sum(finding.severity == "error" for finding in found.findings)
     warnings = sum(finding.severity == "warning" for finding in found.findings)
     enabled = sum(bool(task["enabled"]) for task in found.tasks)
-    tasks = f"{enabled} {'task' if enabled == 1 else 'tasks'}, executor {found.executor or 'unknown'}"
+    tasks = f"{counted(enabled, 'task')}, executor {found.executor or 'unknown'}"
     printer.line(f"{tasks}: {_counted(errors, 'error')}, {_counted(warnings, 'warning')}")
 
 

@@ -12,6 +12,7 @@ from rich.text import Text
 from waza_engine.commands.complaints import Complaints, is_complaint
 from waza_engine.commands.conclusion_text import MARKS, feedback_part, print_conclusion
 from waza_engine.commands.printer import Part, Printer
+from waza_engine.counting import counted
 from waza_engine.results.codec.runs import figures_document
 from waza_engine.results.conclusion import conclude
 from waza_engine.results.record import TrialOutcome, Validation
@@ -88,7 +89,7 @@ class TextReport:
         cached = sum(task.cached for task in outcome.tasks)
         for line in (
             spending_words(figures_document(outcome)),
-            f"{cached} of {found.counts.total} tasks taken from the cache" if cached else "",
+            f"{cached} of {counted(found.counts.total, 'task')} taken from the cache" if cached else "",
         ):
             if line:
                 self._printer.line(line)
@@ -111,11 +112,11 @@ class TextReport:
         header, count = self._prepared.header, len(self._prepared.task_ids)
         name = header.eval_name or self._prepared.suite.path.name
         trials = f", {self._prepared.trials} trials each" if self._prepared.trials > 1 else ""
-        model = f" ({header.model})" if header.model else ""
+        model = f" ({header.asked_model})" if header.asked_model else ""
         twice = ", then all without skills" if self._prepared.baseline else ""
         return (
             (name, "bold"),
-            f": {count} {'task' if count == 1 else 'tasks'}{trials}, ",
+            f": {counted(count, 'task')}{trials}, ",
             f"executor {header.executor}{model}{twice}",
         )
 

@@ -6,8 +6,9 @@ from typing import IO
 
 from waza_engine.commands.conclusion_text import MARKS, feedback_part, print_conclusion
 from waza_engine.commands.printer import Part, Printer
+from waza_engine.counting import counted
 from waza_engine.results.codec.runs import run_of
-from waza_engine.results.conclusion import Conclusion, conclude, count_words
+from waza_engine.results.conclusion import Conclusion, conclude
 from waza_engine.results.json_values import Block
 from waza_engine.results.record import RunHeader
 from waza_engine.results.task_conclusion import GraderConclusion, TaskConclusion
@@ -40,8 +41,8 @@ def print_results(
 
 def _headline(header: RunHeader, found: Conclusion) -> tuple[Part, ...]:
     facts = [
-        count_words(len(found.tasks), "task"),
-        *(name for name in (header.executor, header.model) if name),
+        counted(len(found.tasks), "task"),
+        *(name for name in (header.executor, header.asked_model) if name),
         *([f"{header.started:%Y-%m-%d %H:%M:%S}"] if header.started.year > 1 else []),
     ]
     name = header.eval_name or header.skill or "run"

@@ -12,6 +12,7 @@ from typing import Any, cast
 
 from waza_engine.commands.conclusion_text import MARKS
 from waza_engine.commands.printer import Printer
+from waza_engine.counting import counted
 from waza_engine.results.json_values import Block, block_of, plain
 from waza_engine.results.reading.formats import read_document, todays_layout, why_unreadable
 from waza_engine.results.reading.newest_scores import result_files
@@ -228,7 +229,7 @@ def _tell(found: Sequence[Found], agreements: Block) -> None:
     for each in found:
         _tell_item(printer, each)
     pending = sum(each.item.pending for each in found)
-    printer.line(f"{pending} {'review' if pending == 1 else 'reviews'} pending")
+    printer.line(f"{counted(pending, 'review')} pending")
     for name, figures in agreements.items():
         printer.line(f"{name}: {agreement_words(figures)}")
 

@@ -20,7 +20,7 @@ from waza_engine.runs.loading.suite import SuiteError
 from waza_engine.runs.regrading.regrade import RegradeRequest, Regrading, prepare_regrading
 from waza_engine.runs.regrading.resident import ResidentSuites
 from waza_engine.spec.problems import SuiteFileError
-from waza_engine.strength.document import finding_sentence, strength_document
+from waza_engine.strength.document import finding_sentence, strength_document, weak_check_sentence
 from waza_engine.strength.measuring import GraderStrength, measure
 from waza_engine.terminal import complain, say_json
 
@@ -76,8 +76,7 @@ def _tell(regrading: Regrading, found: Sequence[GraderStrength]) -> None:
     for each in found:
         for check in each.weak_checks:
             place = ".".join(str(part) for part in check.path)
-            said = f"passes on all {check.tried} changes, so it decides nothing here"
-            printer.line(("⚠", "yellow"), f" `{each.name}`: `{place}` {said}.")
+            printer.line(("⚠", "yellow"), f" `{each.name}`, `{place}`: {weak_check_sentence(check)}")
 
 
 def _rows(found: Sequence[GraderStrength]) -> Iterator[Sequence[Part]]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
+from waza_engine.counting import counted
 from waza_engine.executors.adapter.paths import find
 from waza_engine.executors.base import ExecutorError
 from waza_engine.results.attachments import with_attachments
@@ -77,7 +78,7 @@ class RecordedAnswers:
         if not found:
             raise ExecutorError(f"{self.name} has no answer to the task `{task}`; record it again")
         if number not in found:
-            count = f"{len(found)} {'trial' if len(found) == 1 else 'trials'}"
+            count = counted(len(found), "trial")
             raise ExecutorError(
                 f"{self.name} has {count} of the task `{task}`, and none with the number {number}; run with "
                 f"`--trials {max(found)}`, or record it again"

@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from waza_engine.counting import counted
 from waza_engine.executors.base import (
     Cancellation,
     ExecutionRequest,
@@ -112,7 +113,7 @@ def _after_the_end(
         raise ExecutorError(why)
     turns = len(_starts(trial.events))
     if turns:
-        count = f"{turns} {'turn' if turns == 1 else 'turns'}"
+        count = counted(turns, "turn")
         raise ExecutorError(
             f"trial {trial.number} of `{request.task_id}` was recorded with {count}, not with {turn}; "
             "record it again"

@@ -24,10 +24,11 @@ From that alone come the JSON Schema branch, completion, hover, ``docs/graders.m
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
 
+from waza_engine.frozen import frozen
 from waza_engine.graders.config import GraderConfig
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
 from waza_engine.vocabulary import Check as Check
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from waza_engine.assertions.evaluator import AssertionEvaluator, AssertionOutcome
+    from waza_engine.assertions.kept_trials import TrialNames
     from waza_engine.graders.explanation import Explanation, FileProposal, Proposal, RulePath
     from waza_engine.graders.judging.judge import Judge
     from waza_engine.graders.matching.samples import Samples
@@ -59,7 +61,7 @@ class GraderError(Exception):
     """
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class GradingContext:
     """What one trial left behind, and where relative paths start.
 
@@ -70,7 +72,8 @@ class GradingContext:
     the run without skills, None when there was none. ``turns`` are all prompts of a conversation, the first
     included. ``hint``, ``reference`` and ``metadata`` are the task's own words for its graders. Schemas,
     rubrics and snapshots are read through ``files``. ``evaluated`` is what the assertions of the grader came
-    to, when they were evaluated together with those of other trials.
+    to, when they were evaluated together with those of other trials; ``names`` is what they may use of this
+    one, when it is graded again and again.
     """
 
     output: str = ""
@@ -97,9 +100,10 @@ class GradingContext:
     metadata: Mapping[str, Any] = field(default_factory=dict[str, Any])
     files: SuiteFiles = DISK
     evaluated: Sequence[AssertionOutcome] | None = None
+    names: TrialNames | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Verdict:
     """What a grader says of one trial.
 
@@ -223,6 +227,10 @@ class Grader(ABC, Generic[ConfigT]):
         """Return the places in a workspace that decide a verdict, None when they are not known."""
         del workspace
         return None
+
+    def looks_into(self, workspace: Path) -> Sequence[Path] | None:
+        """Return those of these places at which the content of a file decides, too."""
+        return self.looks_at(workspace)
 
     def together(self, contexts: Sequence[GradingContext]) -> Sequence[GradingContext]:
         """Return the contexts of trials that are graded next, with what is found out of all at once."""

@@ -23,7 +23,7 @@ from waza_engine.graders.base import (
 from waza_engine.graders.config import GraderConfig
 from waza_engine.graders.explanation import MOST_VALUES, Explanation, RulePath, shortened
 from waza_engine.graders.matching.samples import Samples, samples_of_texts
-from waza_engine.graders.programs.assertion_context import assertion_context
+from waza_engine.graders.programs.assertion_context import assertion_context, trial_names
 from waza_engine.graders.registry import register
 from waza_engine.spec.fields import AssertionList
 from waza_engine.vocabulary import Check
@@ -129,9 +129,9 @@ class CodeGrader(Grader[CodeConfig]):
         shared = contexts[0].assertions if contexts else None
         if shared is None:
             return contexts
-        names = [assertion_context(context) for context in contexts]
+        trials = [context.names or trial_names(context) for context in contexts]
         try:
-            found = shared.evaluate_together(self.config.assertions, names, self.config.language)
+            found = shared.evaluate_together(self.config.assertions, trials, self.config.language)
         except (MissingInterpreterError, RuntimeError, OSError):
             return contexts
         return [

@@ -11,6 +11,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Discriminator, Field, Tag
 
+from waza_engine.counting import counted
 from waza_engine.graders.base import Grader, GraderError, GradingContext, Verdict, verdict_of_checks
 from waza_engine.graders.behavior import at_most, tool_name_checks
 from waza_engine.graders.config import GraderConfig
@@ -343,7 +344,9 @@ def _checks(config: ToolCallsConfig, calls: Sequence[ToolCall]) -> list[Check]:
     checks += tool_name_checks("forbidden_tools", config.forbidden_tools, used, wanted=False)
     if config.min_calls is not None:
         enough = len(calls) >= config.min_calls
-        complaint = "" if enough else f"{len(calls)} tool calls, at least {config.min_calls} required"
+        complaint = (
+            "" if enough else f"{counted(len(calls), 'tool call')}, at least {config.min_calls} required"
+        )
         checks.append(Check(("min_calls",), enough, complaint))
     if config.max_calls is not None:
         checks.append(at_most("max_calls", len(calls), config.max_calls, "tool calls"))
@@ -363,7 +366,9 @@ def _complaint(expected: ExpectedCall, calls: Sequence[ToolCall]) -> str:
         return ""
     if not named:
         return f"no call of a tool that matches {expected.tool}"
-    return f"{len(named)} calls of {expected.tool}, none with the wanted {', '.join(expected.args)}"
+    return (
+        f"{counted(len(named), 'call')} of {expected.tool}, none with the wanted {', '.join(expected.args)}"
+    )
 
 
 def _older_checks(config: ToolCallsConfig, calls: Sequence[ToolCall]) -> list[Check]:

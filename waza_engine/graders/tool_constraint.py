@@ -7,6 +7,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Discriminator, Field, Tag
 
+from waza_engine.counting import counted
 from waza_engine.graders.base import Grader, GradingContext, Verdict, verdict_of_checks
 from waza_engine.graders.behavior import at_most, explained_tokens, tokens_check, tokens_of
 from waza_engine.graders.config import GraderConfig
@@ -240,7 +241,7 @@ class ToolConstraintGrader(Grader[ToolConstraintConfig]):
                 told = f"not allowed: {names}" if refused else "all are allowed"
                 return Explanation(
                     f"{len(refused)} of {len(calls)}",
-                    (f"{len(calls)} tool calls; {told}",),
+                    (f"{counted(len(calls), 'tool call')}; {told}",),
                     tuple(_described(call) for call in refused[:_MOST_DESCRIBED]),
                     weight=float(len(refused)),
                 )

@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
-from waza_engine.files import FileError, read_text
+from waza_engine.files import FileError, from_home, read_text
 from waza_engine.graders.matching.json_schemas import SchemaError, compile_schema
 from waza_engine.graders.matching.matchers import equal, text_of
 from waza_engine.graders.matching.patterns import PatternError, check_syntax, found
@@ -207,7 +207,7 @@ def mock_behind(server: Mapping[str, Any]) -> tuple[MockServer, Path] | None:
 def _tools(mock: McpMock, suite_directory: Path) -> dict[str, MockTool]:
     tools: dict[str, MockTool] = {}
     if mock.fixtures:
-        folder = suite_directory / Path(mock.fixtures).expanduser()
+        folder = suite_directory / from_home(mock.fixtures)
         for name, tool, where in _fixtures(folder):
             tools[name] = _tool(tool, where)
     for name, written in mock.tools.items():

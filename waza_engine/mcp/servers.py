@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
+from waza_engine.files import from_home
 from waza_engine.masking import keep_settings_secret
 
 Server = dict[str, Any]
@@ -83,7 +84,7 @@ def _server(
         server["env"] = _environment(block.get("env"), variables)
         keep_settings_secret(server["env"])
         if block.get("cwd"):
-            cwd = Path(_required(block, "cwd", variables)).expanduser()
+            cwd = from_home(_required(block, "cwd", variables))
             server["cwd"] = str(suite_directory / cwd)
     else:
         server["url"] = _required(block, "url", variables)
@@ -113,7 +114,7 @@ def _required(block: Mapping[str, object], key: str, variables: Mapping[str, str
 def _command(written: str, suite_directory: Path) -> str:
     if not re.search(r"[/\\]", written):
         return written
-    beside = suite_directory / Path(written).expanduser()
+    beside = suite_directory / from_home(written)
     return str(beside) if beside.exists() else written
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from waza_engine.counting import counted
 from waza_engine.results.record import RunOutcome
 from waza_engine.results.task_conclusion import TaskConclusion, conclude_task, trial_changes
 from waza_engine.scoring.impact import compared_rates, improves
@@ -44,7 +45,7 @@ def conclude_baseline(tasks: Sequence[TaskConclusion], baseline: RunOutcome) -> 
         ]
     )
     every = found.tasks == len(tasks)
-    which = "tasks" if every else f"{found.tasks} tasks judged both times, of {len(tasks)},"
+    which = "tasks" if every else f"{counted(found.tasks, 'task')} judged both times, of {len(tasks)},"
     said = (
         f"{_percent(found.with_skills)} of the {which} pass with skills, {_percent(found.baseline)} without"
     )

@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from waza_engine.counting import counted
+
 if TYPE_CHECKING:
     from waza_engine.results.record import TrialOutcome
     from waza_engine.results.task_conclusion import TaskConclusion
@@ -47,7 +49,7 @@ def cause_of(task: TaskConclusion) -> Cause | None:
 def _of_errored(task: TaskConclusion) -> Cause:
     broken = [trial for trial in task.task.trials if trial.error]
     if broken:
-        count = f"{len(broken)} of {_trials(len(task.task.trials))}"
+        count = f"{len(broken)} of {counted(len(task.task.trials), 'trial')}"
         return Cause("environment", f"{count} broke before an answer was graded: {_shown(broken[0].error)}.")
     errored = [grader for grader in task.graders if grader.verdict == "errored"]
     if errored:
@@ -67,15 +69,12 @@ def _of_failed(task: TaskConclusion) -> Cause:
             return Cause("test", f"`{broken.name}` could not grade: {_shown(broken.feedback)}.")
         return Cause("not known", "No grader is recorded that says why.")
     if task.passed_trials:
-        passed = f"{task.passed_trials} of {_trials(task.ended_trials)} passed the same test"
+        passed = f"{task.passed_trials} of {counted(task.ended_trials, 'trial')} passed the same test"
         return Cause("skill", f"{passed}; the others were found wrong by {_listed(names)}.")
     alone = _contradicted(failed)
     if alone:
-        return Cause(
-            "not known",
-            f"Only `{alone}` fails, in each of {_trials(len(failed))}, where all other graders pass: "
-            "it is the answer or this grader.",
-        )
+        where = f"in each of {counted(len(failed), 'trial')}, where all other graders pass"
+        return Cause("not known", f"Only `{alone}` fails, {where}: it is the answer or this grader.")
     return Cause("skill", f"The answer was found wrong by {_listed(names)}, and nothing contradicts that.")
 
 
@@ -101,10 +100,6 @@ def _session_error(trial: TrialOutcome) -> str:
 def _listed(names: Sequence[str]) -> str:
     shown = ", ".join(f"`{name}`" for name in names[:3])
     return shown if len(names) <= 3 else f"{shown} and {len(names) - 3} more"
-
-
-def _trials(count: int) -> str:
-    return f"{count} {'trial' if count == 1 else 'trials'}"
 
 
 def _shown(text: str) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, cast
 
+from waza_engine.counting import counted
 from waza_engine.results.baseline_conclusion import BaselineConclusion, conclude_baseline
 from waza_engine.results.record import MetricOutcome, RunOutcome, RunStatus, TriggerOutcome
 from waza_engine.results.task_conclusion import TaskConclusion, TaskVerdict, conclude_task
@@ -214,11 +215,6 @@ def missed_words(metric: MetricOutcome) -> str:
     return f"{metric.name} is {metric.value:.2f}, below {metric.threshold:g}"
 
 
-def count_words(count: int, what: str) -> str:
-    """Return a number of things: ``1 task``, ``2 tasks``."""
-    return f"{count} {what}" if count == 1 else f"{count} {what}s"
-
-
 def _verdict(
     run: RunOutcome,
     tasks: Sequence[TaskConclusion],
@@ -260,7 +256,7 @@ def _ending(verdict: RunVerdict, run: RunOutcome, tasks: Sequence[TaskConclusion
         case _:
             pass
     if unusable := _unusable(tasks):
-        yield Reason(f"{count_words(len(unusable), 'task')} could not be run", "errored", TASKS)
+        yield Reason(f"{counted(len(unusable), 'task')} could not be run", "errored", TASKS)
 
 
 def _failures(
@@ -271,9 +267,9 @@ def _failures(
 ) -> Iterator[Reason]:
     """Yield what was judged and is not as it should be."""
     if counts.failed:
-        yield Reason(f"{count_words(counts.failed, 'task')} failed", "failed", TASKS)
+        yield Reason(f"{counted(counts.failed, 'task')} failed", "failed", TASKS)
     if triggers is not None and triggers.wrong and run.header.settings.get("prompts"):
-        words = f"{triggers.wrong} of {count_words(triggers.total, 'trigger prompt')} answered wrongly"
+        words = f"{triggers.wrong} of {counted(triggers.total, 'trigger prompt')} answered wrongly"
         yield Reason(words, "failed", PROMPTS)
     for metric in run.metrics:
         if not metric.passed and decides(metric.name) and not _only_broke(metric, run, triggers):
@@ -285,9 +281,9 @@ def _failures(
 def _breakages(counts: Counts, run: RunOutcome, triggers: TriggerConclusion | None) -> Iterator[Reason]:
     """Yield what could not be judged because something broke."""
     if counts.errored:
-        yield Reason(f"{count_words(counts.errored, 'task')} in error", "errored", TASKS)
+        yield Reason(f"{counted(counts.errored, 'task')} in error", "errored", TASKS)
     if triggers is not None and triggers.errored:
-        words = f"{triggers.errored} of {count_words(triggers.total, 'trigger prompt')} could not be tried"
+        words = f"{triggers.errored} of {counted(triggers.total, 'trigger prompt')} could not be tried"
         yield Reason(words, "errored", PROMPTS)
     for metric in run.metrics:
         if not metric.passed and decides(metric.name) and _only_broke(metric, run, triggers):
@@ -331,7 +327,7 @@ def _parts(run: RunOutcome) -> Iterator[str]:
         yield "only the trigger prompts that were asked for were tried: no verdict of all of them"
     if commit and isinstance(affected, Mapping):
         found = cast("Mapping[str, Any]", affected)
-        counts = f"{found.get('tasks')} of {found.get('of')} tasks"
+        counts = f"{found.get('tasks')} of {counted(int(found.get('of') or 0), 'task')}"
         yield f"only what changed since {commit} was run: it affects {counts}"
 
 
@@ -342,7 +338,7 @@ def _notes(
     failures: Sequence[Reason],
 ) -> Iterator[str]:
     if counts.flaky:
-        yield f"{count_words(counts.flaky, 'task')} flaky: some trials passed, some failed"
+        yield f"{counted(counts.flaky, 'task')} flaky: some trials passed, some failed"
     for metric in missed:
         if not metric.decides:
             yield metric.words

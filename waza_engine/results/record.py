@@ -10,9 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from waza_engine.frozen import frozen
 from waza_engine.scoring.composite import Graded, TrialStatus, composite
 from waza_engine.scoring.tasks import TrialScore
 from waza_engine.scoring.triggers import TriggerAnswer
+from waza_engine.spec.executors import asked_model
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -39,7 +41,7 @@ RunStatus = Literal["completed", "failed", "canceled", "error"]
 """How a run ended: all tasks passed, some did not, it was stopped, or it could not run (to its end)."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Validation:
     """What one grader said of one trial. ``duration_ms`` is its own wall clock in milliseconds."""
 
@@ -192,6 +194,11 @@ class RunHeader:
     settings: Mapping[str, Any] = field(default_factory=dict[str, Any])
     inputs: str = ""
     commit: Commit | None = None
+
+    @property
+    def asked_model(self) -> str:
+        """The model that was asked, "" when the executor asks none."""
+        return asked_model(self.executor, self.model)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,8 @@ class ExecutorKind:
     ``what`` describes it in the documentation of the key. In a new suite ``note`` stands behind its name and
     ``keys`` are the lines that it needs there; with ``skills_in_new_suites`` the tasks ask at once that the
     skill was invoked. ``replays`` is true when its answers are those of an earlier run, ``costs`` when a
-    call of it costs, ``has_model`` when judges can be asked with it, as the executor says itself.
+    call of it costs, ``has_model`` when judges can be asked with it, as the executor says itself, and
+    ``asks_nobody`` when it never asks the model that a suite names.
     """
 
     what: str
@@ -25,6 +26,7 @@ class ExecutorKind:
     replays: bool = False
     costs: bool = False
     has_model: bool = False
+    asks_nobody: bool = False
 
 
 EXECUTORS: Mapping[str, ExecutorKind] = MappingProxyType(
@@ -33,6 +35,7 @@ EXECUTORS: Mapping[str, ExecutorKind] = MappingProxyType(
             "no agent, no key, no cost. It answers `Mock response for: <prompt>` and calls no "
             "tools; good for trying out a suite.",
             note="answers without an agent and without cost; `copilot-sdk` asks a real one",
+            asks_nobody=True,
         ),
         "copilot-sdk": ExecutorKind(
             "the GitHub Copilot agent, with skills, tools and MCP servers.",
@@ -59,3 +62,8 @@ EXECUTORS: Mapping[str, ExecutorKind] = MappingProxyType(
 def replays(executor: str) -> bool:
     """Tell whether the answers of an executor are those of an earlier run; an unknown one's are not."""
     return executor in EXECUTORS and EXECUTORS[executor].replays
+
+
+def asked_model(executor: str, model: str) -> str:
+    """Return the model that a run asked, "" when its executor asks none: what a mock says is no model's."""
+    return "" if executor in EXECUTORS and EXECUTORS[executor].asks_nobody else model

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from waza_engine.strength.measuring import GraderStrength
+from waza_engine.counting import counted
+from waza_engine.strength.expected import TYPE as EXPECTED
+from waza_engine.strength.measuring import GraderStrength, WeakCheck
 
 Document = dict[str, Any]
 
@@ -19,17 +21,28 @@ def strength_document(found: Sequence[GraderStrength]) -> list[Document]:
     return [_grader(each) for each in found]
 
 
+def weak_check_sentence(check: WeakCheck) -> str:
+    """Return in one sentence what is wrong with a check that passes on everything."""
+    where = " in which its file could be read" if check.of_file else ""
+    return (
+        f"This passes on every recorded trial and on all {check.tried} changes of them{where}, so it decides "
+        "nothing; the other rules beside it do."
+    )
+
+
 def finding_sentence(found: GraderStrength) -> str:
     """Return in one sentence what is wrong with a weak grader and how that is known, "" for all others."""
-    trials = f"{found.trials} recorded {'trial' if found.trials == 1 else 'trials'}"
+    # The lists of `expected` stand under names of their own in a record.
+    name = found.name.removeprefix("_") if found.type == EXPECTED else found.name
+    trials = f"{counted(found.trials, 'recorded trial')}"
     if found.finding == "never fails":
         return (
-            f"`{found.name}` passes on everything: on {trials} and on all {found.asked} changes of them "
+            f"`{name}` passes on everything: on {trials} and on all {found.asked} changes of them "
             f"({', '.join(found.asked_kinds)})."
         )
     if found.finding == "never passes":
         return (
-            f"`{found.name}` fails on everything: on {trials}, where other graders passed, and on all "
+            f"`{name}` fails on everything: on {trials}, where other graders passed, and on all "
             f"{found.asked} changes of them, what it names included."
         )
     return ""
@@ -51,5 +64,8 @@ def _grader(found: GraderStrength) -> Document:
         **({"message": finding_sentence(found)} if found.finding else {}),
         "passed_on": list(found.asked_kinds) if found.finding == "never fails" else [],
         "asked": found.asked,
-        "weak_checks": [{"path": list(check.path), "tried": check.tried} for check in found.weak_checks],
+        "weak_checks": [
+            {"path": list(check.path), "tried": check.tried, "message": weak_check_sentence(check)}
+            for check in found.weak_checks
+        ],
     }

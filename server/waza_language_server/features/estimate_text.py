@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import field
 
+from waza_engine.counting import counted
 from waza_engine.frozen import frozen
 
 LEAST_SECONDS = 1.0
@@ -38,7 +39,7 @@ def estimate_words(estimate: Estimate) -> str:
     time = "" if estimate.seconds is None else _time(estimate.seconds)
     if not cost and not time:
         return ""
-    trials = f"{estimate.trials} {'trial' if estimate.trials == 1 else 'trials'}"
+    trials = counted(estimate.trials, "trial")
     return " · ".join(part for part in (f"≈ {cost or time}", time if cost else "", trials) if part)
 
 

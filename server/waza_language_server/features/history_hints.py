@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from waza_engine.counting import counted
 from waza_engine.markdown import code
 from waza_engine.sparkline import sparkline
 from waza_engine.steps import Steps
@@ -66,7 +67,7 @@ def _of_task(node: Node, history: SuiteHistory, task_id: str, now: datetime) -> 
 
 
 def _story(task: TaskHistory, history: SuiteHistory, now: datetime) -> Iterator[str]:
-    yield f"- passed in {task.passed} of the {task.judged} runs that judged it"
+    yield f"- passed in {task.passed} of {counted(task.judged, 'run')} that judged it"
     if task.trials:
         yield f"- flaky: its trials differed within a run, {task.passed_trials} of {task.trials} passed there"
     if task.red_since is not None:

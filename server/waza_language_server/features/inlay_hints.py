@@ -14,11 +14,12 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, get_args
 
+from waza_engine.counting import counted
 from waza_engine.frozen import frozen
 from waza_engine.markdown import fenced
 from waza_engine.steps import Steps, finished
 from waza_language_server.features.history_hints import histories_in_steps
-from waza_language_server.features.live_text import LIVE
+from waza_language_server.features.live_text import LIVE, TrialPlace, trials_to_open
 from waza_language_server.features.score_text import STALE, check_label, score_label, score_story
 from waza_language_server.features.verdict_hints import HintKind, Verdict, verdicts_in_steps
 from waza_language_server.project.document_scores import read_scores_in_steps
@@ -42,7 +43,8 @@ HINT_KINDS: frozenset[str] = frozenset(get_args(HintKind))
 class InlayHint:
     """A few characters shown behind ``offset``; ``tooltip`` is Markdown.
 
-    ``changes`` are the files that are not as they were when it was recorded.
+    ``changes`` are the files that are not as they were when it was recorded, ``trials`` those that it was
+    judged live on, so that they can be opened.
     """
 
     offset: int
@@ -50,6 +52,7 @@ class InlayHint:
     tooltip: str
     changes: tuple[ChangedInput, ...] = ()
     kind: HintKind = "score"
+    trials: tuple[TrialPlace, ...] = ()
 
     @property
     def stale(self) -> bool:
@@ -94,11 +97,9 @@ def _hints_of(
     name, entry = grader.node.get("name"), grader.node
     if name is None or grader.item.kind == "alias":
         # The name stands elsewhere; its line may be that of another grader.
-        yield InlayHint(
-            _end_of_line(document, grader.item), score_label(score), score_story(score, now), score.changes
-        )
+        yield _hint_of(score, _end_of_line(document, grader.item), now)
         return
-    yield InlayHint(_end_of_line(document, name), score_label(score), score_story(score, now), score.changes)
+    yield _hint_of(score, _end_of_line(document, name), now)
     alone = len(score.outcomes) == 1
     marks = list(_marks(entry, score.outcomes[0]) if alone else _marks_of_all(entry, score))
     lines = Counter(document.lines.line_of(node.span.start) for node, _, _ in (*marks, (name, "", "")))
@@ -107,6 +108,11 @@ def _hints_of(
         crowded = lines[document.lines.line_of(node.span.start)] > 1
         place = node.span.end if crowded else _end_of_line(document, node)
         yield InlayHint(place, label, tooltip, kind="check")
+
+
+def _hint_of(score: Score, offset: int, now: datetime | None) -> InlayHint:
+    trials = trials_to_open(score)
+    return InlayHint(offset, score_label(score), score_story(score, now), score.changes, trials=trials)
 
 
 def _hints_of_verdicts(document: Document, verdicts: Sequence[Verdict]) -> Iterator[InlayHint]:
@@ -142,7 +148,7 @@ def _marks_of_all(entry: Node, score: Score) -> Iterator[Mark]:
             continue
         failed = [(outcome, check) for outcome, check in checks if not check.passed]
         mark = LIVE if all(outcome.live and not outcome.stale for outcome, _ in checks) else ""
-        label = "✓" if not failed else f"✗ {len(checks) - len(failed)}/{len(checks)} tasks"
+        label = "✓" if not failed else f"✗ {len(checks) - len(failed)}/{counted(len(checks), 'task')}"
         told = [f"{outcome.task.id}: {check.message or 'failed'}" for outcome, check in failed[:10]]
         yield node, mark + label, fenced("\n".join(told)) if told else ""
 

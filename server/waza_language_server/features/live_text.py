@@ -7,8 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from waza_engine.counting import counted
+from waza_engine.frozen import frozen
 from waza_engine.markdown import code
 from waza_language_server.features.words_of_verdicts import age, error_label, number, told_by
 
@@ -18,6 +21,34 @@ if TYPE_CHECKING:
 LIVE = "⚡ "
 """Stands before what is judged as it is typed, on answers that were recorded."""
 MAX_TASKS = 20
+MAX_TRIALS = 5
+"""Trials that a hint leads to."""
+
+
+@frozen()
+class TrialPlace:
+    """A recorded trial, from 1, of the task with this id: one that was judged live, and can be read."""
+
+    suite: Path
+    task: str
+    trial: int
+    passed: bool
+
+
+def trials_to_open(score: Score) -> tuple[TrialPlace, ...]:
+    """Return some trials that a live score is made of: those that fail, else the first of each task."""
+    if not is_live(score):
+        return ()
+    failing = [
+        TrialPlace(score.suite, one.task.id, trial, passed=False)
+        for one in score.outcomes
+        if one.live is not None
+        for trial in one.live.failing
+    ]
+    if failing:
+        return tuple(failing[:MAX_TRIALS])
+    chosen = (one for one in score.outcomes if one.live is not None and one.live.bed is None)
+    return tuple(TrialPlace(score.suite, one.task.id, 1, passed=True) for one in chosen)[:MAX_TRIALS]
 
 
 def is_live(score: Score) -> bool:
@@ -53,7 +84,7 @@ def live_story(score: Score, now: datetime) -> str:
     if chosen is not None:
         by, timestamp = "", chosen
     words = (
-        f"Live: judged as it is written here on {trials} recorded {'trial' if trials == 1 else 'trials'} "
+        f"Live: judged as it is written here on {counted(trials, 'recorded trial')} "
         f"of the run {age(timestamp, now)}{f' ({by})' if by else ''}; no agent was started."
     )
     failing = [
@@ -63,5 +94,5 @@ def live_story(score: Score, now: datetime) -> str:
     ]
     if not failing:
         return words
-    more = f"; and {len(failing) - MAX_TASKS} more tasks" if len(failing) > MAX_TASKS else ""
+    more = f"; and {counted(len(failing) - MAX_TASKS, 'more task')}" if len(failing) > MAX_TASKS else ""
     return f"{words}\n\nFailing trials: {'; '.join(failing[:MAX_TASKS])}{more}."

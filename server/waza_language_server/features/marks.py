@@ -5,22 +5,26 @@ The words are those of the hints (``inlay_hints.py``): one conclusion, drawn twi
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Literal
 
+from waza_engine.counting import counted
 from waza_engine.frozen import frozen
 from waza_engine.steps import Steps
 from waza_language_server.features.inlay_hints import inlay_hints_in_steps
 from waza_language_server.features.live_text import LIVE
 from waza_language_server.features.score_text import REGRADED, error_label
 from waza_language_server.project.suite_files import files_of_workspace
+from waza_language_server.project.uris import path_of
+from waza_language_server.project.verdict_places import VerdictPlaces
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from waza_engine.results.reading.scores import RunResult
+    from waza_engine.results.reading.scores import PromptResult, RunResult
     from waza_language_server.features.inlay_hints import InlayHint
     from waza_language_server.project.document import Document
+    from waza_language_server.project.index import Project
     from waza_language_server.project.workspace import Workspace
     from waza_language_server.text.line_index import LineIndex
 
@@ -86,24 +90,76 @@ def file_marks_in_steps(workspace: Workspace) -> Steps[tuple[FileMark, ...]]:
             state: MarkState = "error" if result.status == "error" else "failed"
             reason = error_label(result.error) if state == "error" else f"{task.id} failed"
             found.setdefault(task.path, FileMark(task.path, state, reason))
+        for mark in _of_trigger_files(project, file.path, run) if run.prompts else ():
+            found.setdefault(mark.path, mark)
     return tuple(found.values())
 
 
 def _of_suite(path: Path, run: RunResult) -> FileMark | None:
-    broken = [task for task in run.tasks.values() if task.status == "error"]
-    failed = [task for task in run.tasks.values() if task.status == "failed"]
-    missed = [
-        metric.name for metric in (run.whole.metrics if run.whole is not None else ()) if not metric.passed
+    """Return what the eval file came to: what the engine concluded, unless a part was run again since."""
+    whole = run.whole
+    concluded = whole if whole is not None and whole.timestamp == run.timestamp and whole.verdict else None
+    if concluded is not None and concluded.verdict in ("passed", "unjudged"):
+        return None
+    reason = "; ".join(concluded.reasons if concluded is not None else ()) or _told_by_parts(run)
+    statuses = {task.status for task in run.tasks.values()}
+    if "failed" in statuses:
+        return FileMark(path, "failed", reason)
+    if concluded is not None:
+        failed = concluded.verdict == "failed"
+    else:
+        failed = any(not metric.passed for metric in (whole.metrics if whole is not None else ()))
+        failed = failed or any(_is_wrong(prompt) for prompt in run.prompts)
+    if failed:
+        return FileMark(path, "failed", reason)
+    broken = next((task for task in run.tasks.values() if task.status == "error"), None)
+    if broken is not None:
+        return FileMark(path, "error", error_label(broken.error))
+    return FileMark(path, "error", f"! {reason}") if reason else None
+
+
+def _told_by_parts(run: RunResult) -> str:
+    """Return what is wrong with a suite whose parts were run at different times, or by another engine."""
+    count = f"of {counted(len(run.tasks), 'task')}"
+    failed = sum(task.status == "failed" for task in run.tasks.values())
+    broken = sum(task.status == "error" for task in run.tasks.values())
+    metrics = run.whole.metrics if run.whole is not None else ()
+    missed = [metric.name for metric in metrics if not metric.passed]
+    parts = [
+        f"{failed} {count} failed" if failed else "",
+        f"{broken} {count} in error" if broken else "",
+        f"metrics below their thresholds: {', '.join(missed[:5])}" if missed else "",
+        *_of_prompts(run.prompts),
     ]
-    wrong = [prompt for prompt in run.prompts if not prompt.right]
-    if failed or missed or wrong:
-        parts = [
-            f"{len(failed)} of {len(run.tasks)} tasks failed" if failed else "",
-            f"metrics below their thresholds: {', '.join(missed[:5])}" if missed else "",
-            f"{len(wrong)} trigger prompts answered wrongly" if wrong else "",
-        ]
-        return FileMark(path, "failed", "; ".join(part for part in parts if part))
-    return FileMark(path, "error", error_label(broken[0].error)) if broken else None
+    return "; ".join(part for part in parts if part)
+
+
+def _of_trigger_files(project: Project, suite: Path, run: RunResult) -> Iterator[FileMark]:
+    """Yield what became of the trigger prompts that a file has today."""
+    known = {(result.prompt, result.should_trigger): result for result in run.prompts}
+    by_file: dict[Path, list[PromptResult]] = {}
+    for text, should, place in VerdictPlaces(project, suite).prompts():
+        path, result = path_of(place.uri), known.get((text, should))
+        if path is not None and result is not None:
+            by_file.setdefault(path, []).append(result)
+    for path, results in by_file.items():
+        reason = "; ".join(_of_prompts(results))
+        if any(map(_is_wrong, results)):
+            yield FileMark(path, "failed", reason)
+        elif reason:
+            yield FileMark(path, "error", f"! {reason}")
+
+
+def _of_prompts(prompts: Sequence[PromptResult]) -> Iterator[str]:
+    total = counted(len(prompts), "trigger prompt")
+    if wrong := sum(map(_is_wrong, prompts)):
+        yield f"{wrong} of {total} answered wrongly"
+    if untried := sum(bool(prompt.error) for prompt in prompts):
+        yield f"{untried} of {total} could not be tried"
+
+
+def _is_wrong(prompt: PromptResult) -> bool:
+    return not prompt.right and not prompt.error
 
 
 def _worst(marks: Iterable[Mark]) -> Mark:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from waza_engine.counting import counted
 from waza_engine.steps import Steps
 from waza_language_server.features.code_actions import CodeAction
 from waza_language_server.project.uris import uri_of
@@ -60,10 +61,10 @@ def title_of(fix: Mapping[str, Any]) -> str:
     """
     trials, before, after = fix["trials"], fix["before"], fix["after"]
     if after["grader"] > before["grader"]:
-        helps = f"passes on {after['grader']} of {trials} recorded trials, now {before['grader']}"
+        helps = f"passes on {after['grader']} of {counted(trials, 'recorded trial')}, now {before['grader']}"
     else:
         helps = (
-            f"this holds on {after['rule']} of {trials} recorded trials, now {before['rule']}; "
+            f"this holds on {after['rule']} of {counted(trials, 'recorded trial')}, now {before['rule']}; "
             f"the grader still passes on {after['grader']}"
         )
     does, colon, written = fix["words"].replace("`", "").partition(": ")

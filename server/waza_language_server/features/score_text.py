@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from waza_engine.counting import counted
 from waza_engine.markdown import code, fenced
 from waza_language_server.features.live_text import is_live, live_label, live_story
 from waza_language_server.features.words_of_verdicts import age, error_label, number, told_by
@@ -70,7 +71,7 @@ def score_story(score: Score, now: datetime | None = None) -> str:
         shown = sorted(score.outcomes, key=lambda outcome: outcome.result.passed)[:MAX_TASKS]
         lines += [_task_line(outcome) for outcome in shown]
         if len(score.outcomes) > MAX_TASKS:
-            lines.append(f"- … and {len(score.outcomes) - MAX_TASKS} more tasks")
+            lines.append(f"- … and {counted(len(score.outcomes) - MAX_TASKS, 'more task')}")
     newest = max(score.outcomes, key=lambda outcome: outcome.result.timestamp)
     lines += ["", _origin(score, newest, now or datetime.now(UTC))]
     return "\n".join(lines)
@@ -108,13 +109,13 @@ def _label(outcomes: Sequence[Outcome]) -> str:
     if all(result.passed for result in graded):
         return f"✓ {number(mean)}"
     if len(graded) > 1:
-        return f"✗ {number(mean)} {sum(result.passed for result in graded)}/{len(graded)} tasks"
+        return f"✗ {number(mean)} {sum(result.passed for result in graded)}/{counted(len(graded), 'task')}"
     (result,) = graded
     if result.trials > 1 and result.passed_trials:
         return f"◐ {result.passed_trials}/{result.trials} trials"
     passed = sum(check.passed for check in result.checks)
-    counted = f" {passed}/{len(result.checks)}" if len(result.checks) > 1 else ""
-    return f"✗ {number(mean)}{counted}"
+    share = f" {passed}/{len(result.checks)}" if len(result.checks) > 1 else ""
+    return f"✗ {number(mean)}{share}"
 
 
 def grader_line(result: GraderResult) -> str:

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from waza_engine.counting import counted
 from waza_engine.frozen import frozen
 from waza_language_server.features.code_lens import CodeLens
 from waza_language_server.features.live_text import LIVE
@@ -52,7 +53,7 @@ def moment(at: datetime) -> str:
 
 
 def _title(bed: TestBed) -> str:
-    run = f"the last answers of {len(bed.records)} runs"
+    run = f"the last answers of {counted(len(bed.records), 'run')}"
     if bed.started is not None:
         run = f"run of {moment(bed.started)}"
     if bed.gone:

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from itertools import chain
 from typing import TYPE_CHECKING, Literal
 
+from waza_engine.counting import counted
 from waza_engine.frozen import frozen
 from waza_engine.markdown import code, fenced
 from waza_engine.steps import Steps
@@ -24,6 +25,7 @@ from waza_language_server.features.score_text import (
     suite_graders_label,
     told_by,
 )
+from waza_language_server.project.rules import EXPECTED_LISTS
 from waza_language_server.project.suite_file import SuiteFile, rule_at
 
 if TYPE_CHECKING:
@@ -43,7 +45,7 @@ if TYPE_CHECKING:
     from waza_language_server.text.span import Span
 
 MAX_LISTED = 20
-NAMES_OF_EXPECTED = ("_output_contains", "_output_not_contains", "_output_contains_any")
+NAMES_OF_EXPECTED = tuple(f"_{key}" for key in EXPECTED_LISTS)
 _CHANGED = "the {} was changed after the run"
 _RERUN = "a grader of it was run again since"
 _RUN_SINCE = "a part of it was run again since"
@@ -138,14 +140,17 @@ class _View:
         changes = self._scores.changes(run.timestamp, tuple(run.tasks))
         stale = self._stale(run, "", changes) or (_RUN_SINCE if self._run.timestamp > run.timestamp else "")
         passed = sum(task.passed for task in run.tasks.values())
-        broken = any(task.status == "error" for task in run.tasks.values())
-        wrong = any(task.status == "failed" for task in run.tasks.values())
-        glyph = "✓" if run.status == "completed" else "!" if broken and not wrong else "✗"
-        label = f"{glyph} {passed}/{len(run.tasks)} tasks"
+        label = f"{_glyph(run)} {passed}/{counted(len(run.tasks), 'task')}"
         missed = [metric for metric in run.metrics if not metric.passed]
         lines = [f"**{code(run.eval_name or 'The suite')}** {label}", ""]
         lines += [_task_line(task) for task in _worst_first(run)[:MAX_LISTED]]
         lines += [f"- ✗ {code(metric.name)} {_shortfall(metric)}" for metric in missed[:MAX_LISTED]]
+        unlike = sorted(
+            (prompt for prompt in run.prompts if not prompt.right), key=lambda prompt: prompt.error
+        )
+        lines += [_prompt_line(prompt) for prompt in unlike[:MAX_LISTED]]
+        if run.verdict in ("limited", "broken"):
+            lines[1:1] = ["", fenced("; ".join(run.reasons))]
         tooltip = "\n".join([*lines, "", self._origin(run, stale)])
         return SuiteVerdict(label + stale_label(stale, changes), tooltip, stale, changes)
 
@@ -287,6 +292,22 @@ def _task_line(task: TaskResult) -> str:
     if task.status == "error":
         return f"- {code(task.id)} ! {code(error_label(task.error).removeprefix('! '))}"
     return f"- {code(task.id)} {_task_label(task)}"
+
+
+def _glyph(run: RunResult) -> str:
+    """Return the sign of a run of the whole suite: what broke is told apart from what was found wrong."""
+    statuses = {task.status for task in run.tasks.values()}
+    if "failed" in statuses or run.verdict == "failed":
+        return "✗"
+    if run.verdict:
+        return {"passed": "✓", "unjudged": "⧖"}.get(run.verdict, "!")
+    return "✓" if run.status == "completed" else "!" if "error" in statuses else "✗"
+
+
+def _prompt_line(prompt: PromptResult) -> str:
+    label = _prompt_label(prompt)
+    said = f"! {code(label.removeprefix('! '))}" if prompt.error else label
+    return f"- {code(prompt.prompt)} {said}"
 
 
 def _shortfall(metric: MetricResult) -> str:

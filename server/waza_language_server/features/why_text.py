@@ -38,7 +38,9 @@ def _head(
 
 def _observed(trials: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     seen = [f"{'' if one['passed'] else '✗ '}{code(one['observed'])}" for one in trials if one["observed"]]
-    if len(seen) > 1:
+    if len(seen) > 1 and len(set(seen)) == 1:
+        yield f"Observed: {seen[0]} in each"
+    elif len(seen) > 1:
         more = f", … {len(seen) - MOST_OBSERVED} more" if len(seen) > MOST_OBSERVED else ""
         yield f"Observed: {', '.join(seen[:MOST_OBSERVED])}{more}"
 

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from waza_engine.markdown import code
+from waza_engine.spec.executors import asked_model
 
 if TYPE_CHECKING:
     from waza_engine.results.reading.scores import RunOrigin
@@ -26,7 +27,7 @@ def number(score: float) -> str:
 
 def told_by(origin: RunOrigin | None) -> str:
     """Return the executor and the model of a run in Markdown, "" when they are not known."""
-    found = (origin.executor, origin.model) if origin is not None else ()
+    found = (origin.executor, asked_model(origin.executor, origin.model)) if origin is not None else ()
     return " · ".join(code(word) for word in found if word)
 
 

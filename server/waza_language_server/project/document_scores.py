@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from waza_engine.files import FileError, read_bytes, text_of
 from waza_engine.frozen import frozen
 from waza_engine.markdown import code
+from waza_engine.spec.executors import asked_model
 from waza_engine.spec.reading.scalars import Json
 from waza_engine.steps import Steps, finished
 from waza_language_server.project.changed_inputs import ChangedInput, FilesToday, place_of
@@ -86,6 +87,7 @@ class Score:
     """The last outcomes of one grader entry: one for a grader of a task, one a task for one of the suite."""
 
     name: str
+    suite: Path
     run: RunResult
     outcomes: tuple[Outcome, ...]
 
@@ -178,8 +180,9 @@ class DocumentScores:
         today = suite.outline
         if today.executor and origin.executor and origin.executor != today.executor:
             words.append(f"the executor {code(origin.executor)}")
-        if today.model and origin.model and origin.model != today.model:
-            words.append(f"the model {code(origin.model)}")
+        model = asked_model(origin.executor, origin.model)
+        if today.model and model and model != today.model:
+            words.append(f"the model {code(model)}")
         return f"it was recorded with {' and '.join(words)}" if words else ""
 
     def _values_then(self, path: Path, moment: datetime) -> Values | None:
@@ -248,7 +251,7 @@ class DocumentScores:
                 continue
             now = _Written(suite.path, "", name, grader.node.to_python(), inputs_around(grader))
             outcome = self._newest(suite, task, now)
-            found += [Score(name, run, (outcome,))] if outcome is not None else []
+            found += [Score(name, suite.path, run, (outcome,))] if outcome is not None else []
         return tuple(found)
 
     def _of_suite(self, path: Path, suite: Suite, run: RunResult, grader: GraderEntry) -> Score | None:
@@ -261,7 +264,7 @@ class DocumentScores:
             tasks = [task for task in run.tasks.values() if task.id not in self._overriding(suite, name)]
         now = _Written(path, place, name, grader.node.to_python(), inputs_around(grader))
         outcomes = tuple(outcome for task in tasks if (outcome := self._newest(suite, task, now)) is not None)
-        return Score(grader.name, run, outcomes) if outcomes else None
+        return Score(grader.name, suite.path, run, outcomes) if outcomes else None
 
     def _overriding(self, suite: Suite, name: str) -> set[str]:
         """Return the tasks with an own grader of this name: its result has replaced the suite's."""

@@ -63,6 +63,7 @@ class Regradings:
 
     def __init__(self) -> None:
         self._tasks: dict[tuple[Path, str], RegradedTask] = {}
+        self._count = 0
 
     def add(self, suite: Path, task: str, regraded: RegradedTask) -> None:
         """Take what grading a task again has found; verdicts of graders that were not asked stay."""
@@ -75,9 +76,10 @@ class Regradings:
                 if one.live or not (name in known.graders and _is_live_of(known.graders[name], one.entry))
             }
             regraded = replace(regraded, graders={**known.graders, **found})
+        self._count += len(regraded.graders) - (0 if known is None else len(known.graders))
         self._tasks[suite, task] = regraded
-        while len(self._tasks) > 1 and sum(len(one.graders) for one in self._tasks.values()) > MAX_KEPT:
-            del self._tasks[next(iter(self._tasks))]
+        while len(self._tasks) > 1 and self._count > MAX_KEPT:
+            self._count -= len(self._tasks.pop(next(iter(self._tasks))).graders)
 
     def of(self, suite: Path, task: TaskResult, grader: str) -> Regraded | None:
         """Return what a grader says now of what was last recorded of a task; None when it was not asked."""
@@ -94,6 +96,7 @@ class Regradings:
         known = self._tasks.get((suite, task))
         if known is not None and grader in known.graders:
             graders = {name: one for name, one in known.graders.items() if name != grader}
+            self._count -= 1
             self._tasks[suite, task] = replace(known, graders=graders)
 
     def forget_live(self, suite: Path, tasks: Collection[str]) -> None:
@@ -102,20 +105,20 @@ class Regradings:
             known = self._tasks.get((suite, task))
             if known is not None:
                 graders = {name: one for name, one in known.graders.items() if not one.live}
+                self._count += len(graders) - len(known.graders)
                 self._tasks[suite, task] = replace(known, graders=graders)
 
     def hold(self, suite: Path, entries: Mapping[tuple[str, str], Json], tasks: Collection[str]) -> None:
         """Take the live verdicts of some tasks for those of the entries as they are written now."""
         for task in tasks:
             known = self._tasks.get((suite, task))
-            if known is not None:
-                graders = {
-                    name: replace(one, entry=_entry(entries, task, name, one.result.type))
-                    if one.live
-                    else one
-                    for name, one in known.graders.items()
-                }
-                self._tasks[suite, task] = replace(known, graders=graders)
+            changed = {
+                name: replace(one, entry=entry)
+                for name, one in (known.graders.items() if known is not None else ())
+                if one.live and (entry := _entry(entries, task, name, one.result.type)) != one.entry
+            }
+            if known is not None and changed:
+                self._tasks[suite, task] = replace(known, graders={**known.graders, **changed})
 
 
 def live_task(

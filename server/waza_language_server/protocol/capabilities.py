@@ -42,6 +42,7 @@ class ClientAbilities:
     shows_documents: bool = False
     asks_the_user: bool = False
     shows_changes: bool = False
+    opens_trials: bool = False
 
 
 def resolve_abilities(capabilities: types.ClientCapabilities) -> ClientAbilities:

@@ -37,7 +37,7 @@ class ClientOptions:
     ``severity`` are severities by code, as they were given. ``run_events`` tells whether the client wants to
     hear all that runs tell.
     ``run`` is what its settings say of runs, as it was given.
-    ``shows_changes`` tells that it has the command ``waza.showChange``,
+    ``shows_changes`` tells that it has the command ``waza.showChange``, ``opens_trials`` ``waza.openTrial``,
     ``live`` says whether recorded answers are judged again as a suite is edited: ``on``, ``off`` or
     ``no assertions``; a client that does not say does not want it.
     ``draws_marks`` that it asks for ``waza/marks`` when it is told that they have changed.
@@ -51,6 +51,7 @@ class ClientOptions:
     severity: object = None
     run_events: bool = False
     shows_changes: bool = False
+    opens_trials: bool = False
     draws_marks: bool = False
     run_with_command: str | None = None
     run: object = None
@@ -71,6 +72,7 @@ def client_options(given: object) -> ClientOptions:
         options.get("severity"),
         options.get("runEvents") is True,
         options.get("showsChanges") is True,
+        options.get("opensTrials") is True,
         options.get("drawsMarks") is True,
         _word(options.get("runWithCommand")),
         options.get("run"),

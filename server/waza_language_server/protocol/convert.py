@@ -16,6 +16,7 @@ from lsprotocol import types
 from waza_engine.markdown import code
 from waza_engine.terminal import visible, visible_lines
 from waza_language_server.documentation import diagnostic_page
+from waza_language_server.project.runnable_id import RunnableId
 from waza_language_server.project.uris import path_of, uri_of
 from waza_language_server.text.labels import label
 from waza_language_server.text.line_index import LineIndex
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from waza_language_server.features.completion import Completion, Completions
     from waza_language_server.features.hover import Hover
     from waza_language_server.features.inlay_hints import InlayHint
+    from waza_language_server.features.live_text import TrialPlace
     from waza_language_server.features.runnables import Runnable
     from waza_language_server.project.changed_inputs import ChangedInput
     from waza_language_server.project.document import Document
@@ -68,6 +70,8 @@ MAX_CHANGES = 10
 """Changed files that are linked behind one mark."""
 SHOW_CHANGE = "waza.showChange"
 """A command of clients that show a file beside what it was at a run."""
+OPEN_TRIAL = "waza.openTrial"
+"""A command of clients that show a recorded trial."""
 
 
 class Converter:
@@ -122,6 +126,10 @@ class Converter:
         kind = types.MarkupKind.Markdown if markdown else types.MarkupKind.PlainText
         return types.Hover(types.MarkupContent(kind, hover.text), self.range(hover.span))
 
+    def trial_link(self, place: TrialPlace) -> str:
+        """Return in Markdown what opens a recorded trial, "" for a client that cannot."""
+        return _command_link(_open_trial(place)) if self._abilities.opens_trials else ""
+
     def inlay_hint(self, hint: InlayHint) -> types.InlayHint:
         """Return a hint with its tooltip."""
         told: str | list[types.InlayHintLabelPart] = label(hint.label)
@@ -130,6 +138,10 @@ class Converter:
             commands = [_show_change(change) for change in hint.changes[:MAX_CHANGES]]
             told = [types.InlayHintLabelPart(label(hint.label), command=commands[0])]
             text = "\n\n".join([text, *map(_command_link, commands)])
+        elif self._abilities.opens_trials and hint.trials:
+            commands = list(map(_open_trial, hint.trials))
+            told = [types.InlayHintLabelPart(label(hint.label), command=commands[0])]
+            text = "\n\n".join([text, " · ".join(map(_command_link, commands))])
         tooltip = types.MarkupContent(types.MarkupKind.Markdown, text) if text else None
         return types.InlayHint(self.position(hint.offset), told, padding_left=True, tooltip=tooltip)
 
@@ -240,6 +252,13 @@ def _shortened(message: str) -> str:
 def _show_change(change: ChangedInput) -> types.Command:
     argument = {"results": str(change.results), "path": change.recorded, "uri": uri_of(change.path)}
     return types.Command(label(f"Show {change.words}"), SHOW_CHANGE, arguments=[argument])
+
+
+def _open_trial(place: TrialPlace) -> types.Command:
+    argument = {"id": str(RunnableId(place.suite, place.task)), "trial": place.trial}
+    mark = "✓" if place.passed else "✗"
+    title = label(f"Open {mark} {place.task}, trial {place.trial}")
+    return types.Command(title, OPEN_TRIAL, arguments=[argument])
 
 
 def _command_link(command: types.Command) -> str:

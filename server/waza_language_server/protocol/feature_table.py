@@ -22,6 +22,7 @@ from waza_language_server.protocol.own_requests import (
     RUNNABLES,
     SUITE_STATE,
     TESTS,
+    TRIAL_DOCUMENT,
 )
 from waza_language_server.protocol.token_legend import LEGEND
 
@@ -110,6 +111,7 @@ FEATURES = (
     Feature(FILE_MARKS, "marks.file_marks", "in slices"),
     Feature(TESTS, "suite_tree.tests", "in slices"),
     Feature(RESULT_DOCUMENT, "result_document.result_document", "in slices"),
+    Feature(TRIAL_DOCUMENT, "trial_document.trial_document", "in slices"),
     Feature(RECORDED_RUNS, "result_document.recorded_runs", "in slices"),
     Feature(AFFECTED, "affected.affected", "in slices"),
     Feature(

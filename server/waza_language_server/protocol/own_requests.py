@@ -60,6 +60,17 @@ class ResultDocumentParams:
     record: str | None = None
 
 
+TRIAL_DOCUMENT = "waza/trialDocument"
+
+
+@frozen()
+class TrialDocumentParams:
+    """``id`` is that of a task whose suite is judged live, ``trial`` the number of a trial, from 1."""
+
+    id: str
+    trial: int
+
+
 RECORDED_RUNS = "waza/recordedRuns"
 
 
@@ -91,6 +102,7 @@ OWN_REQUESTS: Mapping[str, type[Any]] = {
     TESTS: TestsParams,
     FILE_MARKS: FileMarksParams,
     RESULT_DOCUMENT: ResultDocumentParams,
+    TRIAL_DOCUMENT: TrialDocumentParams,
     RECORDED_RUNS: RecordedRunsParams,
     AFFECTED: AffectedParams,
 }

@@ -30,12 +30,13 @@ def kept_compilations(path: str | None = None) -> Generator[Compiled]:
     """
     path = path or f"{cache_from_source(__file__)}.attrs"
     known = _read(path)
-    before = len(known)
+    fresh: set[str] = set()
 
     def compile_once(source: str, filename: str, mode: str) -> CodeType:
         code = known.get((filename, source))
-        if code is None:
+        if not isinstance(code, CodeType):
             code = known[filename, source] = builtins.compile(source, filename, mode)
+            fresh.add(filename)
         return code
 
     attrs = import_module("attr._make")
@@ -44,12 +45,12 @@ def kept_compilations(path: str | None = None) -> Generator[Compiled]:
         yield known
     finally:
         del attrs.__dict__["compile"]
-    if len(known) > before and not sys.dont_write_bytecode:
+    if fresh and not sys.dont_write_bytecode:
         _write(path, known)
 
 
 def _read(path: str) -> Compiled:
-    with suppress(OSError, EOFError, ValueError, TypeError):
+    with suppress(OSError, EOFError, ValueError, TypeError, MemoryError):
         with open(path, "rb") as file:  # noqa: PTH123 - pathlib is not loaded yet
             data = file.read()
         if data.startswith(MAGIC_NUMBER):
@@ -60,8 +61,12 @@ def _read(path: str) -> Compiled:
 
 def _write(path: str, known: Compiled) -> None:
     temporary = f"{path}.{os.getpid()}"
-    with suppress(OSError):
+    try:
         os.makedirs(os.path.dirname(path), exist_ok=True)  # noqa: PTH103, PTH120
         with open(temporary, "wb") as file:  # noqa: PTH123
             file.write(MAGIC_NUMBER + marshal.dumps(known))
         os.replace(temporary, path)  # noqa: PTH105
+    except OSError:
+        # A full disk has room for the beginning of it.
+        with suppress(OSError):
+            os.unlink(temporary)  # noqa: PTH108

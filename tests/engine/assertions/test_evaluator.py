@@ -6,7 +6,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 import psutil
@@ -15,6 +15,7 @@ import pytest
 from tests.engine.assertions.expressions import CONTEXT, EXPRESSIONS, FALSE, TRUE
 from tests.patience import ON_A_BUSY_MACHINE, ends
 from waza_engine.assertions.evaluator import AssertionEvaluator, AssertionOutcome
+from waza_engine.assertions.kept_trials import TrialNames
 
 FOREVER = "re.search('(a+)+$', 'a' * 60 + 'b')"
 posix_only = pytest.mark.skipif(sys.platform in {"win32", "darwin"}, reason="memory cannot be limited here")
@@ -28,6 +29,10 @@ def evaluator() -> Iterator[AssertionEvaluator]:
 
 def evaluate(evaluator: AssertionEvaluator, *assertions: str, **context: Any) -> list[AssertionOutcome]:
     return evaluator.evaluate(assertions, {**CONTEXT, **context})
+
+
+def told(contexts: Sequence[Mapping[str, Any]]) -> list[TrialNames]:
+    return [TrialNames(lambda context=context: context) for context in contexts]
 
 
 @pytest.mark.parametrize(("expression", "expected"), EXPRESSIONS, ids=[text for text, _ in EXPRESSIONS])
@@ -126,13 +131,15 @@ def test_many_trials_are_evaluated_together_as_one_by_one(
 ) -> None:
     contexts = [{**CONTEXT, "output": answer} for answer in ANSWERS]
     alone = [evaluator.evaluate(TOGETHER, context, language) for context in contexts]
-    assert evaluator.evaluate_together(TOGETHER, contexts, language) == alone
-    assert evaluator.evaluate_together((), contexts, language) == [[]] * len(contexts)
+    trials = told(contexts)
+    assert evaluator.evaluate_together(TOGETHER, trials, language) == alone
+    assert evaluator.evaluate_together(TOGETHER, trials, language) == alone
+    assert evaluator.evaluate_together((), trials, language) == [[]] * len(contexts)
 
 
 def test_more_trials_than_a_request_takes_are_all_evaluated(evaluator: AssertionEvaluator) -> None:
     contexts = [{"duration_ms": number, "output": "x" * (number % 7) * 50_000} for number in range(150)]
-    found = evaluator.evaluate_together(["duration_ms % 2 == 0", "output"], contexts)
+    found = evaluator.evaluate_together(["duration_ms % 2 == 0", "output"], told(contexts))
     assert [[outcome.passed for outcome in each] for each in found] == [
         [number % 2 == 0, number % 7 > 0] for number in range(150)
     ]

@@ -25,7 +25,7 @@ def test_exit_code_0_when_every_task_passes(tmp_path: Path) -> None:
     found = engine_process("run", write_suite(tmp_path, {"a": task("a")}, graders=GREETS))
     assert (found.returncode, found.stderr) == (0, "")
     assert "✓ a  1.00" in found.stdout
-    assert "1 of 1 tasks passed" in found.stdout
+    assert "1 of 1 task passed" in found.stdout
 
 
 def test_exit_code_1_when_a_task_fails_and_its_grader_says_why(tmp_path: Path) -> None:

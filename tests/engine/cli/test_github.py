@@ -45,7 +45,7 @@ def test_a_run_prints_them_below_its_text_and_adds_to_the_summary(repository: Pa
     (repository / "summary.md").write_text("# before\n")
     found = engine("run", suite, "--format", "github")
     assert found.returncode == 1
-    assert "failed: 0 of 1 tasks passed, 1 failed" in found.stdout
+    assert "failed: 0 of 1 task passed, 1 failed" in found.stdout
     assert "::error file=evals/tasks/a.yaml,line=" in found.stdout
     assert (repository / "summary.md").read_text("utf-8").startswith("# before\n## ❌")
 

@@ -27,7 +27,7 @@ def test_junit_goes_to_standard_output(record: Path) -> None:
 def test_markdown_goes_to_the_file_that_is_asked_for(record: Path, tmp_path: Path) -> None:
     found = engine("report", record, "--format", "markdown", "-o", tmp_path / "out" / "comment.md")
     assert (found.returncode, found.stdout) == (0, "")
-    assert "1 of 1 tasks passed" in (tmp_path / "out" / "comment.md").read_text("utf-8")
+    assert "1 of 1 task passed" in (tmp_path / "out" / "comment.md").read_text("utf-8")
 
 
 @pytest.mark.parametrize(
@@ -61,12 +61,12 @@ def test_without_a_format_people_read_it(record: Path) -> None:
     assert (found.returncode, found.stderr) == (0, "")
     assert "suite: 1 task, mock" in found.stdout
     assert "✓ a  1.00" in found.stdout
-    assert "1 of 1 tasks passed" in found.stdout
+    assert "1 of 1 task passed" in found.stdout
 
 
 def test_a_suite_stands_for_its_newest_results(record: Path) -> None:
     for place in (record.parents[2], record.parents[2] / "eval.yaml"):
-        assert "1 of 1 tasks passed" in engine("report", place).stdout
+        assert "1 of 1 task passed" in engine("report", place).stdout
 
 
 @pytest.fixture
@@ -111,8 +111,8 @@ def test_a_killed_run_is_never_a_pass(journal: Path, form: str) -> None:
     ("form", "said"),
     [
         ("text", "✗ trigger_accuracy is 0.50, below 0.9"),
-        ("markdown", "## ❌ `suite`: 1 of 1 tasks passed"),
-        ("markdown", "❌ `trigger_accuracy is 0.50, below 0.9`"),
+        ("markdown", "## ❌ `suite`: 1 of 1 task passed"),
+        ("markdown", "❌ `trigger_accuracy` is 0.50, below 0.9"),
         ("junit", '<failure message="trigger_accuracy is 0.50, below 0.9"'),
     ],
 )
@@ -134,7 +134,7 @@ def test_a_report_of_a_run_that_failed_is_written_all_the_same(tmp_path: Path) -
     suite = write_suite(tmp_path, {"a": task("a", prompt="Bye")}, graders=GREETS)
     run(suite)
     found = engine("report", suite)
-    assert (found.returncode, "failed: 0 of 1 tasks passed, 1 failed" in found.stdout) == (1, True)
+    assert (found.returncode, "failed: 0 of 1 task passed, 1 failed" in found.stdout) == (1, True)
 
 
 def test_why_a_task_does_not_pass_is_told(tmp_path: Path) -> None:

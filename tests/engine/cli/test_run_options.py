@@ -78,7 +78,7 @@ def test_the_cache_is_told_and_cleared(tmp_path: Path) -> None:
     assert "from the cache" not in engine("run", path, *cache).stdout
     found = engine("run", path, *cache)
     assert "✓ a  1.00  from the cache" in found.stdout
-    assert "1 of 1 tasks taken from the cache" in found.stdout
+    assert "1 of 1 task taken from the cache" in found.stdout
     cleared = engine("cache", "clear", "--cache-dir", tmp_path / "cache")
     assert (cleared.returncode, cleared.stdout.startswith("1 result deleted")) == (0, True)
     refused = engine("cache", "clear", "--cache-dir", tmp_path)

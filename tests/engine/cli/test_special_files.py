@@ -131,7 +131,7 @@ def test_a_suite_may_be_reached_through_a_link(tmp_path: Path) -> None:
     write_suite(tmp_path / "real" / "suite", {"a": task("a", prompt="hello")})
     (tmp_path / "linked").symlink_to("real")
     found = engine("run", tmp_path / "linked" / "suite" / "eval.yaml")
-    assert "1 of 1 tasks passed" in found.stdout
+    assert "1 of 1 task passed" in found.stdout
 
 
 def test_results_are_not_written_through_a_link_out_of_the_suite(tmp_path: Path) -> None:

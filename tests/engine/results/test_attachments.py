@@ -35,7 +35,7 @@ def test_answers_of_many_megabytes_are_read_again(tmp_path: Path) -> None:
     assert report.results_file.stat().st_size < 1_000_000
     found = engine("report", tmp_path)
     assert (found.returncode, found.stderr) == (0, "")
-    assert "1 of 1 tasks passed" in found.stdout
+    assert "1 of 1 task passed" in found.stdout
 
 
 def test_an_answer_stands_once_and_graders_see_all_of_it_again(tmp_path: Path) -> None:

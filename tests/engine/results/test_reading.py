@@ -300,7 +300,7 @@ ODD = st.one_of(
 )
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(st.sampled_from(sorted(SAMPLES)), st.data())
 def test_what_is_skipped_makes_no_difference(era: str, data: st.DataObject) -> None:
     document: Any = json.loads(json.dumps(SAMPLES[era]()))
@@ -308,7 +308,7 @@ def test_what_is_skipped_makes_no_difference(era: str, data: st.DataObject) -> N
     assert_shallow_is_whole(document, "")
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(st.sampled_from(sorted(SAMPLES)), st.data())
 def test_what_is_skipped_makes_no_difference_to_reviews(era: str, data: st.DataObject) -> None:
     document: Any = json.loads(json.dumps(SAMPLES[era]()))

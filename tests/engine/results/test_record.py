@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.engine.results.eras import SAMPLES
@@ -48,10 +48,7 @@ from waza_engine.vocabulary import (
     Usage,
 )
 
-# A busy machine says nothing about a record.
-patient = settings(
-    deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
-)
+some = settings(max_examples=50)
 
 texts = st.text(max_size=12)
 names = st.text(min_size=1, max_size=12)
@@ -325,19 +322,19 @@ def sent(document: Any) -> Any:
     return json.loads(json.dumps(document))
 
 
-@patient
+@some
 @given(runs())
 def test_a_run_is_the_same_when_written_and_read_again(run: RunOutcome) -> None:
     assert run_of(sent(run_document(run))) == run
 
 
-@patient
+@some
 @given(tasks())
 def test_a_task_is_the_same_when_written_and_read_again(task: TaskOutcome) -> None:
     assert task_of(sent(task_document(task))) == task
 
 
-@patient
+@some
 @given(names.flatmap(verdicts))
 def test_a_verdict_is_the_same_when_written_and_read_again(verdict: Validation) -> None:
     assert verdict_of(verdict.name, sent(verdict_document(verdict))) == verdict
@@ -367,13 +364,13 @@ def test_every_era_says_in_its_own_words_that_a_verdict_waits(written: dict[str,
     assert verdict_of("review", written).status == status
 
 
-@patient
+@some
 @given(st.dictionaries(st.sampled_from(["runs", "stats", "test_id", "skill_impact"]), values))
 def test_whatever_a_task_is_it_can_be_read(document: dict[str, Any]) -> None:
     task_of(document)
 
 
-@patient
+@some
 @given(
     st.dictionaries(st.sampled_from(["metadata", "summary", "metrics", "tasks", "baseline_outcome"]), values)
 )
@@ -381,7 +378,7 @@ def test_whatever_a_run_is_it_can_be_read(document: dict[str, Any]) -> None:
     run_of(document)
 
 
-@patient
+@some
 @given(st.dictionaries(st.sampled_from(["validations", "transcript", "session_digest", "cost"]), values))
 def test_whatever_a_trial_is_it_can_be_read(run: dict[str, Any]) -> None:
     task_of({"runs": [run]})

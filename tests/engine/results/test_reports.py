@@ -12,8 +12,12 @@ import pytest
 
 from tests.hostile_text import HOSTILE, hidden_in, outside_of_code, replaced
 from tests.patience import ON_A_BUSY_MACHINE
+from waza_engine.results.codec.runs import run_of
+from waza_engine.results.conclusion import conclude
+from waza_engine.results.reports.github import Place, github_annotations
 from waza_engine.results.reports.junit import junit_report
 from waza_engine.results.reports.markdown import LONGEST_CHARACTERS, markdown_report
+from waza_engine.results.reports.result_page import result_page
 
 
 def verdict(*, passed: bool, feedback: str = "", status: str = "") -> dict[str, Any]:
@@ -34,7 +38,7 @@ def document(*tasks: dict[str, Any]) -> dict[str, Any]:
         "eval_name": "explainers",
         "skill": "explain",
         "timestamp": "2026-01-02T03:04:05Z",
-        "config": {"model_id": "gpt", "engine_type": "mock"},
+        "config": {"model_id": "gpt", "engine_type": "openai"},
         "summary": {"aggregate_score": 0.75, "duration_ms": 3000},
         "tasks": list(tasks),
     }
@@ -67,7 +71,7 @@ def test_junit_has_a_suite_with_its_counts_and_properties() -> None:
     }
     assert suite.get("timestamp") == "2026-01-02T03:04:05+00:00"
     properties = {found.get("name"): found.get("value") for found in suite.iter("property")}
-    assert properties == {"skill": "explain", "model": "gpt", "engine": "mock", "score": "0.7500"} | {
+    assert properties == {"skill": "explain", "model": "gpt", "engine": "openai", "score": "0.7500"} | {
         "verdict": "failed",
         "reason": "1 task in error",
     }
@@ -124,9 +128,37 @@ def test_markdown_has_a_headline_a_table_and_details_of_what_failed() -> None:
     assert "<summary>✅" not in text
 
 
+def test_every_report_names_the_trigger_prompts_that_went_wrong_and_what_broke_them() -> None:
+    tried: dict[str, Any] = {"should_trigger": True, "did_trigger": False}
+    prompts = [
+        {**tried, "prompt": "Explain it", "final_output": "Sure."},
+        {**tried, "prompt": "Clarify it", "error_msg": "no answer in 60 s"},
+    ]
+    metric = {"identifier": "trigger_accuracy", "value": 0.5, "threshold": 0.9, "passed": False, "weight": 1}
+    figures = {"false_negatives": 2, "errors": 1, "accuracy": 0.0}
+    found = {
+        **FOUR,
+        "trigger_results": prompts,
+        "trigger_metrics": figures,
+        "metrics": {"trigger_accuracy": metric},
+    }
+    run = run_of(found)
+    told = (
+        junit_report(found).decode(),
+        markdown_report(found),
+        "".join(github_annotations(conclude(run), "eval.yaml", lambda _task, _grader: Place("eval.yaml"))),
+        result_page(run.header, conclude(run)),
+    )
+    for report in told:
+        assert re.search(r"Explain it.*\s*.*should have triggered", report), report
+        assert re.search(r"Clarify it.*\s*.*could not be tried \(no answer in 60 s\)", report), report
+    assert "Sure." in told[-1]
+    assert "Explain it" not in result_page(run.header, conclude(run), task="good")
+
+
 def test_markdown_of_a_good_run_says_so() -> None:
     text = markdown_report(document(task("good", "passed", greets=verdict(passed=True))))
-    assert text.startswith("## ✅ `explainers`: 1 of 1 tasks passed\n")
+    assert text.startswith("## ✅ `explainers`: 1 of 1 task passed\n")
     assert "<details>" not in text
 
 
@@ -175,3 +207,9 @@ def test_a_report_may_find_anything_anywhere(odd: object) -> None:
         found = document({**task("a", "failed"), key: odd})
         ElementTree.fromstring(junit_report(found))
         assert markdown_report(found)
+
+
+def test_no_report_says_that_a_mock_asked_a_model() -> None:
+    found = {**FOUR, "config": {"model_id": "gpt", "engine_type": "mock"}}
+    for report in (markdown_report(found), junit_report(found).decode()):
+        assert "gpt" not in report

@@ -23,7 +23,7 @@ def page(directory: Path, tasks: dict[str, str], only: str | None = None) -> str
 
 def test_it_tells_the_verdict_the_prompt_the_answer_and_why(tmp_path: Path) -> None:
     text = page(tmp_path, {"a": task("a")})
-    assert "0 of 1 tasks passed, 1 failed" in text
+    assert "0 of 1 task passed, 1 failed" in text
     assert "## ✗ `Task a`: failed" in text
     assert "not passed: polite" in text
     assert "#### Prompt\n\n```text\nSay hello\n```" in text
@@ -37,6 +37,21 @@ def test_matches_are_marked_where_the_answer_has_them_and_misses_say_so(tmp_path
     assert "⟦Say hello⟧" in rows[0]
     assert rows[1].startswith("| ✗ | `contains.1: goodbye` | ")
     assert "missing text" in rows[1]
+
+
+def test_the_cause_of_a_red_task_names_its_graders_in_code(tmp_path: Path) -> None:
+    text = page(tmp_path, {"a": task("a")})
+    assert "The answer was found wrong by `polite`, and nothing contradicts that." in text
+
+
+def test_tasks_with_an_answer_are_named(tmp_path: Path) -> None:
+    path = write_suite(tmp_path, {"a": task("a"), "b": task("b")}, graders=GRADERS)
+    run(path)
+    assert recorded_page(path, None)["answered"] == [
+        {"id": "a", "name": "Task a"},
+        {"id": "b", "name": "Task b"},
+    ]
+    assert recorded_page(path, "b")["answered"] == [{"id": "b", "name": "Task b"}]
 
 
 def test_one_task_alone_can_be_asked_for(tmp_path: Path) -> None:

@@ -160,7 +160,7 @@ def test_only_tasks_that_were_judged_both_times_are_compared() -> None:
         return found.baseline.words if found.baseline else ""
 
     assert said(tasks("passed", "failed"), tasks("skipped", "failed")) == (
-        "0 % of the 1 tasks judged both times, of 2, pass with skills, 0 % without: the skills do not help"
+        "0 % of the 1 task judged both times, of 2, pass with skills, 0 % without: the skills do not help"
     )
     assert said(tasks("passed", "failed"), tasks("failed", "failed")) == (
         "50 % of the tasks pass with skills, 0 % without: too few trials to tell this from chance (p = 1)"

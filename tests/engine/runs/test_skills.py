@@ -54,6 +54,15 @@ def test_a_directory_that_is_not_there_is_a_warning(tmp_path: Path) -> None:
     assert warnings == [f"`skill_directories`: there is no directory {tmp_path / 'gone'}"]
 
 
+@pytest.mark.parametrize("written", ['"a\\0b"', "~nobody-of-this-name/skills"])
+def test_a_directory_that_can_not_be_there_is_one_too(tmp_path: Path, written: str) -> None:
+    warnings: list[str] = []
+    tried(suite(tmp_path, f"skill_directories: [{written}]"), Agent(), warnings=warnings)
+    assert ["there is no directory" in warning for warning in warnings] == [True]
+    report, _ = run(suite(tmp_path, f"skill_directories: [{written}]"))
+    assert [outcome.error for outcome in report.outcome.tasks] == [""]
+
+
 def test_the_list_of_a_task_replaces_that_of_the_suite(tmp_path: Path) -> None:
     write_skill(tmp_path / "one" / "writer", "writer")
     two = write_skill(tmp_path / "two" / "other", "other").parent

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -96,7 +97,7 @@ def test_a_grader_that_fails_on_everything_is_weak_where_the_others_passed(
     assert found.finding == finding
 
 
-def test_programs_judges_people_and_files_are_not_asked(tmp_path: Path) -> None:
+def test_programs_judges_people_and_files_that_are_gone_are_not_asked(tmp_path: Path) -> None:
     touched = tmp_path / "touched"
     graders = (
         PROGRAM % touched
@@ -109,7 +110,7 @@ def test_programs_judges_people_and_files_are_not_asked(tmp_path: Path) -> None:
         "checked": "a program judges",
         "judged": "a model judges",
         "reviewed": "a person judges",
-        "files": "it looks at files",
+        "files": "the files of the agent were not kept (`--keep-workspace`)",
     }
     assert not touched.exists()
 
@@ -161,10 +162,14 @@ def test_no_text_is_written_for_a_pattern_that_matches_none() -> None:
 
 
 @pytest.mark.parametrize("name", ["code-explainer", "inline-graders", "custom-grader/suite", "prompts-file"])
-def test_no_grader_of_the_examples_is_weak(name: str, tmp_path: Path) -> None:
+def test_no_grader_of_the_examples_is_weak(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     shutil.copytree(EXAMPLES / name, tmp_path / name, ignore=shutil.ignore_patterns(".waza"))
     suite = tmp_path / name / "eval.yaml"
-    run(suite)
+    run(suite, keep_workspace=True)
     found = strengths(suite)
     assert found
+    assert not any("were not kept" in each.not_measured for each in found.values())
     assert [each for each in found.values() if each.finding or each.weak_checks] == []

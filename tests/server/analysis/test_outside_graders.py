@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.server.project.files import workspace_with
@@ -108,7 +108,6 @@ FILES = st.tuples(
 )
 
 
-@settings(deadline=None)
 @given(st.lists(FILES, min_size=2, max_size=6))
 def test_over_any_edits_the_problems_are_those_of_the_text_alone(
     versions: list[tuple[list[str], list[str]]],

@@ -45,13 +45,15 @@ def write_results(
     more: Mapping[str, Any] = MappingProxyType({}),
 ) -> Path:
     """Write a run in which each task had trials of graders, and date the suite's files before it."""
+    # A mock asks no model.
+    executor = "copilot-sdk" if model else "mock"
     document = {
         "schemaVersion": "1.2",
         "eval_id": "run-1",
         "skill": "my-skill",
         "eval_name": "my-eval",
         "timestamp": at.isoformat(),
-        "config": {"runs_per_test": 1, "model_id": model, "engine_type": "mock", "timeout_sec": 60},
+        "config": {"runs_per_test": 1, "model_id": model, "engine_type": executor, "timeout_sec": 60},
         "summary": {"total_tests": len(tasks), "succeeded": 0, "failed": 0, "errors": 0, "skipped": 0},
         "metrics": {},
         **more,

@@ -95,11 +95,12 @@ def test_a_suite_file_that_was_saved_again_as_it_was_is_not_stale(suite: Path) -
     assert labels(suite)[2] == "✓ 1.00"
 
 
-def test_another_executor_or_model_makes_scores_stale_and_is_named(suite: Path) -> None:
+def test_another_executor_makes_scores_stale_and_is_named(suite: Path) -> None:
     put(suite.parent, "eval.yaml", EVAL.replace("some-model", "new-model").replace("mock", "openai"))
     mark = hints(suite, "eval")[2]
     assert mark.label == "✓ 1.00 · stale"
-    assert "with the executor `mock` and the model `some-model`" in mark.tooltip
+    # The mock has asked no model.
+    assert mark.tooltip.endswith("it was recorded with the executor `mock`.")
 
 
 def test_marks_go_when_the_results_go(suite: Path) -> None:

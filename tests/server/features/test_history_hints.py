@@ -73,7 +73,7 @@ def test_a_suite_has_a_bar_for_each_run_and_a_dot_where_nothing_was_judged(suite
 def test_a_task_says_since_which_run_it_is_newly_red(suite: Path) -> None:
     (hint,) = of_task(suite, red_since="r2.json", passed_in="r1.json")
     assert (hint.label, hint.offset) == ("█▅▁", len("id: one"))
-    assert "- passed in 1 of the 3 runs that judged it" in hint.tooltip
+    assert "- passed in 1 of 3 runs that judged it" in hint.tooltip
     assert (
         "- newly red since the run of 7 days ago (`r2.json`, `m`); it passed in the run before"
         in hint.tooltip

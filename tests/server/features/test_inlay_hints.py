@@ -125,7 +125,7 @@ def test_the_tooltip_of_a_suite_grader_has_a_line_for_each_task_failures_first(s
 - `first` ✗ 0.50 1/2: `the output lacks "live"`
 - `second` ✓ 1.00
 
-Recorded 5 minutes ago (`mock` · `some-model`)."""
+Recorded 5 minutes ago (`copilot-sdk` · `some-model`)."""
     )
 
 

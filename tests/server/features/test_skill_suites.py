@@ -24,7 +24,12 @@ from waza_language_server.project.uris import uri_of
 from waza_language_server.project.workspace import Workspace
 
 SKILL = "---\nname: pdf-filler\ndescription: Fills forms.\n---\n# PDF filler\n"
-EVAL = "name: forms\nskill: pdf-filler\nconfig: {executor: mock, model: some-model}\ntasks: [tasks/*.yaml]\n"
+EVAL = """\
+name: forms
+skill: pdf-filler
+config: {executor: copilot-sdk, model: some-model}
+tasks: [tasks/*.yaml]
+"""
 
 
 @pytest.fixture
@@ -107,7 +112,7 @@ def test_the_last_run_stands_at_the_first_line(tmp_path: Path, skill: SkillFile)
     failed = {"metadata": {"engine": {"eval_file": "eval.yaml", "status": "failed"}}}
     write_results(suite, {"one": [[grade("a", 0.0)]]}, model="some-model", more=failed)
     (hint,) = hints(skill, workspace_with(roots=(tmp_path,)))
-    assert (hint.label, hint.offset) == ("✗ 0/1 tasks", len("---"))
+    assert (hint.label, hint.offset) == ("✗ 0/1 task", len("---"))
     assert [(mark.state, mark.stale) for mark in marks_of([hint], skill.lines)] == [("failed", False)]
 
 
@@ -117,4 +122,4 @@ def test_the_verdict_of_a_suite_that_was_changed_since_is_stale(tmp_path: Path, 
     write_results(suite, {"one": [[grade("a", 1.0)]]}, at=RUN_AT - timedelta(days=1), more=passed)
     suite.write_text(EVAL.replace("some-model", "another"), "utf-8")
     (hint,) = hints(skill, workspace_with(roots=(tmp_path,)))
-    assert hint.label == "✓ 1/1 tasks · stale"
+    assert hint.label == "✓ 1/1 task · stale"

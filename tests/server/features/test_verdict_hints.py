@@ -98,7 +98,7 @@ name: my-eval  ‹✗ 1/2 tasks›
 
 def test_a_run_of_the_suite_that_passed_says_so(suite: Path) -> None:
     write_results(suite, {"first": [[grade("a", 1.0)]]}, more=engine("completed"))
-    assert Editor().hints(suite, "eval")[0].label == "✓ 1/1 tasks"
+    assert Editor().hints(suite, "eval")[0].label == "✓ 1/1 task"
 
 
 def test_a_task_tells_its_verdict_and_each_expectation(suite: Path) -> None:
@@ -170,7 +170,7 @@ def test_a_task_that_ended_in_an_error_shows_it_and_no_older_scores(suite: Path)
     (mark,) = Editor().hints(suite.parent / "tasks/second.yaml", "task")
     assert mark.label == "! not logged in to GitHub"
     assert "not logged in to GitHub" in mark.tooltip
-    assert [hint.label for hint in Editor().hints(suite, "eval")] == ["! 0/1 tasks"]
+    assert [hint.label for hint in Editor().hints(suite, "eval")] == ["! 0/1 task"]
 
 
 def test_a_verdict_is_stale_when_one_of_its_graders_was_run_again_by_itself(suite: Path) -> None:
@@ -216,3 +216,13 @@ def test_each_trigger_prompt_says_whether_the_skill_was_used_as_it_should(suite:
   - prompt: Leave it  ‹✓›
 """
     )
+
+
+def test_a_suite_of_which_something_broke_and_nothing_was_wrong_is_in_error(suite: Path) -> None:
+    untried = {"prompt": "Use it now", "should_trigger": True, "did_trigger": False, "error_msg": "no answer"}
+    ended = engine("failed", trigger_results=[untried])
+    ended["metadata"]["engine"]["conclusion"] = {"verdict": "errored", "reasons": ["1 of 1 trigger prompt"]}
+    write_results(suite, {"second": [[grade("mentions", 1.0)]]}, more=ended)
+    mark = Editor().hints(suite, "eval")[0]
+    assert mark.label == "! 1/1 task"
+    assert "- `Use it now` ! `no answer`" in mark.tooltip

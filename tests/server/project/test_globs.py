@@ -11,6 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from waza_engine.spec.reading.task_globs import GlobError, expand, matches, name_matches, segment_matcher
+from waza_language_server.project.disk import Disk
+from waza_language_server.project.reach import Reach
+from waza_language_server.project.suites import paths_of_pattern
 
 TREE = {
     "": [("tasks", True), ("more", True), ("a.yaml", False), ("odd[1].yaml", False)],
@@ -55,6 +58,16 @@ def test_two_stars_mean_one_folder_level() -> None:
     assert found("**/e.yaml") == []
     assert found("tasks/**/e.yaml") == ["tasks/deep/e.yaml"]
     assert found("**/f.yaml") == ["more/f.yaml"]
+
+
+@pytest.mark.parametrize("pattern", ["ta\0sks/*.yaml", "tasks/*\0.yaml", "*/\0", "../\0/*/a.yaml"])
+def test_what_no_file_can_be_called_finds_nothing_on_the_disk(tmp_path: Path, pattern: str) -> None:
+    (tmp_path / "tasks").mkdir()
+    (tmp_path / "tasks" / "a.yaml").touch()
+    assert expand(tmp_path, pattern) == ()
+    disk = Disk(Reach())
+    assert paths_of_pattern(disk, tmp_path, pattern).absent
+    assert disk.names(tmp_path / pattern).why == "no file can have this name"
 
 
 @pytest.mark.skipif(os.sep != "/", reason="a backslash separates folders on Windows")

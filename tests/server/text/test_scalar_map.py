@@ -138,7 +138,7 @@ HOLDERS = [
 ]
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(st.sampled_from(["a: x\n", *HOLDERS[1:]]), TEXT, st.booleans())
 def test_a_written_value_is_read_back(holder: str, value: str, windows: bool) -> None:
     text = holder.replace("\n", "\r\n") if windows else holder

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
+from waza_engine.files import from_home
 from waza_engine.graders.judging.rubric import Rubric
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
@@ -116,7 +117,7 @@ def _found(written: str, suite_directory: Path, files: SuiteFiles) -> Path:
 
 def _places(written: str, suite_directory: Path) -> Iterator[Path]:
     if written.startswith("~/"):
-        yield Path(written).expanduser()
+        yield from_home(written)
         return
     if PurePosixPath(written).is_absolute() or PureWindowsPath(written).is_absolute():
         yield Path(written)

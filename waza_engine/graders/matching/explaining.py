@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from difflib import SequenceMatcher, unified_diff
 
+from waza_engine.counting import counted
 from waza_engine.graders.explanation import MOST_LINES, Excerpt, Explanation, shortened
 from waza_engine.graders.matching.loosened import longest_beginning, loosened, matching_loosened
 from waza_engine.graders.matching.nearest import nearest_text, places_of
@@ -103,10 +104,11 @@ def explained_difference(wanted: str, actual: str) -> Explanation:
         return Explanation("the same", ("it is the same",))
     lines = list(unified_diff(wanted.splitlines(), actual.splitlines(), lineterm="", n=2))[2:]
     changed = sum(line[:1] in "+-" for line in lines)
+    count = counted(changed, "line")
     told = (
-        f"{changed} lines differ: wanted (-), recorded (+)" if lines else "only the ends of its lines differ"
+        f"it differs in {count}: wanted (-), recorded (+)" if lines else "only the ends of its lines differ"
     )
-    return Explanation(f"{changed} lines", (told,), lines=_few(lines), weight=float(changed))
+    return Explanation(count, (told,), lines=_few(lines), weight=float(changed))
 
 
 def tally(used: Sequence[str]) -> str:
@@ -143,7 +145,7 @@ def _row(names: Sequence[str]) -> str:
 def _few(lines: Sequence[str]) -> tuple[str, ...]:
     if len(lines) <= MOST_LINES:
         return tuple(_line(line) for line in lines)
-    kept = (*lines[:MOST_LINES], f" … and {len(lines) - MOST_LINES} more lines")
+    kept = (*lines[:MOST_LINES], f" … and {counted(len(lines) - MOST_LINES, 'more line')}")
     return tuple(_line(line) for line in kept)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from waza_engine.assertions.kept_trials import TrialNames
 from waza_engine.graders.base import GradingContext
 from waza_engine.vocabulary import KNOWN_ARGUMENTS, ToolCall
 
@@ -22,6 +23,11 @@ def assertion_context(context: GradingContext) -> dict[str, Any]:
         "errors": [dict(event) for event in context.transcript if _is_error(event)],
         "duration_ms": context.duration_ms,
     }
+
+
+def trial_names(context: GradingContext) -> TrialNames:
+    """Return the same for a worker that keeps it as long as the answer exists; it is made when it is told."""
+    return TrialNames(lambda: assertion_context(context))
 
 
 def _tool_call(call: ToolCall) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from waza_engine.results.codec.figures import summary_figures, task_figures, task_status_of
 from waza_engine.results.codec.header import engine_block
 from waza_engine.results.codec.runs import run_of
-from waza_engine.results.conclusion import conclude
+from waza_engine.results.conclusion import Conclusion, conclude
 from waza_engine.results.json_values import Block, Json, block_of, blocks_of, text_of
 from waza_engine.results.task_conclusion import TaskConclusion
 from waza_engine.scoring.statistics import mean
@@ -47,15 +47,20 @@ def status_again(document: Block, tasks: Sequence[TaskConclusion] | None = None)
 
     ``tasks`` is what its tasks come to, for one who has concluded that already.
     """
+    found = conclusion_again(document, tasks)
+    return text_of(engine_block(document).get("status")) if found is None else found.status
+
+
+def conclusion_again(document: Block, tasks: Sequence[TaskConclusion] | None = None) -> Conclusion | None:
+    """Return what a run comes to by what it says now, None for one that was cut short."""
     engine = engine_block(document)
-    status = text_of(engine.get("status"))
-    if status not in ("completed", "failed"):
-        return status
+    if text_of(engine.get("status")) not in ("completed", "failed"):
+        return None
     # What was concluded before is no part of the question.
     rest = {key: value for key, value in engine.items() if key != "status"}
     metadata = {**block_of(document, "metadata"), "engine": rest}
     deciding = [] if tasks is not None else list(map(_deciding, blocks_of(document.get("tasks"))))
-    return conclude(run_of({**document, "metadata": metadata, "tasks": deciding}), tasks=tasks).status
+    return conclude(run_of({**document, "metadata": metadata, "tasks": deciding}), tasks=tasks)
 
 
 def _deciding(task: Block) -> Json:

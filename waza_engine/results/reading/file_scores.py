@@ -15,7 +15,7 @@ from typing import Any, cast
 
 from waza_engine.files import read_bytes
 from waza_engine.results.codec.header import engine_block, header_of
-from waza_engine.results.codec.recounting import status_again
+from waza_engine.results.codec.recounting import conclusion_again
 from waza_engine.results.codec.tasks import task_of
 from waza_engine.results.codec.verdicts import verdict_count
 from waza_engine.results.json_values import Block, block_of, blocks_of, number, text_of
@@ -83,9 +83,12 @@ def scores_in_file(path: Path) -> Steps[RunResult | None]:
         if count >= pause_at:
             pause_at = count + _SCORES_PER_PAUSE
             yield
-    status = recorded = text_of(engine_block(document).get("status"))
-    if reviewed:
-        status = status_again(document, concluded)
+    engine = engine_block(document)
+    status = recorded = text_of(engine.get("status"))
+    verdict, reasons = _concluded(block_of(engine, "conclusion"))
+    again = conclusion_again(document, concluded) if reviewed else None
+    if again is not None:
+        status, verdict, reasons = again.status, again.verdict, ()
     return RunResult(
         path=path,
         timestamp=header.started,
@@ -103,6 +106,16 @@ def scores_in_file(path: Path) -> Steps[RunResult | None]:
         prompts=tuple(_prompts(document, header.started)),
         origin=origin,
         chosen_prompts=bool(header.settings.get("prompts")),
+        verdict=verdict,
+        reasons=reasons,
+    )
+
+
+def _concluded(conclusion: Block) -> tuple[str, tuple[str, ...]]:
+    reasons = conclusion.get("reasons")
+    listed = cast("list[Any]", reasons) if isinstance(reasons, list) else []
+    return text_of(conclusion.get("verdict")), tuple(
+        word for word in islice(listed, MOST_FIGURES) if isinstance(word, str)
     )
 
 

@@ -112,12 +112,18 @@ class _Settings(TypedDict, total=False):
     prompts: list[_Scalar] | None
 
 
+class _Conclusion(TypedDict, total=False):
+    verdict: _Scalar
+    reasons: list[_Scalar] | None
+
+
 class _Engine(TypedDict, total=False):
     graders: list[_Scalar] | None
     settings: _Settings | None
     eval_file: _Scalar
     status: _Scalar
     inputs: _Scalar
+    conclusion: _Conclusion | None
 
 
 class _Metric(TypedDict, total=False):

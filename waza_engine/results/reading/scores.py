@@ -134,6 +134,8 @@ class RunResult:
     ``complete`` is false while a run goes on. ``partial``: it was of chosen graders, or of none.
 
     ``status`` is ``completed``, ``failed``, ``canceled``, ``error``, or ``""`` when the file does not say.
+    ``verdict`` is what the engine has concluded (``results/conclusion.py``), with its ``reasons`` for no
+    pass; ``""`` in files of other makes. There are no reasons where reviews have changed the verdict.
     ``tools`` are those that the newest run called, in the order of their first call. ``metrics`` are those
     of this run, ``prompts`` the newest word on each, of runs since the newest that tried all; with
     ``chosen_prompts`` this run tried only some. ``whole`` is the newest run of the whole suite.
@@ -156,6 +158,8 @@ class RunResult:
     whole: RunResult | None = None
     origin: RunOrigin | None = None
     chosen_prompts: bool = False
+    verdict: str = ""
+    reasons: tuple[str, ...] = ()
 
     @property
     def size(self) -> int:

@@ -61,11 +61,16 @@ def wanted_text(verdict: Validation, path: tuple[str | int, ...]) -> str:
 
 def marked_answer(trial: TrialOutcome, longest: int) -> str:
     """Return the beginning of an answer with its marks; the same text when there are none."""
-    answer = trial.output[:longest]
+    answer, marks = trial.output[:longest], marks_in(trial, longest)
+    return "\n".join(_annotated(answer, marks)) if marks else answer
+
+
+def marks_in(trial: TrialOutcome, longest: int) -> list[Mark]:
+    """Return the marks of all graders in the beginning of an answer, in its order."""
     verdicts = (trial.validations or {}).values()
     found = (mark for verdict in verdicts for mark in marks_of(verdict, trial.output))
-    marks = sorted((mark for mark in found if mark.start < len(answer)), key=lambda mark: mark.start)
-    return "\n".join(_annotated(answer, marks[:MOST])) if marks else answer
+    kept = (mark for mark in found if mark.start < min(longest, len(trial.output)))
+    return sorted(kept, key=lambda mark: mark.start)[:MOST]
 
 
 def marks_of(verdict: Validation, answer: str) -> Iterator[Mark]:

@@ -11,6 +11,7 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from waza_engine.counting import counted
 from waza_engine.results.codec.commits import commit_document
 from waza_engine.results.inputs import InputFile, RunInputs, inputs_of
 from waza_engine.results.json_values import Json
@@ -165,4 +166,4 @@ def _lines(then: RunInputs, now: RunInputs, path: str) -> list[str]:
         if not line.startswith(("---", "+++", "@@"))
     ]
     left = len(changed) - _MOST_LINES
-    return [*changed[:_MOST_LINES], *([f"… and {left} more lines"] if left > 0 else [])]
+    return [*changed[:_MOST_LINES], *([f"… and {counted(left, 'more line')}"] if left > 0 else [])]

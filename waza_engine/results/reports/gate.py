@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from waza_engine.markdown import code
+from waza_engine.markdown import sentence
 from waza_engine.results.codec.runs import run_of
 from waza_engine.results.conclusion import Conclusion, conclude
 from waza_engine.results.json_values import Json, block_of, given, number
@@ -164,5 +164,10 @@ def gate_markdown(found: Json) -> str:
     for title in ("failures", "warnings"):
         issues: Sequence[Json] = found.get(title, ())
         if issues:
-            lines += ["", f"### {title.title()}", "", *(f"- {code(issue['message'])}" for issue in issues)]
+            lines += [
+                "",
+                f"### {title.title()}",
+                "",
+                *(f"- {sentence(issue['message'])}" for issue in issues),
+            ]
     return "\n".join(lines) + "\n"

@@ -5,7 +5,8 @@ from __future__ import annotations
 import html
 from collections.abc import Iterator
 
-from waza_engine.markdown import cell, code
+from waza_engine.counting import counted
+from waza_engine.markdown import cell, code, sentence
 from waza_engine.results.codec.runs import run_of
 from waza_engine.results.conclusion import Conclusion, RunVerdict, TriggerConclusion, conclude
 from waza_engine.results.json_values import Block, block_of
@@ -58,15 +59,15 @@ def _parts(document: Block, header: RunHeader, found: Conclusion) -> Iterator[st
     name = code(header.eval_name) or "Evaluation"
     counts = found.counts
     mark = _RUN_MARKS.get(found.verdict, "❌")
-    yield f"## {mark} {name}: {counts.passed} of {counts.total} tasks passed\n\n"
+    yield f"## {mark} {name}: {counts.passed} of {counted(counts.total, 'task')} passed\n\n"
     yield " · ".join([f"**{VERDICT_WORDS[found.verdict]}**", *rest_words(counts)]) + "\n\n"
     for reason in found.reasons:
-        yield f"{_MARKS[reason.kind]} {code(reason.words)}\n\n"
+        yield f"{_MARKS[reason.kind]} {sentence(reason.words)}\n\n"
     for note in found.notes:
-        yield f"Note: {code(note)}\n\n"
+        yield f"Note: {sentence(note)}\n\n"
     facts = [
         ("Skill", code(header.skill)),
-        ("Model", code(header.model)),
+        ("Model", code(header.asked_model)),
         ("Executor", code(header.executor)),
         ("Score", _figure(summary.get("aggregate_score"))),
         ("Duration", _duration(summary.get("duration_ms"))),

@@ -9,11 +9,19 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 
-from waza_engine.markdown import cell, code, fenced
-from waza_engine.results.conclusion import Conclusion
+from waza_engine.counting import counted
+from waza_engine.markdown import cell, cell_sentence, code, fenced, sentence
+from waza_engine.results.conclusion import Conclusion, TriggerConclusion
 from waza_engine.results.record import RunHeader, TrialOutcome, Validation
 from waza_engine.results.reports.answer_marks import LEGEND, marked_answer, wanted_text
-from waza_engine.results.reports.words import CAUSE_WORDS, VERDICT_WORDS, counts_words, dollars
+from waza_engine.results.reports.words import (
+    CAUSE_WORDS,
+    VERDICT_WORDS,
+    counts_words,
+    dollars,
+    mistake_words,
+    trigger_words,
+)
 from waza_engine.results.task_conclusion import TaskConclusion
 from waza_engine.scoring.usage import tokens_of
 from waza_engine.vocabulary import Check, ToolCall
@@ -24,6 +32,9 @@ _ARGUMENT_CHARACTERS = 500
 _CONTEXT_CHARACTERS = 40
 _MOST_CALLS = 200
 _MOST_CHECKS = 100
+_MOST_PROMPTS = 100
+_OUTPUT_CHARACTERS = 1_000
+NO_ANSWER = "There is no answer."
 _MARKS = {
     "passed": "✓",
     "failed": "✗",
@@ -45,7 +56,8 @@ def result_page(
     ``prompts`` are those of the suite by task id, for records that hold none.
     """
     tasks = [each for each in found.tasks if task is None or each.id == task]
-    pages = (_head(header, found), *(_task(each, (prompts or {}).get(each.id, "")) for each in tasks))
+    head = _head(header, found) + (_triggers(found.triggers) if task is None and found.triggers else "")
+    pages = (head, *(_task(each, (prompts or {}).get(each.id, "")) for each in tasks))
     text = ""
     for page in pages:
         if len(text) + len(page) > LONGEST_CHARACTERS:
@@ -61,10 +73,11 @@ def _head(header: RunHeader, found: Conclusion) -> str:
         counts_words(found.counts),
         "",
     ]
-    lines += [f"- {code(reason.words)}" for reason in found.reasons]
+    lines += [f"- {sentence(reason.words)}" for reason in found.reasons]
+    lines += [f"- note: {sentence(note)}" for note in found.notes]
     facts = (
         ("Executor", header.executor),
-        ("Model", header.model),
+        ("Model", header.asked_model),
         ("Judge", header.judge_model),
         ("Skill", header.skill),
         ("Commit", header.commit.words if header.commit else ""),
@@ -74,12 +87,27 @@ def _head(header: RunHeader, found: Conclusion) -> str:
     return "\n".join(lines)
 
 
+def _triggers(found: TriggerConclusion) -> str:
+    """Return the trigger prompts that went wrong or could not be tried, with what the agent said."""
+    mark = "✗" if found.wrong else "!" if found.errored else "✓"
+    lines = [f"\n## {mark} Trigger prompts", "", trigger_words(found), ""]
+    told = (*found.mistakes, *found.broken)
+    for prompt in told[:_MOST_PROMPTS]:
+        lines += [f"**{'!' if prompt.error else '✗'} {code(_cut(prompt.prompt, _ARGUMENT_CHARACTERS))}**", ""]
+        lines += [sentence(mistake_words(prompt)), ""]
+        if prompt.output:
+            lines += [fenced(_cut(prompt.output, _OUTPUT_CHARACTERS)), ""]
+    if len(told) > _MOST_PROMPTS:
+        lines += [f"… and {len(told) - _MOST_PROMPTS} more", ""]
+    return "\n".join([*lines, ""])
+
+
 def _task(task: TaskConclusion, prompt: str) -> str:
     lines = [f"\n## {_MARKS[task.verdict]} {code(task.name or task.id)}: {task.verdict}", ""]
     if task.reason:
-        lines += [code(task.reason), ""]
+        lines += [sentence(task.reason), ""]
     if task.cause is not None:
-        lines += [f"**{CAUSE_WORDS[task.cause.kind]}** {code(task.cause.evidence)}", ""]
+        lines += [f"**{CAUSE_WORDS[task.cause.kind]}** {sentence(task.cause.evidence)}", ""]
     for trial in task.task.trials:
         lines += _trial(task, trial, prompt)
     if not task.task.trials and prompt:
@@ -90,13 +118,18 @@ def _task(task: TaskConclusion, prompt: str) -> str:
 def _trial(task: TaskConclusion, trial: TrialOutcome, prompt: str) -> Iterator[str]:
     if len(task.task.trials) > 1:
         yield from (f"### Trial {trial.number}: {trial.status}", "")
+    yield from trial_sections(trial, prompt, _answer(trial) if trial.output else NO_ANSWER)
+
+
+def trial_sections(trial: TrialOutcome, prompt: str, answer: str) -> Iterator[str]:
+    """Yield the lines of a trial: what was asked and done, and each grader; ``answer`` is its Markdown."""
     if trial.error:
         yield from (fenced(_cut(trial.error)), "")
     asked = [str(event.get("content", "")) for event in trial.events if event.get("type") == "user.message"]
     first = (asked[0] if asked else "") or prompt
     if first:
         yield from _section("Prompt", fenced(_cut(first)))
-    yield from _section("Answer", _answer(trial) if trial.output else "There is no answer.")
+    yield from _section("Answer", answer)
     if trial.validations:
         yield from _section("Graders", "")
         for verdict in trial.validations.values():
@@ -162,7 +195,7 @@ def _met(verdict: Validation, check: Check, output: str) -> str:
         line = output.count("\n", 0, at) + 1
         around = f"{before}⟦{output[at : at + len(wanted)]}⟧{after[:_CONTEXT_CHARACTERS]}"
         return f"line {line}: {cell(around)}"
-    return cell(_cut(check.message, _ARGUMENT_CHARACTERS))
+    return cell_sentence(_cut(check.message, _ARGUMENT_CHARACTERS))
 
 
 def _turns(trial: TrialOutcome) -> Iterator[str]:
@@ -186,7 +219,7 @@ def _turns(trial: TrialOutcome) -> Iterator[str]:
         yield _call(call)
     left = len(trial.tool_calls or ()) - told
     if left > 0:
-        yield f"- … and {left} more tool calls"
+        yield f"- … and {counted(left, 'more tool call')}"
 
 
 def _call(call: ToolCall) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from waza_engine.results.codec.commits import commit_document
 from waza_engine.results.json_values import Json
 from waza_engine.results.reading.history import RunThen, TaskThen
+from waza_engine.spec.executors import asked_model
 
 _RED = ("failed", "errored", "lost")
 
@@ -26,7 +27,7 @@ def trend(runs: Sequence[RunThen]) -> Json:
             {
                 "file": run.file,
                 "started": run.started.isoformat(),
-                "model": run.model,
+                "model": asked_model(run.executor, run.model),
                 "verdict": run.verdict,
                 "score": run.score,
                 "commit": commit_document(run.commit),

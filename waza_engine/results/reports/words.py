@@ -6,7 +6,8 @@ import math
 from collections.abc import Mapping
 from typing import cast
 
-from waza_engine.results.conclusion import Conclusion, Counts, RunVerdict, TriggerConclusion, count_words
+from waza_engine.counting import counted
+from waza_engine.results.conclusion import Conclusion, Counts, RunVerdict, TriggerConclusion
 from waza_engine.results.json_values import Block, block_of, number
 from waza_engine.results.record import TriggerOutcome
 
@@ -43,7 +44,7 @@ VERDICT_WORDS: Mapping[RunVerdict, str] = {
 def counts_words(counts: Counts) -> str:
     """Return how many tasks came to what: ``1 of 4 tasks passed, 2 failed, 1 in error``."""
     rest = [word for word in rest_words(counts) if word]
-    return ", ".join([f"{counts.passed} of {counts.total} tasks passed", *rest])
+    return ", ".join([f"{counts.passed} of {counted(counts.total, 'task')} passed", *rest])
 
 
 def rest_words(counts: Counts) -> list[str]:
@@ -65,10 +66,10 @@ def trigger_words(found: TriggerConclusion) -> str:
     """Return how the trigger prompts went; what could not be tried is neither right nor wrong."""
     tried = found.right + found.wrong
     if not tried:
-        return f"none of the {count_words(found.total, 'prompt')} could be tried"
+        return f"none of the {counted(found.total, 'prompt')} could be tried"
     broken = f", {found.errored} more could not be tried" if found.errored else ""
     figures = f"accuracy {found.accuracy:.2f}, F1 {found.f1:.2f}"
-    return f"{found.right} of {count_words(tried, 'prompt')} right{broken}, {figures}"
+    return f"{found.right} of {counted(tried, 'prompt')} right{broken}, {figures}"
 
 
 def mistake_words(trigger: TriggerOutcome) -> str:

@@ -90,12 +90,12 @@ def _definitions(places: Sequence[Path]) -> Iterator[Path]:
                 yield folder / SKILL_FILE
             try:
                 yield from sorted(path for path in folder.glob(f"*{AGENT_SUFFIX}") if path.is_file())
-            except OSError:
+            except (OSError, ValueError):
                 continue
 
 
 def _below(place: Path) -> list[Path]:
     try:
         return sorted(path for path in place.iterdir() if path.is_dir())
-    except OSError:
+    except (OSError, ValueError):
         return []

@@ -11,6 +11,7 @@ import re
 import shutil
 from pathlib import Path
 
+from waza_engine.files import from_home
 from waza_engine.processes.git import GitError, commit_named, git
 from waza_engine.spec.task_inputs import Repository
 
@@ -52,7 +53,7 @@ def _source(written: str, suite_directory: Path) -> Path:
         )
     if shutil.which("git") is None:
         raise RepositoryError("`inputs.repos` needs `git`, which is not installed")
-    path = Path(written).expanduser()
+    path = from_home(written)
     places = [suite_directory / path, Path.cwd() / path, *(above / path for above in suite_directory.parents)]
     complaint = ""
     for place in dict.fromkeys(places):

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from waza_engine.files import is_named
+from waza_engine.files import from_home, is_named
 from waza_engine.runs.loading.suite import Suite, SuiteError
 from waza_engine.spec.loading import find_project_config, load_project_config
 from waza_engine.spec.problems import SuiteFileError
@@ -147,7 +147,7 @@ def check_required(suite: Suite, found: SkillSet) -> None:
 
 def _place(suite_directory: Path, written: str) -> Path:
     """Return where a listed directory lies: public suites write it from their repository's root."""
-    path = Path(written).expanduser()
+    path = from_home(written)
     places = [suite_directory / path, Path.cwd() / path, *(above / path for above in suite_directory.parents)]
     place = next((place for place in places if _is_folder(place)), places[0])
     return Path(os.path.abspath(place))  # noqa: PTH100 - the name of a linked skill stays

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from waza_engine.executors.base import WorkspaceFile
-from waza_engine.files import copy_file, write_bytes
+from waza_engine.files import copy_file, from_home, write_bytes
 from waza_engine.results.places import KEPT_PREFIX, workspace_prefix
 from waza_engine.runs.agent.repositories import RepositoryError, check_out
 from waza_engine.spec.problems import SuiteFileError
@@ -80,7 +80,7 @@ def fixture_directory(task: TaskFile, suite_directory: Path) -> Path:
     """
     if not task.context_dir:
         return suite_directory / "fixtures"
-    written = Path(task.context_dir).expanduser()
+    written = from_home(task.context_dir)
     places = [
         suite_directory / written,
         Path.cwd() / written,

@@ -22,14 +22,16 @@ from typing import Any
 from waza_engine.assertions.evaluator import AssertionEvaluator
 from waza_engine.graders.base import GradingContext
 from waza_engine.graders.matching.patterns import current_workers
+from waza_engine.graders.programs.assertion_context import trial_names
 from waza_engine.graders.registry import BUILT_IN_TYPES
-from waza_engine.results.reading.recordings import RecordedTask, RecordedTrial, Recording
+from waza_engine.results.reading.recordings import RecordedTrial, Recording
 from waza_engine.results.record import Validation
 from waza_engine.runs.agent.workspace import WorkspaceError
 from waza_engine.runs.grading.graders import BuiltGrader, grade_expected, grade_here
 from waza_engine.runs.grading.recorded_verdicts import has_verdict, needs_workspace
 from waza_engine.runs.grading.workers import GradingWorkers, WorkerSet
 from waza_engine.runs.limits.cancellation import RunCancellation
+from waza_engine.runs.live.made import MadeVerdicts, Place, Waiting
 from waza_engine.runs.live.parts import (
     GraderTrials,
     LiveTrial,
@@ -45,15 +47,12 @@ from waza_engine.runs.regrading.recorded_trials import with_review, without_work
 from waza_engine.runs.regrading.regrade import RegradeRequest, Regrading, prepare_regrading
 from waza_engine.runs.regrading.resident import ResidentSuites
 from waza_engine.spec.problems import SuiteFileError
-from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
 from waza_engine.spec.reading.watched_files import WatchedFiles
 
 IDLE_SECONDS = 600.0
 """How long workers stay warm between two edits."""
 ASKED_TOGETHER = 64
 """How many trials a grader is asked about at once; then it looks whether there is a newer edit."""
-Place = tuple[int, int, str]
-"""Of a verdict: the position of its task and of its trial, and its name."""
 
 
 class LiveSession:
@@ -69,7 +68,7 @@ class LiveSession:
         self._closed = False
         self._work: Work | None = None
         self._recording: Recording | None = None
-        self._made: dict[Place, Made] = {}
+        self._made = MadeVerdicts(self._stays, request.trial)
         self._known: set[int] = set()
         self._keys: dict[int, tuple[Any, ...]] = {}
         self._contexts: dict[tuple[int, int], tuple[object, GradingContext]] = {}
@@ -118,8 +117,8 @@ class LiveSession:
                     self._work = None
 
     @contextmanager
-    def trials_of(self, grader: str, task: str | None) -> Generator[GraderTrials]:
-        """Lend the trials that a grader is judged on, as it is written now.
+    def trials_of(self, grader: str | None, task: str | None) -> Generator[GraderTrials]:
+        """Lend the trials that a grader is judged on, as it is written now; with None those of each grader.
 
         ``task`` is the key of the one that is asked for, None for all. Raises as ``prepare_regrading`` does.
         """
@@ -138,25 +137,25 @@ class LiveSession:
                     self._work = None
 
     def _trials_of(
-        self, texts: Mapping[Path, str], workers: WorkerSet, grader: str, task: str | None
+        self, texts: Mapping[Path, str], workers: WorkerSet, grader: str | None, task: str | None
     ) -> list[LiveTrial]:
         current_workers.set(workers.patterns)
         regrading = self._regrading(texts)
         names = TaskKeys(regrading.recording)
         found: list[LiveTrial] = []
-        for question in self._questions(regrading, names)[0].get(grader, ()):
+        groups = self._questions(regrading, names)[0]
+        asked = itertools.chain(*groups.values()) if grader is None else groups.get(grader, ())
+        for question in asked:
             key = names.of(question.recorded)
             if task not in (None, key) or (question.built is not None and self._stays(question.built)):
                 continue
             if task is None and not _is_of_suite(question.built, regrading):
                 # A task has one of its own by the same name.
                 continue
-            for trial in question.recorded.trials:
-                if self.request.trial not in (None, trial.position) or not trial.gradable:
-                    continue
+            for trial in self._made.trials(question.recorded):
                 context = self._context(regrading, question, trial)
                 context = replace(context, assertions=workers.assertions, files=regrading.files)
-                found.append(LiveTrial(key, grader, question.task, question.built, trial, context))
+                found.append(LiveTrial(key, question.name, question.task, question.built, trial, context))
         return found
 
     def close(self) -> None:
@@ -177,29 +176,31 @@ class LiveSession:
         groups, silent = self._questions(regrading, names)
         # Whoever was not there at the last update is the one that was edited.
         order = sorted(groups, key=lambda name: all(id(each.by) in self._known for each in groups[name]))
-        self._made = {place: made for place, made in self._made.items() if place[2] in groups}
+        self._made.forget_all_but(groups)
         self._known = {id(each.by) for group in groups.values() for each in group}
         judged = 0
         with self.workers.lent(work.ended) as workers:
             current_workers.set(workers.patterns)
             for name in order:
-                found, made = self._verdicts(regrading, groups[name], workers.assertions, work)
-                if work.newer.is_set():
+                waiting = self._made.waiting(name, groups[name], regrading.files)
+                made = self._verdicts(regrading, waiting, workers.assertions, work)
+                if made is None or work.newer.is_set():
                     return LiveUpdate("superseded", judged)
-                self._made |= made
+                if not waiting:
+                    continue
+                self._made.keep(name, groups[name], made)
                 judged += len(made)
-                if found:
-                    tell(LiveVerdicts(work.number, name, {names.of(task.recorded): task for task in found}))
-        watched = {id(made.files): made.files for made in self._made.values()}
-        files = sorted({path for each in watched.values() for path in each.looked_at})
-        return LiveUpdate("judged", judged, silent=silent, files=files)
+                told = {names.of(each.recorded): self._told(each) for each in _each_once(waiting)}
+                tell(LiveVerdicts(work.number, name, told))
+        return LiveUpdate("judged", judged, silent=silent, files=self._made.files())
 
     def _regrading(self, texts: Mapping[Path, str]) -> Regrading:
         request = RegradeRequest(self.request.record, self.request.suite, overlays=texts)
         regrading = prepare_regrading(request, self._suites)
         if regrading.recording is not self._recording:
             self._recording = regrading.recording
-            self._made, self._contexts, self._keys = {}, {}, {}
+            self._made.clear()
+            self._contexts, self._keys = {}, {}
         return regrading
 
     def _questions(
@@ -230,28 +231,16 @@ class LiveSession:
         return groups, silent
 
     def _verdicts(
-        self,
-        regrading: Regrading,
-        group: Sequence[Question],
-        assertions: AssertionEvaluator,
-        work: Work,
-    ) -> tuple[list[LiveTask], dict[Place, Made]]:
-        """Return the tasks whose verdicts of a grader are made anew, and these; nothing when it is late."""
-        waiting: list[tuple[Place, Question, RecordedTrial]] = []
-        unchanged: dict[int, bool] = {}
-        for question in group:
-            for trial in self._trials(question.recorded):
-                place = (question.position, trial.position, question.name)
-                known = self._made.get(place)
-                if known is None or not self._holds(known, question, trial, regrading.files, unchanged):
-                    waiting.append((place, question, trial))
+        self, regrading: Regrading, waiting: Sequence[Waiting], assertions: AssertionEvaluator, work: Work
+    ) -> dict[Place, Made] | None:
+        """Return the verdicts that were waiting; None when there is a newer edit."""
         made: dict[Place, Made] = {}
         # What one grader reads is kept for its other trials, and so is the note of it.
         watched: dict[int, WatchedFiles] = {}
         for _, some in itertools.groupby(waiting, key=lambda each: id(each[1].by)):
             for part in _parts(list(some)):
                 if work.newer.is_set():
-                    return [], {}
+                    return None
                 files = watched.setdefault(id(part[0][1].by), WatchedFiles.over(regrading.files))
                 asked = [
                     replace(self._context(regrading, question, trial), assertions=assertions, files=files)
@@ -259,60 +248,29 @@ class LiveSession:
                 ]
                 for (place, question, trial), context in zip(part, self._together(part, asked), strict=True):
                     if work.newer.is_set():
-                        return [], {}
+                        return None
                     left = files_left(question.built, trial, context)
                     verdict = self._verdict(question, trial, context)
                     made[place] = Made(question.by, question.key, files, left, verdict)
-        return [self._told(question, made) for question in _each_once(waiting)], made
+        return made
 
-    def _told(self, question: Question, made: Mapping[Place, Made]) -> LiveTask:
-        """Return what a grader says of a task, in verdicts that were made anew and those that hold."""
+    def _told(self, question: Question) -> LiveTask:
+        """Return what a grader says of a task, in verdicts that were made anew and those that held."""
         places = [
-            (trial, (question.position, trial.position, question.name))
-            for trial in self._trials(question.recorded)
+            (trial, (question.position, trial.position)) for trial in self._made.trials(question.recorded)
         ]
-        verdicts = [(trial, (made.get(place) or self._made[place]).verdict) for trial, place in places]
+        verdicts = [(trial, self._made.of(question.name, place).verdict) for trial, place in places]
         return LiveTask(
             question.recorded, [(trial, verdict) for trial, verdict in verdicts if verdict is not None]
         )
 
-    def _trials(self, recorded: RecordedTask) -> Iterator[RecordedTrial]:
-        """Yield the trials that count and have an answer."""
-        for trial in recorded.trials:
-            if self.request.trial in (None, trial.position) and trial.gradable:
-                yield trial
-
     def _together(
-        self, part: Sequence[tuple[Place, Question, RecordedTrial]], contexts: Sequence[GradingContext]
+        self, part: Sequence[Waiting], contexts: Sequence[GradingContext]
     ) -> Sequence[GradingContext]:
         built = part[0][1].built
         if built is None or built.grader is None or self._stays(built):
             return contexts
         return built.grader.together(contexts)
-
-    def _holds(
-        self,
-        known: Made,
-        question: Question,
-        trial: RecordedTrial,
-        files: SuiteFiles,
-        unchanged: dict[int, bool],
-    ) -> bool:
-        """Tell whether a verdict would come out the same, as far as anything could have changed it."""
-        built = question.built
-        if built is not None and built.grader is not None:
-            if known.by is not built.grader or known.key is not question.key:
-                return False
-            if built.grader.reads_disk and not self._stays(built):
-                return False
-        elif known.by != question.by or known.key is not question.key:
-            return False
-        if known.workspace is None or any(DISK.version(at) != it for at, it in known.workspace.items()):
-            return False
-        watched = known.files
-        if id(watched) not in unchanged:
-            unchanged[id(watched)] = watched.are_as_read(files)
-        return unchanged[id(watched)]
 
     def _verdict(
         self, question: Question, trial: RecordedTrial, context: GradingContext
@@ -336,7 +294,8 @@ class LiveSession:
             return regrading.trial_context(question.base, trial)
         known = self._contexts.get(place)
         if known is None or known[0] is not question.key:
-            known = self._contexts[place] = question.key, regrading.trial_context(question.base, trial)
+            context = regrading.trial_context(question.base, trial)
+            known = self._contexts[place] = question.key, replace(context, names=trial_names(context))
         return known[1]
 
     def _stays(self, built: BuiltGrader) -> bool:
@@ -350,14 +309,14 @@ class LiveSession:
 
 
 def _parts(
-    waiting: Sequence[tuple[Place, Question, RecordedTrial]],
-) -> Iterator[Sequence[tuple[Place, Question, RecordedTrial]]]:
+    waiting: Sequence[Waiting],
+) -> Iterator[Sequence[Waiting]]:
     """Yield what is asked together: not so many that a newer edit has to wait."""
     for start in range(0, len(waiting), ASKED_TOGETHER):
         yield waiting[start : start + ASKED_TOGETHER]
 
 
-def _each_once(waiting: Sequence[tuple[Place, Question, RecordedTrial]]) -> list[Question]:
+def _each_once(waiting: Sequence[Waiting]) -> list[Question]:
     return list({question.position: question for _, question, _ in waiting}.values())
 
 

@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeVar
 
+from waza_engine.counting import counted
 from waza_engine.runs.loading.prompt_lines import SUFFIXES, prompt_tasks
 from waza_engine.runs.loading.templates import TemplateData, TemplateError, render
 from waza_engine.spec.eval_file import EvalFile
@@ -113,7 +114,7 @@ def _rows(path: Path, warnings: list[str], files: SuiteFiles) -> Iterator[_Row]:
                     f"{path}:{line}: column `{name}` occurs twice; the last one counts" for name in twice
                 ]
             elif len(record) != len(header):
-                cells = f"{len(record)} {'cell' if len(record) == 1 else 'cells'}"
+                cells = counted(len(record), "cell")
                 message = f"the row has {cells}, the header {len(header)}; quote a cell that holds a comma"
                 raise SuiteFileError(path, line, message)
             else:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import cast
 
 import waza_engine
-from waza_engine.files import opened_to_read, read_beginning, read_bytes
+from waza_engine.files import from_home, opened_to_read, read_beginning, read_bytes
 from waza_engine.masking import is_secret_name
 from waza_engine.results.codec.tasks import task_document, task_of
 from waza_engine.results.json_values import Block
@@ -63,7 +63,7 @@ def cache_directory(settings: RunSettings, suite: Suite, project: ProjectConfig)
 def configured_directory(directory: Path, project: ProjectConfig) -> Path:
     """Return the cache that ``.waza.yaml`` names for a directory; without that file it lies in there."""
     file = find_project_config(directory)
-    return (directory if file is None else file.parent) / Path(project.cache.dir or DIRECTORY).expanduser()
+    return (directory if file is None else file.parent) / from_home(project.cache.dir or DIRECTORY)
 
 
 class CacheError(Exception):

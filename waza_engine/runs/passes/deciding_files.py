@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import waza_engine
-from waza_engine.files import read_bytes
+from waza_engine.files import from_home, read_bytes
 from waza_engine.results.inputs import UNREAD_FOLDERS
 from waza_engine.runs.agent.workspace import fixture_directory
 
@@ -161,8 +161,8 @@ def _referenced(
     for written in sorted({text, *text.split()}):
         is_path = any(sign in written for sign in "/\\.")
         for root in (*near, *far) if is_path else near:
-            with contextlib.suppress(OSError, ValueError, RuntimeError):
-                place = root / Path(written).expanduser()
+            with contextlib.suppress(OSError, ValueError):
+                place = root / from_home(written)
                 if is_there(place):
                     yield place
                     break

@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
+from waza_engine.counting import counted
 from waza_engine.results.record import TaskOutcome, TrialOutcome
 from waza_engine.results.task_conclusion import conclude_task
 from waza_engine.runs.events.failures import SHOWN_CHARACTERS, failures_of
@@ -317,7 +318,7 @@ class TaskRunner:
         kept = [trial for trial in trials if not trial.stopped or trial.output or trial.usage is not None]
         error = ""
         if len(finished) < wanted:
-            ran = f"{len(finished)} of {wanted} trials ran" if finished else "no trial ran"
+            ran = f"{len(finished)} of {counted(wanted, 'trial')} ran" if finished else "no trial ran"
             cut = next((trial.error for trial in reversed(trials) if trial.stopped), "")
             error = f"{why or cut}; {ran}"
         return TaskOutcome(

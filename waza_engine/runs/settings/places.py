@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from waza_engine.files import from_home
 from waza_engine.results.places import session_directory
 from waza_engine.runs.settings.table import RunSettings
 from waza_engine.spec.loading import find_project_config
@@ -27,7 +28,7 @@ def second_results(suite_directory: Path, project: ProjectConfig) -> Path | None
     file = find_project_config(suite_directory)
     if file is None or not written or Path(written) == Path(Paths().results):
         return None
-    return file.parent / Path(written).expanduser()
+    return file.parent / from_home(written)
 
 
 def written_folders(settings: RunSettings, suite_directory: Path, project: ProjectConfig) -> list[Path]:

@@ -105,7 +105,7 @@ def _get(value: object, key: str) -> object:
 def _verified(reference: GraderReference, commit: str, locked: str) -> Path:
     """Return the folder of the package, whose content is what was locked."""
     root = os.environ.get(CACHE_VARIABLE)
-    cache = Path(root) if root else Path.home() / ".waza" / "cache"
+    cache = Path(root) if root else files.from_home("~/.waza") / "cache"
     folder = cache.joinpath(*reference.repository, commit)
     if not folder.is_dir():
         raise GraderPackageError(

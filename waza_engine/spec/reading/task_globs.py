@@ -59,6 +59,8 @@ def expand(
     segments = split_pattern(pattern)
     for segment in segments:
         segment_matcher(segment)
+    if "\0" in pattern:
+        return ()  # No file can have such a name, and file systems are not to be asked for one.
     has_entry = has_entry or (os.path.lexists if listing is None else _listed_by(listing))
     places = [directory]
     for position, segment in enumerate(segments, 1):

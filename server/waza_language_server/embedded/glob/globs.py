@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from waza_engine.counting import counted
 from waza_engine.markdown import code
 from waza_engine.spec.reading.task_globs import GlobError, is_literal, segment_matcher, split_pattern
 from waza_language_server.embedded.language import (
@@ -43,7 +44,7 @@ class Globs:
         files = around.files()
         if files is None:
             return None
-        lines = [f"**{files.count} {'file' if files.count == 1 else 'files'}**", ""]
+        lines = [f"**{counted(files.count, 'file')}**", ""]
         lines += [f"- {code(path)}" for path in files.first]
         if files.count > len(files.first):
             lines.append(f"- … and {files.count - len(files.first)} more")

@@ -86,6 +86,7 @@ async def _with_reason(
     ls: WazaServer, document: Document, found: feature.Hover | None, rule: Rule
 ) -> types.Hover | None:
     """Add what the rule met in the recorded trials to what its value means."""
+    from waza_language_server.features.live_text import TrialPlace
     from waza_language_server.features.why_text import why_text
 
     path = path_of(document.uri)
@@ -94,6 +95,11 @@ async def _with_reason(
         if explained is None or not ls.session.is_current(document):
             continue
         text = why_text(explained.answer, explained.recorded, datetime.now(UTC))
+        if text:
+            most = explained.answer["most"]
+            place = TrialPlace(suite.path, str(most["task"]), int(most["trial"]), bool(most["passed"]))
+            link = Converter(document, ls.session.encoding, ls.abilities).trial_link(place)
+            text = "\n\n".join(part for part in (text, link) if part)
         if text and found is None:
             found = feature.Hover(rule.span, text)
         elif text and found is not None:

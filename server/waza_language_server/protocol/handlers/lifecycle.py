@@ -31,7 +31,9 @@ def initialize(ls: WazaServer, params: types.InitializeParams) -> None:
     """Learn what the client can do; nothing heavy is loaded before it has its answer."""
     ls.abilities = resolve_abilities(params.capabilities)
     ls.options = client_options(params.initialization_options)
-    ls.abilities = replace(ls.abilities, shows_changes=ls.options.shows_changes)
+    ls.abilities = replace(
+        ls.abilities, shows_changes=ls.options.shows_changes, opens_trials=ls.options.opens_trials
+    )
     if ls.abilities.pulls_diagnostics:
         ls.register_pull_diagnostics()
     if params.process_id is not None:

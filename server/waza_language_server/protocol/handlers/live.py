@@ -103,7 +103,7 @@ class LiveSessions:
 
         The engine is asked about the texts that are open now.
         """
-        async for session, answer in self._answers("live.explain", suite, rule):
+        async for session, answer in self._answers("live.explain", suite, _question(rule)):
             if answer.get("trials"):
                 recorded = session.started or max(task.timestamp for task in session.tasks.values())
                 return Explained(answer, recorded)
@@ -113,10 +113,18 @@ class LiveSessions:
         """Return what would let a rule pass on more of the recorded trials, as the engine has tried it."""
         if not any(self._fails(key[0], one, rule) for key, one in self._sessions.items() if key[0] == suite):
             return []
-        async for _, answer in self._answers("live.fixes", suite, rule, FIXES_WITHIN_SECONDS):
+        async for _, answer in self._answers("live.fixes", suite, _question(rule), FIXES_WITHIN_SECONDS):
             if answer.get("fixes"):
                 return answer["fixes"]
         return []
+
+    async def trial(self, suite: Path, task: str, number: int) -> Mapping[str, Any] | None:
+        """Return the text of a recorded trial with its marks, as ``live.trial`` answers; None without any."""
+        question = {"task": task, "trial": number}
+        async for _, answer in self._answers("live.trial", suite, question):
+            if answer.get("text"):
+                return answer
+        return None
 
     def _fails(self, suite: Path, session: _Session, rule: Rule) -> bool:
         """Tell whether a grader fails a trial, as far as it was judged live."""
@@ -126,9 +134,13 @@ class LiveSessions:
         return any(one is not None and one.live and one.failing for one in verdicts)
 
     async def _answers(
-        self, method: str, suite: Path, rule: Rule, seconds: float = EXPLAIN_WITHIN_SECONDS
+        self,
+        method: str,
+        suite: Path,
+        question: Mapping[str, Any],
+        seconds: float = EXPLAIN_WITHIN_SECONDS,
     ) -> AsyncIterator[tuple[_Session, Mapping[str, Any]]]:
-        """Yield what is answered about a rule, of each result file of its suite, by the texts open now."""
+        """Yield what is answered to a question, of each result file of a suite, by the texts open now."""
         if self._due is not None or self._sending.locked():
             if self._due is not None:
                 self._due.cancel()
@@ -139,10 +151,9 @@ class LiveSessions:
         for key, session in tuple(self._sessions.items()):
             if key[0] != suite or not session.name:
                 continue
-            question = {"session": session.name, "grader": rule.grader, "path": list(rule.path)}
-            question |= {} if rule.task is None else {"task": rule.task}
             try:
-                yield session, await self._server.runs.ask(method, question, seconds)
+                asked = {"session": session.name, **question}
+                yield session, await self._server.runs.ask(method, asked, seconds)
             except EngineError as error:
                 log.info("%s was not answered: %s", method, error)
 
@@ -317,3 +328,8 @@ class LiveSessions:
         if self._server.abilities.refreshes_inlay_hints:
             self._server.workspace_inlay_hint_refresh(None)
         tell_marks_changed(self._server)
+
+
+def _question(rule: Rule) -> dict[str, Any]:
+    question = {"grader": rule.grader, "path": list(rule.path)}
+    return question if rule.task is None else question | {"task": rule.task}

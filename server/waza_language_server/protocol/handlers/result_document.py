@@ -30,6 +30,7 @@ async def result_document(ls: WazaServer, params: ResultDocumentParams) -> dict[
         "markdown": answer["markdown"],
         "resultsFile": answer["record"],
         "workspaces": answer["workspaces"],
+        "answered": answer["answered"],
     }
 
 

@@ -1,0 +1,77 @@
+"""Text that is no Markdown, inside of Markdown."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from tests.hostile_text import HOSTILE, hidden_in, outside_of_code, rendered
+from waza_engine.markdown import cell_sentence, sentence
+
+PIECES = [
+    "`",
+    "``",
+    "```",
+    "*",
+    "_",
+    "[a](b)",
+    "<b>",
+    "word",
+    "|",
+    "\\",
+    "1.",
+    "-",
+    "#",
+    "@x",
+    ".",
+    " ",
+    "\n",
+]
+
+
+@pytest.mark.parametrize(
+    ("message", "shown"),
+    [
+        ("found wrong by `polite`, `a b` and 3 more.", "found wrong by `polite`, `a b` and 3 more."),
+        ("it said: connect http://x.example now", "it said: connect `http://x.example` now"),
+        ("score 0.50 (of 1), don't – well-known", "score 0.50 (of 1), don't – well-known"),
+        ("`a``b`", "`a` `b`"),
+        ("1. no list", "`1. no list`"),
+        ("", ""),
+    ],
+)
+def test_what_a_message_quotes_is_code_and_its_words_are_words(message: str, shown: str) -> None:
+    assert sentence(message) == shown
+
+
+def test_whatever_a_message_quotes_stays_text() -> None:
+    for message in (HOSTILE, f"`{HOSTILE}` failed", f"the name: {HOSTILE}"):
+        shown = sentence(message)
+        assert hidden_in(shown) == set()
+        told = outside_of_code(shown)
+        for live in ("image", "link_open", "html", "http", "@", "#", "www.", "$("):
+            assert live not in told, (live, told)
+
+
+def test_no_message_becomes_markup_however_its_backticks_stand() -> None:
+    rng = random.Random(7)
+    for _ in range(2_000):
+        message = "".join(rng.choices(PIECES, k=12))
+        kinds = {token.type for token in rendered(sentence(message))}
+        assert kinds <= {"paragraph_open", "paragraph_close", "text", "code_inline"}, (
+            message,
+            sentence(message),
+        )
+        assert "word" not in message or "word" in sentence(message)
+
+
+def test_a_message_in_a_cell_ends_no_cell() -> None:
+    table = f"| a | b |\n|---|---|\n| {cell_sentence('wants `a|b`, not c|d')} | end |\n"
+    assert [token.content for token in rendered(table) if token.type in {"text", "code_inline"}][2:] == [
+        "wants ",
+        "a|b",
+        ", not ",
+        "c|d",
+        "end",
+    ]

@@ -1,0 +1,65 @@
+"""One trial as people read it, in a text where each match and miss of its graders has a place.
+
+It is Markdown that reads well as it is written: an editor shows the text, and draws the marks over it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from waza_engine.frozen import frozen
+from waza_engine.markdown import code, fenced
+from waza_engine.masking import masked
+from waza_engine.results.record import TrialOutcome
+from waza_engine.results.reports.answer_marks import Mark, marks_in
+from waza_engine.results.reports.result_page import NO_ANSWER, trial_sections
+from waza_engine.terminal import visible_lines
+
+LONGEST_ANSWER = 200_000
+"""Characters of an answer that are shown."""
+
+
+@frozen()
+class TrialPage:
+    """A text, and marks that count its characters."""
+
+    text: str
+    marks: Sequence[Mark]
+
+
+def trial_page(
+    title: str, trial: TrialOutcome, prompt: str, judged: Collection[str], started: datetime
+) -> TrialPage:
+    """Return the page of a trial that was recorded in the run ``started`` then.
+
+    ``judged`` are the names of the verdicts that are of now, ``title`` is the name of the task, ``prompt``
+    what its suite asks.
+    """
+    # Marks are made of what is shown: masking and making visible change how long it is.
+    trial = replace(trial, output=visible_lines(masked(trial.output)))
+    shown = trial.output[:LONGEST_ANSWER]
+    answer = fenced(shown) if shown else NO_ANSWER
+    head = [f"# {code(title)}, trial {trial.number}", "", _origin(trial, judged, started), ""]
+    lines = [*head, *trial_sections(trial, prompt, answer), ""]
+    # What was asked may be the same text: the answer is found by what it is, not by what it says.
+    place = next((number for number, line in enumerate(lines) if line is answer), 0)
+    before = masked("".join(f"{line}\n" for line in lines[:place]))
+    text = before + "\n".join([*lines[place : place + 1], masked("\n".join(lines[place + 1 :]))])
+    if not shown or masked(text) != text:
+        return TrialPage(masked(text), ())
+    start = len(before) + answer.index("\n") + 1
+    end = start + len(shown)
+    marks = marks_in(trial, LONGEST_ANSWER)
+    placed = [replace(mark, start=mark.start + start, end=min(mark.end + start, end)) for mark in marks]
+    return TrialPage(text, placed)
+
+
+def _origin(trial: TrialOutcome, judged: Collection[str], started: datetime) -> str:
+    """Say of when the answer is, and of when what the graders say of it."""
+    names = [verdict.name for verdict in (trial.validations or {}).values()]
+    kept = [code(name) for name in names if name not in judged]
+    at = started.astimezone().strftime("%Y-%m-%d %H:%M:%S")
+    words = f"Recorded {at}; its graders are judged as they are written now, no agent was started."
+    return f"{words} As recorded: {', '.join(kept)}." if kept else words
