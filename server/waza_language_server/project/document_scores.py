@@ -123,7 +123,13 @@ class DocumentScores:
         self._origins: dict[datetime, tuple[Suite, RunOrigin]] = {}
         for suite, run in runs:
             graders = (grader for task in run.tasks.values() for grader in task.graders.values())
-            for one in (run, *([run.whole] if run.whole else []), *run.tasks.values(), *graders):
+            for one in (
+                run,
+                *([run.whole] if run.whole else []),
+                *run.tasks.values(),
+                *graders,
+                *run.prompts,
+            ):
                 if one.origin is not None:
                     self._origins.setdefault(one.timestamp, (suite, one.origin))
 
