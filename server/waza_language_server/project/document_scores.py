@@ -310,7 +310,7 @@ class DocumentScores:
         then = self._values_then(now.path, result.timestamp)
         changes = self.changes(result.timestamp, (task.id,))
         live = regraded if regraded is not None and regraded.live else None
-        read = live.read if live is not None else {}
+        read: Mapping[Path, str] = live.read if live is not None else {}
         if read:
             # What is judged by the file as it is now is not out of date by its change.
             changes = tuple(one for one in changes if not self._is_as_read(one.path, read))

@@ -11,6 +11,7 @@ import pytest
 
 from tests.engine.suites import run
 from tests.server.project.files import opened, put, workspace_with
+from waza_engine.spec.reading.scalars import Json
 from waza_language_server.features.inlay_hints import inlay_hints
 from waza_language_server.project.regraded import live_task
 
@@ -22,7 +23,7 @@ graders:
   - {type: json_schema, name: shape, config: {schema_file: schema.json}}
 tasks: [tasks/*.yaml]
 """
-ENTRY = {"type": "json_schema", "name": "shape", "config": {"schema_file": "schema.json"}}
+ENTRY: Json = {"type": "json_schema", "name": "shape", "config": {"schema_file": "schema.json"}}
 THEN, NOW, BETWEEN = '{"type": "object"}', '{"type": "array"}', '{"type": "string"}'
 
 
@@ -43,7 +44,9 @@ def label(suite: Path, judged_by: str | None, schema: str | None = None) -> str:
     workspace = workspace.with_document(document)
     inlay_hints(document, workspace)
     scores = workspace.project.scores
-    (then,) = scores.results(suite).tasks.values()
+    recorded = scores.results(suite)
+    assert recorded is not None
+    (then,) = recorded.tasks.values()
     read: Mapping[str, str] = {}
     if judged_by is not None:
         read = {str(suite.parent / "schema.json"): hashlib.sha256(judged_by.encode()).hexdigest()}
