@@ -44,7 +44,7 @@ from waza_engine.runs.live.parts import (
 )
 from waza_engine.runs.live.work import LiveRequest, LiveTask, LiveUpdate, LiveVerdicts, Made, Question, Work
 from waza_engine.runs.loading.suite import Suite, SuiteError
-from waza_engine.runs.regrading.recorded_trials import with_review, without_workspace
+from waza_engine.runs.regrading.recorded_trials import kept_workspace, with_review, without_workspace
 from waza_engine.runs.regrading.regrade import RegradeRequest, Regrading, prepare_regrading
 from waza_engine.runs.regrading.resident import ResidentSuites
 from waza_engine.spec.problems import SuiteFileError
@@ -301,14 +301,16 @@ class LiveSession:
 
     def _context(self, regrading: Regrading, question: Question, trial: RecordedTrial) -> GradingContext:
         place = (question.position, trial.position)
-        if question.built is not None and needs_workspace(question.built):
-            # It may be gone since.
-            return regrading.trial_context(question.base, trial)
         known = self._contexts.get(place)
         if known is None or known[0] is not question.key:
             context = regrading.trial_context(question.base, trial)
             known = self._contexts[place] = question.key, replace(context, names=trial_names(context))
-        return known[1]
+        found = known[1]
+        if question.built is not None and needs_workspace(question.built):
+            # It may be gone since, or there again.
+            workspace = kept_workspace(trial.outcome)
+            return found if workspace == found.workspace else replace(found, workspace=workspace)
+        return found
 
     def _stays(self, built: BuiltGrader) -> bool:
         """Tell whether a grader keeps its recorded verdict: what it would take is not for an edit."""
