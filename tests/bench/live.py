@@ -2,9 +2,9 @@
 
 ``python -m tests.bench.live`` starts an engine for a suite of 10 tasks and one of 200, with five graders and
 three recorded trials each, edits one grader after the other, and prints p50 and p95 in milliseconds by grader
-type, beside them the first edit, how long it takes until everything is looked at, what all its processes spent in processor
-time, the memory of the engine with its workers, and how long a record of 100 MB takes to open. It ends with
-what the server answers meanwhile (``live_answers.py``).
+type, beside them the first edit, how long it takes until everything is looked at, what all its processes
+spent in processor time, the memory of the engine with its workers, and how long a record of 100 MB takes to
+open. It ends with what the server answers meanwhile (``live_answers.py``).
 
 What was told is dropped when it is read: a client that keeps it all measures its own garbage collection.
 """
