@@ -2,9 +2,9 @@
 
 ``python -m tests.bench.live`` starts an engine for a suite of 10 tasks and one of 200, with five graders and
 three recorded trials each, edits one grader after the other, and prints p50 and p95 in milliseconds by grader
-type, beside them how long it takes until everything is looked at, what all its processes spent in processor
-time, the memory of the engine with its workers, and how long a record of 100 MB takes to open. It ends with
-what the server answers meanwhile (``live_answers.py``).
+type, beside them the first edit, how long it takes until everything is looked at, what all its processes
+spent in processor time, the memory of the engine with its workers, and how long a record of 100 MB takes to
+open. It ends with what the server answers meanwhile (``live_answers.py``).
 
 What was told is dropped when it is read: a client that keeps it all measures its own garbage collection.
 """
@@ -84,8 +84,8 @@ def edits(size: int, path: Path, record: Path) -> None:
                 spent.append((_processor_seconds(family) - worked) * 1000)
             cuts = quantiles(told[1:], n=20)
             print(  # noqa: T201
-                f"  {name}: p50 {cuts[9]:.1f} ms, p95 {cuts[18]:.1f} ms; answered p50 {median(done):.1f} ms;"
-                f" processor {mean(spent[1:]):.1f} ms"
+                f"  {name}: first {told[0]:.1f} ms, p50 {cuts[9]:.1f} ms, p95 {cuts[18]:.1f} ms;"
+                f" answered p50 {median(done):.1f} ms; processor {mean(spent[1:]):.1f} ms"
             )
         memory = sum(process.memory_info().rss for process in family) / 1e6
         print(f"  memory of the engine and its {len(family) - 1} workers: {memory:.0f} MB")  # noqa: T201

@@ -156,9 +156,10 @@ async def test_a_schema_that_changes_on_the_disk_is_judged_at_once(tmp_path: Pat
         schema.write_text('{"type": "array"}', "utf-8")
         change = types.FileEvent(schema.as_uri(), types.FileChangeType.Changed)
         editor.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams([change]))
-        # It is one of the inputs of the run, too, which is stale therefore.
-        failing = await until(editor, uri, lambda found: "✓" not in "".join(found))
-        assert failing[-1].startswith("↻ ✗ 0.00")
+        failing = await until(editor, uri, lambda found: "⚡ ✗ 0/2" in "".join(found))
+        # The run is of the schema of then, the verdict of that of now.
+        assert "stale: schema.json" in failing[0]
+        assert not any("stale" in each for each in failing[1:])
 
 
 async def test_the_lens_that_grades_again_agrees_with_it(suite: Path) -> None:

@@ -172,12 +172,17 @@ function afterText(page) {
   );
 }
 
-/** Clears messages and waits until nothing pops up. */
+/** Clears messages, takes the mouse away and waits until nothing pops up. */
 async function quiet(page) {
   await editor.command(page, "Notifications: Clear All Notifications");
-  await editor.waitUntil(page, "the notifications to go", async () => (await page.locator(".notification-toast").count()) === 0);
+  const toasts = page.locator(".notification-toast");
   const popups = page.locator(".monaco-hover:visible, .quick-input-widget:visible").first();
-  await editor.waitUntil(page, "the popups to go", async () => !(await popups.isVisible()));
+  const leave = async () => {
+    await page.mouse.move(8, 8);
+    await page.mouse.move(5, 5);
+    await page.keyboard.press("Escape");
+  };
+  await editor.repeatUntil(page, "everything to be quiet", leave, async () => (await toasts.count()) === 0 && !(await popups.isVisible()));
 }
 
 function write(name, text) {

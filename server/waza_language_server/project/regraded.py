@@ -5,8 +5,9 @@ They last until a newer run records others, and stand in no file: what a run has
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import replace
+import os
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING
 from waza_engine.frozen import frozen
 from waza_engine.results.json_values import (
     Block,
+    block_of,
     blocks_by_name,
     blocks_of,
     items_of,
@@ -45,6 +47,8 @@ class Regraded:
     failing: tuple[int, ...] = ()
     bed: datetime | None = None
     """When the run began on whose trials it was judged, of one that was chosen; None for the last answers."""
+    read: Mapping[Path, str] = field(default_factory=dict[Path, str])
+    """The files that it was judged by and no agent has seen, with the SHA-256 of each, "" for none."""
 
 
 @frozen()
@@ -90,6 +94,16 @@ class Regradings:
         recorded = task.graders.get(grader)
         newest = task.timestamp if recorded is None else recorded.timestamp
         return found if found is not None and found.result.timestamp == newest else None
+
+    def files_read(self, suite: Path, tasks: Iterable[str]) -> set[Path]:
+        """Return the files that the live verdicts of some tasks were judged by."""
+        known = (self._tasks.get((suite, task)) for task in tasks)
+        return {
+            path
+            for one in known
+            for grader in (one.graders.values() if one is not None else ())
+            for path in grader.read
+        }
 
     def drop(self, suite: Path, task: str, grader: str) -> None:
         """Forget what a grader says of a task: it is not judged any more."""
@@ -142,7 +156,9 @@ def live_task(
         if each.get("passed") is not True and isinstance(trial := each.get("trial"), int)
     )
     entry = _entry(entries, then.id, grader, result.type)
-    verdict = Regraded(result, entry, at, live=True, failing=failing, bed=bed)
+    written = block_of(block, "read")
+    read = {Path(os.path.normpath(path)): text_of(written.get(path)) for path in written}
+    verdict = Regraded(result, entry, at, live=True, failing=failing, bed=bed, read=read)
     return RegradedTask(then.timestamp, then.status, then.score, "", {grader: verdict})
 
 
