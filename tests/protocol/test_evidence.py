@@ -106,7 +106,7 @@ async def test_every_line_and_every_file_that_failed_is_marked_for_clients_that_
         states = {Path(mark["uri"]).name: (mark["state"], mark["reason"]) for mark in found}
         assert states == {
             "eval.yaml": ("failed", "1 task failed"),
-            "two.yaml": ("failed", "two failed"),
+            "two.yaml": ("failed", "two failed: the answer does not contain `never said`"),
         }
         asked: Any = {"textDocument": {"uri": uri}}
         marks = await editor.protocol.send_request_async("waza/marks", asked)

@@ -130,3 +130,20 @@ async def test_a_text_that_decides_nothing_is_marked_in_an_inline_task(tmp_path:
         line = text.splitlines()[4]
         assert line[mark.range.start.character : mark.range.end.character] == "''"
         assert "so it decides nothing" in mark.message
+
+
+async def test_a_grader_that_fails_on_a_reference_is_marked_and_says_so_on_hover(suite: Path) -> None:
+    task = suite.parent / "tasks" / "one.yaml"
+    task.write_text(f"{TASK}reference: All is well.\n", "utf-8")
+    async with editing(suite.parent) as editor:
+        uri = editor.open(suite)
+        await editor.command("waza.strength", {"id": str(suite)})
+        await editor.until(lambda: len(weak(editor.diagnostics[uri])) == 2)
+        (mark,) = [each for each in editor.diagnostics[uri] if each.range.start.line == 11]
+        assert "`healthy` fails on the reference of the task `one`" in mark.message
+        assert mark.severity == types.DiagnosticSeverity.Information
+        found = await editor.hover(uri, 11, 12)
+        assert found is not None
+        assert isinstance(found.contents, types.MarkupContent)
+        assert "changes noticed" in found.contents.value
+        assert "fails on the reference" in found.contents.value

@@ -197,9 +197,11 @@ def strength(
 ) -> None:
     """Change the recorded answers in many ways, and measure which changes each grader notices.
 
-    A grader that passes on everything is weak. No agent, judge or program is started.
+    A grader that passes on everything is weak. One that fails on the reference of a task, an answer known to
+    be good, is told, too. No agent, judge or program is started.
 
-    Exit code 0: measured, and no grader is weak. 1: one is. 2: the record cannot be graded. 130: interrupted.
+    Exit code 0: measured, and no grader is weak. 1: one is, or fails on a reference. 2: the record cannot be
+    graded. 130: interrupted.
     """
     from waza_engine.commands.strength import strength_command
     from waza_engine.runs.regrading.regrade import RegradeRequest

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from waza_engine.counting import counted
+from waza_engine.graders.explanation import shortened
 from waza_engine.strength.expected import TYPE as EXPECTED
-from waza_engine.strength.measuring import GraderStrength, WeakCheck
+from waza_engine.strength.measuring import GraderStrength, RejectedReference, WeakCheck
 
 Document = dict[str, Any]
 
@@ -30,10 +31,23 @@ def weak_check_sentence(check: WeakCheck) -> str:
     )
 
 
+def rejected_sentence(found: GraderStrength, rejected: RejectedReference) -> str:
+    """Return in one sentence that a grader fails on what is known to be good."""
+    why = shortened(rejected.feedback.rstrip("."))
+    return (
+        f"`{_name(found)}` fails on the reference of the task `{rejected.task}`, an answer known to be good: "
+        f"{why}."
+    )
+
+
+def _name(found: GraderStrength) -> str:
+    # The lists of `expected` stand under names of their own in a record.
+    return found.name.removeprefix("_") if found.type == EXPECTED else found.name
+
+
 def finding_sentence(found: GraderStrength) -> str:
     """Return in one sentence what is wrong with a weak grader and how that is known, "" for all others."""
-    # The lists of `expected` stand under names of their own in a record.
-    name = found.name.removeprefix("_") if found.type == EXPECTED else found.name
+    name = _name(found)
     trials = f"{counted(found.trials, 'recorded trial')}"
     if found.finding == "never fails":
         return (
@@ -67,5 +81,8 @@ def _grader(found: GraderStrength) -> Document:
         "weak_checks": [
             {"path": list(check.path), "tried": check.tried, "message": weak_check_sentence(check)}
             for check in found.weak_checks
+        ],
+        "rejected_references": [
+            {"task": each.task, "message": rejected_sentence(found, each)} for each in found.rejected
         ],
     }

@@ -8,6 +8,9 @@ A grader is weak when it passed on every recorded trial and on everything that t
 names itself included. One that failed on all of it is weak only where the record contradicts it: where
 the other graders passed, for an answer that is no answer proves nothing; of files that is never said, for
 what all their rules want at once is not made up.
+
+The ``reference`` of a task, an answer known to be good, is graded like a recorded one by graders of answers
+alone: one that fails on it says so, and one that passes on no other answer is measured with it.
 """
 
 from __future__ import annotations
@@ -15,7 +18,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -57,6 +60,14 @@ class WeakCheck:
 
 
 @dataclass(frozen=True, slots=True)
+class RejectedReference:
+    """The task whose ``reference``, an answer known to be good, a grader failed, and what it said."""
+
+    task: str
+    feedback: str
+
+
+@dataclass(frozen=True, slots=True)
 class GraderStrength:
     """What was found out about one grader, as it is written for some tasks.
 
@@ -77,6 +88,7 @@ class GraderStrength:
     asked: int = 0
     asked_kinds: tuple[Kind, ...] = ()
     weak_checks: tuple[WeakCheck, ...] = ()
+    rejected: tuple[RejectedReference, ...] = ()
     not_measured: str = ""
 
     @property
@@ -95,6 +107,7 @@ class _Subject:
         default_factory=list[tuple[RecordedTrial, GradingContext]]
     )
     others: list[GradingContext] = field(default_factory=list[GradingContext])
+    references: list[tuple[str, GradingContext]] = field(default_factory=list[tuple[str, GradingContext]])
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +139,9 @@ def _subjects(tasks: Sequence[GradableTask]) -> list[_Subject]:
             subject = found.setdefault(key, _Subject(built))
             subject.tasks.append(task.recorded.id)
             subject.trials += task.trials
+            reference = reference_of(task) if _reads_answers_alone(built) else None
+            if reference is not None:
+                subject.references.append((task.recorded.id, reference))
     for subject in found.values():
         own = set(subject.tasks)
         if len(own) == 1:
@@ -169,18 +185,19 @@ def _measured(subject: _Subject, cancellation: Cancellation, seed: int) -> Grade
     if broken:
         return _unmeasured(subject, broken)
     passing = [context for _, context, verdict in recorded if verdict.passed]
-    changed = (passing or [context for _, context, _ in recorded])[:MOST_CHANGED]
+    good, rejected = _of_references(subject, cancellation)
+    changed = (passing or good or [context for _, context, _ in recorded])[:MOST_CHANGED]
     try:
         asked, complete = _asked(subject, changed, rng, cancellation)
     except FilesError as error:
         return _unmeasured(subject, str(error))
-    kinds = _kinds(asked) if passing else {}
+    kinds = _kinds(asked) if passing or good else {}
     finding: Finding = ""
     enough = len(asked) >= _LEAST_TRIED
     if len(passing) == len(recorded):
-        if enough and complete and all(each.verdict.passed for each in asked):
+        if enough and complete and not rejected and all(each.verdict.passed for each in asked):
             finding = "never fails"
-    elif not passing and enough and not reads_files(built) and not any(e.verdict.passed for e in asked):
+    elif not (passing or good or reads_files(built)) and enough and not any(e.verdict.passed for e in asked):
         verdicts = [(trial, verdict) for trial, _, verdict in recorded]
         if _contradicted(verdicts):
             finding = "never passes"
@@ -199,7 +216,45 @@ def _measured(subject: _Subject, cancellation: Cancellation, seed: int) -> Grade
         weak_checks=()
         if finding or not complete or not enough
         else _weak_checks([verdict for *_, verdict in recorded], asked),
+        rejected=rejected,
     )
+
+
+def _of_references(
+    subject: _Subject, cancellation: Cancellation
+) -> tuple[list[GradingContext], tuple[RejectedReference, ...]]:
+    """Return the references that a grader passes, and those that it fails."""
+    good: list[GradingContext] = []
+    rejected: list[RejectedReference] = []
+    for task, context in subject.references[:MOST_TRIALS]:
+        verdict = _verdict(subject.built, context, cancellation)
+        if verdict.passed:
+            good.append(context)
+        elif verdict.status == "graded":
+            rejected.append(RejectedReference(task, verdict.feedback))
+    return good, tuple(rejected)
+
+
+def reference_of(task: GradableTask) -> GradingContext | None:
+    """Return the reference of a task as if it had been answered, without any session; None without one."""
+    for _, context in task.trials:
+        if context.reference is not None and context.reference.strip():
+            return replace(
+                context,
+                output=context.reference,
+                transcript=(),
+                tool_calls=(),
+                skill_invocations=(),
+                usage=None,
+                duration_ms=0,
+                workspace=None,
+            )
+    return None
+
+
+def _reads_answers_alone(built: BuiltGrader) -> bool:
+    reads = built.grader.reads() if built.grader is not None and not _not_measured(built) else None
+    return reads is not None and reads <= {"answer", "json", "prompt"}
 
 
 def _unmeasured(subject: _Subject, why: str) -> GraderStrength:

@@ -6,6 +6,7 @@ The words are those of the hints (``inlay_hints.py``): one conclusion, drawn twi
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Literal
 
 from waza_engine.counting import counted
@@ -21,13 +22,14 @@ from waza_language_server.project.verdict_places import VerdictPlaces
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from waza_engine.results.reading.scores import PromptResult, RunResult
+    from waza_engine.results.reading.scores import PromptResult, RunResult, TaskResult
     from waza_language_server.features.inlay_hints import InlayHint
     from waza_language_server.project.document import Document
     from waza_language_server.project.index import Project
     from waza_language_server.project.workspace import Workspace
     from waza_language_server.text.line_index import LineIndex
 
+LONGEST_REASON = 120
 MarkState = Literal["passed", "failed", "error", "pending"]
 _STATES: dict[str, MarkState] = {"✓": "passed", "✗": "failed", "◐": "failed", "!": "error", "⧖": "pending"}
 _WORST: tuple[MarkState, ...] = ("failed", "error", "pending", "passed")
@@ -88,7 +90,7 @@ def file_marks_in_steps(workspace: Workspace) -> Steps[tuple[FileMark, ...]]:
             if result is None or result.status not in ("failed", "error"):
                 continue
             state: MarkState = "error" if result.status == "error" else "failed"
-            reason = error_label(result.error) if state == "error" else f"{task.id} failed"
+            reason = error_label(result.error) if state == "error" else _of_failed(result)
             found.setdefault(task.path, FileMark(task.path, state, reason))
         for mark in _of_trigger_files(project, file.path, run) if run.prompts else ():
             found.setdefault(mark.path, mark)
@@ -116,6 +118,16 @@ def _of_suite(path: Path, run: RunResult) -> FileMark | None:
     if broken is not None:
         return FileMark(path, "error", error_label(broken.error))
     return FileMark(path, "error", f"! {reason}") if reason else None
+
+
+def _of_failed(task: TaskResult) -> str:
+    """Return why a task failed, in the words of the first grader that did not pass."""
+    graders = chain(task.graders.values(), task.checkpoints.values())
+    telling = next((each for each in graders if not each.passed and each.status == "graded"), None)
+    said = " ".join(telling.feedback.split()) if telling is not None else ""
+    if len(said) > LONGEST_REASON:
+        said = f"{said[: LONGEST_REASON - 1]}…"
+    return f"{task.id} failed: {said}" if said else f"{task.id} failed"
 
 
 def _told_by_parts(run: RunResult) -> str:

@@ -41,7 +41,8 @@ class Strength:
 
     Of ``tried`` changes of ``trials`` recorded trials it noticed ``caught``; ``missed`` are the kinds of
     changes of which it noticed none. ``finding`` says in a sentence why it is weak, "" when it is not;
-    ``not_measured`` why nothing is known. ``weak_checks`` are those of its checks that decide nothing.
+    ``not_measured`` why nothing is known. ``weak_checks`` are those of its checks that decide nothing;
+    ``rejected`` are sentences about answers known to be good on which it fails.
     """
 
     entry: Json
@@ -53,6 +54,7 @@ class Strength:
     not_measured: str
     passed_on: tuple[str, ...]
     weak_checks: tuple[WeakCheck, ...]
+    rejected: tuple[str, ...] = ()
 
 
 class Strengths:
@@ -119,6 +121,7 @@ def _strength(block: Block, entry: Json) -> Strength:
             WeakCheck(path_of(check.get("path")), text_of(check.get("message")))
             for check in blocks_of(block.get("weak_checks"))
         ),
+        rejected=tuple(text_of(each.get("message")) for each in blocks_of(block.get("rejected_references"))),
     )
 
 

@@ -51,8 +51,8 @@ def weak_graders(view: SuiteView) -> Found:
 
 def _problems(grader: GraderEntry, found: Strength) -> Found:
     name = grader.node.get("name") or grader.node.get("type")
-    if found.finding and name is not None:
-        yield _weak(name, found)
+    if name is not None:
+        yield from _weak(name, found)
     yield from _weak_checks(grader.node, found)
 
 
@@ -65,14 +65,17 @@ def _of_expected(task: Node, place: str, strengths: Strengths, suites: Sequence[
             continue
         found = strengths.of_expected(suites, place, key, listed.value.to_python())
         if found is not None:
-            if found.finding:
-                yield _weak(listed.key, found)
+            yield from _weak(listed.key, found)
             yield from _weak_checks(expected, found)
 
 
-def _weak(head: Node, found: Strength) -> Problem:
-    related = tuple(Related(head.span, f"It passed on: {kind}.") for kind in found.passed_on)
-    return Problem("weak-grader", head.span, found.finding, "information", related=related)
+def _weak(head: Node, found: Strength) -> Found:
+    if found.finding:
+        related = tuple(Related(head.span, f"It passed on: {kind}.") for kind in found.passed_on)
+        yield Problem("weak-grader", head.span, found.finding, "information", related=related)
+    if found.rejected:
+        related = tuple(Related(head.span, message) for message in found.rejected[1:])
+        yield Problem("weak-grader", head.span, found.rejected[0], "information", related=related)
 
 
 def _weak_checks(entry: Node, found: Strength) -> Found:
