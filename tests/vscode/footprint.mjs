@@ -58,7 +58,9 @@ async function scenario(page) {
     found.idle = spent(before);
   });
   await step("keys are pressed", async () => {
+    const before = processorTimes();
     found.keys = await timed(page);
+    found.typing = spent(before);
   });
   await step("everything comes to rest again", () => settled());
   found.memory = memory();
@@ -125,8 +127,12 @@ function memory() {
   const sums = { host: 0, below: 0 };
   for (const { pid, kind } of processes()) {
     if (kind === "other") continue;
-    const found = /^Pss:\s+(\d+) kB/mu.exec(fs.readFileSync(`/proc/${pid}/smaps_rollup`, "utf8"));
-    sums[kind] += Number(found[1]) * 1_024;
+    try {
+      const found = /^Pss:\s+(\d+) kB/mu.exec(fs.readFileSync(`/proc/${pid}/smaps_rollup`, "utf8"));
+      sums[kind] += Number(found?.[1] ?? 0) * 1_024;
+    } catch {
+      // it has ended meanwhile
+    }
   }
   return sums;
 }

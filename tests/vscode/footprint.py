@@ -80,6 +80,9 @@ def table(ours: Figures, empty: Figures, idle: int) -> Sequence[str]:
         *(
             (title, *(median(each[name]) for each in (ours, empty)), unit)
             for title, name, unit in (
+                ("CPU of the extension host for a key", "host typing", "ms"),
+                ("CPU of what it starts for a key", "typing below", "ms"),
+                ("CPU of all of VS Code for a key", "typing", "ms"),
                 ("memory of the extension host", "host memory", "MiB"),
                 ("memory of what it starts", "memory below", "MiB"),
                 (f"idle CPU of the extension host in {idle} s", "host idle", "ms"),
@@ -117,6 +120,9 @@ def _take(figures: Figures, found: Mapping[str, Any]) -> None:
         ("host idle", [found["idle"]["host"]]),
         ("idle below", [found["idle"]["below"]]),
         ("idle", [found["idle"]["all"]]),
+        ("host typing", [found["typing"]["host"] / len(found["keys"])]),
+        ("typing below", [found["typing"]["below"] / len(found["keys"])]),
+        ("typing", [found["typing"]["all"] / len(found["keys"])]),
     ):
         figures.setdefault(name, []).extend(map(float, values))
 
