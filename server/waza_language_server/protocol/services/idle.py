@@ -25,7 +25,7 @@ QUIET_SECONDS = 0.05
 """How long nothing may have come before it goes on."""
 PATIENCE_SECONDS = 0.5
 """How long a work waits for such a moment: a client that asks again and again must not keep it away."""
-LONGEST_PATIENCE = 6
+LONGEST_PATIENCE = 20
 """How many times as long it waits while something is being done that takes more than a slice."""
 
 log = logging.getLogger(__name__)
