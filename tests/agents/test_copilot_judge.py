@@ -9,7 +9,7 @@ import pytest
 
 from tests.conftest import StartModel
 from tests.engine.suites import only_trial, run, task, verdicts, write_suite
-from tests.scripted_model import ModelRequest, Reply, call
+from tests.scripted_model import ModelRequest, Reply, Status, call
 
 GRADERS = """\
 - type: prompt
@@ -50,3 +50,18 @@ def test_a_judge_has_a_session_of_its_own_or_continues_the_agents(
     assert fresh
     sessions = [place for place in (agent_home / "session-state").iterdir() if place.name[0] != "."]
     assert len(sessions) == 1, "the session of the fresh judge is deleted"
+
+
+def test_an_agent_that_gives_up_without_a_word_is_judged_by_nobody(
+    scripted_model: StartModel, agent_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert agent_home
+    model = scripted_model(lambda _request: Status(400, "no such deployment"))
+    monkeypatch.setenv("COPILOT_PROVIDER_BASE_URL", model.base_url)
+    config = "config: {trials_per_task: 1, timeout_seconds: 60, executor: copilot-sdk, model: any-name}\n"
+    suite = write_suite(tmp_path, {"greet": task("greet", prompt="Greet me")}, graders=GRADERS, config=config)
+    report, _ = run(suite)
+    trial = only_trial(report)
+    assert (trial.status, trial.validations) == ("error", None)
+    assert "no such deployment" in trial.error
+    assert not any("set_waza_grade_pass" in request.tool_names for request in model.requests)

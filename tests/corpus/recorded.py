@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import shutil
+import tempfile
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from unittest.mock import patch
 
 from tests.engine.runs.recorded_runs import records, rewritten
 from tests.shared_corpus import writable_suites
@@ -36,9 +39,14 @@ class RecordedSuite:
 
 @contextmanager
 def recorded_suites(folder: Path) -> Generator[list[RecordedSuite]]:
-    """Give copies of all suites that can be loaded, below ``folder``, with their runs."""
+    """Give copies of all suites that can be loaded, below ``folder``, with their runs and workspaces."""
     with writable_suites(folder) as copies:
-        yield list(_recorded(copies))
+        workspaces = folder / "workspaces"
+        workspaces.mkdir()
+        with patch.object(tempfile, "tempdir", str(workspaces)):
+            found = list(_recorded(copies))
+        yield found
+        shutil.rmtree(workspaces)
 
 
 def _recorded(copies: Path) -> Iterator[RecordedSuite]:
@@ -48,7 +56,7 @@ def _recorded(copies: Path) -> Iterator[RecordedSuite]:
         path.write_text(rewritten(path.read_text("utf-8")), "utf-8")
         with contextlib.chdir(root):
             try:
-                prepared = prepare(RunSettings(path))
+                prepared = prepare(RunSettings(path, keep_workspace=True))
             except (SuiteFileError, SuiteError):
                 continue
             report = prepared.run(lambda _: None, RunCancellation())

@@ -16,7 +16,7 @@ from waza_engine.strength.measuring import GraderStrength
 
 pytestmark = needs_corpus
 
-# These look at files of the workspace, which is gone with its trial.
+# These look at files of the workspace, and may change them.
 NEED_A_WORKSPACE = ("file", "diff", "program", "script")
 # Read by hand: `len([t for t in transcript if …]) >= 0`, in both.
 CANNOT_FAIL = {"tool_usage", "tool_call_validation"}
@@ -77,6 +77,12 @@ def test_every_task_has_the_status_of_the_run(reports: list[TaskReport]) -> None
 def test_only_graders_that_cannot_fail_are_called_weak(strengths: list[GraderStrength]) -> None:
     assert {each.name for each in strengths if each.finding} == CANNOT_FAIL
     assert [(each.name, each.weak_checks) for each in strengths if each.weak_checks] == []
+
+
+def test_graders_of_files_are_measured_where_these_were_kept(strengths: list[GraderStrength]) -> None:
+    of_files = [each for each in strengths if each.type in ("file", "diff")]
+    assert sum(not each.not_measured for each in of_files) >= 20
+    assert sum(each.strength is not None for each in of_files) >= 10
 
 
 def test_most_graders_that_pass_have_a_strength(strengths: list[GraderStrength]) -> None:

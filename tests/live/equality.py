@@ -80,7 +80,9 @@ def _compared(path: Path, record: Path, changes: Iterable[Mapping[Path, str | No
 
     def tell(verdicts: LiveVerdicts) -> None:
         for task, found in verdicts_document(verdicts)["tasks"].items():
+            # What the command does not say.
             found.pop("trials", None)
+            found.pop("read", None)
             shown[task, verdicts.grader] = found
 
     found, overlays = Compared(), dict[Path, str]()

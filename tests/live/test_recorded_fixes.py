@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from pathlib import Path
 from random import Random
@@ -82,6 +83,26 @@ GRADERS = """\
         snapshot: snapshots/main.py
         contains: [def  new_function]
 """
+ASSERTIONS = """\
+- type: code
+  name: assertions
+  config:
+    assertions:
+      - len(output) < 30  # short
+      - "'Hello' in output.lower()"
+      - 'any(call["name"] == "Bash" for call in tool_calls)'
+- type: code
+  name: beside
+  assertions: ["output.startswith('Hello WORLD') or 'ä' in output and len(output) > 50"]
+"""
+FORMS = (
+    "len(output) < {number}", "{number} >= len(tool_calls)", "len(output) > {number}",
+    "len(output.split()) >= {number}", "10 < duration_ms <= {number}", "{word} in output",
+    "{word} in output.lower()", "output.strip() == {word}", "output.startswith({word})",
+    "output.endswith({word})", "any(call['name'] == {tool} for call in tool_calls)", "{tool} not in output",
+    "not ({word} in output)", "len(tool_calls) > {number} or {word} in output",
+    "{word} in output and len(output) < {number}", "tool_calls[0]['name'] == {tool}",
+)  # fmt: skip
 KINDS = {
     "texts", "pattern", "word", "limits", "order", "flow", "skills", "calls", "least", "constraint", "shape",
 }  # fmt: skip
@@ -183,6 +204,128 @@ def test_fixes_of_random_graders_do_what_they_promise(tmp_path: Path, seed: int)
         check_all(bed)
     finally:
         bed.session.close()
+
+
+def test_assertions_have_fixes_that_do_what_they_promise(tmp_path: Path) -> None:
+    bed = Bed(tmp_path / "suite", ASSERTIONS)
+    try:
+        offered = check_all(bed)
+    finally:
+        bed.session.close()
+    assert offered["assertions"] >= 3
+    assert offered["beside"] >= 1
+
+
+def random_assertion(random: Random) -> str:
+    words = ("Hello", "HELLO, the  function", "permision denied", "12 OF 12", "status", "ReadMe.md", "zebra")
+    return random.choice(FORMS).format(
+        number=random.choice((0, 1, 2, 3, 20, 40, 60, 100, 250, 400, "1_000")),
+        word=repr(random.choice(words)),
+        tool=repr(random.choice(("Bash", "shell", "read_file", "Skill", "edit"))),
+    )
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_fixes_of_random_assertions_do_what_they_promise(tmp_path: Path, seed: int) -> None:
+    random = Random(seed)
+    graders = [
+        {
+            "type": "code",
+            "name": f"g{number}",
+            "config": {"assertions": [random_assertion(random) for _ in range(random.choice((1, 1, 2)))]},
+        }
+        for number in range(10)
+    ]
+    bed = Bed(tmp_path / "suite", "".join(f"- {json.dumps(grader)}\n" for grader in graders))
+    try:
+        offered = check_all(bed)
+    finally:
+        bed.session.close()
+    assert offered.total() >= 3
+
+
+def of_assertion(folder: Path, assertion: str, **more: object) -> list[str]:
+    """Return the titles of the fixes that an assertion of its own has."""
+    config = {"assertions": [assertion], **more}
+    bed = Bed(folder, f"- {json.dumps({'type': 'code', 'name': 'it', 'config': config})}\n")
+    try:
+        return titles(bed, "it", "assertions", 0)
+    finally:
+        bed.session.close()
+
+
+@pytest.mark.parametrize(
+    ("assertion", "fixes"),
+    [
+        (
+            "len(output) <= 30",
+            [
+                "Raise the limit to 68, the most observed (passes on 6 of 6 recorded trials, now 1): "
+                "len(output) <= 68",
+                "Raise the limit to 70, above the 68 observed (passes on 6 of 6 recorded trials, now 1): "
+                "len(output) <= 70",
+            ],
+        ),
+        (
+            "len(output) > 50",
+            [
+                "Lower the limit to 35, below the 39 observed (passes on 5 of 6 recorded trials, now 3): "
+                "len(output) > 35"
+            ],
+        ),
+        (
+            "'Hello' in output.lower()",
+            [
+                "Expect it as it was answered (passes on 3 of 6 recorded trials, now 0): "
+                "'hello' in output.lower()"
+            ],
+        ),
+        (
+            "'ä' in output or output.startswith(\"Hello WORLD\")",
+            [
+                "Expect it as it was answered (passes on 1 of 6 recorded trials, now 0): "
+                "'ä' in output or output.startswith(\"hello WORLD\")"
+            ],
+        ),
+        (
+            "any(c['name'] == 'Bash' for c in tool_calls)",
+            [
+                "Name it as the agent does (passes on 3 of 6 recorded trials, now 0): "
+                "any(c['name'] == 'bash' for c in tool_calls)"
+            ],
+        ),
+    ],
+)
+def test_a_number_or_text_of_an_assertion_is_what_was_recorded(
+    tmp_path: Path, assertion: str, fixes: list[str]
+) -> None:
+    assert of_assertion(tmp_path / "suite", assertion) == fixes
+
+
+@pytest.mark.parametrize(
+    "assertion",
+    [
+        # What must not be there has no safe repair.
+        "'hello' not in output.lower()",
+        "not ('hello' in output.lower())",
+        "not output.startswith('Hello')",
+        # An empty answer would keep any lower limit.
+        "len(output) > 0",
+        "len(errors) == 0",
+        "'zebra crossing' in output",
+        # What its parts come to is not known.
+        "len([word for word in output.split() if len(word) > 3]) > 90",
+        "any(len(output) > 50 for output in ['a'])",
+        "(output := 'other') and len(output) > 50",
+        "len(output) <",
+    ],
+)
+def test_an_assertion_has_no_fix_where_none_is_safe(tmp_path: Path, assertion: str) -> None:
+    assert of_assertion(tmp_path / "suite", assertion) == []
+
+
+def test_an_assertion_in_another_language_has_no_fix(tmp_path: Path) -> None:
+    assert of_assertion(tmp_path / "suite", "output.length < 30", language="javascript") == []
 
 
 def titles(bed: Bed, grader: str, *path: str | int) -> list[str]:

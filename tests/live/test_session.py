@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 import sys
@@ -118,6 +119,52 @@ def test_a_schema_beside_the_suite_is_judged_as_it_is_typed(tmp_path: Path) -> N
     assert [verdicts.grader for verdicts in bed.told] == ["shape"]
     assert not any(bed.passes("shape"))
     bed.session.close()
+
+
+SHAPE = "- {type: json_schema, name: shape, config: {schema_file: schemas/answer.json}}\n"
+
+
+def test_the_schema_that_a_verdict_was_judged_by_is_told_as_it_was_read(tmp_path: Path) -> None:
+    bed = Bed(tmp_path / "suite", GREETS + SHAPE)
+    schema = bed.path.parent / "schemas" / "answer.json"
+    bed.type(None)
+    assert read_by(bed) == {"greets": {}, "shape": {schema: digest(schema.read_text("utf-8"))}}
+    bed.told.clear()
+    bed.session.update({schema: "{}"}, bed.told.append)
+    assert read_by(bed) == {"shape": {schema: digest("{}")}}
+    bed.session.close()
+
+
+@pytest.mark.parametrize("seen", ["named by the task", "its folder is named", "a fixture", "of a skill"])
+def test_a_file_that_the_agent_may_have_seen_is_none_that_only_judges(tmp_path: Path, seen: str) -> None:
+    bed = Bed(tmp_path / "suite", SHAPE)
+    task = bed.path.parent / "tasks" / "t1.yaml"
+    text = task.read_text("utf-8")
+    match seen:
+        case "named by the task":
+            task.write_text(text.replace("Say hello", "Say what schemas/answer.json wants"), "utf-8")
+        case "its folder is named":
+            task.write_text(text.replace("Say hello}", "Say hello, context: {fixture: schemas}}"), "utf-8")
+        case "a fixture":
+            task.write_text(text + "context_dir: schemas\n", "utf-8")
+        case _:
+            (bed.path.parent / "SKILL.md").write_text("---\nname: shapes\ndescription: x\n---\n", "utf-8")
+    bed.type(None)
+    told = {task: sorted(path.name for path in each.read) for task, each in bed.told[0].tasks.items()}
+    others = [] if seen == "of a skill" else ["answer.json"]
+    assert told == {"t0": others, "t1": [], "t2": others}
+    bed.session.close()
+
+
+def read_by(bed: Bed) -> dict[str, dict[Path, str]]:
+    return {
+        each.grader: {path: said for task in each.tasks.values() for path, said in task.read.items()}
+        for each in bed.told
+    }
+
+
+def digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def test_the_newest_edit_wins_also_over_an_assertion_that_hangs(bed: Bed) -> None:

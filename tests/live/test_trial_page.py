@@ -1,6 +1,7 @@
 """A recorded trial is read as its suite is written now, and what its graders find is marked in the text."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from tests.engine.serve.client import Engine
 from tests.live.bed import recorded_bed
 from waza_engine.results.reports.trial_page import TrialPage, trial_page
+from waza_engine.runs.live.parts import LiveTrial
 from waza_engine.runs.live.reading import read_trial
 from waza_engine.runs.live.session import LiveSession
 from waza_engine.runs.live.work import LiveRequest
@@ -125,3 +127,24 @@ def test_the_engine_answers_with_text_and_marks(suite: tuple[Path, Path]) -> Non
         assert answer["text"][first["start"] : first["end"]] == "Hello"
         assert engine.request("live.trial", **asked, trial=7)["result"] == {}
         assert "`trial`" in str(engine.request("live.trial", **asked)["error"])
+
+
+def test_nothing_is_told_while_a_newer_edit_waits(
+    suite: tuple[Path, Path], session: LiveSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def edited_meanwhile(trial: LiveTrial) -> None:
+        session.take({suite[0]: suite[0].read_text("utf-8")})
+
+    monkeypatch.setattr("waza_engine.runs.live.reading.verdict_of", edited_meanwhile)
+    assert read_trial(session, "t0", 1) is None
+
+
+def test_what_stands_below_a_long_answer_is_cut_where_it_says_so(session: LiveSession) -> None:
+    found = read_trial(session, "t0", 1)
+    assert found is not None
+    verdict = replace(next(iter((found.outcome.validations or {}).values())), feedback="x" * 19_000)
+    many = replace(found.outcome, validations={f"g{number}": verdict for number in range(20)})
+    page = trial_page(found.title, many, found.prompt, found.judged, found.started)
+    assert page.text.endswith("The rest is in the result file.\n")
+    assert len(page.text) < 210_000
+    assert ("Hello", '✓ greets: contains "hello"') in marked(page)

@@ -106,7 +106,7 @@ async def test_every_line_and_every_file_that_failed_is_marked_for_clients_that_
         states = {Path(mark["uri"]).name: (mark["state"], mark["reason"]) for mark in found}
         assert states == {
             "eval.yaml": ("failed", "1 task failed"),
-            "two.yaml": ("failed", "two failed"),
+            "two.yaml": ("failed", "two failed: the answer does not contain `never said`"),
         }
         asked: Any = {"textDocument": {"uri": uri}}
         marks = await editor.protocol.send_request_async("waza/marks", asked)
@@ -164,3 +164,19 @@ async def test_a_task_file_shows_the_suites_graders_and_its_checkpoints(suite: P
     async with editing(suite.parent) as editor:
         uri = editor.open(task)
         assert await labels(editor, uri) == ["✗ 1.00", "✓ 1 of the suite", "✗", "✗ 0.00"]
+
+
+async def test_the_mark_of_a_file_has_the_end_of_a_long_reason(tmp_path: Path) -> None:
+    path = write_suite(tmp_path, SUITE, one=TASK)
+    run(path)
+    (record,) = (tmp_path / ".waza/results").glob("*.json")
+    document = json.loads(record.read_text("utf-8"))
+    reason = "the agent gave up: no answer came; retried 5 times; last error: 429 too many requests"
+    document["tasks"][0] |= {"status": "error", "error_msg": reason}
+    document["metadata"]["engine"]["conclusion"] = {"verdict": "errored", "reasons": ["1 task in error"]}
+    record.write_text(json.dumps(document), "utf-8")
+    nothing: Any = {}
+    async with editing(tmp_path) as editor:
+        found = await editor.protocol.send_request_async("waza/fileMarks", nothing)
+    told = {(Path(mark["uri"]).name, mark["state"], mark["reason"]) for mark in found}
+    assert told == {("eval.yaml", "error", f"! {reason}"), ("one.yaml", "error", f"! {reason}")}

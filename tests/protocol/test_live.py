@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from lsprotocol import types
 
 from tests.engine.suites import run
 from tests.patience import ON_A_BUSY_MACHINE
+from tests.protocol import late_answers
 from tests.protocol.editor import Editor, editing, is_told_to_ask_again, write_suite
 
 SUITE = """\
@@ -42,6 +44,7 @@ expected:
     - hello
 """
 LIVE = {"live": "on"}
+posix_only = pytest.mark.skipif(sys.platform == "win32", reason="an interpreter is no script there")
 
 
 @pytest.fixture
@@ -91,6 +94,26 @@ async def test_an_edit_flips_the_verdict_without_a_run(suite: Path) -> None:
         assert "Failing trials: `one` 1, 2." in tooltip.value
 
 
+@posix_only
+async def test_an_answer_that_comes_after_a_newer_one_changes_nothing(suite: Path, tmp_path: Path) -> None:
+    """It says which text the verdicts hold for; taken late, it would make those of a newer text old."""
+    options = {**LIVE, "interpreter": str(late_answers.interpreter(tmp_path))}
+    async with editing(suite.parent, limit=is_told_to_ask_again, options=options) as editor:
+        uri = editor.open(suite)
+        assert is_live(await until(editor, uri, is_live))
+        editor.replace(uri, 2, SUITE.replace("- hello", f"- {late_answers.HELD}"))
+        await editor.until((tmp_path / late_answers.NOTE).exists, ON_A_BUSY_MACHINE)
+        newer = SUITE.replace("- hello", "- adieu").replace("> 3", "> 3000")
+        editor.replace(uri, 3, newer)
+        shown = ["⚡ ✗ 0/2 · 1.00 → 0.00", "⚡ ✗"] * 2
+        assert (await until(editor, uri, lambda found: found[1:] == shown))[1:] == shown
+        # Before this is answered the engine answers about the older text.
+        line = next(number for number, each in enumerate(newer.splitlines()) if "adieu" in each)
+        while "what it met" not in str(await editor.hover(uri, line, 11)):
+            pass
+        assert [label(hint) for hint in await editor.hints(uri)][1:] == shown
+
+
 async def test_text_that_is_no_suite_shows_nothing_new_and_nothing_old_as_new(suite: Path) -> None:
     async with editing(suite.parent, limit=is_told_to_ask_again, options=LIVE) as editor:
         uri = editor.open(suite)
@@ -133,9 +156,10 @@ async def test_a_schema_that_changes_on_the_disk_is_judged_at_once(tmp_path: Pat
         schema.write_text('{"type": "array"}', "utf-8")
         change = types.FileEvent(schema.as_uri(), types.FileChangeType.Changed)
         editor.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams([change]))
-        # It is one of the inputs of the run, too, which is stale therefore.
-        failing = await until(editor, uri, lambda found: "✓" not in "".join(found))
-        assert failing[-1].startswith("↻ ✗ 0.00")
+        failing = await until(editor, uri, lambda found: "⚡ ✗ 0/2" in "".join(found))
+        # The run is of the schema of then, the verdict of that of now.
+        assert "stale: schema.json" in failing[0]
+        assert not any("stale" in each for each in failing[1:])
 
 
 async def test_the_lens_that_grades_again_agrees_with_it(suite: Path) -> None:

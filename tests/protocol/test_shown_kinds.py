@@ -28,7 +28,7 @@ def suite(tmp_path: Path) -> Path:
     path = write_suite(tmp_path, EVAL, one="id: one\ninputs: {prompt: Hello}\n")
     checks: list[tuple[list[str | int], bool, str]] = [(["contains", 0], True, "")]
     done = {"metadata": {"engine": {"eval_file": "eval.yaml", "status": "completed"}}}
-    write_results(path, {"one": [[grade("polite", 1.0, checks=checks)]]}, model="none", more=done)
+    write_results(path, {"one": [[grade("polite", 1.0, checks=checks)]]}, model="", more=done)
     return path
 
 

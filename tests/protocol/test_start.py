@@ -27,7 +27,7 @@ def load(path: Path, *options: str) -> tuple[int, int]:
     """Load the protocol library; return how much compiled code was found and how much there is now."""
     command = [sys.executable, *options, "-c", LOAD.format(path=str(path))]
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60, env=environment)
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=240, env=environment)
     found, known = done.stdout.split()
     return int(found), int(known)
 
@@ -72,7 +72,7 @@ def test_what_is_no_code_is_compiled_again(tmp_path: Path) -> None:
 def test_a_full_disk_keeps_no_part_of_it(tmp_path: Path) -> None:
     limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (6000, 6000))"
     command = [sys.executable, "-c", f"{limit}\n{LOAD.format(path=str(tmp_path / 'kept'))}"]
-    subprocess.run(command, capture_output=True, check=True, timeout=60)
+    subprocess.run(command, capture_output=True, check=True, timeout=240)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -215,6 +215,22 @@ async def marked(editor: Editor, uri: str, count: int) -> None:
         await editor.until(lambda seen=seen: editor.refreshed["inlay hints"] > seen)
 
 
+async def test_several_prompts_are_tried_in_one_run(suite: Path) -> None:
+    file = suite.parent / "trigger_tests.yaml"
+    file.write_text(file.read_text("utf-8") + "  - {prompt: Say more}\n  - {prompt: Say no more}\n", "utf-8")
+    async with editing(suite.parent, options={"runEvents": True}) as editor:
+        told = await events_of(editor, suite, prompts=["Explain it", "Say no more"])
+        prompts = [f"{suite.as_posix()}#triggers:{text}" for text in ("Explain it", "Say no more")]
+        assert sorted(event["item"] for event in told if event["kind"] == "tried") == prompts
+        assert [event["kind"] for event in told].count("ended") == 1
+        assert not [event for event in told if "task" in event]
+        for wrong in ([], [1], "Explain it"):
+            with pytest.raises(JsonRpcException, match="prompts"):
+                await editor.command("waza.run", {"id": suite.as_posix(), "prompts": wrong})
+        with pytest.raises(JsonRpcException, match="prompts"):
+            await editor.command("waza.run", {"id": prompts[0], "prompts": ["Explain it"]})
+
+
 async def test_a_prompt_is_tried_alone_and_the_others_keep_their_marks(suite: Path) -> None:
     file = suite.parent / "trigger_tests.yaml"
     file.write_text(file.read_text("utf-8") + "  - {prompt: Say more}\n", "utf-8")

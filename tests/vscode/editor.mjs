@@ -118,6 +118,20 @@ export async function command(page, title) {
   await page.keyboard.press("Enter");
 }
 
+/** Reloads the window by its command, which keeps what is open; resolves when the new one is there. */
+export async function reloadWindow(page) {
+  const isOld = () => page.evaluate(() => window.isBeforeTheReload === true).catch(() => true); // on its way
+  await page.evaluate(() => {
+    window.isBeforeTheReload = true;
+  });
+  const reload = async () => {
+    await page.waitForLoadState("domcontentloaded");
+    if (await isOld()) await command(page, "Developer: Reload Window");
+  };
+  await repeatUntil(page, "the window to reload", reload, async () => !(await isOld()));
+  await page.locator(".monaco-workbench .part.statusbar").waitFor();
+}
+
 /** The titles of the commands that the palette offers for `text`; it is closed again. */
 export async function commandsOffered(page, text) {
   const input = page.locator(".quick-input-widget input:not([type=checkbox])");

@@ -117,6 +117,27 @@ async function scenario(page) {
     await saveAs("chosen", () => editor.command(page, "Waza: Save Record as Task…"));
   });
 
+  await step("a reload of the window leaves the page as it was", async () => {
+    await page.locator(".tab", { hasText: /^greeter.* result$/u }).first().click();
+    await button("Compare").waitFor();
+    await editor.reloadWindow(page);
+    await frame.locator("h2 .failed").first().waitFor();
+    await button("Save Record as Task").waitFor();
+    assert.equal(await frame.locator(".notice").count(), 0);
+  });
+
+  await step("and one that finds the run gone says so", async () => {
+    const newest = results().map((name) => path.join(workspace, ".waza", "results", name));
+    newest.sort((one, other) => fs.statSync(other).mtimeMs - fs.statSync(one).mtimeMs);
+    const [shown] = newest;
+    fs.renameSync(shown, `${shown}.away`);
+    await editor.reloadWindow(page);
+    await frame.locator(".notice", { hasText: "gone" }).waitFor();
+    await frame.locator("h2 .passed").first().waitFor(); // the run before it
+    await page.screenshot({ path: path.join(artifacts, "gone.png") });
+    fs.renameSync(`${shown}.away`, shown);
+  });
+
   await step("the workspace of the trial opens in a window of its own", async () => {
     await page.locator(".tab", { hasText: /^greeter.* result$/u }).first().click();
     await button("Open Workspace").waitFor();

@@ -16,7 +16,7 @@ const graders = "graders:\n  - type: text\n    name: speaks\n    config:\n      
 write("eval.yaml", `name: greeter\nskill: greeter\n${config}tasks:\n  - tasks/*.yaml\n${graders}`);
 write("tasks/one.yaml", "id: one\nname: Greets once\ninputs:\n  prompt: Say hello\n");
 write("tasks/two.yaml", "id: two\nname: Greets twice\ninputs:\n  prompt: a phrase that no answer has\n");
-write("trigger_tests.yaml", "skill: greeter\nshould_trigger_prompts:\n  - prompt: Greet me\n");
+write("trigger_tests.yaml", "skill: greeter\nshould_trigger_prompts:\n  - prompt: Greet me\n  - prompt: Say hello\n  - prompt: Say goodbye\n");
 
 await play(scenario, { ...options, workspace });
 
@@ -122,6 +122,40 @@ async function scenario(page) {
       await page.waitForTimeout(1_500);
       return tasksOf(results().at(-1)).join() === "one";
     });
+  });
+
+  const newestTried = () => {
+    const tried = JSON.parse(fs.readFileSync(results().at(-1), "utf8")).trigger_results ?? [];
+    return tried.map((each) => each.prompt).sort().join();
+  };
+
+  await step("a lens runs one trigger prompt alone", async () => {
+    await editor.openFile(page, "trigger_tests.yaml", "Greet me");
+    await editor.clickLens(page, "Run prompt", "the results of that prompt", async () => {
+      await page.waitForTimeout(1_500);
+      return newestTried() === "Greet me";
+    });
+  });
+
+  await step("the tree runs one of them alone", async () => {
+    const run = row("Say goodbye").locator('.action-label[aria-label="Run Test"]').first();
+    const click = async () => {
+      await row("Say goodbye").hover();
+      await run.click({ timeout: 5_000 });
+    };
+    await editor.repeatUntil(page, "the results of that prompt", click, () => newestTried() === "Say goodbye");
+  });
+
+  await step("several that are chosen in the tree are one run", async () => {
+    const click = async () => {
+      await row("Say goodbye").click();
+      await row("Greet me").click({ modifiers: ["Control"] });
+      await row("Greet me").hover();
+      await row("Greet me").locator('.action-label[aria-label="Run Test"]').first().click({ timeout: 5_000 });
+    };
+    await editor.repeatUntil(page, "the results of both", click, () => newestTried() === "Greet me,Say goodbye");
+    await state("Greet me", "passed");
+    await state("Say goodbye", "passed");
   });
 }
 

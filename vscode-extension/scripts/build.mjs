@@ -1,5 +1,6 @@
 // Bundles the extension into out/extension.js, and the licences of what is bundled into out/THIRD_PARTY_NOTICES.txt.
-// Writes out/adapter.schema.json, the schema of adapter files as VS Code's own JSON support reads it.
+// Writes out/adapter.schema.json, the schema of adapter files as VS Code's own JSON support reads it, and the picture of the
+// walkthrough: images of the README are shown from the web alone, those of a walkthrough out of the package.
 //
 //   node scripts/build.mjs [--watch]
 
@@ -24,6 +25,7 @@ const options = {
 
 fs.mkdirSync("out", { recursive: true });
 fs.writeFileSync("out/adapter.schema.json", JSON.stringify(onlyForAdapters(JSON.parse(fs.readFileSync(adapterSchema, "utf8")))));
+fs.copyFileSync("../docs/images/loop-dark.png", "out/loop.png");
 
 if (process.argv.includes("--watch")) {
   await (await esbuild.context(options)).watch();

@@ -83,7 +83,7 @@ export function activate(context: vscode.ExtensionContext): void {
         });
     });
     const results = new ResultDocuments(() => server.running);
-    const page = new ResultPage(() => server.running, context.extensionUri);
+    const page = new ResultPage(() => server.running, connect, context.extensionUri, context.workspaceState);
     const tests = new TestExplorer(() => server.running, runs, (title) => chooseRunOptions(context, title));
 
     const command = (id: string, action: (...given: never[]) => unknown) => vscode.commands.registerCommand(`waza.${id}`, action);
@@ -100,6 +100,9 @@ export function activate(context: vscode.ExtensionContext): void {
         runs.addView(({ id }) => statusBar.viewOf(id)),
         runs.addView((request) => new RunLog(log, request)),
         server.onDidStart(() => void tests.serverStarted()),
+        server.onDidStart(() => {
+            page.serverStarted();
+        }),
         silenceYamlExtension(log),
         registerChanges(() => server.running),
         new Trials(() => server.running, server.onDidChangeMarks),

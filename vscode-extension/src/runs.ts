@@ -30,6 +30,8 @@ const AFFECTED_COMMAND = "waza.runAffected";
 export interface RunRequest {
     readonly id: string;
     readonly tasks?: readonly string[];
+    /** The texts of the trigger prompts that a suite is limited to. */
+    readonly prompts?: readonly string[];
     /** What differs from the settings for this run. */
     readonly options?: RunOptions;
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { resultHtml } from "../src/resultHtml";
 
-const PARTS = { id: "/s/eval.yaml", rendered: "", workspaces: [], answered: [], record: "", comparable: false, style: "s.css", styleSource: "https://here" };
+const PARTS = { id: "/s/eval.yaml", notice: "", rendered: "", workspaces: [], answered: [], record: "", comparable: false, style: "s.css", styleSource: "https://here" };
 const TRIAL = { task: "a:b", trial: 2, path: "/tmp/w & x" };
 
 /** The commands behind the buttons of a page, with their argument. */
@@ -38,6 +38,11 @@ void test("the workspace of a trial is opened from the place that names it, and 
 void test("marks have the colour of what they say, and answers that look like marks have none", () => {
     const html = resultHtml({ ...PARTS, rendered: "<h2>✗ one</h2><td>✓</td><code>✗ x</code>" });
     assert.match(html, /<h2><span class="failed">✗<\/span> one<\/h2><td><span class="passed">✓<\/span><\/td><code>✗ x<\/code>/u);
+});
+
+void test("a notice stands above the page as text", () => {
+    assert.match(resultHtml({ ...PARTS, notice: "gone: <b>" }), /<p class="notice">gone: &lt;b&gt;<\/p>/u);
+    assert.doesNotMatch(resultHtml(PARTS), /notice/u);
 });
 
 void test("no page may run a script or load anything but its style", () => {

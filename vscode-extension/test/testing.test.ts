@@ -85,7 +85,9 @@ void test("a choice runs no more than was chosen, each suite once", () => {
     assert.deepEqual(plannedRuns([`${task}::short`, `${suite}::a%3Ab`]), [{ id: suite, tasks: ["one", "a:b"] }]);
     assert.deepEqual(plannedRuns([suite, other], [other]), [{ id: suite }]);
     const [prompt, odd] = [`${suite}#triggers:Greet me`, `${suite}#leaves:Call a::b #trial-1`];
-    assert.deepEqual(plannedRuns([prompt, odd]), [{ id: prompt }, { id: odd }]);
+    assert.deepEqual(plannedRuns([prompt]), [{ id: prompt }]);
+    assert.deepEqual(plannedRuns([prompt, odd]), [{ id: suite, prompts: ["Greet me", "Call a::b #trial-1"] }]);
+    assert.deepEqual(plannedRuns([odd, "/other/eval.yaml#triggers:Hi"]), [{ id: odd }, { id: "/other/eval.yaml#triggers:Hi" }]);
     assert.deepEqual(plannedRuns([suite, prompt]), [{ id: suite }]);
     assert.deepEqual(plannedRuns([task, prompt]), [{ id: task }, { id: prompt }]);
     assert.deepEqual(plannedRuns([trialId(task, 2)]), [{ id: task }]);

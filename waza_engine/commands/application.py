@@ -184,6 +184,12 @@ def strength(
     ] = None,
     task: Tasks = None,
     grader: Graders = None,
+    workspace: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR", help="The directory in which file and diff look, when the run's was not kept."
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option(metavar="NUMBER", help="Another number makes other changes.")] = 0,
     output_format: Annotated[
         ReportFormat, typer.Option("-f", "--format", help="A table, or one object with every grader.")
@@ -191,14 +197,16 @@ def strength(
 ) -> None:
     """Change the recorded answers in many ways, and measure which changes each grader notices.
 
-    A grader that passes on everything is weak. No agent, judge or program is started.
+    A grader that passes on everything is weak. One that fails on the reference of a task, an answer known to
+    be good, is told, too. No agent, judge or program is started.
 
-    Exit code 0: measured, and no grader is weak. 1: one is. 2: the record cannot be graded. 130: interrupted.
+    Exit code 0: measured, and no grader is weak. 1: one is, or fails on a reference. 2: the record cannot be
+    graded. 130: interrupted.
     """
     from waza_engine.commands.strength import strength_command
     from waza_engine.runs.regrading.regrade import RegradeRequest
 
-    request = RegradeRequest(record, suite, tuple(task or ()), tuple(grader or ()))
+    request = RegradeRequest(record, suite, tuple(task or ()), tuple(grader or ()), workspace)
     raise typer.Exit(strength_command(request, output_format.value, seed))
 
 

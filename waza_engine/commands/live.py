@@ -267,4 +267,5 @@ def _task(grader: str, task: LiveTask) -> Answer:
             }
             for trial, verdict in task.trials
         ],
+        **({"read": {str(path): digest for path, digest in task.read.items()}} if task.read else {}),
     }

@@ -20,7 +20,12 @@ from waza_engine.runs.loading.suite import SuiteError
 from waza_engine.runs.regrading.regrade import RegradeRequest, Regrading, prepare_regrading
 from waza_engine.runs.regrading.resident import ResidentSuites
 from waza_engine.spec.problems import SuiteFileError
-from waza_engine.strength.document import finding_sentence, strength_document
+from waza_engine.strength.document import (
+    finding_sentence,
+    rejected_sentence,
+    strength_document,
+    weak_check_sentence,
+)
 from waza_engine.strength.measuring import GraderStrength, measure
 from waza_engine.terminal import complain, say_json
 
@@ -44,7 +49,7 @@ def strength_command(request: RegradeRequest, output_format: str, seed: int) -> 
         say_json(plain(answer(regrading, found)))
     else:
         _tell(regrading, found)
-    return WEAK if any(each.finding for each in found) else MEASURED
+    return WEAK if any(each.finding or each.rejected for each in found) else MEASURED
 
 
 def measured(regrading: Regrading, cancellation: Cancellation, seed: int = 0) -> list[GraderStrength]:
@@ -74,10 +79,11 @@ def _tell(regrading: Regrading, found: Sequence[GraderStrength]) -> None:
         if each.finding:
             printer.line(("⚠", "yellow"), f" {finding_sentence(each)}")
     for each in found:
+        for rejected in each.rejected:
+            printer.line(("⚠", "yellow"), f" {rejected_sentence(each, rejected)}")
         for check in each.weak_checks:
             place = ".".join(str(part) for part in check.path)
-            said = f"passes on all {check.tried} changes, so it decides nothing here"
-            printer.line(("⚠", "yellow"), f" `{each.name}`: `{place}` {said}.")
+            printer.line(("⚠", "yellow"), f" `{each.name}`, `{place}`: {weak_check_sentence(check)}")
 
 
 def _rows(found: Sequence[GraderStrength]) -> Iterator[Sequence[Part]]:

@@ -228,6 +228,10 @@ class Grader(ABC, Generic[ConfigT]):
         del workspace
         return None
 
+    def looks_into(self, workspace: Path) -> Sequence[Path] | None:
+        """Return those of these places at which the content of a file decides, too."""
+        return self.looks_at(workspace)
+
     def together(self, contexts: Sequence[GradingContext]) -> Sequence[GradingContext]:
         """Return the contexts of trials that are graded next, with what is found out of all at once."""
         return contexts

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, ClassVar, Literal
@@ -21,7 +21,8 @@ from waza_engine.graders.base import (
     verdict_of_checks,
 )
 from waza_engine.graders.config import GraderConfig
-from waza_engine.graders.explanation import MOST_VALUES, Explanation, RulePath, shortened
+from waza_engine.graders.explanation import MOST_VALUES, Explanation, Proposal, RulePath, shortened
+from waza_engine.graders.matching.proposing_assertions import proposed_assertions
 from waza_engine.graders.matching.samples import Samples, samples_of_texts
 from waza_engine.graders.programs.assertion_context import assertion_context, trial_names
 from waza_engine.graders.registry import register
@@ -175,6 +176,19 @@ class CodeGrader(Grader[CodeConfig]):
         observed = "error" if result.outcome.error else shortened(next(numbers, ""), _SHORT)
         weight = 1.0 if result.outcome.error else 0.0
         return Explanation(observed, (told,), result.values[:MOST_VALUES], weight=weight)
+
+    def propose(self, contexts: Sequence[GradingContext], path: RulePath) -> Iterator[Proposal]:
+        """Propose limits as they were observed, and texts and tools as the agent writes them; in Python."""
+        match path:
+            case ("assertions", int(index)) if self.config.language == "python":
+                # A name that an assertion binds may hide one of the record.
+                if any(":=" in assertion for assertion in self.config.assertions):
+                    return
+                names = [assertion_context(context) for context in contexts]
+                tools = [[call.name for call in context.tool_calls or ()] for context in contexts]
+                yield from proposed_assertions(path, self.config.assertions[index], names, tools)
+            case _:
+                pass
 
 
 def _evaluate(

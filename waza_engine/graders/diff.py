@@ -19,6 +19,7 @@ from waza_engine.graders.file import LARGEST_FILE_BYTES, read_workspace_file
 from waza_engine.graders.matching.explaining import explained_difference, explained_text
 from waza_engine.graders.matching.proposing import proposed_texts
 from waza_engine.graders.matching.quoting import quoted
+from waza_engine.graders.matching.samples import MOST_SAMPLES, Samples
 from waza_engine.graders.paths import from_working_directory, leads_outside, workspace_path
 from waza_engine.graders.registry import register
 from waza_engine.spec.block import Given
@@ -136,6 +137,13 @@ class DiffGrader(Grader[DiffConfig]):
     def looks_at(self, workspace: Path) -> Sequence[Path]:
         """Return the places of its files. Raises ``GraderError`` for one outside the workspace."""
         return [workspace_path(workspace, expected.path) for expected in self.config.expected_files]
+
+    def samples(self, context: GradingContext) -> Samples:
+        """Return the fragments, which are no patterns, without their signs."""
+        del context
+        fragments = (fragment for expected in self.config.expected_files for fragment in expected.contains)
+        texts = tuple(dict.fromkeys(text for fragment in fragments if (text := _sign_and_text(fragment)[1])))
+        return Samples(texts[:MOST_SAMPLES], len(texts) <= MOST_SAMPLES)
 
     def grade(self, context: GradingContext) -> Verdict:
         """Compare every file. Raises ``GraderError`` for a path outside the workspace."""
@@ -306,13 +314,17 @@ def _snapshot_check(
 
 
 def _fragment_complaint(fragment: str, text: str) -> str:
-    sign = fragment[:1] if fragment[:1] in ("+", "-") else ""
-    wanted = fragment[len(sign) :].strip()
+    sign, wanted = _sign_and_text(fragment)
     if not wanted:
         return ""
     if sign == "-":
         return f"forbidden fragment: {quoted(wanted)}" if wanted in text else ""
     return "" if wanted in text else f"missing fragment: {quoted(wanted)}"
+
+
+def _sign_and_text(fragment: str) -> tuple[str, str]:
+    sign = fragment[:1] if fragment[:1] in ("+", "-") else ""
+    return sign, fragment[len(sign) :].strip()
 
 
 def _update(place: Path, written: str, before: bytes | None, content: bytes) -> dict[str, object]:

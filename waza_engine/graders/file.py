@@ -14,6 +14,7 @@ from waza_engine.graders.base import Grader, GradingContext, Verdict, verdict_of
 from waza_engine.graders.config import GraderConfig
 from waza_engine.graders.explanation import Explanation, RulePath
 from waza_engine.graders.matching.explaining import explained_pattern
+from waza_engine.graders.matching.samples import Samples, samples_of_patterns
 from waza_engine.graders.paths import is_there, leads_outside, workspace_path
 from waza_engine.graders.registry import register
 from waza_engine.graders.text import pattern_check
@@ -139,6 +140,18 @@ class FileGrader(Grader[FileConfig]):
         config = self.config
         paths = (*config.must_exist, *config.must_not_exist, *(each.path for each in config.content_patterns))
         return [workspace_path(workspace, path) for path in paths]
+
+    def looks_into(self, workspace: Path) -> Sequence[Path]:
+        """Return the places of the files that have patterns. Raises ``GraderError`` for one outside."""
+        return [workspace_path(workspace, each.path) for each in self.config.content_patterns]
+
+    def samples(self, context: GradingContext) -> Samples:
+        """Return texts that the patterns match."""
+        del context
+        entries = self.config.content_patterns
+        return samples_of_patterns(
+            pattern for entry in entries for pattern in (*entry.must_match, *entry.must_not_match)
+        )
 
     def grade(self, context: GradingContext) -> Verdict:
         """Check every path first, then the files. Raises ``GraderError`` for a path outside the workspace."""

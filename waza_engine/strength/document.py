@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from waza_engine.counting import counted
-from waza_engine.strength.measuring import GraderStrength
+from waza_engine.graders.explanation import shortened
+from waza_engine.strength.expected import TYPE as EXPECTED
+from waza_engine.strength.measuring import GraderStrength, RejectedReference, WeakCheck
 
 Document = dict[str, Any]
 
@@ -20,17 +22,41 @@ def strength_document(found: Sequence[GraderStrength]) -> list[Document]:
     return [_grader(each) for each in found]
 
 
+def weak_check_sentence(check: WeakCheck) -> str:
+    """Return in one sentence what is wrong with a check that passes on everything."""
+    where = " in which its file could be read" if check.of_file else ""
+    return (
+        f"This passes on every recorded trial and on all {check.tried} changes of them{where}, so it decides "
+        "nothing; the other rules beside it do."
+    )
+
+
+def rejected_sentence(found: GraderStrength, rejected: RejectedReference) -> str:
+    """Return in one sentence that a grader fails on what is known to be good."""
+    why = shortened(rejected.feedback.rstrip("."))
+    return (
+        f"`{_name(found)}` fails on the reference of the task `{rejected.task}`, an answer known to be good: "
+        f"{why}."
+    )
+
+
+def _name(found: GraderStrength) -> str:
+    # The lists of `expected` stand under names of their own in a record.
+    return found.name.removeprefix("_") if found.type == EXPECTED else found.name
+
+
 def finding_sentence(found: GraderStrength) -> str:
     """Return in one sentence what is wrong with a weak grader and how that is known, "" for all others."""
+    name = _name(found)
     trials = f"{counted(found.trials, 'recorded trial')}"
     if found.finding == "never fails":
         return (
-            f"`{found.name}` passes on everything: on {trials} and on all {found.asked} changes of them "
+            f"`{name}` passes on everything: on {trials} and on all {found.asked} changes of them "
             f"({', '.join(found.asked_kinds)})."
         )
     if found.finding == "never passes":
         return (
-            f"`{found.name}` fails on everything: on {trials}, where other graders passed, and on all "
+            f"`{name}` fails on everything: on {trials}, where other graders passed, and on all "
             f"{found.asked} changes of them, what it names included."
         )
     return ""
@@ -52,5 +78,11 @@ def _grader(found: GraderStrength) -> Document:
         **({"message": finding_sentence(found)} if found.finding else {}),
         "passed_on": list(found.asked_kinds) if found.finding == "never fails" else [],
         "asked": found.asked,
-        "weak_checks": [{"path": list(check.path), "tried": check.tried} for check in found.weak_checks],
+        "weak_checks": [
+            {"path": list(check.path), "tried": check.tried, "message": weak_check_sentence(check)}
+            for check in found.weak_checks
+        ],
+        "rejected_references": [
+            {"task": each.task, "message": rejected_sentence(found, each)} for each in found.rejected
+        ],
     }

@@ -1,20 +1,27 @@
 """How strong the graders of a recorded run are: which changes of its answers they notice, and which none.
 
-The graders that decide by what is recorded are asked again about changed trials. A judge, a program and a
-person are never asked, nor is what looks at files: the strength of those is not measured, and that is said.
+The graders that decide by what is recorded are asked again about changed trials, those that look at files
+where the workspace of a trial was kept, about changed copies. A judge, a program and a person are never
+asked: the strength of those is not measured, and that is said.
 
 A grader is weak when it passed on every recorded trial and on everything that they were changed into, what it
 names itself included. One that failed on all of it is weak only where the record contradicts it: where
-the other graders passed, for an answer that is no answer proves nothing.
+the other graders passed, for an answer that is no answer proves nothing; of files that is never said, for
+what all their rules want at once is not made up.
+
+The ``reference`` of a task, an answer known to be good, is graded like a recorded one by graders of answers
+alone: one that fails on it says so, and one that passes on no other answer is measured with it.
 """
 
 from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import chain
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Literal
 
 from waza_engine.executors.base import Cancellation
@@ -25,6 +32,7 @@ from waza_engine.results.record import Validation
 from waza_engine.runs.grading.graders import BuiltGrader, grade
 from waza_engine.runs.regrading.regrade import GradableTask
 from waza_engine.strength.expected import built_expectations
+from waza_engine.strength.files import FilesError, copied, file_mutations, seen_files
 from waza_engine.strength.mutations import Kind, Mutation, mutations, planted, runaway
 
 MOST_TRIALS = 40
@@ -32,7 +40,8 @@ MOST_TRIALS = 40
 MOST_CHANGED = 4
 """Recorded trials that are changed for a grader."""
 _LEAST_TRIED = 2
-_NOTHING = ("nothing at all", "the answer emptied")
+_NOTHING = ("nothing at all", "the answer emptied", "no file at all")
+NO_FILES = "the files of the agent were not kept (`--keep-workspace`)"
 _ADDS = ("a runaway agent", "what the grader names", "errors happened")
 
 Finding = Literal["", "never fails", "never passes"]
@@ -40,10 +49,22 @@ Finding = Literal["", "never fails", "never passes"]
 
 @dataclass(frozen=True, slots=True)
 class WeakCheck:
-    """A check of a grader that passed on everything; ``path`` leads to it from the grader's config."""
+    """A check of a grader that passed on everything; ``path`` leads to it from the grader's config.
+
+    ``of_file``: on everything in which its file could be read.
+    """
 
     path: tuple[str | int, ...]
     tried: int
+    of_file: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RejectedReference:
+    """The task whose ``reference``, an answer known to be good, a grader failed, and what it said."""
+
+    task: str
+    feedback: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +88,7 @@ class GraderStrength:
     asked: int = 0
     asked_kinds: tuple[Kind, ...] = ()
     weak_checks: tuple[WeakCheck, ...] = ()
+    rejected: tuple[RejectedReference, ...] = ()
     not_measured: str = ""
 
     @property
@@ -85,6 +107,7 @@ class _Subject:
         default_factory=list[tuple[RecordedTrial, GradingContext]]
     )
     others: list[GradingContext] = field(default_factory=list[GradingContext])
+    references: list[tuple[str, GradingContext]] = field(default_factory=list[tuple[str, GradingContext]])
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,10 +126,7 @@ def measure(
     for subject in _subjects(tasks):
         why = _not_measured(subject.built)
         if why or not subject.trials:
-            why = why or "no trial of it has an answer"
-            yield GraderStrength(
-                subject.built.name, subject.built.entry.type, tuple(subject.tasks), not_measured=why
-            )
+            yield _unmeasured(subject, why or "no trial of it has an answer")
         else:
             yield _measured(subject, cancellation, seed)
 
@@ -119,6 +139,9 @@ def _subjects(tasks: Sequence[GradableTask]) -> list[_Subject]:
             subject = found.setdefault(key, _Subject(built))
             subject.tasks.append(task.recorded.id)
             subject.trials += task.trials
+            reference = reference_of(task) if _reads_answers_alone(built) else None
+            if reference is not None:
+                subject.references.append((task.recorded.id, reference))
     for subject in found.values():
         own = set(subject.tasks)
         if len(own) == 1:
@@ -141,8 +164,8 @@ def _not_measured(built: BuiltGrader) -> str:
     reads = grader.reads()
     if reads is None:
         return "its type does not say what it reads"
-    if "files" in reads:
-        return "it looks at files"
+    if grader.writes_files:
+        return "it writes snapshots"
     if not reads - {"prompt"}:
         return "nothing that the agent does decides it"
     return ""
@@ -151,22 +174,30 @@ def _not_measured(built: BuiltGrader) -> str:
 def _measured(subject: _Subject, cancellation: Cancellation, seed: int) -> GraderStrength:
     built, rng = subject.built, random.Random(f"{seed} {subject.built.name} {subject.tasks}")
     trials = subject.trials
+    if reads_files(built):
+        trials = [(trial, context) for trial, context in trials if context.workspace is not None]
+        if not trials:
+            return _unmeasured(subject, NO_FILES)
     if len(trials) > MOST_TRIALS:
         trials = [trials[at] for at in sorted(rng.sample(range(len(trials)), MOST_TRIALS))]
     recorded = [(trial, context, _verdict(built, context, cancellation)) for trial, context in trials]
     broken = next((verdict.feedback for *_, verdict in recorded if verdict.status == "error"), "")
     if broken:
-        return GraderStrength(built.name, built.entry.type, tuple(subject.tasks), not_measured=broken)
+        return _unmeasured(subject, broken)
     passing = [context for _, context, verdict in recorded if verdict.passed]
-    changed = (passing or [context for _, context, _ in recorded])[:MOST_CHANGED]
-    asked, complete = _asked(subject, changed, rng, cancellation)
-    kinds = _kinds(asked) if passing else {}
+    good, rejected = _of_references(subject, cancellation)
+    changed = (passing or good or [context for _, context, _ in recorded])[:MOST_CHANGED]
+    try:
+        asked, complete = _asked(subject, changed, rng, cancellation)
+    except FilesError as error:
+        return _unmeasured(subject, str(error))
+    kinds = _kinds(asked) if passing or good else {}
     finding: Finding = ""
     enough = len(asked) >= _LEAST_TRIED
     if len(passing) == len(recorded):
-        if enough and complete and all(each.verdict.passed for each in asked):
+        if enough and complete and not rejected and all(each.verdict.passed for each in asked):
             finding = "never fails"
-    elif not passing and enough and not any(each.verdict.passed for each in asked):
+    elif not (passing or good or reads_files(built)) and enough and not any(e.verdict.passed for e in asked):
         verdicts = [(trial, verdict) for trial, _, verdict in recorded]
         if _contradicted(verdicts):
             finding = "never passes"
@@ -185,18 +216,70 @@ def _measured(subject: _Subject, cancellation: Cancellation, seed: int) -> Grade
         weak_checks=()
         if finding or not complete or not enough
         else _weak_checks([verdict for *_, verdict in recorded], asked),
+        rejected=rejected,
     )
+
+
+def _of_references(
+    subject: _Subject, cancellation: Cancellation
+) -> tuple[list[GradingContext], tuple[RejectedReference, ...]]:
+    """Return the references that a grader passes, and those that it fails."""
+    good: list[GradingContext] = []
+    rejected: list[RejectedReference] = []
+    for task, context in subject.references[:MOST_TRIALS]:
+        verdict = _verdict(subject.built, context, cancellation)
+        if verdict.passed:
+            good.append(context)
+        elif verdict.status == "graded":
+            rejected.append(RejectedReference(task, verdict.feedback))
+    return good, tuple(rejected)
+
+
+def reference_of(task: GradableTask) -> GradingContext | None:
+    """Return the reference of a task as if it had been answered, without any session; None without one."""
+    for _, context in task.trials:
+        if context.reference is not None and context.reference.strip():
+            return replace(
+                context,
+                output=context.reference,
+                transcript=(),
+                tool_calls=(),
+                skill_invocations=(),
+                usage=None,
+                duration_ms=0,
+                workspace=None,
+            )
+    return None
+
+
+def _reads_answers_alone(built: BuiltGrader) -> bool:
+    reads = built.grader.reads() if built.grader is not None and not _not_measured(built) else None
+    return reads is not None and reads <= {"answer", "json", "prompt"}
+
+
+def _unmeasured(subject: _Subject, why: str) -> GraderStrength:
+    built = subject.built
+    return GraderStrength(built.name, built.entry.type, tuple(subject.tasks), not_measured=why)
+
+
+def reads_files(built: BuiltGrader) -> bool:
+    """Tell whether the files of the agent decide what a grader says."""
+    return built.grader is not None and "files" in (built.grader.reads() or ())
 
 
 def _asked(
     subject: _Subject, changed: Sequence[GradingContext], rng: random.Random, cancellation: Cancellation
 ) -> tuple[list[_Asked], bool]:
-    """Return what the grader says of changed trials, and whether all that it names is among them."""
+    """Return what the grader says of changed trials, and whether all that it names is among them.
+
+    Raises ``FilesError`` when it looks at files that cannot be copied.
+    """
     built = subject.built
     assert built.grader is not None
     reads: frozenset[Evidence] = built.grader.reads() or frozenset()
     asked: list[_Asked] = []
     complete = True
+    files = _Files(subject, cancellation) if "files" in reads else None
     for number, context in enumerate(changed):
         samples = built.grader.samples(context) or samples_of(
             built.grader.config.model_dump(exclude_defaults=True)
@@ -205,12 +288,49 @@ def _asked(
         # What is that large costs, and comes out the same whatever was there before.
         large = () if number else runaway(context)
         changes = chain(mutations(context, subject.others, rng), planted(context, samples.texts), large)
-        for mutation in changes:
-            if mutation.touches & reads:
-                verdict = _verdict(built, mutation.context, cancellation)
-                if verdict.status == "graded":
-                    asked.append(_Asked(mutation, verdict))
+        said = _said(built, reads, changes, cancellation)
+        asked += said
+        if files is not None:
+            with TemporaryDirectory(prefix="waza-strength-") as folder:
+                asked += files.asked(context, samples.texts, rng, Path(folder))
     return asked, complete
+
+
+def _said(
+    built: BuiltGrader, reads: frozenset[Evidence], changes: Iterable[Mutation], cancellation: Cancellation
+) -> Iterator[_Asked]:
+    """Yield what a grader says of those changes that touch what it reads."""
+    for mutation in changes:
+        if mutation.touches & reads:
+            verdict = _verdict(built, mutation.context, cancellation)
+            if verdict.status == "graded":
+                yield _Asked(mutation, verdict)
+
+
+class _Files:
+    """Asks a grader about changed copies of the files that it looks at."""
+
+    def __init__(self, subject: _Subject, cancellation: Cancellation) -> None:
+        assert subject.built.grader is not None
+        self._built, self._grader, self._cancellation = subject.built, subject.built.grader, cancellation
+        self._others = [
+            seen_files(self._grader, other.workspace)
+            for other in subject.others[:MOST_CHANGED]
+            if other.workspace is not None
+        ]
+
+    def asked(
+        self, context: GradingContext, texts: Sequence[str], rng: random.Random, folder: Path
+    ) -> list[_Asked]:
+        """Return what the grader says of the changes. Raises ``FilesError``."""
+        assert context.workspace is not None
+        seen = seen_files(self._grader, context.workspace)
+        same = _verdict(self._built, copied(context, seen.held, folder / "same"), self._cancellation)
+        before = _verdict(self._built, context, self._cancellation)
+        if [check.passed for check in same.checks] != [check.passed for check in before.checks]:
+            raise FilesError("a copy of its files is not graded as they are")
+        changes = file_mutations(context, seen, self._others, texts, rng, folder)
+        return list(_said(self._built, frozenset({"files"}), changes, self._cancellation))
 
 
 def _verdict(built: BuiltGrader, context: GradingContext, cancellation: Cancellation) -> Validation:
@@ -236,13 +356,31 @@ def _kinds(asked: Sequence[_Asked]) -> dict[str, tuple[int, int]]:
 
 
 def _weak_checks(recorded: Sequence[Validation], asked: Sequence[_Asked]) -> tuple[WeakCheck, ...]:
-    """Return the checks of a grader of several that passed on everything."""
-    verdicts = [*recorded, *(each.verdict for each in asked)]
-    failed = {check.path for verdict in verdicts for check in verdict.checks if not check.passed}
-    paths = dict.fromkeys(check.path for verdict in verdicts for check in verdict.checks)
+    """Return the checks of a grader of several that passed on everything.
+
+    Where a file cannot be read its other checks fail with it, which says nothing of them.
+    """
+    changed = [each.verdict for each in asked]
+    paths = dict.fromkeys(check.path for verdict in (*recorded, *changed) for check in verdict.checks)
     if len(paths) < _LEAST_TRIED:
         return ()
-    return tuple(WeakCheck(path, len(asked)) for path in paths if path not in failed)
+    failed: set[tuple[str | int, ...]] = set()
+    tried: Counter[tuple[str | int, ...]] = Counter()
+    unread: set[tuple[str | int, ...]] = set()
+    for number, verdict in enumerate((*recorded, *changed)):
+        of = {check.path: check.passed for check in verdict.checks}
+        for path, passed in of.items():
+            if len(path) > 2 and not passed and of.get((*path[:2], "path")) is False and path[2] != "path":
+                unread.add(path)
+                continue
+            tried[path] += number >= len(recorded)
+            if not passed:
+                failed.add(path)
+    return tuple(
+        WeakCheck(path, tried[path], path in unread)
+        for path in paths
+        if path not in failed and tried[path] >= _LEAST_TRIED
+    )
 
 
 def _contradicted(recorded: Sequence[tuple[RecordedTrial, Validation]]) -> bool:

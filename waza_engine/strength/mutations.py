@@ -31,6 +31,12 @@ Kind = Literal[
     "the transcript shuffled",
     "skills dropped",
     "errors happened",
+    "no file at all",
+    "a file missing",
+    "another task's files",
+    "a file emptied",
+    "a file rewritten",
+    "a line dropped",
     "a runaway agent",
     "what the grader names",
 ]
@@ -39,9 +45,9 @@ RUNAWAY_CALLS = 10_000
 RUNAWAY_TOKENS = 1_000_000_000
 RUNAWAY_MS = 30 * 24 * 3_600_000
 RUNAWAY_CHARACTERS = 2_000_000
-_MOST_OF_A_KIND = 3
+MOST_OF_A_KIND = 3
 _MOST_KEYS = 6
-_REFUSAL = "I am sorry, but I cannot do that."
+REFUSAL = "I am sorry, but I cannot do that."
 _SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?]+|\n|\Z)\s*")
 _NUMBER = re.compile(r"\d+")
 _VERB = re.compile(r"\b(is|are|was|were|has|have|can|will|does|do|did|must|should)\b", re.IGNORECASE)
@@ -66,7 +72,7 @@ def mutations(
         other = _with(context, rng.choice(others))
         shape: frozenset[Evidence] = frozenset() if _json_in(other.output) is None else frozenset({"json"})
         yield Mutation("another task's answer", "", _SESSION | shape, other)
-    refusal = replace(context, output=_REFUSAL, tool_calls=_none(context), skill_invocations=())
+    refusal = replace(context, output=REFUSAL, tool_calls=_none(context), skill_invocations=())
     yield Mutation("a refusal", "", frozenset({"answer", "tool calls", "skills"}), refusal)
     yield from _of_answer(context, rng)
     yield from _of_json(context)
@@ -114,12 +120,17 @@ def _of_answer(context: GradingContext, rng: random.Random) -> Iterator[Mutation
     sentences = [found for found in _SENTENCE.finditer(output) if found.group().strip()]
     if len(sentences) > 1:
         for found in _some(sentences, rng):
-            yield changed("a sentence dropped", _shown(found.group()), *found.span(), "")
+            yield changed("a sentence dropped", shown(found.group()), *found.span(), "")
     for found in _some(list(_VERB.finditer(output)), rng):
         yield changed("a sentence negated", found.group(), found.end(), found.end(), " not")
     for found in _some(list(_NUMBER.finditer(output)), rng):
-        other = str(int(found.group()[:15]) + rng.choice((1, 7, 10)))
+        other = another_number(found.group(), rng)
         yield changed("a number changed", f"{found.group()} → {other}", *found.span(), other)
+
+
+def another_number(written: str, rng: random.Random) -> str:
+    """Return a number that is larger than one of which these are the digits."""
+    return str(int(written[:15]) + rng.choice((1, 7, 10)))
 
 
 def _of_json(context: GradingContext) -> Iterator[Mutation]:
@@ -211,10 +222,11 @@ def runaway(context: GradingContext) -> Iterator[Mutation]:
 
 
 def _some(found: list[re.Match[str]], rng: random.Random) -> list[re.Match[str]]:
-    return rng.sample(found, min(len(found), _MOST_OF_A_KIND))
+    return rng.sample(found, min(len(found), MOST_OF_A_KIND))
 
 
-def _shown(text: str) -> str:
+def shown(text: str) -> str:
+    """Return the beginning of a text, on one line."""
     line = " ".join(text.split())
     return line if len(line) <= 60 else f"{line[:60]}…"
 
@@ -222,9 +234,9 @@ def _shown(text: str) -> str:
 def planted(context: GradingContext, texts: Sequence[str]) -> Iterator[Mutation]:
     """Yield trials that hold what a grader names, where it could look for it."""
     for text in texts:
-        yield _planted(replace(context, output=text), _shown(text), "answer", "json")
+        yield _planted(replace(context, output=text), shown(text), "answer", "json")
         beside = replace(context, output=f"{context.output}\n{text}")
-        yield _planted(beside, _shown(text), "answer")
+        yield _planted(beside, shown(text), "answer")
     if texts:
         every = "\n".join((context.output, *texts))
         yield _planted(replace(context, output=every), "all of it", "answer")

@@ -20,7 +20,7 @@ from waza_engine.steps import Steps
 from waza_language_server.analysis.failures import guarded
 from waza_language_server.analysis.grader_entries import GraderEntries
 from waza_language_server.analysis.problem import Problem
-from waza_language_server.analysis.rule import FileView, Found, GraderView, found_by
+from waza_language_server.analysis.rule import NODES_AT_ONCE, FileView, Found, GraderView, found_by
 from waza_language_server.analysis.rules import GRADER_RULES
 from waza_language_server.schema.catalog import Catalog, SchemaName
 from waza_language_server.schema.locate import grader_shape, graders_below, located_below
@@ -30,7 +30,7 @@ from waza_language_server.syntax.nodes import Green, Node, refers_elsewhere
 from waza_language_server.text.edit import Edits, Fix
 from waza_language_server.text.span import Span
 
-_STEPS_AT_ONCE = 64
+_STEPS_AT_ONCE = 4
 """Of one item: a pause costs as much as a step of a rule, and each item ends with one anyway."""
 
 Memory = WeakKeyDictionary[Green, dict[SchemaName, tuple[Problem, ...]]]
@@ -111,9 +111,16 @@ def grader_problems(view: FileView, entry: Node) -> Found:
 def _checked(view: FileView, entry: Node) -> Found:
     located: list[tuple[Node, Shape]] = []
     catalog = view.catalog
-    for pair in guarded("shapes", lambda: located_below(entry, grader_shape(entry, catalog), catalog)):
-        located.append(pair)
-        yield None
+
+    def locate() -> Found:
+        found: list[tuple[Node, Shape]] = []
+        for pair in located_below(entry, grader_shape(entry, catalog), catalog):
+            found.append(pair)
+            if not len(found) % NODES_AT_ONCE:
+                yield None
+        located.extend(found)
+
+    yield from guarded("shapes", locate)
     yield from found_by(GRADER_RULES, GraderView(view, entry, located))
 
 

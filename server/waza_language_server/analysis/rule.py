@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from waza_language_server.project.document import Document
     from waza_language_server.project.workspace import Workspace
 
+NODES_AT_ONCE = 32
+"""Nodes that a rule looks at between two pauses: a pause takes as long as a look."""
 Found = Iterator[Problem | None]
 """What a rule yields: problems, and None wherever a pause is welcome."""
 

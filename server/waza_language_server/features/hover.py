@@ -25,7 +25,9 @@ from waza_language_server.features.surroundings import TASK_GLOB, surroundings
 from waza_language_server.features.value_hover import NAMING_KINDS, grader_types_table, named_thing
 from waza_language_server.project.document_scores import read_scores_in_steps
 from waza_language_server.project.outline import pattern_nodes
+from waza_language_server.project.rules import EXPECTED_LISTS, rule_under
 from waza_language_server.project.suite_file import GraderEntry, SuiteFile
+from waza_language_server.project.uris import path_of
 from waza_language_server.schema.locate import grader_type, shape_at
 from waza_language_server.text.scalar_writing import plain_or_quoted
 from waza_language_server.text.span import Span
@@ -96,7 +98,9 @@ def hover_in_steps(
     page = f"{documentation}graders.md"
     entry = pointed.entry
     if entry is not None and pointed.on_key:
-        return _of_key(document, entry, catalog, page)
+        told = _of_key(document, entry, catalog, page)
+        strength = _strength_of_list(document, workspace.project, entry)
+        return Hover(told.span, f"{told.text}\n\n{strength}") if told is not None and strength else told
     metric = entry if entry is not None and pointed.node.path[:1] == ("metrics",) else None
     if metric is not None and metric.key.value == "name":
         told = _of_key(document, metric, catalog, page)
@@ -225,6 +229,20 @@ def _of_grader(
     told = [] if score is None else [score_story(score, now)]
     told += [] if strength is None else [strength_story(strength)]
     return Hover(entry.value.span, "\n\n".join(told)) if told else None
+
+
+def _strength_of_list(document: Document, project: Project, entry: Entry) -> str:
+    """Return how strong a list of ``expected`` was found to be, "" for other keys and when nobody asked."""
+    path = path_of(document.uri)
+    if path is None or entry.key.value not in EXPECTED_LISTS or not project.asked_for_scores:
+        return ""
+    strengths = project.scores.strengths
+    rule = rule_under(document, entry.key.span.start)
+    if rule is None or rule.entry is not None or rule.path != (entry.key.value,):
+        return ""
+    suites = [suite.path for suite in project.suites_of(path)]
+    found = strengths.of_expected(suites, rule.task or "", entry.key.value, rule.node.to_python())
+    return strength_story(found) if found is not None else ""
 
 
 def _is_task_glob(document: Document, node: Node) -> bool:

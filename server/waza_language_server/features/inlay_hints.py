@@ -23,7 +23,7 @@ from waza_language_server.features.live_text import LIVE, TrialPlace, trials_to_
 from waza_language_server.features.score_text import STALE, check_label, score_label, score_story
 from waza_language_server.features.verdict_hints import HintKind, Verdict, verdicts_in_steps
 from waza_language_server.project.document_scores import read_scores_in_steps
-from waza_language_server.project.suite_file import SuiteFile, rule_at
+from waza_language_server.project.suite_file import SuiteFile, rule_at, shown_at
 
 if TYPE_CHECKING:
     from waza_engine.results.reading.newest_scores import CheckResult
@@ -133,7 +133,7 @@ def _marks(entry: Node, outcome: Outcome) -> Iterator[Mark]:
         if node is not None:
             tooltip = fenced(check.message) if check.message else ""
             mark = LIVE if outcome.live is not None and not outcome.stale else ""
-            yield node, mark + check_label(check.passed_trials, check.trials), tooltip
+            yield shown_at(node), mark + check_label(check.passed_trials, check.trials), tooltip
 
 
 def _marks_of_all(entry: Node, score: Score) -> Iterator[Mark]:
@@ -150,7 +150,7 @@ def _marks_of_all(entry: Node, score: Score) -> Iterator[Mark]:
         mark = LIVE if all(outcome.live and not outcome.stale for outcome, _ in checks) else ""
         label = "✓" if not failed else f"✗ {len(checks) - len(failed)}/{counted(len(checks), 'task')}"
         told = [f"{outcome.task.id}: {check.message or 'failed'}" for outcome, check in failed[:10]]
-        yield node, mark + label, fenced("\n".join(told)) if told else ""
+        yield shown_at(node), mark + label, fenced("\n".join(told)) if told else ""
 
 
 def _end_of_line(document: Document, node: Node) -> int:

@@ -6,6 +6,7 @@ The words are those of the hints (``inlay_hints.py``): one conclusion, drawn twi
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Literal
 
 from waza_engine.counting import counted
@@ -13,7 +14,7 @@ from waza_engine.frozen import frozen
 from waza_engine.steps import Steps
 from waza_language_server.features.inlay_hints import inlay_hints_in_steps
 from waza_language_server.features.live_text import LIVE
-from waza_language_server.features.score_text import REGRADED, error_label
+from waza_language_server.features.score_text import REGRADED
 from waza_language_server.project.suite_files import files_of_workspace
 from waza_language_server.project.uris import path_of
 from waza_language_server.project.verdict_places import VerdictPlaces
@@ -21,13 +22,14 @@ from waza_language_server.project.verdict_places import VerdictPlaces
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from waza_engine.results.reading.scores import PromptResult, RunResult
+    from waza_engine.results.reading.scores import PromptResult, RunResult, TaskResult
     from waza_language_server.features.inlay_hints import InlayHint
     from waza_language_server.project.document import Document
     from waza_language_server.project.index import Project
     from waza_language_server.project.workspace import Workspace
     from waza_language_server.text.line_index import LineIndex
 
+LONGEST_REASON = 200
 MarkState = Literal["passed", "failed", "error", "pending"]
 _STATES: dict[str, MarkState] = {"✓": "passed", "✗": "failed", "◐": "failed", "!": "error", "⧖": "pending"}
 _WORST: tuple[MarkState, ...] = ("failed", "error", "pending", "passed")
@@ -88,7 +90,7 @@ def file_marks_in_steps(workspace: Workspace) -> Steps[tuple[FileMark, ...]]:
             if result is None or result.status not in ("failed", "error"):
                 continue
             state: MarkState = "error" if result.status == "error" else "failed"
-            reason = error_label(result.error) if state == "error" else f"{task.id} failed"
+            reason = _of_error(result.error) if state == "error" else _of_failed(result)
             found.setdefault(task.path, FileMark(task.path, state, reason))
         for mark in _of_trigger_files(project, file.path, run) if run.prompts else ():
             found.setdefault(mark.path, mark)
@@ -114,8 +116,26 @@ def _of_suite(path: Path, run: RunResult) -> FileMark | None:
         return FileMark(path, "failed", reason)
     broken = next((task for task in run.tasks.values() if task.status == "error"), None)
     if broken is not None:
-        return FileMark(path, "error", error_label(broken.error))
+        return FileMark(path, "error", _of_error(broken.error))
     return FileMark(path, "error", f"! {reason}") if reason else None
+
+
+def _of_failed(task: TaskResult) -> str:
+    """Return why a task failed, in the words of the first grader that did not pass."""
+    graders = chain(task.graders.values(), task.checkpoints.values())
+    telling = next((each for each in graders if not each.passed and each.status == "graded"), None)
+    said = _shortened(telling.feedback) if telling is not None else ""
+    return f"{task.id} failed: {said}" if said else f"{task.id} failed"
+
+
+def _of_error(reason: str) -> str:
+    # There is more room than in a line: what a provider answered often stands at the end.
+    return f"! {_shortened(reason) or 'error'}"
+
+
+def _shortened(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= LONGEST_REASON else f"{line[: LONGEST_REASON - 1]}…"
 
 
 def _told_by_parts(run: RunResult) -> str:

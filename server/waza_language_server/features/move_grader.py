@@ -1,13 +1,15 @@
-"""A grader moves from its suite into the task files, or from a task file into the suite, with its comments.
+"""A grader moves from its suite into the tasks, or from a task into the suite, with its comments.
 
-What stands in the eval file grades every task. So a move is the same suite where all tasks have the grader
-before and after it; where they have not, the title says for which tasks something changes.
+A task has a file of its own or stands inline in the eval file. What the suite itself lists grades every task.
+So a move is the same suite where all tasks have the grader before and after it; where they have not, the
+title says for which tasks something changes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from waza_engine.steps import Steps
@@ -17,7 +19,7 @@ from waza_language_server.features.moving_items import Taken, added, taken
 from waza_language_server.project.document import Document
 from waza_language_server.project.named_paths import PathsIn
 from waza_language_server.project.references import mentions_in
-from waza_language_server.project.suite_file import GraderEntry, SuiteFile, task_id, word
+from waza_language_server.project.suite_file import GraderEntry, SuiteFile, TaskEntry, task_id, word
 from waza_language_server.project.suite_files import SuiteSource
 from waza_language_server.project.uris import path_of
 from waza_language_server.syntax.author_style import line_break
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 
     from waza_engine.spec.reading.scalars import Json
     from waza_language_server.project.workspace import Workspace
+    from waza_language_server.syntax.nodes import Node
     from waza_language_server.text.span import Span
 
 MOST_TASKS = 20
@@ -44,22 +47,62 @@ _HEAD = ("type", "name")
 
 
 @dataclass(frozen=True, slots=True)
+class _Task:
+    """A task: the mapping that says it, in a file of its own, or inline in the eval file.
+
+    ``position`` is that of an inline task in the list of the eval file.
+    """
+
+    id: str
+    file: Document
+    node: Node
+    inline: TaskEntry | None = None
+
+    @property
+    def position(self) -> int | None:
+        return int(self.inline.item.step or 0) if self.inline is not None else None
+
+    def graders(self) -> Iterator[GraderEntry]:
+        file = SuiteFile(self.file.tree)
+        found = file.own_graders() if self.inline is None else file.graders_of(self.inline)
+        return (grader for grader in found if grader.place == _KEY)
+
+
+@dataclass(frozen=True, slots=True)
 class _Suite:
     """The files of one suite, read."""
 
     evaluation: Document
-    tasks: tuple[Document, ...]
+    tasks: tuple[_Task, ...]
 
     @property
     def files(self) -> tuple[Document, ...]:
-        return (self.evaluation, *self.tasks)
+        return (self.evaluation, *(task.file for task in self.tasks if task.inline is None))
+
+    def task_of(self, grader: GraderEntry, document: Document) -> _Task | None:
+        """Return the task that has a grader of its own; None for one of the suite."""
+        if document.kind == "task":
+            return next((task for task in self.tasks if task.file.uri == document.uri), None)
+        position = grader.task.item.step if grader.task is not None else None
+        return next((task for task in self.tasks if task.inline and task.position == position), None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """An edit that adds a grader to a list or takes one away: that of a task, or of the suite (None)."""
+
+    file: Document
+    task: int | None
+    more: int
+    edit: Edit
 
 
 def moved_grader(document: Document, workspace: Workspace, selected: Span) -> Steps[tuple[CodeAction, ...]]:
     """Return the moves of the grader at whose type or name a selection starts; none without such a grader.
 
-    Nothing is offered where the files would have another problem, where a task belongs to another suite, too,
-    or where somebody refers to the grader by the place where it stands.
+    Nothing is offered where the files would have another problem, where a task belongs to another suite,
+    too, or where somebody refers to the grader by the place where it stands. It comes last in its new
+    list: nothing tells where it once stood, and no score depends on the order.
     """
     grader = _grader_at(document, selected)
     if grader is None or document.kind not in {"eval", "task"}:
@@ -70,13 +113,11 @@ def moved_grader(document: Document, workspace: Workspace, selected: Span) -> St
     held = taken(document, grader.item)
     if held is None or not (yield from _means_the_same(document, workspace, grader)):
         return ()
-    if document.kind == "eval":
-        wanted = _into_tasks(suite, grader, held)
-    else:
-        wanted = _into_suite(document, suite, grader, held)
+    own = suite.task_of(grader, document)
+    wanted = _into_tasks(suite, grader, held) if own is None else _into_suite(own, suite, grader, held)
     found: list[CodeAction] = []
-    for title, edits in wanted:
-        change = yield from _tried(workspace, suite, edits, grader)
+    for title, changes in wanted:
+        change = yield from _tried(workspace, suite, changes, grader)
         if change is not None:
             found.append(CodeAction(title, "refactor.move", change, ()))
     return tuple(found)
@@ -87,7 +128,7 @@ def _grader_at(document: Document, selected: Span) -> GraderEntry | None:
     if tree.root is None or tree.errors or tree.anchored:
         return None
     owner = SuiteFile(tree).owner_of(selected.start)
-    if not isinstance(owner, GraderEntry) or owner.task is not None or owner.place != "graders":
+    if not isinstance(owner, GraderEntry) or owner.place != _KEY:
         return None
     at_head = any(
         entry.span.contains(selected.start) for entry in owner.node.entries if entry.key.value in _HEAD
@@ -106,8 +147,7 @@ def _suite_of(document: Document, workspace: Workspace) -> Steps[_Suite | None]:
         return None
     (suite,) = suites
     paths = project.task_paths(suite)
-    outline = suite.outline
-    if not paths.known or outline.inline_tasks or outline.tasks_from or len(paths.value) > MOST_TASKS:
+    if paths.unknown or suite.outline.tasks_from or len(paths.value) > MOST_TASKS:
         return None
     files: list[Document] = []
     characters = 0
@@ -120,12 +160,23 @@ def _suite_of(document: Document, workspace: Workspace) -> Steps[_Suite | None]:
         if characters > MOST_CHARACTERS or line_break(file.text) != line_break(document.text):
             return None
         yield from file.read_in_steps()
-        root, tree = file.tree.root, file.tree
-        if root is None or tree.errors or tree.anchored or root.entry("requirements") is not None:
-            # A requirement tells where the grader stands that checks it.
+        if file.tree.root is None or file.tree.errors or file.tree.anchored:
             return None
         files.append(file)
-    return _Suite(files[0], tuple(files[1:])) if len(files) > 1 else None
+    evaluation, *others = files
+    tasks = [
+        *(_Task(_id(file), file, file.tree.root) for file in others if file.tree.root is not None),
+        *(_Task(each.id, evaluation, each.node, each) for each in SuiteFile(evaluation.tree).tasks()),
+    ]
+    if any(node is None or node.get("requirements") is not None for node in _nodes(evaluation, tasks)):
+        # A requirement tells where the grader stands that checks it.
+        return None
+    return _Suite(evaluation, tuple(tasks)) if 0 < len(tasks) <= MOST_TASKS else None
+
+
+def _nodes(evaluation: Document, tasks: Sequence[_Task]) -> Iterator[Node | None]:
+    yield evaluation.tree.root
+    yield from (task.node for task in tasks)
 
 
 def _opened(workspace: Workspace, path: Path, *, is_task: bool) -> Document | None:
@@ -154,56 +205,57 @@ def _means_the_same(document: Document, workspace: Workspace, grader: GraderEntr
     return True
 
 
-def _into_tasks(suite: _Suite, grader: GraderEntry, held: Taken) -> list[tuple[str, dict[str, Edit]]]:
+def _into_tasks(suite: _Suite, grader: GraderEntry, held: Taken) -> Iterator[tuple[str, list[_Change]]]:
     name, count = grader.name, len(suite.tasks)
-    targets = {task.uri: added(task, _KEY, held.rows) for task in suite.tasks}
-    edits = {uri: edit for uri, edit in targets.items() if edit is not None}
-    source = {suite.evaluation.uri: held.edit}
-    found: list[tuple[str, dict[str, Edit]]] = []
-    if len(edits) == count:
-        where = f"the task `{_id(suite.tasks[0])}`" if count == 1 else f"each of the {count} tasks"
-        found.append((f"Move `{name}` into {where}", source | edits))
+    source = _Change(suite.evaluation, None, -1, held.edit)
+    added_to = [
+        _Change(task.file, task.position, 1, edit)
+        for task in suite.tasks
+        if (edit := added(task.file, task.node, _KEY, held.rows)) is not None
+    ]
+    if len(added_to) == count:
+        where = f"the task `{suite.tasks[0].id}`" if count == 1 else f"each of the {count} tasks"
+        yield f"Move `{name}` into {where}", [source, *added_to]
     if 1 < count <= MOST_CHOICES:
         naming = [task for task in suite.tasks if _names(task, name)]
         for task in suite.tasks:
-            if task.uri in edits and all(each is task for each in naming):
-                title = f"Move `{name}` into `{_id(task)}`: {_others(count - 1, 'lose')} it"
-                found.append((title, source | {task.uri: edits[task.uri]}))
-    return found
+            target = [each for each in added_to if (each.file, each.task) == (task.file, task.position)]
+            if target and all(each is task for each in naming):
+                yield f"Move `{name}` into `{task.id}`: {_others(count - 1, 'lose')} it", [source, *target]
 
 
 def _into_suite(
-    document: Document, suite: _Suite, grader: GraderEntry, held: Taken
-) -> list[tuple[str, dict[str, Edit]]]:
+    own: _Task, suite: _Suite, grader: GraderEntry, held: Taken
+) -> Iterator[tuple[str, list[_Change]]]:
     name, count = grader.name, len(suite.tasks)
-    into = added(suite.evaluation, _KEY, held.rows)
+    root = suite.evaluation.tree.root
+    into = added(suite.evaluation, root, _KEY, held.rows) if root is not None else None
     if into is None:
-        return []
-    gone = {document.uri: held.edit}
+        return
+    gone = [_Change(own.file, own.position, -1, held.edit)]
     for task in suite.tasks:
-        alike = _alike(task, grader, held) if task.uri != document.uri else None
-        gone |= {task.uri: alike.edit} if alike is not None else {}
-    target = {suite.evaluation.uri: into}
+        alike = _alike(task, grader, held) if task is not own else None
+        gone += [_Change(task.file, task.position, -1, alike.edit)] if alike is not None else []
+    changes = [_Change(suite.evaluation, None, 1, into), *gone]
     if len(gone) == count:
         of_all = f" of all {count} tasks" if count > 1 else ""
-        return [(f"Move `{name}`{of_all} into the suite", target | gone)]
-    if len(gone) > 1:
-        return []
-    return [(f"Move `{name}` into the suite: {_others(count - 1, 'get')} it, too", target | gone)]
+        yield f"Move `{name}`{of_all} into the suite", changes
+    elif len(gone) == 1:
+        yield f"Move `{name}` into the suite: {_others(count - 1, 'get')} it, too", changes
 
 
-def _alike(task: Document, grader: GraderEntry, held: Taken) -> Taken | None:
+def _alike(task: _Task, grader: GraderEntry, held: Taken) -> Taken | None:
     """Return the grader of another task that is written with the same lines, None without one."""
-    for each in SuiteFile(task.tree).own_graders():
-        if each.place == "graders" and each.name == grader.name:
-            other = taken(task, each.item)
+    for each in task.graders():
+        if each.name == grader.name:
+            other = taken(task.file, each.item)
             return other if other is not None and other.rows == held.rows else None
     return None
 
 
-def _names(task: Document, name: str) -> bool:
+def _names(task: _Task, name: str) -> bool:
     """Whether a task says by name that it expects a grader."""
-    named = task.tree.root.get("expected", "graders") if task.tree.root is not None else None
+    named = task.node.get("expected", "graders")
     return named is not None and any(word(item) == name for item in named.target.items)
 
 
@@ -217,48 +269,71 @@ def _id(task: Document) -> str:
 
 
 def _tried(
-    workspace: Workspace, suite: _Suite, edits: dict[str, Edit], grader: GraderEntry
+    workspace: Workspace, suite: _Suite, changes: Sequence[_Change], grader: GraderEntry
 ) -> Steps[WorkspaceEdit | None]:
     """Return the change, None where a file would say something else than meant, or have another problem."""
     after: list[Document] = []
+    edits: list[FileEdit] = []
     for file in suite.files:
-        if file.uri not in edits:
+        own = [change for change in changes if change.file is file]
+        if not own:
             after.append(file)
             continue
-        changed = file.replaced(apply(file.text, (edits[file.uri],)), file.version)
+        made = tuple(sorted((change.edit for change in own), key=lambda edit: edit.span))
+        if any(one.span.end > other.span.start for one, other in pairwise(made)):
+            return None
+        changed = file.replaced(apply(file.text, made), file.version)
         yield from changed.read_in_steps()
-        if changed.tree.errors or not _differs_by(file, changed, grader.node.to_python()):
+        lists = {change.task: change.more for change in own}
+        if changed.tree.errors or not _differs_by(file, changed, grader.node.to_python(), lists):
             return None
         after.append(changed)
+        edits.append(FileEdit(file.uri, file.text, made))
     if not (yield from bring_nothing(workspace, suite.files, after)):
         return None
-    return WorkspaceEdit(
-        tuple(FileEdit(file.uri, file.text, (edits[file.uri],)) for file in suite.files if file.uri in edits)
-    )
+    return WorkspaceEdit(tuple(edits))
 
 
-def _differs_by(before: Document, after: Document, grader: Json) -> bool:
-    """Whether one of two files has a grader more in its list, and all else is the same."""
+def _differs_by(before: Document, after: Document, grader: Json, lists: Mapping[int | None, int]) -> bool:
+    """Whether lists of graders have the grader more, or less, than before, and all else is the same."""
     one, other = _said(before), _said(after)
-    if one is None or other is None:
+    if one is None or other is None or one[0] != other[0] or one[1].keys() != other[1].keys():
         return False
-    (rest, graders), (other_rest, others) = one, other
-    few, many = sorted((graders, others), key=len)
-    return rest == other_rest and len(many) == len(few) + 1 and _without(many, few) == [grader]
+    for place, graders in one[1].items():
+        more = lists.get(place, 0)
+        few, many = (graders, other[1][place]) if more >= 0 else (other[1][place], graders)
+        if _without(many, few) != ([grader] if more else []) or len(many) != len(few) + abs(more):
+            return False
+    return True
 
 
-def _said(document: Document) -> tuple[dict[str, Json], list[Json]] | None:
+def _said(document: Document) -> tuple[dict[str, Json], dict[int | None, list[Json]]] | None:
+    """Return what a file says besides graders, and its lists of graders: of the file, and of inline tasks."""
     root = document.tree.root
     value = root.to_python() if root is not None else None
     if not isinstance(value, dict):
         return None
-    graders = value.get(_KEY)
-    if graders is not None and not isinstance(graders, list):
+    tasks = value.get("tasks") if document.kind == "eval" else None
+    inline = dict(enumerate(tasks)) if isinstance(tasks, list) else {}
+    holders: dict[int | None, Json] = {None: value} | inline
+    lists = {place: _graders_in(holder) for place, holder in holders.items()}
+    rest = {key: each for key, each in _rest(value).items() if key != "tasks" or not inline}
+    if any(each is None for each in lists.values()):
         return None
-    return {key: each for key, each in value.items() if key != _KEY}, list(graders or ())
+    rest["tasks"] = [_rest(each) if isinstance(each, dict) else each for each in inline.values()]
+    return rest, {place: each for place, each in lists.items() if each is not None}
+
+
+def _graders_in(holder: Json) -> list[Json] | None:
+    graders = holder.get(_KEY) if isinstance(holder, dict) else None
+    return graders if isinstance(graders, list) else [] if graders is None else None
+
+
+def _rest(holder: dict[str, Json]) -> dict[str, Json]:
+    return {key: each for key, each in holder.items() if key != _KEY}
 
 
 def _without(many: Sequence[Json], few: Sequence[Json]) -> list[Json]:
     """Return what one list has more than another, in which the order is the same."""
-    at = next((index for index, each in enumerate(few) if many[index] != each), len(few))
-    return [many[at]] if list(many[at + 1 :]) == list(few[at:]) else []
+    at = next((index for index, each in enumerate(few) if many[index : index + 1] != [each]), len(few))
+    return [many[at]] if len(many) > at and list(many[at + 1 :]) == list(few[at:]) else []

@@ -25,10 +25,10 @@ class Taken:
 
 
 def taken(document: Document, item: Node) -> Taken | None:
-    """Return an item of the list at a key of the file, None where it does not stand on lines of its own.
+    """Return an item of the list at a key, None where it does not stand on lines of its own.
 
-    The last item of a list takes the key along where that ends the file, and leaves ``[]`` elsewhere: that is
-    where ``added`` puts it.
+    The last item of a list takes the key along where that ends the file, or the item that has the key, and
+    leaves ``[]`` elsewhere: that is where ``added`` puts it.
     """
     holder, lines, text = item.parent, document.lines, document.text
     if holder is None or holder.style != "block" or not len(item.span):
@@ -59,20 +59,19 @@ def taken(document: Document, item: Node) -> Taken | None:
     return Taken(rows, edit) if edit is not None else None
 
 
-def added(document: Document, key: str, rows: tuple[str, ...]) -> Edit | None:
-    """Return the edit that puts an item behind the last one of the list at a key of the file.
+def added(document: Document, root: Node, key: str, rows: tuple[str, ...]) -> Edit | None:
+    """Return the edit that puts an item behind the last one of the list at a key.
 
-    Without the key it is written at the end. None where the list is written in another way.
+    ``root`` is the mapping that has the key: that of the file, or an item of a list. Without the key it is
+    written at its end. None where the list is written in another way.
     """
-    root, text, lines = document.tree.root, document.text, document.lines
-    if root is None or root.kind != "mapping" or root.style != "block":
+    text, lines = document.text, document.lines
+    if root.kind != "mapping" or root.style != "block":
         return None
     ending, entry = line_break(text), root.entry(key)
     indent = Layout(document.tree).list_indent
     if entry is None:
-        block = ending.join([f"{key}:", *_indented(rows, indent)])
-        written = f"{block}{ending}" if text.endswith(("\n", "\r")) else f"{ending}{block}"
-        return Edit(Span(len(text), len(text)), written)
+        return _with_key(document, root, key, _indented(rows, indent))
     value = entry.value
     if value.kind == "sequence" and value.style == "block" and value.items:
         items = value.items
@@ -87,7 +86,8 @@ def added(document: Document, key: str, rows: tuple[str, ...]) -> Edit | None:
         if value.span.start < entry.key.span.end or last != lines.line_of(entry.key.span.start):
             return None
         colon = text.index(":", entry.key.span.end)
-        while last + 1 < lines.line_count and _is_comment(document, last + 1, max(indent, 1)):
+        inside = max(column, column - indent + 1)
+        while last + 1 < lines.line_count and _is_comment(document, last + 1, inside):
             last += 1
         end = lines.line_span(last).end
         block = ending.join(_indented(rows, column))
@@ -96,6 +96,23 @@ def added(document: Document, key: str, rows: tuple[str, ...]) -> Edit | None:
         return None
     end = lines.line_span(last).end
     return Edit(Span(end, end), ending + ending.join(_indented(rows, column))) if column >= 0 else None
+
+
+def _with_key(document: Document, root: Node, key: str, rows: Sequence[str]) -> Edit | None:
+    """Return the edit that writes a key with its list at the end of a mapping."""
+    text, lines, ending = document.text, document.lines, line_break(document.text)
+    written = (f"{key}:", *rows)
+    if root.parent is None:
+        block = ending.join(written)
+        added = f"{block}{ending}" if text.endswith(("\n", "\r")) else f"{ending}{block}"
+        return Edit(Span(len(text), len(text)), added)
+    line = lines.line_span(lines.line_of(root.span.start))
+    dash = text.rfind("-", line.start, root.span.start) - line.start
+    if dash < 0 or text[line.start : root.span.start].strip(" -"):
+        return None
+    end = lines.line_span(_last_row(document, root, dash)).end
+    block = ending.join(_indented(written, root.span.start - line.start))
+    return Edit(Span(end, end), f"{ending}{block}")
 
 
 def _last_row(document: Document, item: Node, column: int) -> int:
@@ -128,7 +145,7 @@ def _gap(document: Document, items: Sequence[Node], column: int) -> int:
     if entry is None or item.style != "block" or item.kind != "mapping":
         return 0
     row = lines.line_of(entry.key.span.start)
-    while row and _row(document, row - 1).startswith("#"):
+    while row and _row(document, row - 1).lstrip(" ").startswith("#"):
         row -= 1
     return int(row > 0 and not _row(document, row - 1).strip())
 
@@ -137,16 +154,18 @@ def _emptied(document: Document, holder: Node, lines_of_item: Span) -> Edit | No
     """Return the edit that takes the only item of the list at a key away."""
     text, lines, root = document.text, document.lines, holder.parent
     entry = root.entry(str(holder.step)) if root is not None else None
-    if root is None or entry is None or root.parent is not None:
+    if root is None or entry is None:
         return None
     row = lines.line_of(entry.key.span.start)
     line = lines.line_span(row)
     colon = text.index(":", entry.key.span.end)
     alone = not text[colon + 1 : line.end].strip() and text[line.end : lines_of_item.start].strip() == ""
     above = _row(document, row - 1).lstrip(" ") if row else ""
-    if alone and lines_of_item.end == len(text) and row and not above.startswith("#"):
+    at_end = lines_of_item.end == len(text)
+    ends = at_end if root.parent is None else len(root.entries) > 1 and root.entries[-1].span == entry.span
+    if alone and ends and row and not above.startswith("#"):
         # With the line break in front where the file ends without one.
-        start = line.start if text.endswith(("\n", "\r")) else lines.line_span(row - 1).end
+        start = lines.line_span(row - 1).end if at_end and not text.endswith(("\n", "\r")) else line.start
         return Edit(Span(start, lines_of_item.end), "")
     kept = text[colon + 1 : lines_of_item.start]
     return Edit(Span(colon + 1, lines_of_item.end), f" []{kept}")
@@ -162,5 +181,5 @@ def _row(document: Document, number: int) -> str:
     return document.text[span.start : span.end]
 
 
-def _indented(rows: tuple[str, ...], column: int) -> list[str]:
+def _indented(rows: Sequence[str], column: int) -> list[str]:
     return [" " * column + row if row.strip() else row for row in rows]

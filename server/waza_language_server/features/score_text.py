@@ -78,7 +78,14 @@ def score_story(score: Score, now: datetime | None = None) -> str:
 
 
 def strength_story(strength: Strength) -> str:
-    """Return in Markdown how many changes of recorded answers a grader noticed when that was measured."""
+    """Return in Markdown how many changes of recorded answers a grader noticed when that was measured.
+
+    And on which answers it fails that are known to be good.
+    """
+    return "\n\n".join([_strength(strength), *map(fenced, strength.rejected[:MAX_TASKS])])
+
+
+def _strength(strength: Strength) -> str:
     if strength.finding:
         return f"**Strength:** {strength.finding}"
     if strength.not_measured:

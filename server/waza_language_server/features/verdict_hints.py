@@ -25,7 +25,9 @@ from waza_language_server.features.score_text import (
     suite_graders_label,
     told_by,
 )
-from waza_language_server.project.suite_file import SuiteFile, rule_at
+from waza_language_server.project.claim import TRIGGER_NAMES
+from waza_language_server.project.rules import EXPECTED_LISTS
+from waza_language_server.project.suite_file import SuiteFile, rule_at, shown_at
 
 if TYPE_CHECKING:
     from waza_engine.results.reading.scores import (
@@ -44,7 +46,7 @@ if TYPE_CHECKING:
     from waza_language_server.text.span import Span
 
 MAX_LISTED = 20
-NAMES_OF_EXPECTED = ("_output_contains", "_output_not_contains", "_output_contains_any")
+NAMES_OF_EXPECTED = tuple(f"_{key}" for key in EXPECTED_LISTS)
 _CHANGED = "the {} was changed after the run"
 _RERUN = "a grader of it was run again since"
 _RUN_SINCE = "a part of it was run again since"
@@ -221,7 +223,7 @@ class _View:
                 if rule is not None:
                     tooltip = fenced(check.message) if check.message else ""
                     said = mark + check_label(check.passed_trials, check.trials)
-                    yield Verdict(rule, said, tooltip, kind="check")
+                    yield Verdict(shown_at(rule), said, tooltip, kind="check")
 
     def of_prompts(self, root: Node) -> Iterator[Verdict]:
         """Yield whether each trigger prompt was answered rightly; one that was rewritten has no verdict."""
@@ -232,11 +234,16 @@ class _View:
                 prompt = item.get("prompt")
                 result = known.get((should, prompt.target.value)) if prompt is not None else None
                 if prompt is not None and result is not None:
-                    yield Verdict(prompt, _prompt_label(result), self._prompt_story(result))
+                    yield self._of_prompt(prompt, result)
 
-    def _prompt_story(self, result: PromptResult) -> str:
+    def _of_prompt(self, prompt: Node, result: PromptResult) -> Verdict:
+        # Other prompts of the file say nothing of this one.
+        found = self._scores.changes(result.timestamp, ())
+        changes = tuple(change for change in found if change.path.name not in TRIGGER_NAMES)
+        stale = self._since(changes) or self._scores.other_agent(result.timestamp)
         lines = [fenced(result.error)] if result.error else []
-        return "\n\n".join([*lines, f"Recorded {age(result.timestamp, self._now)}."])
+        story = "\n\n".join([*lines, self._origin(result, stale)])
+        return Verdict(prompt, _prompt_label(result) + stale_label(stale, changes), story, changes)
 
     def _stale(self, recorded: RunResult | TaskResult, place: str, changes: Sequence[ChangedInput]) -> str:
         """Return why a verdict may no longer hold, "" when what it judged is as it was."""
@@ -246,9 +253,11 @@ class _View:
         same = then.get(place) == today.get(place) if place else then == today
         if not same:
             return _CHANGED.format("suite" if recorded is self._run.whole else "task")
-        if changes:
-            return f"{', '.join(code(change.words) for change in changes[:MAX_LISTED])} since the run"
-        return self._scores.other_agent(recorded.timestamp)
+        return self._since(changes) or self._scores.other_agent(recorded.timestamp)
+
+    def _since(self, changes: Sequence[ChangedInput]) -> str:
+        listed = ", ".join(code(change.words) for change in changes[:MAX_LISTED])
+        return f"{listed} since the run" if listed else ""
 
     def _at(self, moment: datetime | None) -> _ByTask | None:
         """Return what the document said at a moment (now for None), task by task; None when nobody knows."""
@@ -257,7 +266,7 @@ class _View:
             self._by_place[moment] = None if values is None else _by_place(values)
         return self._by_place[moment]
 
-    def _origin(self, recorded: RunResult | TaskResult | GraderResult, stale: str) -> str:
+    def _origin(self, recorded: RunResult | TaskResult | GraderResult | PromptResult, stale: str) -> str:
         by = told_by(recorded.origin)
         words = f"Recorded {age(recorded.timestamp, self._now)}{f' ({by})' if by else ''}"
         return f"{words}; stale: {stale}." if stale else f"{words}."

@@ -98,6 +98,10 @@ class InputTexts:
         """Return what a file said at a run, credentials masked; None when that was not kept."""
         return self.recorded(origin).texts.get(recorded)
 
+    def digest_now(self, path: Path, today: FilesToday) -> str | None:
+        """Return the SHA-256 of a file now, "" when there is none, None when nobody knows."""
+        return self._digest(None, path, today)
+
     def changed_in_steps(
         self, origin: RunOrigin, suite: Path, today: FilesToday, is_suite_file: Callable[[Path], bool]
     ) -> Steps[tuple[ChangedInput, ...]]:
@@ -157,7 +161,7 @@ class InputTexts:
             added, removed = self._counts[file.sha256, digest]
         return ChangedInput(path, origin.results, file.path, added, removed, gone=False, tasks=tasks)
 
-    def _digest(self, file: InputFile, path: Path, today: FilesToday) -> str | None:
+    def _digest(self, file: InputFile | None, path: Path, today: FilesToday) -> str | None:
         """Return the digest of a file now, "" when there is none, None when nobody knows."""
         opened = today.documents.get(path)
         if opened is not None:
@@ -196,12 +200,13 @@ def place_of(suite: Path, recorded: str) -> Path:
     return Path(os.path.normpath(suite.parent / recorded))
 
 
-def _digest_on_disk(file: InputFile, path: Path, today: FilesToday) -> str | None:
+def _digest_on_disk(file: InputFile | None, path: Path, today: FilesToday) -> str | None:
     try:
         content = read_bytes(path, MAX_BYTES, within=today.disk.reach.around(path.parent))
     except FileError as error:
         # Of what is too large to read the size tells.
-        return "other size" if error.kind == "too large" and file.size <= MAX_BYTES else None
+        grown = file is not None and error.kind == "too large" and file.size <= MAX_BYTES
+        return "other size" if grown else None
     return hashlib.sha256(content).hexdigest()
 
 

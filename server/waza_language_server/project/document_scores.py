@@ -8,7 +8,7 @@ change is known exactly, and taking it back makes the score fresh again.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -119,10 +119,17 @@ class DocumentScores:
         self._runs = runs
         self._own: dict[Path, dict[str, set[str]]] = {}
         self._changes: dict[tuple[Path, Path], tuple[ChangedInput, ...]] = {}
+        self._digests: dict[Path, str | None] = {}
         self._origins: dict[datetime, tuple[Suite, RunOrigin]] = {}
         for suite, run in runs:
             graders = (grader for task in run.tasks.values() for grader in task.graders.values())
-            for one in (run, *([run.whole] if run.whole else []), *run.tasks.values(), *graders):
+            for one in (
+                run,
+                *([run.whole] if run.whole else []),
+                *run.tasks.values(),
+                *graders,
+                *run.prompts,
+            ):
                 if one.origin is not None:
                     self._origins.setdefault(one.timestamp, (suite, one.origin))
 
@@ -208,11 +215,16 @@ class DocumentScores:
         """Read the task files that the scores of a suite's graders depend on, with a pause after each."""
         for suite, _ in self._runs if self._task is None else ():
             yield from self._read_overriding(suite)
+        today = FilesToday(self._project.disk, self._project.documents)
+        for suite, run in self._runs:
+            for path in self._scores.regraded.files_read(suite.path, run.tasks):
+                if path not in self._digests:
+                    self._digests[path] = self._scores.inputs.digest_now(path, today)
+                    yield
         for suite, origin in tuple(self._origins.values()):
             key = suite.path, origin.results
             if key not in self._changes and origin.inputs:
                 own = {suite.path, *self._project.task_paths(suite).value}
-                today = FilesToday(self._project.disk, self._project.documents)
                 self._changes[key] = yield from self._scores.inputs.changed_in_steps(
                     origin, suite.path, today, own.__contains__
                 )
@@ -297,6 +309,11 @@ class DocumentScores:
     ) -> Outcome:
         then = self._values_then(now.path, result.timestamp)
         changes = self.changes(result.timestamp, (task.id,))
+        live = regraded if regraded is not None and regraded.live else None
+        read: Mapping[Path, str] = live.read if live is not None else {}
+        if read:
+            # What is judged by the file as it is now is not out of date by its change.
+            changes = tuple(one for one in changes if not self._is_as_read(one.path, read))
         if then is None:
             return Outcome(task, result, "the file was changed after the run", changes=changes)
         graded = then.get((now.place, now.name)) if regraded is None else regraded.entry
@@ -307,12 +324,22 @@ class DocumentScores:
             stale = "the task was changed after the run"
         elif changes:
             stale = f"{', '.join(code(change.words) for change in changes[:MAX_LISTED])} since the run"
+        elif other := [path for path in read if self._is_other(path, read)]:
+            stale = f"{code(other[0].name)} was changed after it graded"
         else:
             stale = self.other_agent(result.timestamp)
         if regraded is None:
             return Outcome(task, result, stale, graded, changes)
-        live = regraded if regraded.live else None
         return Outcome(task, result, stale, graded, changes, regraded.at, live)
+
+    def _is_as_read(self, path: Path, read: Mapping[Path, str]) -> bool:
+        """Tell whether a file is known to be as it was read."""
+        return path in read and self._digests.get(path) == read[path]
+
+    def _is_other(self, path: Path, read: Mapping[Path, str]) -> bool:
+        """Tell whether a file is known not to be as it was read."""
+        now = self._digests.get(path)
+        return now is not None and now != read[path]
 
 
 @frozen()

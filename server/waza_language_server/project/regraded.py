@@ -5,8 +5,9 @@ They last until a newer run records others, and stand in no file: what a run has
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import replace
+import os
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING
 from waza_engine.frozen import frozen
 from waza_engine.results.json_values import (
     Block,
+    block_of,
     blocks_by_name,
     blocks_of,
     items_of,
@@ -45,6 +47,8 @@ class Regraded:
     failing: tuple[int, ...] = ()
     bed: datetime | None = None
     """When the run began on whose trials it was judged, of one that was chosen; None for the last answers."""
+    read: Mapping[Path, str] = field(default_factory=dict[Path, str])
+    """The files that it was judged by and no agent has seen, with the SHA-256 of each, "" for none."""
 
 
 @frozen()
@@ -63,6 +67,7 @@ class Regradings:
 
     def __init__(self) -> None:
         self._tasks: dict[tuple[Path, str], RegradedTask] = {}
+        self._count = 0
 
     def add(self, suite: Path, task: str, regraded: RegradedTask) -> None:
         """Take what grading a task again has found; verdicts of graders that were not asked stay."""
@@ -75,9 +80,10 @@ class Regradings:
                 if one.live or not (name in known.graders and _is_live_of(known.graders[name], one.entry))
             }
             regraded = replace(regraded, graders={**known.graders, **found})
+        self._count += len(regraded.graders) - (0 if known is None else len(known.graders))
         self._tasks[suite, task] = regraded
-        while len(self._tasks) > 1 and sum(len(one.graders) for one in self._tasks.values()) > MAX_KEPT:
-            del self._tasks[next(iter(self._tasks))]
+        while len(self._tasks) > 1 and self._count > MAX_KEPT:
+            self._count -= len(self._tasks.pop(next(iter(self._tasks))).graders)
 
     def of(self, suite: Path, task: TaskResult, grader: str) -> Regraded | None:
         """Return what a grader says now of what was last recorded of a task; None when it was not asked."""
@@ -89,11 +95,22 @@ class Regradings:
         newest = task.timestamp if recorded is None else recorded.timestamp
         return found if found is not None and found.result.timestamp == newest else None
 
+    def files_read(self, suite: Path, tasks: Iterable[str]) -> set[Path]:
+        """Return the files that the live verdicts of some tasks were judged by."""
+        known = (self._tasks.get((suite, task)) for task in tasks)
+        return {
+            path
+            for one in known
+            for grader in (one.graders.values() if one is not None else ())
+            for path in grader.read
+        }
+
     def drop(self, suite: Path, task: str, grader: str) -> None:
         """Forget what a grader says of a task: it is not judged any more."""
         known = self._tasks.get((suite, task))
         if known is not None and grader in known.graders:
             graders = {name: one for name, one in known.graders.items() if name != grader}
+            self._count -= 1
             self._tasks[suite, task] = replace(known, graders=graders)
 
     def forget_live(self, suite: Path, tasks: Collection[str]) -> None:
@@ -102,20 +119,20 @@ class Regradings:
             known = self._tasks.get((suite, task))
             if known is not None:
                 graders = {name: one for name, one in known.graders.items() if not one.live}
+                self._count += len(graders) - len(known.graders)
                 self._tasks[suite, task] = replace(known, graders=graders)
 
     def hold(self, suite: Path, entries: Mapping[tuple[str, str], Json], tasks: Collection[str]) -> None:
         """Take the live verdicts of some tasks for those of the entries as they are written now."""
         for task in tasks:
             known = self._tasks.get((suite, task))
-            if known is not None:
-                graders = {
-                    name: replace(one, entry=_entry(entries, task, name, one.result.type))
-                    if one.live
-                    else one
-                    for name, one in known.graders.items()
-                }
-                self._tasks[suite, task] = replace(known, graders=graders)
+            changed = {
+                name: replace(one, entry=entry)
+                for name, one in (known.graders.items() if known is not None else ())
+                if one.live and (entry := _entry(entries, task, name, one.result.type)) != one.entry
+            }
+            if known is not None and changed:
+                self._tasks[suite, task] = replace(known, graders={**known.graders, **changed})
 
 
 def live_task(
@@ -139,7 +156,9 @@ def live_task(
         if each.get("passed") is not True and isinstance(trial := each.get("trial"), int)
     )
     entry = _entry(entries, then.id, grader, result.type)
-    verdict = Regraded(result, entry, at, live=True, failing=failing, bed=bed)
+    written = block_of(block, "read")
+    read = {Path(os.path.normpath(path)): text_of(written.get(path)) for path in written}
+    verdict = Regraded(result, entry, at, live=True, failing=failing, bed=bed, read=read)
     return RegradedTask(then.timestamp, then.status, then.score, "", {grader: verdict})
 
 

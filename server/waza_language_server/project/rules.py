@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from waza_language_server.syntax.nodes import Node
     from waza_language_server.text.span import Span
 
-_EXPECTED = ("output_contains", "output_not_contains", "output_contains_any")
+EXPECTED_LISTS = ("output_contains", "output_not_contains", "output_contains_any")
+"""The lists of ``expected`` that are graded, each under its name with a ``_`` before it."""
 _BESIDE_CONFIG = frozenset({"type", "name", "identifier", "weight", "enabled", "feedback"})
 
 
@@ -71,6 +72,6 @@ def _of_grader(owner: GraderEntry, node: Node, span: Span, own: str | None) -> R
 def _of_expected(task: Node, name: str, node: Node, span: Span) -> Rule | None:
     around = (*task.path, "expected")
     path = node.path[len(around) :]
-    if node.path[: len(around)] != around or not path or path[0] not in _EXPECTED:
+    if node.path[: len(around)] != around or not path or path[0] not in EXPECTED_LISTS:
         return None
     return Rule(f"_{path[0]}", name, path, node, span, None)

@@ -26,12 +26,23 @@ if TYPE_CHECKING:
 
 
 @frozen()
+class WeakCheck:
+    """A check that decides nothing, and why, in a sentence; ``path`` leads to it from the config."""
+
+    path: tuple[str | int, ...]
+    message: str
+
+
+@frozen()
 class Strength:
     """What was measured of one grader; ``entry`` is the grader entry that was asked.
 
+    Of a list of ``expected`` it is the block with that list alone.
+
     Of ``tried`` changes of ``trials`` recorded trials it noticed ``caught``; ``missed`` are the kinds of
     changes of which it noticed none. ``finding`` says in a sentence why it is weak, "" when it is not;
-    ``not_measured`` why nothing is known. ``weak_checks`` lead from its config to checks that decide nothing.
+    ``not_measured`` why nothing is known. ``weak_checks`` are those of its checks that decide nothing;
+    ``rejected`` are sentences about answers known to be good on which it fails.
     """
 
     entry: Json
@@ -42,7 +53,8 @@ class Strength:
     finding: str
     not_measured: str
     passed_on: tuple[str, ...]
-    weak_checks: tuple[tuple[str | int, ...], ...]
+    weak_checks: tuple[WeakCheck, ...]
+    rejected: tuple[str, ...] = ()
 
 
 class Strengths:
@@ -54,12 +66,18 @@ class Strengths:
     def take(self, suite: Path, answer: Block, entries: Mapping[tuple[str, str], Json]) -> int:
         """Take what the engine answers to ``grader.strength``; return how many graders it tells of.
 
-        ``entries`` are the grader entries that were asked, by task and name, those of the suite at ``""``.
+        ``entries`` are the grader entries that were asked, by task and name, those of the suite at ``""``,
+        and what a task expects at ``//expected``.
         """
         found: dict[tuple[str, str], Strength] = {}
         for block in blocks_of(answer.get("graders")):
             name = text_of(block.get("name"))
             for task in texts_of(block.get("tasks")):
+                if block.get("type") == "expected":
+                    entry = _expected(entries.get((task, "//expected")), name)
+                    if entry is not None:
+                        found[task, name] = _strength(block, entry)
+                    continue
                 place = task if (task, name) in entries else ""
                 if (place, name) in entries:
                     found[place, name] = _strength(block, entries[place, name])
@@ -73,6 +91,10 @@ class Strengths:
             if found is not None and found.entry == entry:
                 return found
         return None
+
+    def of_expected(self, suites: Sequence[Path], task: str, key: str, listed: Json) -> Strength | None:
+        """Return what is known of a list of ``expected`` as it is written."""
+        return self.of(suites, task, f"_{key}", {key: listed})
 
     @property
     def empty(self) -> bool:
@@ -95,5 +117,15 @@ def _strength(block: Block, entry: Json) -> Strength:
         finding=text_of(block.get("message")),
         not_measured=text_of(block.get("not_measured")),
         passed_on=texts_of(block.get("passed_on")),
-        weak_checks=tuple(path_of(check.get("path")) for check in blocks_of(block.get("weak_checks"))),
+        weak_checks=tuple(
+            WeakCheck(path_of(check.get("path")), text_of(check.get("message")))
+            for check in blocks_of(block.get("weak_checks"))
+        ),
+        rejected=tuple(text_of(each.get("message")) for each in blocks_of(block.get("rejected_references"))),
     )
+
+
+def _expected(block: Json, name: str) -> Json:
+    """Return the list that is graded under a name with what it stands in, None when it is not there."""
+    key = name.removeprefix("_")
+    return {key: block[key]} if isinstance(block, dict) and key in block else None

@@ -202,6 +202,15 @@ def rule_at(entry: Node, path: tuple[str | int, ...], graded: Json) -> Node | No
     return next((item for item in holder.target.items if item.to_python() == was), None)
 
 
+def shown_at(rule: Node) -> Node:
+    """Return what a mark of a rule stands beside: of one that is a block as a whole, its key.
+
+    Beside the first item it would pass for a verdict on that item.
+    """
+    entry = rule.holder if rule.style == "block" else None
+    return rule if entry is None else entry.key
+
+
 def _in_config(entry: Node, path: tuple[str | int, ...]) -> Node | None:
     node = entry.get("config", *path)
     # Older files write the options of a grader beside its type.

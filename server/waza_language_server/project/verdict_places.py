@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from waza_language_server.project.claim import TRIGGER_NAMES
-from waza_language_server.project.suite_file import SuiteFile, rule_at
+from waza_language_server.project.suite_file import SuiteFile, rule_at, shown_at
 from waza_language_server.project.suite_files import SuiteSource
 from waza_language_server.text.span import Span
 from waza_language_server.text.workspace_edit import FilePlace
@@ -50,7 +50,7 @@ class VerdictPlaces:
         if holder is None:
             return place
         rule = rule_at(holder[1], tuple(path), None)
-        return place if rule is None else self._place(holder[0], rule)
+        return place if rule is None else self._place(holder[0], shown_at(rule))
 
     def graders_of(self, task: str) -> Iterator[str]:
         """Yield the names of the graders that grade a task: those of the suite, then its own."""

@@ -65,7 +65,7 @@ _EVERY_FILE = types.FileOperationRegistrationOptions(
 )
 FEATURES = (
     Feature(types.INITIALIZE, "lifecycle.initialize"),
-    Feature(types.INITIALIZED, "lifecycle.initialized", "in slices", built_in=True),
+    Feature(types.INITIALIZED, "lifecycle.initialized", built_in=True),
     Feature(types.TEXT_DOCUMENT_DID_OPEN, "documents.did_open", built_in=True),
     Feature(types.TEXT_DOCUMENT_DID_CHANGE, "documents.did_change", built_in=True),
     Feature(types.TEXT_DOCUMENT_DID_CLOSE, "documents.did_close", built_in=True),

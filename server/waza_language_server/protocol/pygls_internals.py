@@ -8,14 +8,15 @@ requests that are not the client's, and an introduction with roots that are no U
 from __future__ import annotations
 
 import asyncio
-from functools import partial
+import json
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 from pygls.protocol import LanguageServerProtocol, lsp_method
-from pygls.protocol.json_rpc import JsonRPCRequestMessage
+from pygls.protocol.json_rpc import JsonRPCRequestMessage, JsonRPCResponseMessage
 from pygls.uris import from_fs_path
 
 from waza_language_server.protocol.messages import CONTENT_MODIFIED, OutdatedError
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator
     from concurrent.futures import Future
 
+    from waza_engine.steps import Steps
     from waza_language_server.protocol.messages import Identifier, Message
 
 
@@ -36,6 +38,9 @@ class Protocol(LanguageServerProtocol):
         self._features = cast("Any", self.fm)
         for method in _NOT_OFFERED:
             self._features.builtin_features.pop(method, None)
+        converter = cast("Any", self._converter)
+        for hooks in (converter._structure_func, converter._unstructure_func):
+            _keep(hooks)
 
     @property
     def is_initialized(self) -> bool:
@@ -68,6 +73,13 @@ class Protocol(LanguageServerProtocol):
         except Exception as error:
             raise ValueError(str(error)) from error
         return JsonRPCRequestMessage(data["id"], data["method"], "2.0", params)
+
+    def rehearse(self, method: str, params: object, result: object) -> Steps[None]:
+        """Take a request apart and put its answer together: what that takes is compiled the first time."""
+        self.structure_message({"jsonrpc": "2.0", "id": 0, "method": method, "params": params})
+        yield
+        response = JsonRPCResponseMessage(id=0, result=result, jsonrpc="2.0")
+        json.dumps(response, default=self._serialize_message)
 
     def take_response(self, message: Message) -> bool:
         """Hand a response to whom it is for, as an error when it is not what was asked for.
@@ -159,6 +171,16 @@ def is_request(method: str) -> bool:
     """Whether the protocol has a request of this name; False for notifications and what it does not know."""
     known: Any = types.METHOD_TO_TYPES.get(method)
     return method in OWN_REQUESTS or (known is not None and known[1] is not None)
+
+
+def _keep(hooks: Any) -> None:
+    """Let the converter keep the functions that it compiles for each class.
+
+    It forgets all of them whenever it meets a list of something new, and compiles them again.
+    """
+    kept: Any = cache(hooks.dispatch_without_caching)
+    kept.cache_clear = lambda: None
+    hooks.dispatch = kept
 
 
 def _error_of(error: object) -> JsonRpcException:

@@ -114,7 +114,10 @@ class WazaServer(LanguageServer):
         from waza_language_server.protocol.services.schedule import Diagnostics
 
         publish = None if self.abilities.pulls_diagnostics else publisher(self)
-        return Diagnostics(self.session, publish, self._meet_unknown_type, self.idle.disturb)
+        return Diagnostics(self.session, publish, self._meet_unknown_type, self._slice_done)
+
+    def _slice_done(self, goes_on: bool) -> None:
+        self.idle.disturb(goes_on=goes_on)
 
     @cached_property
     def workspace_problems(self) -> WorkspaceProblems[types.Diagnostic]:

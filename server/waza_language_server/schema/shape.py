@@ -255,6 +255,11 @@ class Shape:
         return known
 
     @cached_property
+    def deprecated_keys(self) -> tuple[Property, ...]:
+        """Those of the known keys instead of which something else should be written."""
+        return tuple(known for known in self.properties.values() if known.shape.deprecated)
+
+    @cached_property
     def additional(self) -> Shape | None:
         """The shape of values under keys that are not listed; None when there are no such keys."""
         additional = self.schema.get("additionalProperties")

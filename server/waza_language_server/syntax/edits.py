@@ -175,13 +175,30 @@ def move_entry_up(tree: Tree, entry: Entry, above: Node) -> Steps[Edits]:
         return ()
     after = before[-1] if before else behind[0]
     value = _value_text(tree.text, mapping, entry)
-    inserted = yield from insert_entry(tree, above, entry.key.value, value, after)
     # The only key of a mapping takes the mapping with it, rather than leave an empty one behind.
-    gone = entry
-    if len(mapping.entries) == 1 and mapping.parent == above and isinstance(mapping.step, str):
-        gone = above.entry(mapping.step) or entry
+    gone = _only_content_of(above, entry, tree.text) or entry
+    if gone is not entry and mapping.style == "flow" and (note := _comment_behind(tree.text, gone)):
+        value = f"{value} {note}"
+    inserted = yield from insert_entry(tree, above, entry.key.value, value, after)
     deleted = yield from delete_entry(tree, gone)
     return (*inserted, *deleted) if inserted and deleted else ()
+
+
+def _only_content_of(above: Node, entry: Entry, text: str) -> Entry | None:
+    """Return the entry of ``above`` that has nothing but an entry in it, no comment either."""
+    mapping = entry.value.parent
+    if mapping is None or len(mapping.entries) != 1 or mapping.parent != above:
+        return None
+    holder = above.entry(mapping.step) if isinstance(mapping.step, str) else None
+    if holder is None:
+        return None
+    around = (holder.key.span.end, entry.key.span.start), (entry.span.end, holder.span.end)
+    return None if any("#" in text[start:end] for start, end in around) else holder
+
+
+def _comment_behind(text: str, entry: Entry) -> str:
+    """Return the comment at the end of the last line of an entry, "" without one."""
+    return text[entry.span.end : _line_end(text, entry.span.end)].strip()
 
 
 # Where text goes.
@@ -216,9 +233,7 @@ def _inserted(tree: Tree, mapping: Node | None, entry_text: str, after: Entry | 
 def _insert_line(text: str, at: int, block: str, column: int) -> Edit:
     """Insert lines below the line that holds ``at``."""
     ending = line_break(text)
-    end = at
-    while end < len(text) and text[end] not in "\r\n":
-        end += 1
+    end = _line_end(text, at)
     return Edit(Span(end, end), ending + " " * column + _placed(block, column, ending))
 
 
@@ -243,6 +258,9 @@ def _deleted(text: str, mapping: Node, entry: Entry) -> Edits:
     if count == 1:
         if mapping.parent is None and mapping.style == "block":
             return (Edit(_whole_lines(text, entry.span), ""),)
+        around = text[mapping.span.start : entry.span.start] + text[entry.span.end : mapping.span.end]
+        if mapping.style == "flow" and "#" in around:
+            return (Edit(entry.span, ""),)
         return _emptied(text, mapping, "{}")
     if mapping.style == "flow":
         return (_without_comma(text, [other.span for other in mapping.entries], index),)
@@ -292,17 +310,22 @@ def _emptied(text: str, node: Node, brackets: str) -> Edits:
 
 
 def _without_comma(text: str, spans: list[Span], index: int) -> Edit:
-    if index:
-        return Edit(Span(spans[index - 1].end, spans[index].end), "")
-    return Edit(Span(spans[0].start, spans[1].start), "")
+    """Take an item out of brackets with one of the commas beside it, and no comment."""
+    span = spans[index]
+    if index and "#" not in text[spans[index - 1].end : span.start]:
+        return Edit(Span(spans[index - 1].end, span.end), "")
+    if index + 1 == len(spans):
+        # There may be a comma in front of the bracket.
+        return Edit(span, "")
+    following = spans[index + 1].start
+    if "#" in (between := text[span.end : following]):
+        return Edit(Span(span.start, span.end + between.find(",") + 1), "")
+    return Edit(Span(span.start, following), "")
 
 
 def _whole_lines(text: str, span: Span) -> Span:
     """Return the lines that hold a span with the break behind them; before them at the end of the text."""
-    start = line_start_of(text, span.start)
-    end = span.end
-    while end < len(text) and text[end] not in "\r\n":
-        end += 1
+    start, end = line_start_of(text, span.start), _line_end(text, span.end)
     if end == len(text):
         while start > 0 and text[start - 1] in "\r\n":
             start -= 1
@@ -313,15 +336,18 @@ def _whole_lines(text: str, span: Span) -> Span:
     return Span(start, end + (2 if text.startswith("\r\n", end) else 1))
 
 
+def _line_end(text: str, at: int) -> int:
+    while at < len(text) and text[at] not in "\r\n":
+        at += 1
+    return at
+
+
 def _own_text(text: str, entry: Entry) -> str:
     """Return an entry's text, relative to the column of its key and with the comment at its end."""
     start = entry.key.span.start
     column = column_of(text, start)
-    end = entry.span.end
-    while end < len(text) and text[end] not in "\r\n":
-        end += 1
-    if entry.value.parent is not None and entry.value.parent.style == "flow":
-        end = entry.span.end
+    in_brackets = entry.value.parent is not None and entry.value.parent.style == "flow"
+    end = entry.span.end if in_brackets else _line_end(text, entry.span.end)
     first, *others = text[start:end].replace("\r\n", "\n").replace("\r", "\n").split("\n")
     return "\n".join([first, *(row[min(column, len(row) - len(row.lstrip(" "))) :] for row in others)])
 
@@ -329,8 +355,7 @@ def _own_text(text: str, entry: Entry) -> str:
 def _value_text(text: str, mapping: Node, entry: Entry) -> str:
     """Return what is written behind the colon, its lines relative to the key, a comment included."""
     start, end = text.find(":", entry.key.span.end) + 1, entry.value.span.end
-    while mapping.style != "flow" and end < len(text) and text[end] not in "\r\n":
-        end += 1
+    end = end if mapping.style == "flow" else _line_end(text, end)
     column = entry.key.span.start - (text.rfind("\n", 0, entry.key.span.start) + 1)
     first, *others = text[start : max(end, start)].replace("\r\n", "\n").split("\n")
     dedented = (row[min(column, len(row) - len(row.lstrip(" "))) :] for row in others)

@@ -58,11 +58,11 @@ def suite(directory: Path) -> Path:
     return path
 
 
-def run(path: Path, *options: str) -> dict[str, Any]:
+def run(path: Path, *options: str, code: int = 1) -> dict[str, Any]:
     output = path.parent / "out.json"
     command = [sys.executable, "-m", "waza_engine", "run", str(path), "-o", str(output), *options]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
-    assert done.returncode == 1, done.stdout + done.stderr
+    assert done.returncode == code, done.stdout + done.stderr
     return json.loads(output.read_text("utf-8"))
 
 
@@ -102,6 +102,15 @@ def test_a_run_grades_what_the_agent_did_and_is_replayed_with_the_same_verdicts(
     assert verdicts(again) == verdicts(first)
     third = run(path, "--executor", "replay")
     assert verdicts(third) == verdicts(first)
+
+
+def test_what_an_agent_said_before_it_gave_up_is_graded_and_silence_is_not(tmp_path: Path) -> None:
+    path = suite(tmp_path)
+    assert set(verdicts(run(path))["broken"][0][2]) >= {"echoes", "polite"}
+    write_agent(tmp_path, "sys.stderr.write('no credits'); sys.exit(7)")
+    said = "the agent ended with exit code 7: no credits"
+    silent = run(path, "--task", "one", code=4)
+    assert verdicts(silent)["one"] == [("error", said, {})] * 2
 
 
 def test_an_agent_that_is_missing_ends_the_run_before_it_starts(tmp_path: Path) -> None:

@@ -12,8 +12,12 @@ import pytest
 
 from tests.hostile_text import HOSTILE, hidden_in, outside_of_code, replaced
 from tests.patience import ON_A_BUSY_MACHINE
+from waza_engine.results.codec.runs import run_of
+from waza_engine.results.conclusion import conclude
+from waza_engine.results.reports.github import Place, github_annotations
 from waza_engine.results.reports.junit import junit_report
 from waza_engine.results.reports.markdown import LONGEST_CHARACTERS, markdown_report
+from waza_engine.results.reports.result_page import result_page
 
 
 def verdict(*, passed: bool, feedback: str = "", status: str = "") -> dict[str, Any]:
@@ -122,6 +126,34 @@ def test_markdown_has_a_headline_a_table_and_details_of_what_failed() -> None:
     assert "- `the task file is empty`" in text
     assert "- **`review`** pending" in text
     assert "<summary>✅" not in text
+
+
+def test_every_report_names_the_trigger_prompts_that_went_wrong_and_what_broke_them() -> None:
+    tried: dict[str, Any] = {"should_trigger": True, "did_trigger": False}
+    prompts = [
+        {**tried, "prompt": "Explain it", "final_output": "Sure."},
+        {**tried, "prompt": "Clarify it", "error_msg": "no answer in 60 s"},
+    ]
+    metric = {"identifier": "trigger_accuracy", "value": 0.5, "threshold": 0.9, "passed": False, "weight": 1}
+    figures = {"false_negatives": 2, "errors": 1, "accuracy": 0.0}
+    found = {
+        **FOUR,
+        "trigger_results": prompts,
+        "trigger_metrics": figures,
+        "metrics": {"trigger_accuracy": metric},
+    }
+    run = run_of(found)
+    told = (
+        junit_report(found).decode(),
+        markdown_report(found),
+        "".join(github_annotations(conclude(run), "eval.yaml", lambda _task, _grader: Place("eval.yaml"))),
+        result_page(run.header, conclude(run)),
+    )
+    for report in told:
+        assert re.search(r"Explain it.*\s*.*should have triggered", report), report
+        assert re.search(r"Clarify it.*\s*.*could not be tried \(no answer in 60 s\)", report), report
+    assert "Sure." in told[-1]
+    assert "Explain it" not in result_page(run.header, conclude(run), task="good")
 
 
 def test_markdown_of_a_good_run_says_so() -> None:

@@ -34,3 +34,11 @@ def test_a_grader_file_that_is_not_there_is_told_before_the_run(tmp_path: Path) 
     assert "grader `c`: the script none.py does not exist" in told[1]
     (tmp_path / "none.py").write_text("")
     assert warnings(suite) == []
+
+
+def test_what_is_odd_about_a_grader_of_the_suite_is_said_once_and_of_the_eval_file(tmp_path: Path) -> None:
+    odd = "- {{type: text, name: {}, config: {{contains: [x], colour: red}}}}\n"
+    own = task("b", f"graders:\n{odd.format('own')}")
+    suite = write_suite(tmp_path, {"a": task("a"), "b": own}, graders=odd.format("shared"))
+    said = "`colour` is not an option here and has no effect"
+    assert warnings(suite) == [f"/eval.yaml: grader `shared`: {said}", f"/tasks/b.yaml: grader `own`: {said}"]

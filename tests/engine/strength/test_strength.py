@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from tests.command_line import engine
 from tests.engine.strength.recorded import record, strengths, trial, write_record
 from tests.engine.suites import CONFIG, run, task, write_suite
 from waza_engine.graders.matching.samples import pattern_samples
+from waza_engine.strength.measuring import GraderStrength
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 ANSWER = "Deployed to 3 regions. The service is healthy. See https://a.example."
@@ -96,7 +98,7 @@ def test_a_grader_that_fails_on_everything_is_weak_where_the_others_passed(
     assert found.finding == finding
 
 
-def test_programs_judges_people_and_files_are_not_asked(tmp_path: Path) -> None:
+def test_programs_judges_people_and_files_that_are_gone_are_not_asked(tmp_path: Path) -> None:
     touched = tmp_path / "touched"
     graders = (
         PROGRAM % touched
@@ -109,7 +111,7 @@ def test_programs_judges_people_and_files_are_not_asked(tmp_path: Path) -> None:
         "checked": "a program judges",
         "judged": "a model judges",
         "reviewed": "a person judges",
-        "files": "it looks at files",
+        "files": "the files of the agent were not kept (`--keep-workspace`)",
     }
     assert not touched.exists()
 
@@ -161,10 +163,64 @@ def test_no_text_is_written_for_a_pattern_that_matches_none() -> None:
 
 
 @pytest.mark.parametrize("name", ["code-explainer", "inline-graders", "custom-grader/suite", "prompts-file"])
-def test_no_grader_of_the_examples_is_weak(name: str, tmp_path: Path) -> None:
+def test_no_grader_of_the_examples_is_weak(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     shutil.copytree(EXAMPLES / name, tmp_path / name, ignore=shutil.ignore_patterns(".waza"))
     suite = tmp_path / name / "eval.yaml"
-    run(suite)
+    run(suite, keep_workspace=True)
     found = strengths(suite)
     assert found
+    assert not any("were not kept" in each.not_measured for each in found.values())
     assert [each for each in found.values() if each.finding or each.weak_checks] == []
+
+
+def with_reference(directory: Path, grader: str, answer: str, reference: str = ANSWER) -> GraderStrength:
+    """Return the strength of a grader on one trial of a task with a reference."""
+    more = f"reference: {json.dumps(reference)}\n"
+    suite = write_suite(
+        directory, {"a": task("a", more)}, graders=f"- {{name: it, {grader}}}\n", config=CONFIG
+    )
+    return strengths(write_record(suite, {"a": [trial(answer, "bash")]}))["it"]
+
+
+def test_a_grader_that_fails_on_a_good_answer_says_so(tmp_path: Path) -> None:
+    grader = "type: text, config: {contains: [succeeded]}"
+    found = with_reference(tmp_path, grader, "It succeeded.")
+    assert [each.task for each in found.rejected] == ["a"]
+    done = engine("strength", tmp_path)
+    told = " ".join(done.stdout.split())
+    assert done.returncode == 1
+    assert "`it` fails on the reference of the task `a`, an answer known to be good" in told
+    (grader_document,) = json.loads(engine("strength", tmp_path, "--format", "json").stdout)["graders"]
+    assert [each["task"] for each in grader_document["rejected_references"]] == ["a"]
+
+
+def test_a_reference_stands_in_where_no_recorded_answer_passes(tmp_path: Path) -> None:
+    grader = "type: text, config: {contains: [healthy]}"
+    found = with_reference(tmp_path / "a", grader, "No idea.")
+    assert (found.passed, found.rejected, found.finding) == (0, (), "")
+    assert 0 < (found.strength or 0) < 1
+    assert with_reference(tmp_path / "b", grader, "No idea.", " ").strength is None
+
+
+@pytest.mark.parametrize(
+    "grader",
+    [
+        "type: tool_calls, config: {required_tools: [bash]}",
+        "type: code, config: {assertions: ['len(tool_calls) > 0']}",
+        "type: behavior, config: {required_tools: [bash]}",
+        f"{PROGRAM % 'touched'}".strip().removeprefix("- {").removesuffix("}").replace("name: checked, ", ""),
+    ],
+)
+def test_a_reference_is_an_answer_and_says_nothing_of_what_was_done(tmp_path: Path, grader: str) -> None:
+    assert with_reference(tmp_path, grader, "Done.").rejected == ()
+    assert not (tmp_path / "touched").exists()
+
+
+def test_what_a_task_expects_is_held_against_its_reference(tmp_path: Path) -> None:
+    more = f"reference: {json.dumps(ANSWER)}\nexpected: {{output_contains: [unhealthy]}}\n"
+    suite = write_suite(tmp_path, {"a": task("a", more)}, config=CONFIG)
+    found = strengths(write_record(suite, {"a": [trial("It is unhealthy.")]}))["_output_contains"]
+    assert len(found.rejected) == 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import yaml
 
 from tests.server.features.suites import Opened, open_at_cursor
 from waza_engine.steps import finished
@@ -148,6 +149,108 @@ def test_what_all_tasks_have_becomes_one_of_the_suite(tmp_path: Path) -> None:
 CALIBRATES = "  - type: human_calibration\n    name: agreement\n    config: {calibrate_grader: polite}\n"
 
 
+INLINE = """  # The short way
+  - id: inline # here
+    name: Inline
+    inputs:
+      prompt: |
+        Go
+"""
+OWN = INLINE + "    graders:\n      - {type: text, name: own, config: {contains: [a]}}\n"
+EMPTY = INLINE + "    graders: [] # none\n"
+AT_FRONT = INLINE.replace("    name", "    graders: []\n    name")
+
+
+def inline_only(text: str, graders: str, *, first: bool = False) -> str:
+    """Return an eval file whose only task is an inline one, behind its graders or in front of them."""
+    head, tasks = HEAD.partition("tasks:")[0], f"tasks:\n{text}"
+    return f"{head}{graders}{tasks}" if first else f"{head}{tasks}{graders}"
+
+
+@pytest.mark.parametrize("task", [INLINE, OWN, EMPTY, AT_FRONT, INLINE + "\n"], ids=range(5))
+@pytest.mark.parametrize("graders", [FIRST + SECOND, f"graders:\n{SECOND}", f"graders:\n{PLAIN}\n"])
+@pytest.mark.parametrize("first", [True, False])
+@pytest.mark.parametrize("ending", ["\n", "\r\n"])
+def test_moving_into_an_inline_task_and_back_changes_no_byte(
+    tmp_path: Path, task: str, graders: str, first: bool, ending: str
+) -> None:
+    evaluation = inline_only(task, graders, first=first).replace("\n", ending)
+    after = offered(tmp_path / "out", evaluation)
+    assert list(after) == ["Move `polite` into the task `inline`"]
+    moved = after["Move `polite` into the task `inline`"]["eval.yaml"]
+    (inline,) = yaml.safe_load(moved)["tasks"]
+    assert inline["graders"][-1]["name"] == "polite"
+    back = offered(tmp_path / "back", moved.replace("name: polite", "name: <CURSOR>polite"))
+    assert list(back) == ["Move `polite` into the suite"]
+    (again,) = back.values()
+    wanted = evaluation.replace("<CURSOR>", "")
+    assert again == {"eval.yaml": wanted}
+
+
+def test_inline_tasks_and_task_files_count_alike(tmp_path: Path) -> None:
+    evaluation = f"{HEAD}{INLINE}{FIRST}{SECOND}"
+    after = offered(tmp_path / "out", evaluation, one())
+    assert list(after) == [
+        "Move `polite` into each of the 2 tasks",
+        "Move `polite` into `one`: the other task loses it",
+        "Move `polite` into `inline`: the other task loses it",
+    ]
+    moved = after["Move `polite` into each of the 2 tasks"]
+    assert moved["eval.yaml"].startswith(f"{HEAD}{INLINE}    graders:\n      # Somebody must be polite.\n")
+    assert moved["tasks/one.yaml"] == one() + "graders:\n" + SECOND.replace("<CURSOR>", "")
+    back = offered(
+        tmp_path / "back", moved["eval.yaml"].replace("polite\n", "<CURSOR>polite\n"), moved["tasks/one.yaml"]
+    )
+    assert back == {
+        "Move `polite` of all 2 tasks into the suite": {
+            "eval.yaml": evaluation.replace("<CURSOR>", ""),
+            "tasks/one.yaml": one(),
+        }
+    }
+
+
+def test_a_grader_of_an_inline_task_alone_is_one_of_all_tasks_in_the_suite(tmp_path: Path) -> None:
+    evaluation = HEAD + OWN.replace("own", "o<CURSOR>wn") + "\n# Of all\n" + FIRST
+    own = "  - {type: text, name: own, config: {contains: [a]}}\n"
+    after = offered(tmp_path, evaluation, one())
+    assert after == {
+        "Move `own` into the suite: the other task gets it, too": {
+            "eval.yaml": f"{HEAD}{INLINE}\n# Of all\n{FIRST}{own}"
+        }
+    }
+
+
+@pytest.mark.parametrize(
+    ("evaluation", "titles"),
+    [
+        (HEAD + INLINE + "    requirements: []\n" + FIRST + SECOND, []),
+        (
+            HEAD + OWN.replace("own", "polite") + FIRST + SECOND,
+            ["Move `polite` into `one`: the other task loses it"],
+        ),
+        (
+            HEAD + "  - {id: inline, name: In, inputs: {prompt: Go}}\n" + FIRST + SECOND,
+            ["Move `polite` into `one`: the other task loses it"],
+        ),
+        (
+            HEAD + INLINE + "    expected: {graders: [polite]}\n" + FIRST + SECOND,
+            [
+                "Move `polite` into each of the 2 tasks",
+                "Move `polite` into `inline`: the other task loses it",
+            ],
+        ),
+    ],
+)
+def test_an_inline_task_is_left_as_a_task_file_is(tmp_path: Path, evaluation: str, titles: list[str]) -> None:
+    assert list(offered(tmp_path, evaluation, one())) == titles
+
+
+def test_a_grader_of_a_checkpoint_stays_there(tmp_path: Path) -> None:
+    checkpoint = "    checkpoints:\n      - after_turn: 1\n        graders:\n"
+    grader = "          - {type: text, name: <CURSOR>own, config: {contains: [a]}}\n"
+    assert offered(tmp_path, HEAD + INLINE + checkpoint + grader + FIRST, one()) == {}
+
+
 @pytest.mark.parametrize(
     ("evaluation", "task"),
     [
@@ -156,7 +259,6 @@ CALIBRATES = "  - type: human_calibration\n    name: agreement\n    config: {cal
         (HEAD + FIRST + SECOND, one() + "graders: &own []\n"),
         (HEAD + FIRST + SECOND, one() + "requirements: []\n"),
         (HEAD + FIRST + SECOND.replace("po<CURSOR>lite", "polite").replace("con", "<CURSOR>con"), one()),
-        (HEAD + "  - {id: inline, inputs: {prompt: Go}}\n" + FIRST + SECOND, one()),
         (HEAD.replace("tasks/*", "none/*") + FIRST + SECOND, one()),
         (HEAD + "graders: [{type: text, name: <CURSOR>a, config: {contains: [a]}}]\n", one()),
         (HEAD + "graders:\n  - type: tool_constraint\n    name: <CURSOR>a\n", one()),

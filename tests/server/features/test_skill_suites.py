@@ -24,7 +24,12 @@ from waza_language_server.project.uris import uri_of
 from waza_language_server.project.workspace import Workspace
 
 SKILL = "---\nname: pdf-filler\ndescription: Fills forms.\n---\n# PDF filler\n"
-EVAL = "name: forms\nskill: pdf-filler\nconfig: {executor: mock, model: some-model}\ntasks: [tasks/*.yaml]\n"
+EVAL = """\
+name: forms
+skill: pdf-filler
+config: {executor: copilot-sdk, model: some-model}
+tasks: [tasks/*.yaml]
+"""
 
 
 @pytest.fixture

@@ -144,6 +144,24 @@ id: second  ‹✓ 1.00›
     )
 
 
+def test_a_rule_that_is_a_list_as_a_whole_has_its_mark_at_its_key(suite: Path) -> None:
+    text = "id: first\nexpected:\n  output_contains_any:\n    - hello\n    - goodbye\n"
+    path = put(suite.parent, "tasks/first.yaml", text)
+    said = grade("_output_contains_any", 1.0, "", [(["output_contains_any"], True, "")])
+    write_results(suite, {"first": [[said]]})
+    assert (
+        Editor().drawn(path, "task")
+        == """\
+id: first  ‹✓ 1.00›
+⋯
+  output_contains_any:  ‹✓›
+"""
+    )
+    inline = put(suite.parent, "tasks/first.yaml", text.replace(":\n    - hello\n    - goodbye", ": [hello]"))
+    write_results(suite, {"first": [[said]]})
+    assert "  output_contains_any: [hello]  ‹✓›" in Editor().drawn(inline, "task")
+
+
 def test_an_expectation_that_was_rewritten_loses_its_mark(suite: Path) -> None:
     write_results(suite, {"first": [[EXPECTED]]})
     path = suite.parent / "tasks/first.yaml"
@@ -216,6 +234,17 @@ def test_each_trigger_prompt_says_whether_the_skill_was_used_as_it_should(suite:
   - prompt: Leave it  ‹✓›
 """
     )
+
+
+def test_a_trigger_prompt_names_who_answered_and_is_stale_when_another_one_would_today(suite: Path) -> None:
+    tried = {"prompt": "Use it", "should_trigger": True, "did_trigger": True}
+    write_results(
+        suite, {"first": [[EXPECTED]]}, model="other-model", more=engine("failed", trigger_results=[tried])
+    )
+    (mark,) = Editor().hints(suite.parent / "trigger_tests.yaml", "trigger_tests")
+    assert mark.label == "✓ · stale"
+    assert "(`copilot-sdk` · `other-model`)" in mark.tooltip
+    assert "it was recorded with the model `other-model`" in mark.tooltip
 
 
 def test_a_suite_of_which_something_broke_and_nothing_was_wrong_is_in_error(suite: Path) -> None:

@@ -175,12 +175,45 @@ def test_edits_work_beside_faults() -> None:
         ("- b: 1\n  c: 2\n", (0, "b"), "# b: 1\n- c: 2\n"),
         ("x:\n  m: {a: 1, b: [2, 3]}\n", ("x", "m", "b"), "x:\n  # b: [2, 3]\n  m: {a: 1}\n"),
         ("x:\n  only: 1\n", ("x", "only"), "# only: 1\nx: {}\n"),
+        ("m: {a: 1, # one\n  b: 2}\n", ("m", "b"), "m: {a: 1, # one\n  # b: 2\n  }\n"),
     ],
-    ids=["in place", "behind a dash", "from brackets", "the only key"],
+    ids=["in place", "behind a dash", "from brackets", "the only key", "behind a comment"],
 )
 def test_an_entry_becomes_a_comment(before: str, path: tuple[str | int, ...], after: str) -> None:
     tree = parse(before)
     assert edit.apply(before, finished(edit.comment_out_entry(tree, entry_at(tree, *path)))) == after
+
+
+@pytest.mark.parametrize(
+    ("before", "key", "after"),
+    [
+        ("m: {a: 1, # one\n  b: 2, c: 3}\n", "b", "m: {a: 1, # one\n  c: 3}\n"),
+        ("m: {a: 1, # one\n  b: 2, # two\n  c: 3}\n", "b", "m: {a: 1, # one\n   # two\n  c: 3}\n"),
+        ("m: {a: 1, # one\n  b: 2 }\n", "b", "m: {a: 1, # one\n   }\n"),
+        ("m: {a: 1, # one\n  b: 2}\n", "a", "m: { # one\n  b: 2}\n"),
+        ("m: {a: 1, b: 2, # two\n  c: 3}\n", "b", "m: {a: 1, # two\n  c: 3}\n"),
+    ],
+)
+def test_what_is_taken_out_of_brackets_takes_no_comment_along(before: str, key: str, after: str) -> None:
+    tree = parse(before)
+    assert edit.apply(before, finished(edit.delete_entry(tree, entry_at(tree, "m", key)))) == after
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("a: 1\nm: {b: 2} # why\n", "a: 1\nb: 2 # why\n"),
+        ("a: 1\nm:\n  b: 2 # why\n", "a: 1\nb: 2 # why\n"),
+        ("a: 1\nm: # all\n  # two\n  b: 2 # why\n", "a: 1\nb: 2 # why\nm: {} # all\n  # two\n"),
+        ("a: 1\nm: {b: 2, c: 3} # why\n", "a: 1\nb: 2\nm: {c: 3} # why\n"),
+        ("a: 1\nm: { # all\n  b: 2 }\n", "a: 1\nb: 2\nm: { # all\n   }\n"),
+    ],
+)
+def test_an_entry_moves_up_with_the_comments_of_what_goes(before: str, after: str) -> None:
+    tree = parse(before)
+    assert tree.root is not None
+    made = finished(edit.move_entry_up(tree, entry_at(tree, "m", "b"), tree.root))
+    assert edit.apply(before, made) == after
 
 
 SAMPLES = [

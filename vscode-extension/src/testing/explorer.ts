@@ -179,7 +179,7 @@ export class TestExplorer implements vscode.Disposable {
     private viewOf(started: RunRequest): RunView {
         const chosen = this.chosen.get(started.id);
         const test = chosen ?? this.controller.createTestRun(new vscode.TestRunRequest([this.tree.item(started.id)]));
-        const target = { id: started.id, kind: kindOf(started.id), whole: started.tasks === undefined };
+        const target = { id: started.id, kind: kindOf(started.id), whole: started.tasks === undefined && started.prompts === undefined };
         return new TestRunView(this.tree, test, new RunReports(target), started.id, () => {
             if (chosen === undefined) {
                 test.end();

@@ -8,11 +8,13 @@ export interface PlannedRun {
     readonly id: string;
     /** The tasks that a suite is limited to. */
     readonly tasks?: readonly string[];
+    /** The texts of the trigger prompts that a suite is limited to. */
+    readonly prompts?: readonly string[];
 }
 
 /**
  * Several graders of one suite become their tasks: an answer is judged as a whole, and the agent answers once.
- * Trigger prompts are tried one by one, unless their whole suite runs.
+ * Trigger prompts of one suite are tried in one run, unless their whole suite runs.
  *
  * @param chosen ids of items
  * @param excluded ids of items that must not run
@@ -30,7 +32,7 @@ export function plannedRuns(chosen: readonly string[], excluded: readonly string
         bySuite.set(suite, (bySuite.get(suite) ?? new Set()).add(id));
     }
     const apart = [...prompts].filter((id) => bySuite.get(suiteIn(id))?.has(suiteIn(id)) !== true);
-    return [...[...bySuite].map(([suite, ids]) => planned(suite, [...ids])), ...apart.map((id) => ({ id }))];
+    return [...[...bySuite].map(([suite, ids]) => planned(suite, [...ids])), ...plannedPrompts(apart)];
 }
 
 /**
@@ -78,6 +80,16 @@ function planned(suite: string, ids: readonly string[]): PlannedRun {
     const tasks = [...new Set(ids.map((id) => id.split("::")[1] ?? ""))];
     const [task] = tasks;
     return tasks.length === 1 && task !== undefined ? { id: `${suite}::${task}` } : { id: suite, tasks: tasks.map(unescaped) };
+}
+
+function plannedPrompts(ids: readonly string[]): PlannedRun[] {
+    const suites = [...new Set(ids.map(suiteIn))];
+    return suites.flatMap((suite) => {
+        const own = ids.filter((id) => suiteIn(id) === suite);
+        const texts = [...new Set(own.map((id) => promptIn(id)?.text ?? ""))];
+        // One text that must trigger and must not is one prompt to a run, and stands in two places.
+        return own.length === 1 ? own.map((id) => ({ id })) : [{ id: suite, prompts: texts }];
+    });
 }
 
 function unescaped(name: string): string {

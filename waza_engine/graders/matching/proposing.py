@@ -62,10 +62,9 @@ def proposed_most(path: RulePath, limit: int, observed: Sequence[int]) -> Iterat
     if most > limit:
         name = path[-1]
         yield Proposal(f"Raise `{name}` to {most:,}, the most observed", path, most)
-        if _round(most) != most:
-            yield Proposal(
-                f"Raise `{name}` to {_round(most):,}, above the {most:,} observed", path, _round(most)
-            )
+        above = round_above(most)
+        if above != most:
+            yield Proposal(f"Raise `{name}` to {above:,}, above the {most:,} observed", path, above)
 
 
 def proposed_least(path: RulePath, limit: int, observed: Sequence[int]) -> Iterator[Proposal]:
@@ -141,10 +140,18 @@ def _kind(value: Any) -> str:
             return "array"
 
 
-def _round(value: int) -> int:
+def round_above(value: int) -> int:
     """Return the next figure that people would write: 10 for 7, 40 for 37, 1,500 for 1,250."""
-    step = max(5, 10 ** (len(str(value)) - 1) // 2)
-    return -(-value // step) * step
+    return -(-value // _step(value)) * _step(value)
+
+
+def round_below(value: int) -> int:
+    """Return the figure before that people would write: 5 for 7, 35 for 37, 1,000 for 1,250."""
+    return value // _step(value) * _step(value)
+
+
+def _step(value: int) -> int:
+    return max(5, 10 ** (len(str(value)) - 1) // 2)
 
 
 def _same(name: str) -> frozenset[str]:

@@ -71,6 +71,14 @@ def samples_of_texts(texts: Iterable[str]) -> Samples:
     return Samples(tuple(known)[:MOST_SAMPLES], complete and len(known) <= MOST_SAMPLES)
 
 
+def samples_of_patterns(patterns: Iterable[str]) -> Samples:
+    """Return texts that these patterns match; there may be others when one is found for none of them."""
+    matched = {pattern: pattern_samples(pattern) for pattern in patterns}
+    known = dict.fromkeys(text for texts in matched.values() for text in texts)
+    complete = all(matched.values()) and len(known) <= MOST_SAMPLES
+    return Samples(tuple(known)[:MOST_SAMPLES], complete)
+
+
 def pattern_samples(pattern: str) -> Sequence[str]:
     """Return short texts that the pattern matches, by search; nothing when none is found."""
     try:

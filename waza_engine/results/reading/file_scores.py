@@ -103,7 +103,7 @@ def scores_in_file(path: Path) -> Steps[RunResult | None]:
         tasks=tasks,
         tools=tuple(tools),
         metrics=tuple(_metrics(document)),
-        prompts=tuple(_prompts(document, header.started)),
+        prompts=tuple(_prompts(document, header.started, origin)),
         origin=origin,
         chosen_prompts=bool(header.settings.get("prompts")),
         verdict=verdict,
@@ -127,7 +127,7 @@ def _metrics(document: Block) -> Iterator[MetricResult]:
             yield MetricResult(str(name), value, threshold, block.get("passed") is True)
 
 
-def _prompts(document: Block, started: datetime) -> Iterator[PromptResult]:
+def _prompts(document: Block, started: datetime, origin: RunOrigin) -> Iterator[PromptResult]:
     for block in islice(blocks_of(document.get("trigger_results")), MOST_FIGURES):
         yield PromptResult(
             prompt=text_of(block.get("prompt")),
@@ -135,6 +135,7 @@ def _prompts(document: Block, started: datetime) -> Iterator[PromptResult]:
             did_trigger=block.get("did_trigger") is True,
             error=text_of(block.get("error_msg")),
             timestamp=started,
+            origin=origin,
         )
 
 

@@ -120,6 +120,7 @@ class PromptResult:
     did_trigger: bool
     error: str
     timestamp: datetime
+    origin: RunOrigin | None = None
 
     @property
     def right(self) -> bool:

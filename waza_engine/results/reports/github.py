@@ -68,9 +68,11 @@ def _all(found: Conclusion, suite: str, where: Where) -> Iterator[str]:
             yield annotation("warning", f"task {task.id} is flaky", where(task.id, ""), task.id)
     if found.triggers is not None:
         for trigger in found.triggers.mistakes:
-            yield annotation(
-                "error", f"{trigger.prompt}: {mistake_words(trigger)}", Place(suite), "trigger prompt"
-            )
+            words = f"{trigger.prompt}: {mistake_words(trigger)}"
+            yield annotation("error", words, Place(suite), "trigger prompt")
+        for trigger in found.triggers.broken:
+            words = f"{trigger.prompt}: {mistake_words(trigger)}"
+            yield annotation("warning", words, Place(suite), "trigger prompt")
 
 
 def _of_task(task: TaskConclusion, where: Where) -> Iterator[str]:

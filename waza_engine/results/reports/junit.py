@@ -9,9 +9,25 @@ from typing import Any, cast
 from junitparser import Error, Failure, JUnitXml, Skipped, TestCase, TestSuite
 
 from waza_engine.results.codec.runs import run_of
-from waza_engine.results.conclusion import PROMPTS, SCORE, SKILLS, TASKS, WHOLE_RUN, Conclusion, conclude
+from waza_engine.results.conclusion import (
+    DECIDING,
+    PROMPTS,
+    SCORE,
+    SKILLS,
+    TASKS,
+    WHOLE_RUN,
+    Conclusion,
+    TriggerConclusion,
+    conclude,
+)
 from waza_engine.results.json_values import Block
-from waza_engine.results.reports.words import VERDICT_WORDS, repeated_words, spending_words, trigger_words
+from waza_engine.results.reports.words import (
+    VERDICT_WORDS,
+    mistake_words,
+    repeated_words,
+    spending_words,
+    trigger_words,
+)
 from waza_engine.results.task_conclusion import GraderConclusion, TaskConclusion
 from waza_engine.terminal import harmless_lines
 
@@ -67,8 +83,16 @@ def _cases_of_the_run(found: Conclusion, skill: str) -> Iterator[TestCase]:
         if reason.about != TASKS:
             case = TestCase(_clean(reason.about), classname=_clean(skill))
             kind = Failure if reason.kind == "failed" else Error
-            case.result = [kind(_clean(reason.words), _TYPES.get(reason.about, "MetricFailure"))]
+            told = kind(_clean(reason.words), _TYPES.get(reason.about, "MetricFailure"))
+            if found.triggers is not None and reason.about in (PROMPTS, DECIDING):
+                told.text = _clean("\n".join(_prompts(found.triggers)))
+            case.result = [told]
             yield case
+
+
+def _prompts(found: TriggerConclusion) -> Iterator[str]:
+    for prompt in (*found.mistakes, *found.broken):
+        yield f"{' '.join(prompt.prompt.split())}: {mistake_words(prompt)}"
 
 
 def _case(task: TaskConclusion, skill: str) -> TestCase:

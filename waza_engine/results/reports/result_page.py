@@ -11,10 +11,17 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from waza_engine.counting import counted
 from waza_engine.markdown import cell, cell_sentence, code, fenced, sentence
-from waza_engine.results.conclusion import Conclusion
+from waza_engine.results.conclusion import Conclusion, TriggerConclusion
 from waza_engine.results.record import RunHeader, TrialOutcome, Validation
 from waza_engine.results.reports.answer_marks import LEGEND, marked_answer, wanted_text
-from waza_engine.results.reports.words import CAUSE_WORDS, VERDICT_WORDS, counts_words, dollars
+from waza_engine.results.reports.words import (
+    CAUSE_WORDS,
+    VERDICT_WORDS,
+    counts_words,
+    dollars,
+    mistake_words,
+    trigger_words,
+)
 from waza_engine.results.task_conclusion import TaskConclusion
 from waza_engine.scoring.usage import tokens_of
 from waza_engine.vocabulary import Check, ToolCall
@@ -25,6 +32,8 @@ _ARGUMENT_CHARACTERS = 500
 _CONTEXT_CHARACTERS = 40
 _MOST_CALLS = 200
 _MOST_CHECKS = 100
+_MOST_PROMPTS = 100
+_OUTPUT_CHARACTERS = 1_000
 NO_ANSWER = "There is no answer."
 _MARKS = {
     "passed": "✓",
@@ -47,7 +56,8 @@ def result_page(
     ``prompts`` are those of the suite by task id, for records that hold none.
     """
     tasks = [each for each in found.tasks if task is None or each.id == task]
-    pages = (_head(header, found), *(_task(each, (prompts or {}).get(each.id, "")) for each in tasks))
+    head = _head(header, found) + (_triggers(found.triggers) if task is None and found.triggers else "")
+    pages = (head, *(_task(each, (prompts or {}).get(each.id, "")) for each in tasks))
     text = ""
     for page in pages:
         if len(text) + len(page) > LONGEST_CHARACTERS:
@@ -64,6 +74,7 @@ def _head(header: RunHeader, found: Conclusion) -> str:
         "",
     ]
     lines += [f"- {sentence(reason.words)}" for reason in found.reasons]
+    lines += [f"- note: {sentence(note)}" for note in found.notes]
     facts = (
         ("Executor", header.executor),
         ("Model", header.asked_model),
@@ -74,6 +85,21 @@ def _head(header: RunHeader, found: Conclusion) -> str:
     )
     lines += ["", " · ".join(f"{name}: {code(value)}" for name, value in facts if value), ""]
     return "\n".join(lines)
+
+
+def _triggers(found: TriggerConclusion) -> str:
+    """Return the trigger prompts that went wrong or could not be tried, with what the agent said."""
+    mark = "✗" if found.wrong else "!" if found.errored else "✓"
+    lines = [f"\n## {mark} Trigger prompts", "", trigger_words(found), ""]
+    told = (*found.mistakes, *found.broken)
+    for prompt in told[:_MOST_PROMPTS]:
+        lines += [f"**{'!' if prompt.error else '✗'} {code(_cut(prompt.prompt, _ARGUMENT_CHARACTERS))}**", ""]
+        lines += [sentence(mistake_words(prompt)), ""]
+        if prompt.output:
+            lines += [fenced(_cut(prompt.output, _OUTPUT_CHARACTERS)), ""]
+    if len(told) > _MOST_PROMPTS:
+        lines += [f"… and {len(told) - _MOST_PROMPTS} more", ""]
+    return "\n".join([*lines, ""])
 
 
 def _task(task: TaskConclusion, prompt: str) -> str:

@@ -19,6 +19,8 @@ from waza_engine.terminal import visible_lines
 
 LONGEST_ANSWER = 200_000
 """Characters of an answer that are shown."""
+LONGEST_REST = 200_000
+"""Characters below it: what was called and what its graders say."""
 
 
 @frozen()
@@ -46,7 +48,7 @@ def trial_page(
     # What was asked may be the same text: the answer is found by what it is, not by what it says.
     place = next((number for number, line in enumerate(lines) if line is answer), 0)
     before = masked("".join(f"{line}\n" for line in lines[:place]))
-    text = before + "\n".join([*lines[place : place + 1], masked("\n".join(lines[place + 1 :]))])
+    text = before + "\n".join([*lines[place : place + 1], masked(_bounded("\n".join(lines[place + 1 :])))])
     if not shown or masked(text) != text:
         return TrialPage(masked(text), ())
     start = len(before) + answer.index("\n") + 1
@@ -54,6 +56,12 @@ def trial_page(
     marks = marks_in(trial, LONGEST_ANSWER)
     placed = [replace(mark, start=mark.start + start, end=min(mark.end + start, end)) for mark in marks]
     return TrialPage(text, placed)
+
+
+def _bounded(text: str) -> str:
+    return (
+        text if len(text) <= LONGEST_REST else f"{text[:LONGEST_REST]}\n\nThe rest is in the result file.\n"
+    )
 
 
 def _origin(trial: TrialOutcome, judged: Collection[str], started: datetime) -> str:

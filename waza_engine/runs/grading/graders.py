@@ -46,7 +46,7 @@ class BuiltGrader:
 def build_graders(
     entries: Sequence[GraderEntry], build: Callable[[GraderEntry], Grader[Any]] = create
 ) -> tuple[tuple[BuiltGrader, ...], list[str]]:
-    """Return the graders in order, and warnings: options without effect, names that occur twice.
+    """Return the graders in order, and warnings of names that occur twice.
 
     Of two graders with one name the later one counts; graders without a name are
     called by their type, so none of them is lost. ``build`` makes the grader of an entry, or remembers it.
@@ -59,9 +59,7 @@ def build_graders(
             warnings.append(f"two graders are called `{name}`; only the later one counts")
             del built[name]
         try:
-            grader = build(entry)
-            warnings += [f"grader `{name}`: {warning}" for warning in grader.warnings]
-            built[name] = BuiltGrader(name, entry, grader)
+            built[name] = BuiltGrader(name, entry, build(entry))
         except GraderError as error:
             built[name] = BuiltGrader(name, entry, None, str(error))
         except Exception as error:  # noqa: BLE001 - a grader type of somebody else must not end the run

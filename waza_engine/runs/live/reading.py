@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from waza_engine.graders.matching.patterns import current_workers
-from waza_engine.results.record import TrialOutcome
+from waza_engine.results.record import TrialOutcome, Validation
 from waza_engine.runs.live.explaining import verdict_of
 from waza_engine.runs.live.session import LiveSession
 
@@ -28,9 +28,10 @@ class ReadTrial:
 
 
 def read_trial(session: LiveSession, task: str, number: int) -> ReadTrial | None:
-    """Return a trial, from 1, of the task with this key; None when no grader of it is judged live.
+    """Return a trial, from 1, of the task with this key.
 
-    Raises ``SuiteFileError``, ``SuiteError`` and ``RecordingError``.
+    None when no grader of it is judged live, or a newer edit waits. Raises ``SuiteFileError``, ``SuiteError``
+    and ``RecordingError``.
     """
     return copy_context().run(_read_trial, session, task, number)
 
@@ -39,7 +40,12 @@ def _read_trial(session: LiveSession, task: str, number: int) -> ReadTrial | Non
     with session.trials_of(None, task) as at_hand:
         current_workers.set(at_hand.workers.patterns)
         trials = [trial for trial in at_hand.trials if trial.recorded.position == number]
-        verdicts = {trial.grader: verdict_of(trial) for trial in trials}
+        verdicts: dict[str, Validation | None] = {}
+        for trial in trials:
+            verdicts[trial.grader] = verdict_of(trial)
+            if at_hand.superseded():
+                # Its workers may have been ended: what they said last is nothing to tell.
+                return None
         started = session.recording().header.started
     if not trials:
         return None

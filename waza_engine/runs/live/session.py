@@ -31,6 +31,7 @@ from waza_engine.runs.grading.graders import BuiltGrader, grade_expected, grade_
 from waza_engine.runs.grading.recorded_verdicts import has_verdict, needs_workspace
 from waza_engine.runs.grading.workers import GradingWorkers, WorkerSet
 from waza_engine.runs.limits.cancellation import RunCancellation
+from waza_engine.runs.live.agent_files import AgentFiles
 from waza_engine.runs.live.made import MadeVerdicts, Place, Waiting
 from waza_engine.runs.live.parts import (
     GraderTrials,
@@ -42,8 +43,8 @@ from waza_engine.runs.live.parts import (
     verdict_of_then,
 )
 from waza_engine.runs.live.work import LiveRequest, LiveTask, LiveUpdate, LiveVerdicts, Made, Question, Work
-from waza_engine.runs.loading.suite import SuiteError
-from waza_engine.runs.regrading.recorded_trials import with_review, without_workspace
+from waza_engine.runs.loading.suite import Suite, SuiteError
+from waza_engine.runs.regrading.recorded_trials import kept_workspace, with_review, without_workspace
 from waza_engine.runs.regrading.regrade import RegradeRequest, Regrading, prepare_regrading
 from waza_engine.runs.regrading.resident import ResidentSuites
 from waza_engine.spec.problems import SuiteFileError
@@ -68,6 +69,7 @@ class LiveSession:
         self._closed = False
         self._work: Work | None = None
         self._recording: Recording | None = None
+        self._agent_files = AgentFiles()
         self._made = MadeVerdicts(self._stays, request.trial)
         self._known: set[int] = set()
         self._keys: dict[int, tuple[Any, ...]] = {}
@@ -177,6 +179,7 @@ class LiveSession:
         # Whoever was not there at the last update is the one that was edited.
         order = sorted(groups, key=lambda name: all(id(each.by) in self._known for each in groups[name]))
         self._made.forget_all_but(groups)
+        self._agent_files.look_again()
         self._known = {id(each.by) for group in groups.values() for each in group}
         judged = 0
         with self.workers.lent(work.ended) as workers:
@@ -190,7 +193,9 @@ class LiveSession:
                     continue
                 self._made.keep(name, groups[name], made)
                 judged += len(made)
-                told = {names.of(each.recorded): self._told(each) for each in _each_once(waiting)}
+                told = {
+                    names.of(each.recorded): self._told(each, regrading.suite) for each in _each_once(waiting)
+                }
                 tell(LiveVerdicts(work.number, name, told))
         return LiveUpdate("judged", judged, silent=silent, files=self._made.files())
 
@@ -254,14 +259,21 @@ class LiveSession:
                     made[place] = Made(question.by, question.key, files, left, verdict)
         return made
 
-    def _told(self, question: Question) -> LiveTask:
+    def _told(self, question: Question, suite: Suite) -> LiveTask:
         """Return what a grader says of a task, in verdicts that were made anew and those that held."""
-        places = [
-            (trial, (question.position, trial.position)) for trial in self._made.trials(question.recorded)
+        found = [
+            (trial, self._made.of(question.name, (question.position, trial.position)))
+            for trial in self._made.trials(question.recorded)
         ]
-        verdicts = [(trial, self._made.of(question.name, place).verdict) for trial, place in places]
+        read = {path: digest for _, made in found for path, digest in made.files.read.items()}
         return LiveTask(
-            question.recorded, [(trial, verdict) for trial, verdict in verdicts if verdict is not None]
+            question.recorded,
+            [(trial, made.verdict) for trial, made in found if made.verdict is not None],
+            {
+                path: digest
+                for path, digest in read.items()
+                if not self._agent_files.may_have(path, suite, question.task)
+            },
         )
 
     def _together(
@@ -289,14 +301,16 @@ class LiveSession:
 
     def _context(self, regrading: Regrading, question: Question, trial: RecordedTrial) -> GradingContext:
         place = (question.position, trial.position)
-        if question.built is not None and needs_workspace(question.built):
-            # It may be gone since.
-            return regrading.trial_context(question.base, trial)
         known = self._contexts.get(place)
         if known is None or known[0] is not question.key:
             context = regrading.trial_context(question.base, trial)
             known = self._contexts[place] = question.key, replace(context, names=trial_names(context))
-        return known[1]
+        found = known[1]
+        if question.built is not None and needs_workspace(question.built):
+            # It may be gone since, or there again.
+            workspace = kept_workspace(trial.outcome)
+            return found if workspace == found.workspace else replace(found, workspace=workspace)
+        return found
 
     def _stays(self, built: BuiltGrader) -> bool:
         """Tell whether a grader keeps its recorded verdict: what it would take is not for an edit."""

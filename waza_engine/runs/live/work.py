@@ -36,10 +36,15 @@ class LiveRequest:
 
 @dataclass(frozen=True, slots=True)
 class LiveTask:
-    """What a grader says of the trials of one recorded task, in their order; none: it is not judged."""
+    """What a grader says of the trials of one recorded task, in their order; none: it is not judged.
+
+    ``read`` are the files that it was judged by and that no agent has seen, with the SHA-256 of each, "" for
+    one that is not there.
+    """
 
     recorded: RecordedTask
     trials: Sequence[tuple[RecordedTrial, Validation]]
+    read: Mapping[Path, str]
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,6 +50,11 @@ class Conversation:
     transient: bool = False
     checkpoints: list[CheckpointOutcome] = field(default_factory=list[CheckpointOutcome])
 
+    @property
+    def left_nothing(self) -> bool:
+        """Whether the agent gave up before it said or did anything: there is nothing to judge then."""
+        return bool(self.error) and not (self.output.strip() or self.tool_calls or self.skill_invocations)
+
     def add(self, response: ExecutionResponse) -> None:
         """Take in one more turn."""
         self.answered = True

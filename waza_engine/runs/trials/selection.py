@@ -46,6 +46,7 @@ def select(
     selected: list[SelectedTask] = []
     warnings: dict[str, None] = {}
     known: dict[str, None] = {}
+    of_suite = {id(entry) for entry in suite.spec.graders}
     for source in select_tasks(suite, task_patterns, tag_patterns):
         if source.task is None:
             if not grader_names:
@@ -63,8 +64,12 @@ def select(
             replace(built, notices=said) if (said := notices.of(built, grader_names)) else built
             for built in graders
         )
-        found += [f"grader `{built.name}`: {notice}" for built in graders for notice in built.notices]
         warnings |= dict.fromkeys(f"{source.path}: {warning}" for warning in found)
+        for built in graders:
+            # What stands in the eval file is said once, and there.
+            place = suite.path if id(built.entry) in of_suite else source.path
+            told = (*(built.grader.warnings if built.grader is not None else ()), *built.notices)
+            warnings |= dict.fromkeys(f"{place}: grader `{built.name}`: {notice}" for notice in told)
         known |= dict.fromkeys([*(built.name for built in graders), *expected])
         graders = (*graders, *(_missing(name) for name in unknown))
         if grader_names:

@@ -193,7 +193,8 @@ def _with_commands(trial: _Trial, workspace: Workspace, commands: CommandSession
         raise _interrupted(outcome, judging)
     if talk.stopped or (talk.answered and not talk.error and not task.graded):
         return Attempt(replace(outcome, status="skipped"))
-    if talk.answered and task.graded:
+    # Graders of nothing would find fault with it, or none; judges would be paid for that.
+    if talk.answered and task.graded and not talk.left_nothing:
         outcome = _graded(outcome, trial, _grading_context(talk, execution, trial, judging), judging)
         outcome = replace(
             outcome, validations={**(outcome.validations or {}), **_expected_calls(outcome, commands)}

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import field
 from pathlib import Path
 from typing import Self
@@ -19,6 +20,7 @@ class WatchedFiles(SuiteFiles):
 
     _seen: dict[Path, Version | None] = field(default_factory=dict[Path, Version | None])
     _unsure: set[Path] = field(default_factory=set[Path])
+    _digests: dict[Path, str] = field(default_factory=dict[Path, str])
 
     @classmethod
     def over(cls, found: SuiteFiles) -> Self:
@@ -30,6 +32,12 @@ class WatchedFiles(SuiteFiles):
         """The files that were looked at, those included that were not there."""
         return self._seen.keys()
 
+    @property
+    def read(self) -> Mapping[Path, str]:
+        """The SHA-256 of the files that were read, as they were read first; "" of those that were gone."""
+        gone = {path: "" for path, version in self._seen.items() if version is None}
+        return {**gone, **self._digests} if gone else self._digests
+
     def are_as_read(self, now: SuiteFiles) -> bool:
         """Tell whether everything that was looked at is read as the same now; unsure is no."""
         if self._unsure:
@@ -39,7 +47,10 @@ class WatchedFiles(SuiteFiles):
     def bytes_of(self, path: Path, limit: int, *, within: files.Boundary | None = None) -> bytes:
         """Return the content of a file as ``SuiteFiles`` does. Raises ``FileError``."""
         self._look_at(path)
-        return SuiteFiles.bytes_of(self, path, limit, within=within)
+        content = SuiteFiles.bytes_of(self, path, limit, within=within)
+        if path not in self._digests:
+            self._digests[path] = hashlib.sha256(content).hexdigest()
+        return content
 
     def is_named(self, path: Path) -> bool:
         """Whether anything but a directory has this name."""

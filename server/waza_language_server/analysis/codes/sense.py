@@ -22,10 +22,11 @@ SENSE_CODES = (
     ),
     Code(
         "weak-grader",
-        "A grader or a check that cannot fail",
+        "A grader or a check that cannot fail, or that fails on a good answer",
         "information",
         "What passes whatever the agent does raises scores and proves nothing. Patterns that match "
-        "everything are marked at once, whole graders once their strength is measured (`strength.md`).",
+        "everything are marked at once, whole graders once their strength is measured (`strength.md`), and "
+        "so is one that fails on the `reference` of a task, an answer known to be good.",
         f"{_TASK}graders:\n  - type: text\n    name: c\n    config:\n      regex_match:\n        - '.*'\n",
         f"{_TASK}graders:\n  - type: text\n    name: c\n    config:\n      regex_match:\n"
         "        - 'deployed to https?://.+'\n",

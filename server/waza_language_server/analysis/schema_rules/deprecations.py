@@ -28,11 +28,10 @@ def deprecated_type(subject: Subject, shape: Shape) -> Iterator[Problem]:
 
 def deprecated_keys(subject: Subject, mapping: Node, shape: Shape) -> Iterator[Problem]:
     """Yield the keys of a mapping that have a successor."""
-    for name, known in shape.properties.items():
-        if known.shape.deprecated and known.shape.kind != "grader.type":
-            entry = mapping.entry(name)
-            if entry is not None:
-                yield _deprecated_key(subject, mapping, shape, entry, known.shape)
+    for known in shape.deprecated_keys:
+        entry = mapping.entry(known.name)
+        if entry is not None and known.shape.kind != "grader.type":
+            yield _deprecated_key(subject, mapping, shape, entry, known.shape)
 
 
 def _deprecated_key(subject: Subject, mapping: Node, shape: Shape, entry: Entry, key: Shape) -> Problem:

@@ -11,7 +11,7 @@ from typing import cast
 
 from waza_engine.spec.reading.scalars import resolve_scalar
 from waza_language_server.analysis.problem import Problem
-from waza_language_server.analysis.rule import FileView, Found, GraderView
+from waza_language_server.analysis.rule import NODES_AT_ONCE, FileView, Found, GraderView
 from waza_language_server.analysis.schema_rules import deprecations, missing_keys, wrong_values
 from waza_language_server.analysis.schema_rules.discouraged_keys import discouraged_keys
 from waza_language_server.analysis.schema_rules.grader_types import missing_type, unknown_type
@@ -72,8 +72,9 @@ def structure_of_grader(view: GraderView) -> Found:
         problems, unknown = yield from explained(subject, validator.iter_errors(value))
         yield from problems
     yield from deprecations.deprecated_type(subject, root.top)
-    for node, shape in view.located:
-        yield None
+    for number, (node, shape) in enumerate(view.located, 1):
+        if not number % NODES_AT_ONCE:
+            yield None
         yield from _advice(subject, node, shape, unknown)
 
 

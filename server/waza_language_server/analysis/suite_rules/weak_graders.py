@@ -6,16 +6,24 @@ from typing import TYPE_CHECKING
 
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import Found, SuiteView
+from waza_language_server.project.rules import EXPECTED_LISTS
 from waza_language_server.project.suite_file import GraderEntry, SuiteFile, rule_at, task_id
 from waza_language_server.project.uris import path_of
 from waza_language_server.text.edit import Related
 
 if TYPE_CHECKING:
-    from waza_language_server.project.strengths import Strength
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from waza_language_server.project.strengths import Strength, Strengths
+    from waza_language_server.syntax.nodes import Node
 
 
 def weak_graders(view: SuiteView) -> Found:
-    """Yield the name of each weak grader, and each check that decides nothing; nothing unless measured."""
+    """Yield the names of weak graders, keys of weak lists of ``expected``, and checks that decide nothing.
+
+    Nothing unless it was measured.
+    """
     document, project = view.document, view.workspace.project
     path = path_of(document.uri)
     if path is None or not project.asked_for_scores or project.scores.strengths.empty:
@@ -33,18 +41,45 @@ def weak_graders(view: SuiteView) -> Found:
         found = strengths.of(suites, place, grader.recorded_as, grader.node.to_python())
         if found is not None:
             yield from _problems(grader, found)
+    root = document.tree.root
+    if document.kind == "task" and root is not None:
+        yield from _of_expected(root, own, strengths, suites)
+    for task in SuiteFile(document.tree).tasks() if document.kind == "eval" else ():
+        yield None
+        yield from _of_expected(task.node, task.id, strengths, suites)
 
 
 def _problems(grader: GraderEntry, found: Strength) -> Found:
     name = grader.node.get("name") or grader.node.get("type")
-    if found.finding and name is not None:
-        related = tuple(Related(name.span, f"It passed on: {kind}.") for kind in found.passed_on)
-        yield Problem("weak-grader", name.span, found.finding, "information", related=related)
+    if name is not None:
+        yield from _weak(name, found)
+    yield from _weak_checks(grader.node, found)
+
+
+def _of_expected(task: Node, place: str, strengths: Strengths, suites: Sequence[Path]) -> Found:
+    """Yield the key of each list of ``expected`` that is weak, and each text in one that decides nothing."""
+    expected = task.get("expected")
+    for key in EXPECTED_LISTS if expected is not None else ():
+        listed = expected.entry(key) if expected is not None else None
+        if expected is None or listed is None:
+            continue
+        found = strengths.of_expected(suites, place, key, listed.value.to_python())
+        if found is not None:
+            yield from _weak(listed.key, found)
+            yield from _weak_checks(expected, found)
+
+
+def _weak(head: Node, found: Strength) -> Found:
+    if found.finding:
+        related = tuple(Related(head.span, f"It passed on: {kind}.") for kind in found.passed_on)
+        yield Problem("weak-grader", head.span, found.finding, "information", related=related)
+    if found.rejected:
+        related = tuple(Related(head.span, message) for message in found.rejected[1:])
+        yield Problem("weak-grader", head.span, found.rejected[0], "information", related=related)
+
+
+def _weak_checks(entry: Node, found: Strength) -> Found:
     for check in found.weak_checks:
-        node = rule_at(grader.node, check, found.entry)
+        node = rule_at(entry, check.path, found.entry)
         if node is not None:
-            message = (
-                "This passed on every recorded trial and on every change of them, so it decides nothing; "
-                "the other checks of the grader do."
-            )
-            yield Problem("weak-grader", node.span, message, "information")
+            yield Problem("weak-grader", node.span, check.message, "information")

@@ -53,8 +53,8 @@ _ASKING = frozenset(wanted for wanted, _ in (*_WITHIN, *_EQUAL, *_LIMITS))
 def contradictions_of_grader(view: GraderView) -> Found:
     """Yield the items of a grader that contradict others of it."""
     for node, _ in view.located:
-        yield None
-        if node.kind == "mapping":
+        if node.kind == "mapping" and not _ASKING.isdisjoint(node.key_names):
+            yield None
             yield from _in_mapping(node)
 
 
@@ -77,13 +77,13 @@ def _in_mapping(mapping: Node) -> Iterator[Problem]:
     if keys.isdisjoint(_ASKING):
         return
     for (wanted, unwanted), meaning in _WITHIN.items():
-        if {wanted, unwanted} <= keys:
+        if wanted in keys and unwanted in keys:
             yield from _between(mapping, wanted, unwanted, meaning, within=True)
     for wanted, unwanted in _EQUAL:
-        if {wanted, unwanted} <= keys:
+        if wanted in keys and unwanted in keys:
             yield from _between(mapping, wanted, unwanted, _exact, within=False)
     for wanted, limit in _LIMITS:
-        if {wanted, limit} <= keys:
+        if wanted in keys and limit in keys:
             yield from _too_few_calls(mapping, wanted, limit)
 
 

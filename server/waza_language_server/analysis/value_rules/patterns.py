@@ -33,8 +33,8 @@ def patterns_of_file(view: FileView) -> Found:
 def patterns_of_grader(view: GraderView) -> Found:
     """Yield the problems of the patterns of a grader."""
     for node, shape in view.located:
-        yield None
         if shape.kind == "regex":
+            yield None
             yield from _problems(view.file.tree.text, node, "error")
 
 

@@ -22,10 +22,10 @@ def vacuous_checks(view: GraderView) -> Found:
     if grader_type(view.entry) not in _OF_ANSWERS:
         return
     for node, shape in view.located:
-        yield None
         # Where a value stands is asked of few.
         if node.kind != "scalar" or (node.value and shape.kind != "regex"):
             continue
+        yield None
         keys = [step for step in node.path if isinstance(step, str)]
         key = keys[-1] if keys else ""
         if shape.kind == "regex" and key in _WANTED_PATTERNS and matches_everything(node.value):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 
 from waza_language_server.project.uris import path_of
+from waza_language_server.protocol.rehearsal import COMPLETION_REHEARSED
 from waza_language_server.protocol.services.session import Change
 
 if TYPE_CHECKING:
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     from waza_engine.steps import Steps
     from waza_language_server.protocol.server import WazaServer
 
+LONG = 50_000
+"""Characters of a text whose author may be typing before it is judged."""
+
 
 def did_open(ls: WazaServer, params: types.DidOpenTextDocumentParams) -> None:
     """Take a new document."""
@@ -22,6 +26,8 @@ def did_open(ls: WazaServer, params: types.DidOpenTextDocumentParams) -> None:
     ls.session.open(item.uri, str(item.language_id), item.version, item.text)
     ls.diagnostics.edited(item.uri)
     ls.idle.add(f"scores of {item.uri}", lambda: _scores(ls, item.uri))
+    if len(item.text) > LONG:
+        ls.idle.take_turns(COMPLETION_REHEARSED)
 
 
 def did_change(ls: WazaServer, params: types.DidChangeTextDocumentParams) -> None:

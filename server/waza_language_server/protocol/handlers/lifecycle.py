@@ -10,6 +10,7 @@ from lsprotocol import types
 
 from waza_language_server.protocol.capabilities import resolve_abilities
 from waza_language_server.protocol.client_options import client_options
+from waza_language_server.protocol.rehearsal import COMPLETION_REHEARSED, rehearse_completion
 
 if TYPE_CHECKING:
     from waza_engine.steps import Steps
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 _LOADED = (
     *("syntax.tree", "project.index", "schema.catalog", "protocol.handlers.documents"),
     *("protocol.services.schedule", "analysis.diagnose", "protocol.handlers.diagnostics"),
-    *("protocol.handlers.completion", "protocol.handlers.hover"),
+    "protocol.handlers.hover",
     *("text.scalar_map", "syntax.edits", "analysis.schema_rules.wrong_values", "embedded.python.at_cursor"),
     *("embedded.regex.explanation", "protocol.handlers.code_lens", "protocol.handlers.inlay_hint"),
     *("protocol.handlers.code_action", "protocol.handlers.navigation", "protocol.handlers.rename"),
@@ -39,14 +40,15 @@ def initialize(ls: WazaServer, params: types.InitializeParams) -> None:
         ls.on_client(params.process_id)
 
 
-async def initialized(ls: WazaServer, _params: types.InitializedParams) -> None:
+def initialized(ls: WazaServer, _params: types.InitializedParams) -> None:
     """Load the features while the client is busy with itself, and ask to be told when files change."""
+    ls.idle.add(COMPLETION_REHEARSED, lambda: rehearse_completion(ls))
     ls.idle.add("features", _load_features)
     ls.idle.add("workspace", lambda: _read_workspace(ls))
     if ls.abilities.watches_files:
         from waza_language_server.protocol.handlers.watched_files import watch_files
 
-        await watch_files(ls)
+        ls.in_background(watch_files(ls))
 
 
 def _read_workspace(ls: WazaServer) -> Steps[None]:

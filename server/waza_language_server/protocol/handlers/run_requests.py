@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 FAILED = types.LSPErrorCodes.RequestFailed.value
 RUN, CANCEL = "Run", "Cancel"
 _KEYS = ("id", "suite", "task", "grader", "workDoneToken")
-_MORE_KEYS = ("tasks", "options")
+_MORE_KEYS = ("tasks", "prompts", "options")
 """What may stand beside an id."""
 _OPTIONS: Mapping[str, tuple[str, type[Any] | tuple[type[Any], ...]]] = {
     "executor": ("executor", str),
@@ -50,7 +50,7 @@ class RunRequest:
     target: RunnableId
     token: types.ProgressToken | None
     options: Mapping[str, Any]
-    """In the words of ``eval.run``; ``tasks`` are among them when not all tasks of a suite are meant."""
+    """In the words of ``eval.run``; ``tasks`` or ``prompts`` are among them where a suite is limited."""
 
 
 def run_request(command: str, arguments: Sequence[object]) -> RunRequest:
@@ -59,8 +59,8 @@ def run_request(command: str, arguments: Sequence[object]) -> RunRequest:
     ``{id, workDoneToken}`` is what lenses send: the id of a runnable, as it is. Who knows none may write
     ``{suite, task, grader, workDoneToken}``: ``suite`` is a path or a ``file:`` URI, ``task`` and ``grader``
     are names; without them, or with null, all are meant. ``tasks`` are ids of tasks that a suite is limited
-    to, ``options`` what else decides the run. Raises ``JsonRpcException`` for everything else:
-    nothing wrong may come to mean all.
+    to, ``prompts`` texts of its trigger prompts, ``options`` what else decides the run. Raises
+    ``JsonRpcException`` for everything else: nothing wrong may come to mean all.
     """
     if len(arguments) != 1 or not isinstance(arguments[0], dict):
         raise refused(f"{command} needs one argument, with an id or the path of an eval file: {_WANTED}.")
@@ -73,7 +73,8 @@ def run_request(command: str, arguments: Sequence[object]) -> RunRequest:
     if token is not None and not is_identifier(token):
         raise refused(f"The `workDoneToken` of {command} must be text or a whole number.")
     target = _target(command, given)
-    return RunRequest(target, token, {**_tasks(command, target, given), **_options(command, given)})
+    limits = {**_tasks(command, target, given), **_prompts(command, target, given)}
+    return RunRequest(target, token, {**limits, **_options(command, given)})
 
 
 def settled_options(options: object) -> dict[str, Any]:
@@ -125,6 +126,19 @@ def _tasks(command: str, target: RunnableId, given: Mapping[str, object]) -> dic
     if not names or len(names) != len(listed) or target.kind == "prompt" or target.task is not None:
         raise refused(f"The `tasks` of {command} must be ids of tasks of the suite that is run.")
     return {"tasks": [literal_glob(name) for name in names]}
+
+
+def _prompts(command: str, target: RunnableId, given: Mapping[str, object]) -> dict[str, Any]:
+    prompts = given.get("prompts")
+    if prompts is None:
+        return {}
+    listed = cast("list[object]", prompts) if isinstance(prompts, list) else []
+    texts = [text for text in listed if isinstance(text, str) and text]
+    if not texts or len(texts) != len(listed) or target != RunnableId(target.suite) or given.get("tasks"):
+        raise refused(
+            f"The `prompts` of {command} must be texts of trigger prompts of the suite that is run."
+        )
+    return {"prompts": texts}
 
 
 def _options(command: str, given: Mapping[str, object]) -> dict[str, Any]:

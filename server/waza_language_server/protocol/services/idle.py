@@ -2,7 +2,8 @@
 
 A slice of it is done only when no message has come and nothing else was done meanwhile, and for a moment
 before: messages come in bunches. So it makes room for every message, every answer and every diagnostic. Where
-no such moment comes, the next gap between two messages is taken.
+no such moment comes, the next gap between two messages is taken; what is soon needed takes turns with what
+somebody waits for.
 Nothing depends on it; what it has not reached is found out when somebody asks.
 """
 
@@ -11,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from math import inf
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -23,6 +25,8 @@ QUIET_SECONDS = 0.05
 """How long nothing may have come before it goes on."""
 PATIENCE_SECONDS = 0.5
 """How long a work waits for such a moment: a client that asks again and again must not keep it away."""
+LONGEST_PATIENCE = 20
+"""How many times as long it waits while something is being done that takes more than a slice."""
 
 log = logging.getLogger(__name__)
 
@@ -36,8 +40,11 @@ class IdleWork:
         self._quiet_seconds = quiet_seconds
         self._patience_seconds = patience_seconds
         self._waiting: dict[str, Callable[[], Steps[object]]] = {}
+        self._in_turn: set[str] = set()
         self._task: asyncio.Task[None] | None = None
         self._disturbances = 0
+        self._busy_at = -inf
+        """When something was begun or went on last that takes more than a slice."""
         self._quiet_since = -1
         """After how many disturbances it was quiet for long enough."""
         self._ended = False
@@ -50,9 +57,18 @@ class IdleWork:
         if self._task is None or self._task.done():
             self._task = asyncio.get_running_loop().create_task(self._do_all())
 
-    def disturb(self) -> None:
-        """Let others go first: a message has come, or a slice of what somebody waits for was done."""
+    def take_turns(self, name: str) -> None:
+        """Let the work of a name go on between the slices of what somebody waits for, and not after it."""
+        self._in_turn.add(name)
+
+    def disturb(self, *, goes_on: bool = False) -> None:
+        """Let others go first: a message has come, or a slice of what somebody waits for was done.
+
+        ``goes_on`` tells that there is more to do of that.
+        """
         self._disturbances += 1
+        if goes_on:
+            self._busy_at = time.monotonic()
 
     def end(self) -> None:
         """Drop what waits, and take nothing more."""
@@ -66,19 +82,21 @@ class IdleWork:
             name = next(iter(self._waiting))
             work = self._waiting.pop(name)
             try:
-                await self._do(work())
+                await self._do(name, work())
             except Exception:
                 log.exception(
                     "What was to be known before it is asked for (%s) could not be found out.", name
                 )
 
-    async def _do(self, steps: Steps[object]) -> None:
-        patient_until = time.monotonic() + self._patience_seconds
+    async def _do(self, name: str, steps: Steps[object]) -> None:
+        patience = self._patience_seconds
+        begun = time.monotonic()
         while True:
             seen = self._disturbances
+            patient_until = min(max(begun, self._busy_at) + patience, begun + LONGEST_PATIENCE * patience)
             is_quiet = seen == self._quiet_since or time.monotonic() > patient_until
-            await asyncio.sleep(0 if is_quiet else self._quiet_seconds)
-            if seen != self._disturbances:
+            await asyncio.sleep(0 if is_quiet or name in self._in_turn else self._quiet_seconds)
+            if seen != self._disturbances and name not in self._in_turn:
                 continue
             self._quiet_since = seen
             pause_at = time.perf_counter() + SLICE_SECONDS

@@ -1,18 +1,18 @@
 """The list prices of models, told by the engine while nobody waits for it.
 
-Nothing is asked before somebody looks at a model.
+Nothing is asked, and nothing of it loaded, before somebody looks at a model.
 """
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, cast
 
-from waza_engine.results.json_values import Block, blocks_of, number_or_none, text_of, whole
-from waza_engine.scoring.prices import ModelPrice
-from waza_language_server.protocol.services.engine_answers import EngineAnswers
-
 if TYPE_CHECKING:
+    from waza_engine.results.json_values import Block
+    from waza_engine.scoring.prices import ModelPrice
     from waza_language_server.protocol.server import WazaServer
+    from waza_language_server.protocol.services.engine_answers import EngineAnswers
 
 ANSWER_WITHIN_SECONDS = 30.0
 MOST_NAMES = 500
@@ -25,7 +25,12 @@ class AskedPrices:
 
     def __init__(self, ls: WazaServer) -> None:
         self._ls = ls
-        self._answers = EngineAnswers[str, tuple[ModelPrice, ...]](ls, "The price of", most=MOST_NAMES)
+
+    @cached_property
+    def _answers(self) -> EngineAnswers[str, tuple[ModelPrice, ...]]:
+        from waza_language_server.protocol.services.engine_answers import EngineAnswers
+
+        return EngineAnswers(self._ls, "The price of", most=MOST_NAMES)
 
     def listed(self) -> tuple[ModelPrice, ...] | None:
         """Return the models that suites ask most; the first time nobody knows."""
@@ -45,10 +50,15 @@ class AskedPrices:
     async def _ask(self, name: str) -> tuple[ModelPrice, ...]:
         params = {"name": name} if name else {}
         answer = await self._ls.runs.ask("model.prices", params, ANSWER_WITHIN_SECONDS)
+        from waza_engine.results.json_values import blocks_of
+
         return tuple(map(_price, blocks_of(cast("Block", answer).get("models"))))
 
 
 def _price(entry: Block) -> ModelPrice:
+    from waza_engine.results.json_values import number_or_none, text_of, whole
+    from waza_engine.scoring.prices import ModelPrice
+
     return ModelPrice(
         text_of(entry.get("name")),
         text_of(entry.get("model")),

@@ -45,13 +45,13 @@ class Diagnostics:
         session: Session,
         publish: Publish | None,
         on_unknown_type: Callable[[], None] = lambda: None,
-        on_slice: Callable[[], None] = lambda: None,
+        on_slice: Callable[[bool], None] = lambda _goes_on: None,
     ) -> None:
         """``publish`` sends the problems of a document to the client; None instead of a document clears them.
 
         It is None for a client that asks for them itself: diagnostics are pushed or pulled, never both.
         ``on_unknown_type`` is called when a document names a grader type that the catalog does not know,
-        ``on_slice`` when a slice of work was done.
+        ``on_slice`` when a slice of work was done, with whether there is more to do of it.
         """
         self._session = session
         self._publish = publish
@@ -226,13 +226,15 @@ class Diagnostics:
     def _slice(self, steps: Steps[Value]) -> tuple[Value] | None:
         """Do a slice of some work; return what came out when that was the last."""
         pause_at = time.perf_counter() + SLICE_SECONDS
+        goes_on = False
         try:
             while time.perf_counter() < pause_at:
                 next(steps)
+            goes_on = True
         except StopIteration as end:
             return (end.value,)
         finally:
-            self._on_slice()
+            self._on_slice(goes_on)
         return None
 
 

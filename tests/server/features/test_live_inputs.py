@@ -1,0 +1,91 @@
+"""A live verdict is of the files as they are that it was judged by, and of no others."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from tests.engine.suites import run
+from tests.server.project.files import opened, put, workspace_with
+from waza_engine.spec.reading.scalars import Json
+from waza_language_server.features.inlay_hints import inlay_hints
+from waza_language_server.project.regraded import live_task
+
+EVAL = """\
+name: my-eval
+skill: my-skill
+config: {trials_per_task: 1, timeout_seconds: 20, executor: mock, model: some-model}
+graders:
+  - {type: json_schema, name: shape, config: {schema_file: schema.json}}
+tasks: [tasks/*.yaml]
+"""
+ENTRY: Json = {"type": "json_schema", "name": "shape", "config": {"schema_file": "schema.json"}}
+THEN, NOW, BETWEEN = '{"type": "object"}', '{"type": "array"}', '{"type": "string"}'
+
+
+@pytest.fixture
+def suite(tmp_path: Path) -> Path:
+    put(tmp_path, "schema.json", THEN)
+    put(tmp_path, "tasks/a.yaml", "id: a\nname: a\ninputs: {prompt: hello}\n")
+    path = put(tmp_path, "eval.yaml", EVAL)
+    run(path)
+    return path
+
+
+def label(suite: Path, judged_by: str | None, schema: str | None = None) -> str:
+    """Return the hint of the grader that was judged by a schema; ``schema`` is open with this text."""
+    document, workspace = opened(suite, "eval"), workspace_with()
+    if schema is not None:
+        workspace = workspace.with_document(opened(suite.parent / "schema.json", "project_config", schema))
+    workspace = workspace.with_document(document)
+    inlay_hints(document, workspace)
+    scores = workspace.project.scores
+    recorded = scores.results(suite)
+    assert recorded is not None
+    (then,) = recorded.tasks.values()
+    read: Mapping[str, str] = {}
+    if judged_by is not None:
+        read = {str(suite.parent / "schema.json"): hashlib.sha256(judged_by.encode()).hexdigest()}
+    block = {
+        "type": "json_schema",
+        "origin": "live",
+        "status": "graded",
+        "score": 0.0,
+        "passed": False,
+        "scores": [0.0],
+        "passes": [False],
+        "trials": [{"trial": 1, "passed": False}],
+        "read": read,
+    }
+    verdict = live_task("shape", block, then, {("", "shape"): ENTRY}, datetime.now(UTC))
+    assert verdict is not None
+    scores.regraded.add(suite, "a", verdict)
+    (found,) = [hint.label for hint in inlay_hints(document, workspace) if hint.kind == "score"]
+    return found
+
+
+def test_what_was_judged_by_a_schema_of_today_is_not_out_of_date_by_it(suite: Path) -> None:
+    put(suite.parent, "schema.json", NOW)
+    assert label(suite, NOW) == "⚡ ✗ 0/1"
+    assert label(suite, THEN, THEN) == "⚡ ✗ 0/1"
+
+
+def test_what_was_judged_by_another_schema_is_no_live_verdict(suite: Path) -> None:
+    put(suite.parent, "schema.json", NOW)
+    assert label(suite, BETWEEN) == "↻ ✗ 0.00 · stale: schema.json +1 −1"
+    assert label(suite, THEN) == "↻ ✗ 0.00 · stale: schema.json +1 −1"
+    assert label(suite, NOW, BETWEEN) == "↻ ✗ 0.00 · stale: schema.json +1 −1"
+
+
+def test_nor_is_it_when_the_schema_is_again_as_it_was_at_the_run(suite: Path) -> None:
+    assert label(suite, NOW) == "↻ ✗ 0.00 · stale"
+    assert label(suite, THEN) == "⚡ ✗ 0/1"
+
+
+def test_a_file_that_decides_more_than_the_verdict_makes_it_out_of_date(suite: Path) -> None:
+    put(suite.parent, "schema.json", NOW)
+    assert label(suite, None) == "↻ ✗ 0.00 · stale: schema.json +1 −1"

@@ -1,0 +1,266 @@
+"""Other numbers and texts for an assertion in Python, made of what was recorded.
+
+An assertion is read, never evaluated here: what its plain parts come to (`len(output)`, `output.lower()`,
+`duration_ms`) is worked out from the recorded names, and of all others nothing is said. Only a written number
+or text is replaced; the rest stays character for character. Nothing is proposed for what must not be there,
+nor a limit that everything keeps.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, TypeAlias, cast
+
+from waza_engine.graders.explanation import Proposal, RulePath, shortened
+from waza_engine.graders.matching.nearest import nearest_text
+from waza_engine.graders.matching.proposing import (
+    LEAST_ALIKE,
+    LONGEST_TEXT,
+    MOST,
+    proposed_names,
+    proposed_texts,
+    round_above,
+    round_below,
+)
+
+Names: TypeAlias = Mapping[str, Any]
+"""What an assertion may name, of one trial."""
+
+_LONGEST_ASSERTION = 4_000
+_LONGEST_SHOWN = 100
+_PLAIN_METHODS = frozenset({"lower", "upper", "casefold", "strip", "lstrip", "rstrip", "split", "splitlines"})
+_INNER_NAMES = (ast.Lambda, ast.GeneratorExp, ast.ListComp, ast.SetComp, ast.DictComp)
+_LIMITS: Mapping[type[ast.cmpop], str] = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
+_TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+
+class _UnknownError(Exception):
+    """What a part comes to is not known here."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Assertion:
+    """An assertion, and the place in the config where it stands."""
+
+    path: RulePath
+    text: str
+
+    def proposal(self, words: str, node: ast.expr, written: str) -> Proposal:
+        """Propose the same with another number or text in the place of one."""
+        start, end = (_characters(self.text, at) for at in (node.col_offset, node.end_col_offset))
+        changed = self.text[:start] + written + self.text[end:]
+        return Proposal(f"{words}: `{shortened(changed, _LONGEST_SHOWN)}`", self.path, changed)
+
+    def quoted(self, node: ast.expr, text: str) -> str:
+        """Return a text as a literal, in the quotes of the one that it replaces if it can be."""
+        written = ast.get_source_segment(self.text, node) or ""
+        mark = written[:1]
+        plain = mark in ("'", '"') and written[:3] not in ("'''", '"""')
+        return f"{mark}{text}{mark}" if plain and _fits(text, mark) else repr(text)
+
+
+def proposed_assertions(
+    path: RulePath, assertion: str, trials: Sequence[Names], tools: Sequence[Sequence[str]]
+) -> Iterator[Proposal]:
+    """Propose assertions that allow what was observed; ``tools`` are the names of the calls of each trial."""
+    indent = len(assertion) - len(assertion.lstrip(" \t"))
+    text = assertion[indent:]
+    if len(text) > _LONGEST_ASSERTION or not text.isprintable():
+        # What goes over several lines is left to its author.
+        return
+    try:
+        tree = ast.parse(text, mode="eval")
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return
+    if any(isinstance(node, ast.NamedExpr) for node in ast.walk(tree)):
+        return
+    seen: set[str] = set()
+    for one in _of_node(_Assertion(path, text), tree.body, trials, tools):
+        value = assertion[:indent] + str(one.value)
+        if value not in seen and value != assertion:
+            seen.add(value)
+            yield Proposal(one.words, path, value)
+
+
+def _of_node(
+    assertion: _Assertion, node: ast.AST, trials: Sequence[Names], tools: Sequence[Sequence[str]]
+) -> Iterator[Proposal]:
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        # Something else to be absent is no repair.
+        return
+    if isinstance(node, ast.Compare):
+        for (left, right), operator in zip(pairwise((node.left, *node.comparators)), node.ops, strict=True):
+            sign = _LIMITS.get(type(operator))
+            if sign is not None:
+                yield from _of_limit(assertion, left, sign, right, trials)
+                yield from _of_limit(assertion, right, _TURNED[sign], left, trials)
+            elif isinstance(operator, ast.In):
+                yield from _of_text(assertion, left, right, trials, tools, _as_part)
+            elif isinstance(operator, ast.Eq):
+                yield from _of_text(assertion, right, left, trials, tools, _as_whole)
+                yield from _of_text(assertion, left, right, trials, tools, _as_whole)
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and len(node.args) == 1:
+        finds = {"startswith": _as_beginning, "endswith": _as_end}.get(node.func.attr)
+        if finds is not None:
+            yield from _of_text(assertion, node.args[0], node.func.value, trials, tools, finds)
+    if isinstance(node, _INNER_NAMES):
+        # The same names may stand for something else in there.
+        trials = ()
+    for child in ast.iter_child_nodes(node):
+        yield from _of_node(assertion, child, trials, tools)
+
+
+def _of_limit(
+    assertion: _Assertion, counted: ast.expr, sign: str, limit: ast.expr, trials: Sequence[Names]
+) -> Iterator[Proposal]:
+    written = limit.value if isinstance(limit, ast.Constant) else None
+    if isinstance(written, bool) or not isinstance(written, int | float) or not _names_something(counted):
+        return
+    observed = [value for value in _values(counted, trials) if _is_figure(value)]
+    if sign in ("<", "<="):
+        for figure, words in _raised(sign, written, observed):
+            yield assertion.proposal(f"Raise the limit to {words}", limit, f"{figure}")
+    else:
+        for figure, words in _lowered(sign, written, observed):
+            yield assertion.proposal(f"Lower the limit to {words}", limit, f"{figure}")
+
+
+def _raised(sign: str, limit: float, observed: Sequence[float]) -> Iterator[tuple[float, str]]:
+    most = max(observed, default=limit)
+    if sign == "<=" and most > limit:
+        yield most, f"{most:,}, the most observed"
+    if most > limit or (sign == "<" and most == limit):
+        above = round_above(math.floor(most) + 1) if sign == "<" else round_above(math.ceil(most))
+        if above != most:
+            yield above, f"{above:,}, above the {most:,} observed"
+
+
+def _lowered(sign: str, limit: float, observed: Sequence[float]) -> Iterator[tuple[float, str]]:
+    # To ask for nothing at all would be no limit.
+    least = min((value for value in observed if value > 0), default=limit)
+    if sign == ">=" and least < limit:
+        yield least, f"{least:,}, the least observed that is not 0"
+    if least < limit or (sign == ">" and least == limit):
+        below = round_below(math.ceil(least) - 1) if sign == ">" else round_below(math.floor(least))
+        if below > 0 and below != least:
+            yield below, f"{below:,}, below the {least:,} observed"
+        elif sign == ">" and least >= 1:
+            one_less = math.ceil(least) - 1
+            yield one_less, f"{one_less:,}, below the {least:,} observed"
+
+
+_Finds: TypeAlias = Callable[[str, Sequence[str]], Iterator[str]]
+"""What of some texts comes nearest to a text, in the place in which it is looked for."""
+
+
+def _of_text(
+    assertion: _Assertion,
+    wanted: ast.expr,
+    within: ast.expr,
+    trials: Sequence[Names],
+    tools: Sequence[Sequence[str]],
+    finds: _Finds,
+) -> Iterator[Proposal]:
+    if not isinstance(wanted, ast.Constant) or not isinstance(wanted.value, str) or not wanted.value.strip():
+        return
+    text = wanted.value
+    if isinstance(within, ast.Constant):
+        return
+    texts = [value for value in _values(within, trials) if isinstance(value, str)]
+    if texts:
+        for found in dict.fromkeys(finds(text, texts)):
+            words = "Expect it as it was answered"
+            yield assertion.proposal(words, wanted, assertion.quoted(wanted, found))
+        return
+    for one in proposed_names(assertion.path, text, tools):
+        name = assertion.quoted(wanted, str(one.value))
+        yield assertion.proposal("Name it as the agent does", wanted, name)
+
+
+def _as_part(wanted: str, texts: Sequence[str]) -> Iterator[str]:
+    for one in proposed_texts((), wanted, texts, ignore_case=False):
+        yield str(one.value)
+
+
+def _as_whole(wanted: str, texts: Sequence[str]) -> Iterator[str]:
+    for text in texts:
+        near = _near(wanted, text)
+        if near is not None and text != wanted and near[1] - near[0] >= LEAST_ALIKE * len(text):
+            yield text
+
+
+def _as_beginning(wanted: str, texts: Sequence[str]) -> Iterator[str]:
+    for text in texts:
+        near = _near(wanted, text)
+        if near is not None and near[0] <= MOST:
+            yield text[: near[1]]
+
+
+def _as_end(wanted: str, texts: Sequence[str]) -> Iterator[str]:
+    for text in texts:
+        near = _near(wanted, text)
+        if near is not None and len(text) - near[1] <= MOST:
+            yield text[near[0] :]
+
+
+def _near(wanted: str, text: str) -> tuple[int, int] | None:
+    near = nearest_text(wanted, text)
+    if near is None or near.alike < LEAST_ALIKE or near.end - near.start > LONGEST_TEXT:
+        return None
+    return near.start, near.end
+
+
+def _values(node: ast.expr, trials: Sequence[Names]) -> list[Any]:
+    """Return what a part of an assertion comes to, of the trials in which that is known."""
+    found: list[Any] = []
+    for names in trials:
+        try:
+            found.append(_value(node, names))
+        except _UnknownError:
+            return []
+    return found
+
+
+def _value(node: ast.expr, names: Names) -> Any:
+    """Return what a plain part of an assertion comes to. Raises ``_UnknownError`` for all others."""
+    match node:
+        case ast.Name(id=name) if name in names:
+            return names[name]
+        case ast.Call(func=ast.Name(id="len"), args=[counted], keywords=[]):
+            return len(_sized(_value(counted, names)))
+        case ast.Call(func=ast.Attribute(value=value, attr=method), args=[], keywords=[]) if (
+            method in _PLAIN_METHODS
+        ):
+            text = _value(value, names)
+            if isinstance(text, str):
+                return getattr(text, method)()
+        case _:
+            pass
+    raise _UnknownError
+
+
+def _sized(value: Any) -> Sequence[Any]:
+    if not isinstance(value, str | list | dict):
+        raise _UnknownError
+    return cast("Sequence[Any]", value)
+
+
+def _names_something(node: ast.expr) -> bool:
+    return any(isinstance(each, ast.Name) for each in ast.walk(node))
+
+
+def _is_figure(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _fits(text: str, mark: str) -> bool:
+    return mark not in text and "\\" not in text and text.isprintable()
+
+
+def _characters(line: str, column: int | None) -> int:
+    """Return how many characters are before a column, which Python counts in bytes."""
+    return len(line.encode()[:column].decode())
