@@ -94,6 +94,23 @@ async def test_an_edit_flips_the_verdict_without_a_run(suite: Path) -> None:
         assert "Failing trials: `one` 1, 2." in tooltip.value
 
 
+async def test_clients_that_draw_marks_ask_for_lines_after_a_live_verdict_and_for_files_after_results(
+    suite: Path,
+) -> None:
+    options = {**LIVE, "drawsMarks": True}
+    async with editing(suite.parent, limit=is_told_to_ask_again, options=options) as editor:
+        told: list[bool] = []
+        editor.feature("waza/marksChanged")(lambda changed: told.append(changed.files))
+        uri = editor.open(suite)
+        await until(editor, uri, is_live)
+        await editor.until(lambda: told, ON_A_BUSY_MACHINE)
+        assert not any(told)
+        (results,) = (suite.parent / ".waza/results").glob("*.json")
+        change = types.FileEvent(results.as_uri(), types.FileChangeType.Changed)
+        editor.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams([change]))
+        await editor.until(lambda: any(told), ON_A_BUSY_MACHINE)
+
+
 @posix_only
 async def test_an_answer_that_comes_after_a_newer_one_changes_nothing(suite: Path, tmp_path: Path) -> None:
     """It says which text the verdicts hold for; taken late, it would make those of a newer text old."""
