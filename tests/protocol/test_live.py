@@ -7,6 +7,7 @@ import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -100,7 +101,11 @@ async def test_clients_that_draw_marks_ask_for_lines_after_a_live_verdict_and_fo
     options = {**LIVE, "drawsMarks": True}
     async with editing(suite.parent, limit=is_told_to_ask_again, options=options) as editor:
         told: list[bool] = []
-        editor.feature("waza/marksChanged")(lambda changed: told.append(changed.files))
+
+        def take(changed: Any) -> None:
+            told.append(changed.files)
+
+        editor.feature("waza/marksChanged")(take)
         uri = editor.open(suite)
         await until(editor, uri, is_live)
         await editor.until(lambda: told, ON_A_BUSY_MACHINE)
