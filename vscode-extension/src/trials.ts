@@ -56,7 +56,7 @@ export class Trials implements vscode.TextDocumentContentProvider, vscode.CodeAc
     /** `judged` fires when there are other verdicts. */
     constructor(
         private readonly client: () => LanguageClient | undefined,
-        judged: vscode.Event<void>,
+        judged: vscode.Event<unknown>,
     ) {
         this.registrations = vscode.Disposable.from(
             vscode.workspace.registerTextDocumentContentProvider(SCHEME, this),

@@ -335,7 +335,8 @@ class LiveSessions:
         self._refresh = None
         if self._server.abilities.refreshes_inlay_hints:
             self._server.workspace_inlay_hint_refresh(None)
-        tell_marks_changed(self._server)
+        # What files came to is what their last run came to.
+        tell_marks_changed(self._server, files=False)
 
 
 def _question(rule: Rule) -> dict[str, Any]:
