@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -46,16 +47,16 @@ def taking(editor: Editor, choice: str | None = None) -> tuple[list[types.Worksp
     """Let the editor take changes, and its user choose; return what it was given and asked."""
     taken, asked = list[types.WorkspaceEdit](), list[str]()
 
-    @editor.feature(types.WORKSPACE_APPLY_EDIT)
-    def _(params: types.ApplyWorkspaceEditParams) -> types.ApplyWorkspaceEditResult:
+    def take(params: types.ApplyWorkspaceEditParams) -> types.ApplyWorkspaceEditResult:
         taken.append(params.edit)
         return types.ApplyWorkspaceEditResult(applied=True)
 
-    @editor.feature(types.WINDOW_SHOW_MESSAGE_REQUEST)
-    def _(params: types.ShowMessageRequestParams) -> types.MessageActionItem | None:
+    def choose(params: types.ShowMessageRequestParams) -> types.MessageActionItem | None:
         asked.extend(action.title for action in params.actions or ())
         return None if choice is None else types.MessageActionItem(choice)
 
+    editor.feature(types.WORKSPACE_APPLY_EDIT)(partial(take))
+    editor.feature(types.WINDOW_SHOW_MESSAGE_REQUEST)(partial(choose))
     return taken, asked
 
 
@@ -92,7 +93,7 @@ async def test_the_command_asks_which_and_writes_it(suite: Path) -> None:
         answer = await editor.command("waza.newGraderFromText", given)
     assert answer["title"] == TITLES[0]
     assert asked == TITLES
-    (change,) = taken[0].document_changes or ()
+    (change,) = list(taken[0].document_changes or ())
     assert isinstance(change, types.TextDocumentEdit)
     assert change.text_document.uri.endswith("/tasks/t0.yaml")
     assert "name: contains_deployed\n" in str(getattr(change.edits[0], "new_text", ""))

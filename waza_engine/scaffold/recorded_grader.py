@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextvars import copy_context
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from waza_engine.graders.base import GraderError
 from waza_engine.graders.explanation import shortened
@@ -201,8 +201,9 @@ def _of_arguments(given: str, call: ToolCall) -> Iterator[_Draft]:
     arguments = given_arguments(call)
     pairs = _json(f"{{{given.strip('`{}, ')}}}")
     if isinstance(pairs, dict):
-        if pairs and all(name in arguments and arguments[name] == pairs[name] for name in pairs):
-            yield _expecting([(call, pairs)])
+        wanted = cast("dict[str, Any]", pairs)
+        if wanted and all(name in arguments and arguments[name] == value for name, value in wanted.items()):
+            yield _expecting([(call, wanted)])
         return
     if len(given) < LEAST:
         return
