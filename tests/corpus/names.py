@@ -174,7 +174,9 @@ def _check_edits(found: Sweep, name: Name, used: list[types.Location], change: t
     renamed = {old.name for old in _old_names(change).values()}
     left = [each for each in used if not _is_path(_text(each))]
     for file in change.document_changes or ():
-        for edit in file.edits if isinstance(file, types.TextDocumentEdit) else ():
+        if not isinstance(file, types.TextDocumentEdit):
+            continue
+        for edit in file.edits:
             place = types.Location(file.text_document.uri, edit.range)
             here = [each for each in left if each.uri == place.uri and _holds(edit.range, each.range)]
             left = [each for each in left if each not in here]
@@ -202,7 +204,7 @@ def _says(place: types.Location, mention: Mention) -> bool:
     text = _text(place)
     if text == mention.name:
         return True
-    if mention.kind in {"file", "task"} and _is_path(text):
+    if mention.kind in {"file", "task"} and (_is_path(text) or text == mention.name.rpartition("/")[2]):
         return True
     root = parse(text).root
     return root is not None and root.kind == "scalar" and root.value.strip() == mention.name
