@@ -111,6 +111,7 @@ export function activate(context: vscode.ExtensionContext): void {
         server.onDidChangeMarks(() => {
             marks.refresh();
             contextKeys.refresh();
+            tests.evidenceChanged();
         }),
         new EnterRules(isSuiteFile),
         command("restartServer", restart),
