@@ -108,13 +108,17 @@ export async function hoverUntilShown(page, mark, shown) {
   await repeatUntil(page, "a popup", rest, () => shown.isVisible());
 }
 
-/** Carries out the command `title` of the palette. */
+/** Carries out the command `title` of the palette: opened again until it offers it, for an extension may not have registered it yet. */
 export async function command(page, title) {
-  await page.keyboard.press("F1");
   const input = page.locator(".quick-input-widget input:not([type=checkbox])");
-  await input.waitFor();
-  await input.fill(`>${title}`);
-  await page.locator(".quick-input-list .monaco-list-row", { hasText: title }).first().waitFor();
+  const offered = page.locator(".quick-input-list .monaco-list-row", { hasText: title }).first();
+  const ask = async () => {
+    if (await input.isVisible()) await page.keyboard.press("Escape");
+    await page.keyboard.press("F1");
+    await input.waitFor();
+    await input.fill(`>${title}`);
+  };
+  await repeatUntil(page, `the command ${title}`, ask, () => offered.isVisible());
   await page.keyboard.press("Enter");
 }
 
@@ -147,12 +151,12 @@ export async function commandsOffered(page, text) {
 }
 
 /** Puts the cursor on `token`, opens the quick fixes and applies the one that says `title`; `look` is called when it is chosen. */
-export async function applyQuickFix(page, lineText, token, title, look = async () => {}) {
+export async function applyQuickFix(page, lineText, token, title, look = async () => {}, clickCount = 1) {
   const row = page.locator(".action-widget .monaco-list-row.action", { hasText: title }).first();
   const ask = async () => {
     await page.keyboard.press("Escape");
     const box = await boxOf(page, lineText, token); // anew: lenses that arrive late move the lines
-    await page.mouse.click(box.x + box.width / 2, box.y + box.height / 2);
+    await page.mouse.click(box.x + box.width / 2, box.y + box.height / 2, { clickCount });
     await page.mouse.move(5, 5); // a hover popup would take the keys
     await page.keyboard.press("Control+.");
   };

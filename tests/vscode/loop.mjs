@@ -151,6 +151,16 @@ async function scenario(page) {
     await page.screenshot({ path: path.join(artifacts, "followed.png") });
   });
 
+  await step("what is selected in the trial becomes a grader that is judged at once", async () => {
+    const title = /New grader in the suite .passes on 3 of 3 recorded trials of 3 tasks.: the answer contains "Deployed"/u;
+    const SELECTS_THE_WORD = 2;
+    await editor.applyQuickFix(page, "Deployed to production.", "Deployed", title, () => page.screenshot({ path: path.join(artifacts, "offered.png") }), SELECTS_THE_WORD);
+    await editor.waitForLine(page, "name: contains_deployed");
+    await hintOn("name: contains_deployed", /⚡.✓.3\/3/u);
+    assert.deepEqual(records(), recorded, "the agent ran again");
+    await page.screenshot({ path: path.join(artifacts, "made.png") });
+  });
+
   await step("the walkthrough shows the picture of it", async () => {
     await page.setViewportSize({ width: 1900, height: 900 });
     await editor.command(page, "Welcome: Open Walkthrough...");

@@ -1,11 +1,13 @@
 /**
  * A recorded trial as people read it: a read-only document with what the graders find in it as they are written now.
  *
- * The server tells text and marks; here they are drawn, and drawn again when something else is judged.
+ * The server tells text and marks; here they are drawn, and drawn again when something else is judged. What is selected in it
+ * can become a grader: the server offers which, as actions.
  */
 
 import * as vscode from "vscode";
-import type { LanguageClient } from "vscode-languageclient/node";
+import type { CodeAction, LanguageClient } from "vscode-languageclient/node";
+import { placeOfChange } from "./changedPlace";
 import { titleOf } from "./runnables";
 
 const SCHEME = "waza-trial";
@@ -39,7 +41,9 @@ const LOOKS: Readonly<Record<string, vscode.DecorationRenderOptions>> = {
     [WORDS]: {},
 };
 
-export class Trials implements vscode.TextDocumentContentProvider, vscode.Disposable {
+const LIGHT_BULB = { providedCodeActionKinds: [vscode.CodeActionKind.QuickFix] };
+
+export class Trials implements vscode.TextDocumentContentProvider, vscode.CodeActionProvider, vscode.Disposable {
     private readonly changed = new vscode.EventEmitter<vscode.Uri>();
     readonly onDidChange = this.changed.event;
     private readonly marks = new Map<string, readonly Mark[]>();
@@ -52,10 +56,11 @@ export class Trials implements vscode.TextDocumentContentProvider, vscode.Dispos
     /** `judged` fires when there are other verdicts. */
     constructor(
         private readonly client: () => LanguageClient | undefined,
-        judged: vscode.Event<void>,
+        judged: vscode.Event<unknown>,
     ) {
         this.registrations = vscode.Disposable.from(
             vscode.workspace.registerTextDocumentContentProvider(SCHEME, this),
+            vscode.languages.registerCodeActionsProvider({ scheme: SCHEME }, this, LIGHT_BULB),
             vscode.commands.registerCommand(OPEN_TRIAL, async (place: unknown) => {
                 if (isPlace(place)) {
                     await this.open(place);
@@ -81,6 +86,20 @@ export class Trials implements vscode.TextDocumentContentProvider, vscode.Dispos
 
     async provideTextDocumentContent(uri: vscode.Uri): Promise<string> {
         return this.texts.get(uri.toString()) ?? (await this.read(uri));
+    }
+
+    /** Graders that the selection can become; without a selection the line stands for it where it is a tool call. */
+    async provideCodeActions(document: vscode.TextDocument, range: vscode.Range, _: unknown, token: vscode.CancellationToken): Promise<vscode.CodeAction[]> {
+        const client = this.client();
+        const text = range.isEmpty ? callIn(document.lineAt(range.start.line).text) : document.getText(range);
+        if (client === undefined || text.trim() === "") {
+            return [];
+        }
+        const given = { ...(JSON.parse(document.uri.query) as TrialPlace), text };
+        const offered = await client.sendRequest<CodeAction[]>("waza/newGraders", given, token);
+        const actions = await Promise.all(offered.map((each) => client.protocol2CodeConverter.asCodeAction(each, token)));
+        // The file that is changed need not be one that is open: it is shown, so that the grader can be read.
+        return actions.map((action) => Object.assign(action, { command: placeOfChange(action.edit) }));
     }
 
     dispose(): void {
@@ -154,6 +173,11 @@ export class Trials implements vscode.TextDocumentContentProvider, vscode.Dispos
             }
         }
     }
+}
+
+/** The line of a tool call; nothing of other lines. */
+function callIn(line: string): string {
+    return line.startsWith("- ⚙ ") ? line : "";
 }
 
 function charactersOf(marks: readonly Mark[], kind: string): vscode.DecorationOptions[] {

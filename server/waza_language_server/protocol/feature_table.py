@@ -16,6 +16,7 @@ from waza_language_server.protocol.own_requests import (
     AFFECTED,
     FILE_MARKS,
     MARKS,
+    NEW_GRADERS,
     RECORDED_RUNS,
     RECORDED_TEXT,
     RESULT_DOCUMENT,
@@ -114,6 +115,7 @@ FEATURES = (
     Feature(STALE_RESULTS, "suite_tree.stale_results", "in slices"),
     Feature(RESULT_DOCUMENT, "result_document.result_document", "in slices"),
     Feature(TRIAL_DOCUMENT, "trial_document.trial_document", "in slices"),
+    Feature(NEW_GRADERS, "new_graders.new_graders", "in slices"),
     Feature(RECORDED_RUNS, "result_document.recorded_runs", "in slices"),
     Feature(AFFECTED, "affected.affected", "in slices"),
     Feature(
@@ -176,6 +178,7 @@ COMMANDS = (
     "waza.newSuite",
     "waza.newTask",
     "waza.newGrader",
+    "waza.newGraderFromText",
     "waza.saveRecordAsTask",
     "waza.graderTypes",
 )

@@ -81,6 +81,18 @@ class TrialDocumentParams:
     trial: int
 
 
+NEW_GRADERS = "waza/newGraders"
+
+
+@frozen()
+class NewGradersParams:
+    """``id`` and ``trial`` are those of ``waza/trialDocument``, ``text`` what is selected in it."""
+
+    id: str
+    trial: int
+    text: str
+
+
 RECORDED_RUNS = "waza/recordedRuns"
 
 
@@ -114,6 +126,7 @@ OWN_REQUESTS: Mapping[str, type[Any]] = {
     FILE_MARKS: FileMarksParams,
     RESULT_DOCUMENT: ResultDocumentParams,
     TRIAL_DOCUMENT: TrialDocumentParams,
+    NEW_GRADERS: NewGradersParams,
     RECORDED_RUNS: RecordedRunsParams,
     AFFECTED: AffectedParams,
 }
