@@ -13,6 +13,7 @@ from waza_engine.files import decoded, read_bytes
 from waza_engine.graders.base import Grader, GradingContext, Verdict, verdict_of_checks
 from waza_engine.graders.config import GraderConfig
 from waza_engine.graders.explanation import Explanation, RulePath
+from waza_engine.graders.kept_contents import current_contents
 from waza_engine.graders.matching.explaining import explained_pattern
 from waza_engine.graders.matching.samples import Samples, samples_of_patterns
 from waza_engine.graders.paths import is_there, leads_outside, workspace_path
@@ -194,7 +195,8 @@ def read_workspace_file(workspace: Path, place: Path) -> bytes:
     """Return the content of a file. Raises ``OSError``, also for a link that leads out of the workspace."""
     if leads_outside(workspace, place):
         raise PermissionError("it is a link that leads out of the workspace")
-    return read_bytes(place, LARGEST_FILE_BYTES)
+    kept = current_contents.get()
+    return read_bytes(place, LARGEST_FILE_BYTES) if kept is None else kept.read(place, LARGEST_FILE_BYTES)
 
 
 def _must_exist(workspace: Path, index: int, path: str, place: Path) -> Check:
