@@ -207,11 +207,24 @@ class Diagnostics:
     async def _compute_and_publish(self, uri: str) -> None:
         # Messages that wait are taken first: there may be a newer text among them.
         await asyncio.sleep(0)
+        if uri not in self._published:
+            await self._publish_first(uri)
         newest = await self.newest_problems(uri)
         if newest is None:
             self._clear(uri)
         elif self._published.get(uri) != newest:
             await self.in_slices(newest[0], self._sent(uri, *newest))
+
+    async def _publish_first(self, uri: str) -> None:
+        """Publish what is wrong at the beginning of a long document before the rest is read."""
+        document = await self.worked_out(self._session.claimed_in_steps(uri))
+        if document is None or self._session.typed_at(document) is not None:
+            return
+        from waza_language_server.analysis.first_problems import first_problems
+
+        first = await self.in_slices(document, first_problems(document, self._session.workspace))
+        if first is not None and first[1]:
+            await self.in_slices(document, self._sent(uri, *first))
 
     def _sent(self, uri: str, document: Document, problems: tuple[Problem, ...]) -> Steps[None]:
         assert self._publish is not None
