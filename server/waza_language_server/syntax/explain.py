@@ -10,7 +10,6 @@ import re
 
 from waza_engine.spec.reading.yaml_faults import (
     DOES_NOT_FIT,
-    HALF_OF_A_CHARACTER,
     ITEM_NEEDS_LINE,
     RESERVED,
     TOO_DEEP,
@@ -27,9 +26,9 @@ from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.span import Span
 
 _DOUBLE_BODY = re.compile(
-    r'"(?:[^"\\]|\\(?:[0abt\tnvfre "/\\N_LP]|x[0-9a-fA-F]{2}'
-    rf"|u(?!{HALF_OF_A_CHARACTER})[0-9A-Fa-f]{{4}}|U0000(?!{HALF_OF_A_CHARACTER})[0-9A-Fa-f]{{4}}"
-    r"|U000[1-9A-Fa-f][0-9A-Fa-f]{4}|U0010[0-9A-Fa-f]{4}|\r\n|\r|\n))*"
+    # Halves of characters (surrogates) and what is behind the last character are no escapes.
+    r'"(?:[^"\\]|\\(?:[0abt\tnvfre "/\\N_LP]|x[0-9a-fA-F]{2}|u(?![dD][89a-fA-F])[0-9A-Fa-f]{4}'
+    r"|U0000(?![dD][89a-fA-F])[0-9A-Fa-f]{4}|U000[1-9A-Fa-f][0-9A-Fa-f]{4}|U0010[0-9A-Fa-f]{4}|\r\n|\r|\n))*"
 )
 _LOOSE_DOUBLE = re.compile(r'"(?:[^"\\]|\\.)*"')
 _QUOTE_IN_FLOW = re.compile(r'(?<=[\s\[{,:])"')

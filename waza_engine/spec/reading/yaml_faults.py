@@ -47,11 +47,8 @@ RESERVED: Mapping[str, str] = MappingProxyType(
 """Characters that no value without quotes can start with, and what comes of them."""
 
 
-HALF_OF_A_CHARACTER = "[dD][89a-fA-F][0-9a-fA-F]{2}"
-"""The digits of an escape that is no character by itself."""
 _CODE_POINT = re.compile(
-    r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
-    rf"|\\u{HALF_OF_A_CHARACTER}|\\U[0-9a-fA-F]{{8}}"
+    r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[dD][89a-fA-F][0-9a-fA-F]{2}|\\U[0-9a-fA-F]{8}"
 )
 _HALVES = re.compile(r"\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})")
 _LONGEST_CODE = len(r"\U0010FFFF")
