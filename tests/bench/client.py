@@ -42,7 +42,14 @@ class Cost:
 class Client:
     """One server, started and initialized."""
 
-    def __init__(self, command: Sequence[str], folder: Path, settings: dict[str, Any]) -> None:
+    def __init__(
+        self,
+        command: Sequence[str],
+        folder: Path,
+        settings: dict[str, Any],
+        capabilities: dict[str, Any] = CAPABILITIES,
+        options: dict[str, Any] | None = None,
+    ) -> None:
         self._settings = settings
         self._published: queue.Queue[str] = queue.Queue()
         started = time.perf_counter()
@@ -65,6 +72,8 @@ class Client:
                 "window/workDoneProgress/create": _accept,
                 "workspace/inlayHint/refresh": _accept,
                 "workspace/codeLens/refresh": _accept,
+                "workspace/diagnostic/refresh": _accept,
+                "workspace/semanticTokens/refresh": _accept,
             },
             writer.write,
         )
@@ -77,7 +86,8 @@ class Client:
                 "processId": None,
                 "rootUri": root,
                 "workspaceFolders": [{"uri": root, "name": "bench"}],
-                "capabilities": CAPABILITIES,
+                "capabilities": capabilities,
+                "initializationOptions": options,
             },
         )
         self.start = Cost((time.perf_counter() - started) * 1000, self._cpu_ms())
@@ -107,6 +117,13 @@ class Client:
     def notify(self, method: str, params: dict[str, Any]) -> None:
         """Send a notification."""
         self._endpoint.notify(method, params)
+
+    def busy_ms(self) -> float:
+        """Return the processor time of the server so far in milliseconds: to the microsecond on Linux."""
+        found = 0
+        for path in Path(f"/proc/{self._process.pid}/task").glob("*/schedstat"):
+            found += int(path.read_text("utf-8").split()[0])
+        return found / 1e6 if found else self._cpu_ms()
 
     def peak_memory_mib(self) -> float:
         """Return the most resident memory that the server process has had in MiB; today's off Linux."""

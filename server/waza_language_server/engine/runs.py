@@ -288,13 +288,13 @@ def request_of(target: RunnableId) -> dict[str, Any]:
     if target.grader is not None:
         request["graders"] = [target.grader]
     if target.prompt is not None:
-        request["prompts"] = [target.prompt]
+        request["prompts"] = [literal_glob(target.prompt)]
     return request
 
 
-def literal_glob(task: str) -> str:
-    """Return a glob that matches this id alone: ``tasks`` of ``eval.run`` are patterns."""
-    return "".join(f"[{char}]" if char in "*?[" else char for char in task)
+def literal_glob(text: str) -> str:
+    """Return a glob that matches this text alone: ``tasks`` and ``prompts`` of ``eval.run`` are patterns."""
+    return "".join(f"[{char}]" if char in "*?[" else char for char in text)
 
 
 def _outcome_of(event: Event) -> RunOutcome:

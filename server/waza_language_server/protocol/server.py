@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from waza_language_server.engine.runs import Run, Runs
     from waza_language_server.project.runnable_id import RunnableId
     from waza_language_server.protocol.handlers.live import LiveSessions
+    from waza_language_server.protocol.quick_start import KeptCode
     from waza_language_server.protocol.services.affected import AffectedTasks
     from waza_language_server.protocol.services.chosen_beds import ChosenBeds
     from waza_language_server.protocol.services.estimates import Estimates
@@ -85,6 +86,8 @@ class WazaServer(LanguageServer):
         self.hints_to_come: dict[str, Literal["reading", "read"]] = {}
         """The documents whose hints the client asks for again when their results are read, or was told to."""
         self._background: set[asyncio.Task[None]] = set()
+        self.on_loaded: Callable[[], None] = lambda: None
+        """Called when the features are loaded, and at the end."""
         self.on_client: Callable[[int], None] = lambda _pid: None
         """Called with the process id of the client, which the server does not outlive."""
 
@@ -286,6 +289,7 @@ class WazaServer(LanguageServer):
         self.idle.end()
         if "runs" in self.__dict__:
             await self.runs.close()
+        self.on_loaded()
 
     def kill_now(self) -> None:
         """End everything that was started, without waiting."""
@@ -319,25 +323,30 @@ def _by_request(_ls: WazaServer, *_: object) -> None:
     """Stand for a command where ``pygls`` wants one."""
 
 
-def start(port: int | None = None) -> int:
-    """Serve one client until it leaves, on standard input and output or on a port; return the exit code."""
+def start(port: int | None = None, code: KeptCode | None = None) -> int:
+    """Serve one client until it leaves, on standard input and output or on a port; return the exit code.
+
+    ``code`` is what was compiled for the classes of the protocol, which is kept when there is time for it.
+    """
     # What was made while the protocol library loaded stays for good: nobody needs to look for garbage in it.
     gc.freeze()
     # The young are looked at in small lots: a lot of a million objects takes a quarter of a second in one go.
     gc.set_threshold(10_000, 10, 200)
     if port is None:
-        return _serve(take_standard_streams())
+        return _serve(take_standard_streams(), code)
     import socket
 
     with socket.create_server(("127.0.0.1", port)) as listener:
         log.warning("Waiting for a client at 127.0.0.1:%d.", listener.getsockname()[1])
         connection, _ = listener.accept()
     with connection:
-        return _serve(Wire(connection.recv, connection.sendall))
+        return _serve(Wire(connection.recv, connection.sendall), code)
 
 
-def _serve(wire: Wire) -> int:
+def _serve(wire: Wire, code: KeptCode | None) -> int:
     server = create_server()
+    if code is not None:
+        server.on_loaded = code.keep
     departure = Departure(server.kill_now)
     asyncio.run(_main_loop(server, wire, departure))
     return departure.code

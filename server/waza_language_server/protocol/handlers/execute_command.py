@@ -27,6 +27,7 @@ from waza_language_server.features.run_words import ended_words
 from waza_language_server.features.test_bed import TEST_BED
 from waza_language_server.protocol.handlers.grader_types import forget_types
 from waza_language_server.protocol.handlers.making import MAKING, make
+from waza_language_server.protocol.handlers.new_graders import NEW_GRADER_FROM_TEXT, new_grader_from_text
 from waza_language_server.protocol.handlers.regrade import regrade
 from waza_language_server.protocol.handlers.run_requests import (
     FAILED,
@@ -77,6 +78,8 @@ async def execute(ls: WazaServer, params: types.ExecuteCommandParams) -> Any:
         await ls.runs.restart_engine()
         forget_types(ls)
         return None
+    if params.command == NEW_GRADER_FROM_TEXT:
+        return await new_grader_from_text(ls, arguments)
     if params.command in MAKING:
         return await make(ls, params.command, arguments)
     raise refused(f"There is no command {params.command:.100}.")

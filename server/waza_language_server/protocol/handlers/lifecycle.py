@@ -43,7 +43,7 @@ def initialize(ls: WazaServer, params: types.InitializeParams) -> None:
 def initialized(ls: WazaServer, _params: types.InitializedParams) -> None:
     """Load the features while the client is busy with itself, and ask to be told when files change."""
     ls.idle.add(COMPLETION_REHEARSED, lambda: rehearse_completion(ls))
-    ls.idle.add("features", _load_features)
+    ls.idle.add("features", lambda: _load_features(ls))
     ls.idle.add("workspace", lambda: _read_workspace(ls))
     if ls.abilities.watches_files:
         from waza_language_server.protocol.handlers.watched_files import watch_files
@@ -58,8 +58,9 @@ def _read_workspace(ls: WazaServer) -> Steps[None]:
     yield from read_workspace(ls)
 
 
-def _load_features() -> Steps[None]:
+def _load_features(ls: WazaServer) -> Steps[None]:
     """Load what the first requests need, the soonest first, with many pauses."""
     for module in _LOADED:
         import_module(f"waza_language_server.{module}")
         yield
+    ls.on_loaded()

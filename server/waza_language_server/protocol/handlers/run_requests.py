@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 FAILED = types.LSPErrorCodes.RequestFailed.value
 RUN, CANCEL = "Run", "Cancel"
 _KEYS = ("id", "suite", "task", "grader", "workDoneToken", "wait")
-_MORE_KEYS = ("tasks", "prompts", "options")
+_LIMITS = {"tasks": "ids of tasks", "prompts": "texts of trigger prompts"}
+_MORE_KEYS = (*_LIMITS, "options")
 """What may stand beside an id."""
 _OPTIONS: Mapping[str, tuple[str, type[Any] | tuple[type[Any], ...]]] = {
     "executor": ("executor", str),
@@ -79,7 +80,7 @@ def run_request(command: str, arguments: Sequence[object]) -> RunRequest:
     if not isinstance(waits, bool):
         raise refused(f"The `wait` of {command} must be true or false.")
     target = _target(command, given)
-    limits = {**_tasks(command, target, given), **_prompts(command, target, given)}
+    limits = _limits(command, target, given)
     return RunRequest(target, token, {**limits, **_options(command, given)}, waits)
 
 
@@ -123,28 +124,25 @@ async def confirm_cost(ls: WazaServer, request: RunRequest) -> RunRequest | None
             return None
 
 
-def _tasks(command: str, target: RunnableId, given: Mapping[str, object]) -> dict[str, Any]:
-    tasks = given.get("tasks")
-    if tasks is None:
-        return {}
-    listed = cast("list[object]", tasks) if isinstance(tasks, list) else []
-    names = [name for name in listed if isinstance(name, str) and name]
-    if not names or len(names) != len(listed) or target.kind == "prompt" or target.task is not None:
-        raise refused(f"The `tasks` of {command} must be ids of tasks of the suite that is run.")
-    return {"tasks": [literal_glob(name) for name in names]}
+def _limits(command: str, target: RunnableId, given: Mapping[str, object]) -> dict[str, Any]:
+    """Return what a suite is limited to, ``tasks`` or ``prompts``, as patterns of ``eval.run``."""
+    found: dict[str, Any] = {}
+    for key, wanted in _LIMITS.items():
+        listed = given.get(key)
+        if listed is None:
+            continue
+        texts = _texts(listed)
+        if texts is None or found or target != RunnableId(target.suite):
+            raise refused(f"The `{key}` of {command} must be {wanted} of the suite that is run.")
+        found[key] = [literal_glob(text) for text in texts]
+    return found
 
 
-def _prompts(command: str, target: RunnableId, given: Mapping[str, object]) -> dict[str, Any]:
-    prompts = given.get("prompts")
-    if prompts is None:
-        return {}
-    listed = cast("list[object]", prompts) if isinstance(prompts, list) else []
-    texts = [text for text in listed if isinstance(text, str) and text]
-    if not texts or len(texts) != len(listed) or target != RunnableId(target.suite) or given.get("tasks"):
-        raise refused(
-            f"The `prompts` of {command} must be texts of trigger prompts of the suite that is run."
-        )
-    return {"prompts": texts}
+def _texts(listed: object) -> list[str] | None:
+    """Return a list of texts, None for everything else and for one that has none."""
+    items = cast("list[object]", listed) if isinstance(listed, list) else []
+    texts = [text for text in items if isinstance(text, str) and text]
+    return texts if texts and len(texts) == len(items) else None
 
 
 def _options(command: str, given: Mapping[str, object]) -> dict[str, Any]:
