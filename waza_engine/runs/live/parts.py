@@ -43,6 +43,25 @@ class GraderTrials:
     superseded: Callable[[], bool]
 
 
+@dataclass(frozen=True, slots=True)
+class AnsweredTrial:
+    """A recorded trial that has an answer, whoever grades it: ``task`` is the key of its task."""
+
+    task: str
+    written: TrialTask
+    recorded: RecordedTrial
+    context: GradingContext
+
+
+@dataclass(frozen=True, slots=True)
+class AnsweredTrials:
+    """Trials of a record, with warm workers; ``superseded`` tells whether a newer edit waits."""
+
+    trials: Sequence[AnsweredTrial]
+    workers: WorkerSet
+    superseded: Callable[[], bool]
+
+
 class TaskKeys:
     """The names of the tasks of a record: their ids, with a number for those that occur again."""
 

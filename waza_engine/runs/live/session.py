@@ -34,6 +34,8 @@ from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.runs.live.agent_files import AgentFiles
 from waza_engine.runs.live.made import MadeVerdicts, Place, Waiting
 from waza_engine.runs.live.parts import (
+    AnsweredTrial,
+    AnsweredTrials,
     GraderTrials,
     LiveTrial,
     TaskKeys,
@@ -124,6 +126,19 @@ class LiveSession:
 
         ``task`` is the key of the one that is asked for, None for all. Raises as ``prepare_regrading`` does.
         """
+        with self._asking() as (texts, workers, work):
+            found = copy_context().run(self._trials_of, texts, workers, grader, task)
+            yield GraderTrials(found, workers, work.newer.is_set)
+
+    @contextmanager
+    def answered_trials(self) -> Generator[AnsweredTrials]:
+        """Lend all trials that have an answer, each once. Raises as ``prepare_regrading`` does."""
+        with self._asking() as (texts, workers, work):
+            found = copy_context().run(self._answered_trials, texts, workers)
+            yield AnsweredTrials(found, workers, work.newer.is_set)
+
+    @contextmanager
+    def _asking(self) -> Generator[tuple[Mapping[Path, str], WorkerSet, Work]]:
         with self._turn:
             with self._lock:
                 work = self._work = Work(self._number, threading.Event(), RunCancellation())
@@ -132,11 +147,22 @@ class LiveSession:
                     work.supersede()
             try:
                 with self.workers.lent(work.ended) as workers:
-                    found = copy_context().run(self._trials_of, texts, workers, grader, task)
-                    yield GraderTrials(found, workers, work.newer.is_set)
+                    yield texts, workers, work
             finally:
                 with self._lock:
                     self._work = None
+
+    def _answered_trials(self, texts: Mapping[Path, str], workers: WorkerSet) -> list[AnsweredTrial]:
+        current_workers.set(workers.patterns)
+        regrading = self._regrading(texts)
+        names = TaskKeys(regrading.recording)
+        found: list[AnsweredTrial] = []
+        for asked in self._asked_tasks(regrading, names, {}):
+            for trial in self._made.trials(asked.recorded):
+                context = self._context(regrading, asked, trial)
+                context = replace(context, assertions=workers.assertions, files=regrading.files)
+                found.append(AnsweredTrial(names.of(asked.recorded), asked.task, trial, context))
+        return found
 
     def _trials_of(
         self, texts: Mapping[Path, str], workers: WorkerSet, grader: str | None, task: str | None
@@ -213,6 +239,19 @@ class LiveSession:
     ) -> tuple[dict[str, list[Question]], dict[str, str]]:
         groups: dict[str, list[Question]] = {}
         silent: dict[str, str] = {}
+        for each in self._asked_tasks(regrading, names, silent):
+            task = each.task
+            asked: list[tuple[str, BuiltGrader | None]] = [(built.name, built) for built in task.graders]
+            asked += [(name, None) for name in (task.expected_names if task.grade_expected else ())]
+            for name, built in asked:
+                question = Question(name, each.position, each.recorded, task, each.base, each.key, built)
+                groups.setdefault(name, []).append(question)
+        return groups, silent
+
+    def _asked_tasks(
+        self, regrading: Regrading, names: TaskKeys, silent: dict[str, str]
+    ) -> Iterator[Question]:
+        """Yield each task as a question without a grader; ``silent`` gets the others, and why."""
         for position, (recorded, selected) in enumerate(regrading.pairs):
             task = selected.trial
             if task is None:
@@ -227,13 +266,7 @@ class LiveSession:
             key = key_of_context(base)
             if self._keys.get(position) != key:
                 self._keys[position] = key
-            key = self._keys[position]
-            asked: list[tuple[str, BuiltGrader | None]] = [(built.name, built) for built in task.graders]
-            asked += [(name, None) for name in (task.expected_names if task.grade_expected else ())]
-            for name, built in asked:
-                question = Question(name, position, recorded, task, base, key, built)
-                groups.setdefault(name, []).append(question)
-        return groups, silent
+            yield Question("", position, recorded, task, base, self._keys[position], None)
 
     def _verdicts(
         self, regrading: Regrading, waiting: Sequence[Waiting], assertions: AssertionEvaluator, work: Work

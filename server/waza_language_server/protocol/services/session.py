@@ -106,6 +106,11 @@ class Session:
             opened = self._judge(opened)
         return opened.document
 
+    def read_all_in_steps(self) -> Steps[None]:
+        """Take the newest snapshots of all open documents into the project, with many pauses."""
+        for uri in tuple(self._opened):
+            yield from self.read_in_steps(uri)
+
     def read_in_steps(self, uri: str) -> Steps[Document | None]:
         """Return the same with its tree read, and all that it may refer to: open documents and eval files.
 
