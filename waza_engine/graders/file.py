@@ -13,7 +13,6 @@ from waza_engine.files import decoded, read_bytes
 from waza_engine.graders.base import Grader, GradingContext, Verdict, verdict_of_checks
 from waza_engine.graders.config import GraderConfig
 from waza_engine.graders.explanation import Explanation, RulePath
-from waza_engine.graders.kept_contents import current_contents
 from waza_engine.graders.matching.explaining import explained_pattern
 from waza_engine.graders.matching.samples import Samples, samples_of_patterns
 from waza_engine.graders.paths import is_there, leads_outside, workspace_path
@@ -21,6 +20,7 @@ from waza_engine.graders.registry import register
 from waza_engine.graders.text import pattern_check
 from waza_engine.spec.block import Given
 from waza_engine.spec.fields import ListOf, PatternList, PlainText, WorkspacePathList
+from waza_engine.spec.reading.kept_contents import current_contents
 from waza_engine.vocabulary import Check
 
 LARGEST_FILE_BYTES = 50_000_000

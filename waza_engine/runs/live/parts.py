@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from waza_engine.graders.base import GraderError, GradingContext
-from waza_engine.graders.kept_contents import KeptContents
 from waza_engine.graders.registry import BUILT_IN_TYPES, AnyGrader, create
 from waza_engine.results.reading.recordings import RecordedTask, RecordedTrial, Recording
 from waza_engine.results.record import Validation
@@ -18,6 +17,7 @@ from waza_engine.runs.grading.workers import WorkerSet
 from waza_engine.runs.regrading.recorded_trials import recorded_place
 from waza_engine.runs.trials.trial import TrialTask
 from waza_engine.spec.grader_entry import GraderEntry
+from waza_engine.spec.reading.kept_contents import KeptContents
 from waza_engine.spec.reading.suite_files import Version
 
 _ELSEWHERE = "graders of other packages are not loaded by an edit"

@@ -21,7 +21,6 @@ from typing import Any
 
 from waza_engine.assertions.evaluator import AssertionEvaluator
 from waza_engine.graders.base import GradingContext
-from waza_engine.graders.kept_contents import KeptContents, current_contents
 from waza_engine.graders.matching.patterns import current_workers
 from waza_engine.graders.programs.assertion_context import trial_names
 from waza_engine.graders.registry import BUILT_IN_TYPES
@@ -51,6 +50,7 @@ from waza_engine.runs.regrading.recorded_trials import kept_workspace, with_revi
 from waza_engine.runs.regrading.regrade import RegradeRequest, Regrading, prepare_regrading
 from waza_engine.runs.regrading.resident import ResidentSuites
 from waza_engine.spec.problems import SuiteFileError
+from waza_engine.spec.reading.kept_contents import KeptContents, current_contents
 from waza_engine.spec.reading.watched_files import WatchedFiles
 
 IDLE_SECONDS = 600.0
