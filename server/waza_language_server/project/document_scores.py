@@ -120,6 +120,7 @@ class DocumentScores:
         self._own: dict[Path, dict[str, set[str]]] = {}
         self._changes: dict[tuple[Path, Path], tuple[ChangedInput, ...]] = {}
         self._digests: dict[Path, str | None] = {}
+        self._then: dict[tuple[Path, datetime], Values | None] = {}
         self._origins: dict[datetime, tuple[Suite, RunOrigin]] = {}
         for suite, run in runs:
             graders = (grader for task in run.tasks.values() for grader in task.graders.values())
@@ -194,9 +195,13 @@ class DocumentScores:
 
     def values_then(self, path: Path, moment: datetime) -> Values | None:
         """Return what a file of these suites said at a moment; None when nobody knows."""
-        found = self._origins.get(moment)
-        recorded = None if found is None else self._recorded(path, *found)
-        return self._scores.values_then(path, moment, recorded)
+        # Every grader asks this of every task.
+        if (path, moment) not in self._then:
+            found = self._origins.get(moment)
+            self._then[path, moment] = self._scores.values_then(
+                path, moment, lambda: None if found is None else self._recorded(path, *found)
+            )
+        return self._then[path, moment]
 
     def _recorded(self, path: Path, suite: Suite, origin: RunOrigin) -> str | None:
         """Return the text of a suite file as it was at a run, None when it was not kept."""

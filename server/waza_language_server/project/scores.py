@@ -22,6 +22,7 @@ from waza_language_server.project.strengths import Strengths
 from waza_language_server.syntax.tree import parse
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from datetime import datetime
 
     from waza_engine.results.reading.scores import RunResult
@@ -96,14 +97,16 @@ class Scores:
         self._results.clear()
         self._readings.clear()
 
-    def values_then(self, path: Path, moment: datetime, recorded: str | None = None) -> Values | None:
+    def values_then(
+        self, path: Path, moment: datetime, recorded: Callable[[], str | None] = lambda: None
+    ) -> Values | None:
         """Return what the file said at a moment; None when it was written later and nobody looked before.
 
-        ``recorded`` is its text in the record of the run, if that was kept.
+        ``recorded`` looks for its text in the record of the run, None where that was not kept.
         """
         known = self._graded.get((path, moment))
-        if known is None and recorded is not None:
-            known = self._graded[path, moment] = finished(values_in_steps(parse(recorded)))
+        if known is None and (text := recorded()) is not None:
+            known = self._graded[path, moment] = finished(values_in_steps(parse(text)))
         if known is None:
             stamp = stamp_of(path)
             if not isinstance(stamp, tuple) or stamp[0] / 1e9 > moment.timestamp() + CLOCK_SLACK_SECONDS:
