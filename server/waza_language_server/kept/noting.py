@@ -130,7 +130,7 @@ class _NotingDisk(Disk):
     def __init__(self, notes: Notes, disk: Disk, roots: tuple[Path, ...]) -> None:
         super().__init__(_NotingReach(notes, roots))
         self._notes = notes
-        self._quiet = Disk(self.reach)
+        self._quiet = Disk(Reach(roots))
         # Folders are listed anew: the memory does not tell which of the names in them are links.
         self._derived, self._trees = disk._derived, disk._trees
 
@@ -142,7 +142,7 @@ class _NotingDisk(Disk):
     def holding(self, folder: Path, names: tuple[str, ...]) -> tuple[str, ...]:
         """Do the same; where it is none of them, nothing but these names counts."""
         places = [folder / name for name in names]
-        is_known = self._quiet.names(folder).known
+        is_known = not self._led_outside(folder, folder) and self._quiet.names(folder).known
         if not is_known or self._quiet.holding(folder, names) or any(map(os.path.lexists, places)):
             return super().holding(folder, names)
         for place in places:

@@ -89,6 +89,10 @@ class Protocol(LanguageServerProtocol):
         """Return a value of the protocol as it goes over the wire."""
         return json.loads(json.dumps(value, default=self._serialize_message))
 
+    def from_json(self, value: Any, wanted: Any) -> Any:
+        """Return a value of a type of the protocol that came over the wire."""
+        return cast("Any", self._converter).structure(value, wanted)
+
     def take_response(self, message: Message) -> bool:
         """Hand a response to whom it is for, as an error when it is not what was asked for.
 

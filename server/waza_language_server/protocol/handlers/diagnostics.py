@@ -46,7 +46,8 @@ async def pull(ls: WazaServer, params: types.DocumentDiagnosticParams) -> types.
         result_id = f"{hash(repr(kept)):x}"
         if params.previous_result_id == result_id:
             return types.RelatedUnchangedDocumentDiagnosticReport(result_id)
-        return types.RelatedFullDocumentDiagnosticReport(kept, result_id=result_id)
+        shown = ls.protocol.from_json(kept, list[types.Diagnostic])
+        return types.RelatedFullDocumentDiagnosticReport(shown, result_id=result_id)
     newest = await ls.diagnostics.newest_problems(uri)
     diagnostics = [] if newest is None else finished(converted(ls, *newest))
     result_id = f"{hash(repr(diagnostics)):x}"
