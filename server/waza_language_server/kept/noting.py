@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from waza_engine.files import Boundary
 from waza_language_server.kept.conditions import Conditions, home, listing, resolved
-from waza_language_server.project.disk import Disk
+from waza_language_server.project.disk import MAX_NAMES, Disk
 from waza_language_server.project.index import Project
 from waza_language_server.project.reach import Reach
 from waza_language_server.project.stamps import Stamp, is_settled
@@ -130,7 +130,6 @@ class _NotingDisk(Disk):
     def __init__(self, notes: Notes, disk: Disk, roots: tuple[Path, ...]) -> None:
         super().__init__(_NotingReach(notes, roots))
         self._notes = notes
-        self._quiet = Disk(Reach(roots))
         # Folders are listed anew: the memory does not tell which of the names in them are links.
         self._derived, self._trees = disk._derived, disk._trees
 
@@ -142,12 +141,20 @@ class _NotingDisk(Disk):
     def holding(self, folder: Path, names: tuple[str, ...]) -> tuple[str, ...]:
         """Do the same; where it is none of them, nothing but these names counts."""
         places = [folder / name for name in names]
-        is_known = not self._led_outside(folder, folder) and self._quiet.names(folder).known
-        if not is_known or self._quiet.holding(folder, names) or any(map(os.path.lexists, places)):
+        if not self._lists_none_of(folder, names) or any(map(os.path.lexists, places)):
             return super().holding(folder, names)
         for place in places:
             self._notes.note(self._notes.present, str(place), False)
         return ()
+
+    def _lists_none_of(self, folder: Path, names: tuple[str, ...]) -> bool:
+        if self._led_outside(folder, folder):
+            return False
+        try:
+            listed = [place.name for place in folder.iterdir()]
+        except OSError:
+            return False
+        return len(listed) <= MAX_NAMES and not set(names).intersection(listed)
 
     def has_program(self, name: str) -> bool:
         there = super().has_program(name)

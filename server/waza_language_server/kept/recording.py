@@ -15,7 +15,6 @@ from waza_language_server.kept.conditions import MOST, Conditions
 from waza_language_server.kept.noting import Notes, NotingProject
 from waza_language_server.project.uris import path_of
 from waza_language_server.project.workspace import Workspace
-from waza_language_server.schema.catalog import default_catalog
 
 if TYPE_CHECKING:
     from waza_engine.steps import Steps
@@ -41,11 +40,12 @@ def recorded_in_steps(
 ) -> Steps[Recorded | Literal["later", "never"]]:
     """Return the problems of a document as a new server shows them first.
 
-    ``later`` when something has changed too recently for the next change to be noticed, ``never`` when they
-    depend on what no file tells, a rule has failed, or they depend on too much.
+    ``workspace`` is one that knows no grader types of plug-ins. It is ``later`` when something has changed
+    too recently for the next change to be noticed, ``never`` when the problems depend on what no file tells,
+    a rule has failed, or they depend on too much.
     """
     path = path_of(document.uri)
-    if path is None or not document.text.strip() or workspace.catalog is not default_catalog():
+    if path is None or not document.text.strip():
         return "never"
     notes = Notes()
     if NotingProject(notes, workspace.project, {}).claim(path, document.text) != document.kind:

@@ -157,9 +157,9 @@ class WazaServer(LanguageServer):
         self, document: Document, problems: tuple[Problem, ...], project: Project
     ) -> Steps[list[Any]]:
         """Return problems as they go over the wire."""
-        from waza_language_server.protocol.handlers.diagnostics import converted
+        from waza_language_server.protocol.handlers.diagnostics import converted_in
 
-        return self.protocol.as_json((yield from converted(self, document, problems, project)))
+        return self.protocol.as_json((yield from converted_in(self, document, problems, project)))
 
     @cached_property
     def workspace_problems(self) -> WorkspaceProblems[types.Diagnostic]:

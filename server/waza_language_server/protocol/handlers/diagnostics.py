@@ -90,21 +90,24 @@ async def pull_workspace(
 
 
 def converted(
-    ls: WazaServer, document: Document, problems: tuple[Problem, ...], project: Project | None = None
+    ls: WazaServer, document: Document, problems: tuple[Problem, ...]
 ) -> Steps[list[types.Diagnostic]]:
-    """Return the problems as the client shows them, the gravest of too many; the last tells of the others.
+    """Return the problems as the client shows them, the gravest of too many; the last tells of the others."""
+    return converted_in(ls, document, problems, ls.session.project)
 
-    ``project`` is that of the session unless another one is given.
-    """
+
+def converted_in(
+    ls: WazaServer, document: Document, problems: tuple[Problem, ...], project: Project
+) -> Steps[list[types.Diagnostic]]:
+    """Do the same beside other files than those of the session."""
     from waza_language_server.protocol.convert import Converter
 
-    around = ls.session.project if project is None else project
     shown = problems
     if len(problems) > MOST_SHOWN:
         gravest = nsmallest(MOST_SHOWN, enumerate(problems), key=lambda each: _ORDER[each[1].severity])
         shown = tuple(problem for _, problem in sorted(gravest, key=lambda each: each[0]))
     convert = Converter(document, ls.session.encoding, ls.abilities)
-    diagnostics = yield from in_steps(convert.diagnostic(problem, around) for problem in shown)
+    diagnostics = yield from in_steps(convert.diagnostic(problem, project) for problem in shown)
     if len(problems) > len(shown):
         left = len(problems) - len(shown)
         diagnostics[

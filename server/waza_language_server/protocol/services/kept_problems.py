@@ -191,11 +191,9 @@ class KeptProblems:
 
 def _is_as_new(session: Session) -> bool:
     """Whether a session knows nothing that one does not that has just begun."""
-    from waza_language_server.schema.catalog import default_catalog
-
     project = session.project
     is_nothing_measured = not project.asked_for_scores or project.scores.strengths.empty
-    return session.workspace.catalog is default_catalog() and is_nothing_measured
+    return is_nothing_measured and not session.knows_plug_ins
 
 
 def _bytes(text: str) -> bytes:
