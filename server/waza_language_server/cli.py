@@ -47,12 +47,15 @@ def _serve(arguments: list[str]) -> int:
     logging.getLogger("pygls").setLevel(logging.CRITICAL)
     # Looking for garbage among the thousands of classes of the protocol library costs a sixth of the start.
     gc.disable()
-    from waza_language_server.protocol.quick_start import kept_compilations
+    from waza_language_server.protocol.later_classes import classes_made_later
+    from waza_language_server.protocol.quick_start import KeptCode
 
-    with kept_compilations():
+    code = KeptCode()
+    with classes_made_later():
+        code.use()
         from waza_language_server.protocol.server import start
 
-    return start(port)
+    return start(port, code)
 
 
 def _port(arguments: list[str]) -> int | None:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from tests.engine.suites import run, write_suite
+from waza_engine.runs.limits.cancellation import RunCancellation
+from waza_engine.runs.regrading.regrade import RegradeRequest, prepare_regrading
+from waza_engine.runs.regrading.resident import ResidentSuites
 
 TASK = "id: {0}\nname: {0}\ninputs: {{prompt: Say hello}}\n"
 ANSWERS = (
@@ -40,6 +44,24 @@ def recorded_bed(folder: Path, graders: str, *, tasks: int = 3, trials: int = 2)
             number += 1
     record.write_text(json.dumps(document), "utf-8")
     return path, record
+
+
+def passes_by_task(
+    path: Path, record: Path, grader: str, overlays: Mapping[Path, str]
+) -> list[tuple[str, bool]]:
+    """Return by trial, with its task, whether a grader passes, as ``waza-engine grade`` judges the texts."""
+    with ResidentSuites() as suites:
+        request = RegradeRequest(record, path, overlays=overlays)
+        regraded = list(prepare_regrading(request, suites).grade(RunCancellation()))
+    verdicts = [
+        (task.recorded.id, (trial.validations or {})[grader])
+        for task in regraded
+        for trial in task.trials
+        if grader in (trial.validations or {})
+    ]
+    return [
+        (task, one.passed) for task, one in verdicts if one.status == "graded" and "origin" not in one.details
+    ]
 
 
 def _answered(number: int, workspace: Path) -> dict[str, Any]:

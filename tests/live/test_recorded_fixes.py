@@ -10,15 +10,12 @@ from typing import Any
 
 import pytest
 
-from tests.live.bed import recorded_bed
+from tests.live.bed import passes_by_task, recorded_bed
 from tests.live.edits import entry
 from waza_engine.commands.live import fix_document
-from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.runs.live.repairing import recorded_fixes
 from waza_engine.runs.live.session import LiveSession
 from waza_engine.runs.live.work import LiveRequest
-from waza_engine.runs.regrading.regrade import RegradeRequest, prepare_regrading
-from waza_engine.runs.regrading.resident import ResidentSuites
 from waza_engine.steps import finished
 from waza_language_server.features.recorded_fixes import file_fix, title_of
 from waza_language_server.features.recorded_fixes import recorded_fixes as as_actions
@@ -135,16 +132,7 @@ class Bed:
 
     def passes(self, grader: str, overlays: dict[Path, str]) -> list[bool]:
         """Return by trial whether a grader passes, as ``waza-engine grade`` judges the texts."""
-        with ResidentSuites() as suites:
-            request = RegradeRequest(self.record, self.path, overlays=overlays)
-            regraded = list(prepare_regrading(request, suites).grade(RunCancellation()))
-        verdicts = [
-            (trial.validations or {})[grader]
-            for task in regraded
-            for trial in task.trials
-            if grader in (trial.validations or {})
-        ]
-        return [one.passed for one in verdicts if one.status == "graded" and "origin" not in one.details]
+        return [verdict for _, verdict in passes_by_task(self.path, self.record, grader, overlays)]
 
     def applied(self, rule: Rule, fix: dict[str, Any]) -> dict[Path, str] | None:
         """Return the texts with a fix, None when the editor does not offer it."""

@@ -7,6 +7,7 @@ import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -92,6 +93,27 @@ async def test_an_edit_flips_the_verdict_without_a_run(suite: Path) -> None:
         assert isinstance(tooltip, types.MarkupContent)
         assert "Live: judged as it is written here on 2 recorded trials of the run" in tooltip.value
         assert "Failing trials: `one` 1, 2." in tooltip.value
+
+
+async def test_clients_that_draw_marks_ask_for_lines_after_a_live_verdict_and_for_files_after_results(
+    suite: Path,
+) -> None:
+    options = {**LIVE, "drawsMarks": True}
+    async with editing(suite.parent, limit=is_told_to_ask_again, options=options) as editor:
+        told: list[bool] = []
+
+        def take(changed: Any) -> None:
+            told.append(changed.files)
+
+        editor.feature("waza/marksChanged")(take)
+        uri = editor.open(suite)
+        await until(editor, uri, is_live)
+        await editor.until(lambda: told, ON_A_BUSY_MACHINE)
+        assert not any(told)
+        (results,) = (suite.parent / ".waza/results").glob("*.json")
+        change = types.FileEvent(results.as_uri(), types.FileChangeType.Changed)
+        editor.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams([change]))
+        await editor.until(lambda: any(told), ON_A_BUSY_MACHINE)
 
 
 @posix_only

@@ -80,6 +80,25 @@ async def test_a_task_is_renamed_with_its_file_and_the_path_to_it(suite: Path) -
         assert workspace.contents() == before
 
 
+async def test_a_skill_is_renamed_with_its_folder_and_back_to_the_byte(tmp_path: Path) -> None:
+    skill = tmp_path / "skills" / "explainer" / "SKILL.md"
+    suite = write_suite(skill.parent / "evals", SUITE, one=TASK.replace("\r\n", "\n"))
+    skill.write_text("---\nname: explainer\ndescription: Explains.\n---\nBody\n", "utf-8", newline="\r\n")
+    async with editing(tmp_path) as editor:
+        workspace = Workspace(tmp_path)
+        before = workspace.contents()
+        change = await renamed(editor, editor.open(suite), 1, 8, "teller")
+        undo = workspace.carry_out(change)
+        after = workspace.contents()
+        assert set(after) == {
+            f"skills/teller/{name}" for name in ("SKILL.md", "evals/eval.yaml", "evals/tasks/one.yaml")
+        }
+        for name, text in after.items():
+            assert text == before[name.replace("teller", "explainer")].replace(b"explainer", b"teller")
+        workspace.carry_out(undo)
+        assert workspace.contents() == before
+
+
 async def test_a_client_that_renames_no_files_gets_the_text_and_is_told(suite: Path) -> None:
     def limit(capabilities: types.ClientCapabilities) -> None:
         assert capabilities.workspace is not None

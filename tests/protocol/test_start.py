@@ -13,13 +13,15 @@ import pytest
 
 LOAD = """
 import sys
-from waza_language_server.protocol.quick_start import kept_compilations
-with kept_compilations({path!r}) as known:
-    found = len(known)
-    from lsprotocol import types
+from waza_language_server.protocol.quick_start import KeptCode
+code = KeptCode({path!r})
+found = len(code.known)
+code.use()
+from lsprotocol import types
 position = types.Position(1, 2)
 assert position == types.Position(1, 2) and repr(position) == "1:2" and types.Position(0, 1) < position
-print(found, len(known))
+code.keep()
+print(found, len(code.known))
 """
 
 

@@ -108,13 +108,17 @@ export async function hoverUntilShown(page, mark, shown) {
   await repeatUntil(page, "a popup", rest, () => shown.isVisible());
 }
 
-/** Carries out the command `title` of the palette. */
+/** Carries out the command `title` of the palette: opened again until it offers it, for an extension may not have registered it yet. */
 export async function command(page, title) {
-  await page.keyboard.press("F1");
   const input = page.locator(".quick-input-widget input:not([type=checkbox])");
-  await input.waitFor();
-  await input.fill(`>${title}`);
-  await page.locator(".quick-input-list .monaco-list-row", { hasText: title }).first().waitFor();
+  const offered = page.locator(".quick-input-list .monaco-list-row", { hasText: title }).first();
+  const ask = async () => {
+    if (await input.isVisible()) await page.keyboard.press("Escape");
+    await page.keyboard.press("F1");
+    await input.waitFor();
+    await input.fill(`>${title}`);
+  };
+  await repeatUntil(page, `the command ${title}`, ask, () => offered.isVisible());
   await page.keyboard.press("Enter");
 }
 

@@ -37,8 +37,8 @@ export class ServerConnection implements vscode.Disposable {
     private mustRestart = false;
     private wanted = false;
     private readonly traceChannel = new TraceChannel();
-    private readonly marksChanged = new vscode.EventEmitter<void>();
-    /** Fires when the server is up, and when it knows of other scores. */
+    private readonly marksChanged = new vscode.EventEmitter<{ readonly files: boolean }>();
+    /** Fires when the server is up, and when it knows of other scores; `files` is false when it is lines alone that have others. */
     readonly onDidChangeMarks = this.marksChanged.event;
     private readonly started = new vscode.EventEmitter<void>();
     /** Fired whenever a server is up. */
@@ -139,8 +139,8 @@ export class ServerConnection implements vscode.Disposable {
         this.status.starting();
         const client = this.createClient(server, await this.environment());
         this.client = client;
-        client.onNotification("waza/marksChanged", () => {
-            this.marksChanged.fire();
+        client.onNotification("waza/marksChanged", ({ files = true }: { readonly files?: boolean }) => {
+            this.marksChanged.fire({ files });
         });
         this.runs.listen(client);
         client.onDidChangeState((change) => {
@@ -149,7 +149,7 @@ export class ServerConnection implements vscode.Disposable {
             }
             if (change.newState === State.Running) {
                 this.status.running(server);
-                this.marksChanged.fire();
+                this.marksChanged.fire({ files: true });
                 this.started.fire();
             } else if (change.newState === State.Stopped) {
                 this.status.failed("the language server stopped; see the log");

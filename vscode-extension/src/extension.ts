@@ -108,9 +108,12 @@ export function activate(context: vscode.ExtensionContext): void {
         new Trials(() => server.running, server.onDidChangeMarks),
         marks,
         contextKeys,
-        server.onDidChangeMarks(() => {
-            marks.refresh();
-            contextKeys.refresh();
+        server.onDidChangeMarks((change) => {
+            marks.refresh(change);
+            if (change.files) {
+                contextKeys.refresh();
+                tests.evidenceChanged();
+            }
         }),
         new EnterRules(isSuiteFile),
         command("restartServer", restart),

@@ -12,6 +12,8 @@ import { isSkillFile } from "./suiteFiles";
 type MarkState = "passed" | "failed" | "error" | "pending";
 const STATES: readonly MarkState[] = ["passed", "failed", "error", "pending"];
 const DELAY_MS = 150;
+/** After a key: a mark that becomes stale a moment later than the letter appears is seen by nobody who types. */
+const TYPING_DELAY_MS = 300;
 
 /** One answer of `waza/marks`. */
 interface Mark {
@@ -44,34 +46,49 @@ const RULER: Record<MarkState, string> = {
 const BADGES: Partial<Record<MarkState, string>> = { failed: "✗", error: "!" };
 
 export class Marks implements vscode.FileDecorationProvider, vscode.Disposable {
-    private readonly changed = new vscode.EventEmitter<vscode.Uri[] | undefined>();
+    private readonly changed = new vscode.EventEmitter<vscode.Uri[]>();
     readonly onDidChangeFileDecorations = this.changed.event;
     private readonly types = new Map<string, vscode.TextEditorDecorationType>();
     private readonly listeners: vscode.Disposable;
     private files = new Map<string, FileMark>();
-    private timer: NodeJS.Timeout | undefined;
+    private linesTimer: NodeJS.Timeout | undefined;
+    private filesTimer: NodeJS.Timeout | undefined;
+    /** The editors whose lines are to be asked for. */
+    private readonly waiting = new Set<vscode.TextEditor>();
+    /** The lines of each look that an editor shows. It moves them along with edits, so this holds while no line comes or goes. */
+    private readonly drawn = new WeakMap<vscode.TextEditor, Map<string, string>>();
+    /** Documents that were edited since they were opened or saved. */
+    private readonly edited = new Set<string>();
 
     constructor(private readonly client: () => LanguageClient | undefined) {
         for (const state of STATES) {
             this.types.set(keyOf(state, false), decorationOf(state, false));
             this.types.set(keyOf(state, true), decorationOf(state, true));
         }
-        const again = () => {
-            this.refresh();
+        const written = ({ uri }: vscode.TextDocument) => {
+            if (this.edited.delete(uri.toString())) {
+                this.refreshFiles();
+            }
         };
         this.listeners = vscode.Disposable.from(
             vscode.window.registerFileDecorationProvider(this),
-            vscode.window.onDidChangeVisibleTextEditors(again),
-            vscode.workspace.onDidChangeTextDocument(again),
+            vscode.window.onDidChangeVisibleTextEditors((editors) => {
+                this.refreshLines(editors, DELAY_MS);
+            }),
+            vscode.workspace.onDidChangeTextDocument((change) => {
+                this.follow(change);
+            }),
+            vscode.workspace.onDidSaveTextDocument(written),
+            vscode.workspace.onDidCloseTextDocument(written),
         );
     }
 
-    /** Asks the server again, soon. */
-    refresh(): void {
-        clearTimeout(this.timer);
-        this.timer = setTimeout(() => {
-            this.draw().catch(() => undefined); // the server is gone; it draws again when it is back
-        }, DELAY_MS);
+    /** Asks the server again, soon: for the lines of all editors, and for the files unless they came to the same. */
+    refresh({ files }: { readonly files: boolean }): void {
+        this.refreshLines(vscode.window.visibleTextEditors, DELAY_MS);
+        if (files) {
+            this.refreshFiles();
+        }
     }
 
     provideFileDecoration(uri: vscode.Uri): vscode.FileDecoration | undefined {
@@ -84,7 +101,8 @@ export class Marks implements vscode.FileDecorationProvider, vscode.Disposable {
     }
 
     dispose(): void {
-        clearTimeout(this.timer);
+        clearTimeout(this.linesTimer);
+        clearTimeout(this.filesTimer);
         this.listeners.dispose();
         this.changed.dispose();
         for (const type of this.types.values()) {
@@ -92,21 +110,59 @@ export class Marks implements vscode.FileDecorationProvider, vscode.Disposable {
         }
     }
 
-    private async draw(): Promise<void> {
+    private follow({ document, contentChanges }: vscode.TextDocumentChangeEvent): void {
+        if (!isJudged(document) || contentChanges.length === 0) {
+            return;
+        }
+        this.edited.add(document.uri.toString());
+        const editors = vscode.window.visibleTextEditors.filter((editor) => editor.document === document);
+        if (contentChanges.some(({ range, text }) => !range.isSingleLine || /[\r\n]/u.test(text))) {
+            editors.forEach((editor) => this.drawn.delete(editor));
+        }
+        this.refreshLines(editors, TYPING_DELAY_MS);
+    }
+
+    private refreshLines(editors: readonly vscode.TextEditor[], delay: number): void {
+        editors.filter(({ document }) => isJudged(document)).forEach((editor) => this.waiting.add(editor));
+        if (this.waiting.size > 0) {
+            clearTimeout(this.linesTimer);
+            this.linesTimer = setTimeout(() => {
+                this.drawLines();
+            }, delay);
+        }
+    }
+
+    private refreshFiles(): void {
+        clearTimeout(this.filesTimer);
+        this.filesTimer = setTimeout(() => {
+            this.drawFiles().catch(() => undefined); // the server is gone; it draws again when it is back
+        }, DELAY_MS);
+    }
+
+    private drawLines(): void {
+        const client = this.client();
+        const editors = vscode.window.visibleTextEditors.filter((editor) => this.waiting.has(editor));
+        this.waiting.clear();
+        if (client?.state !== State.Running) {
+            return;
+        }
+        for (const editor of editors) {
+            this.drawIn(editor, client).catch(() => undefined); // the server is gone, or a newer text came: drawn again then
+        }
+    }
+
+    private async drawFiles(): Promise<void> {
         const client = this.client();
         if (client?.state !== State.Running) {
             return;
         }
-        for (const editor of vscode.window.visibleTextEditors) {
-            const { languageId, uri } = editor.document;
-            if (uri.scheme === "file" && (languageId === "yaml" || isSkillFile(uri.fsPath))) {
-                await this.drawIn(editor, client);
-            }
-        }
         const found = await client.sendRequest<FileMark[]>("waza/fileMarks", {});
         const before = this.files;
         this.files = new Map(found.map((mark) => [vscode.Uri.parse(mark.uri).toString(), mark]));
-        this.changed.fire([...new Set([...before.keys(), ...this.files.keys()])].map((uri) => vscode.Uri.parse(uri)));
+        const others = [...new Set([...before.keys(), ...this.files.keys()])].filter((uri) => !isSame(before.get(uri), this.files.get(uri)));
+        if (others.length > 0) {
+            this.changed.fire(others.map((uri) => vscode.Uri.parse(uri)));
+        }
     }
 
     private async drawIn(editor: vscode.TextEditor, client: LanguageClient): Promise<void> {
@@ -116,11 +172,36 @@ export class Marks implements vscode.FileDecorationProvider, vscode.Disposable {
         if (editor.document.version !== version) {
             return; // drawn again for the newer text
         }
-        for (const [key, type] of this.types) {
-            const lines = found.filter((mark) => keyOf(mark.state, mark.stale) === key).map(({ line }) => line);
-            editor.setDecorations(type, lines.map((line) => new vscode.Range(line, 0, line, 0)));
+        const lines = new Map<string, number[]>();
+        for (const { line, state, stale } of found) {
+            const key = keyOf(state, stale);
+            const known = lines.get(key);
+            if (known === undefined) {
+                lines.set(key, [line]);
+            } else {
+                known.push(line);
+            }
         }
+        const before = this.drawn.get(editor);
+        const now = new Map<string, string>();
+        for (const [key, type] of this.types) {
+            const wanted = lines.get(key) ?? [];
+            now.set(key, wanted.join());
+            if (before?.get(key) !== now.get(key)) {
+                editor.setDecorations(type, wanted.map((line) => new vscode.Range(line, 0, line, 0)));
+            }
+        }
+        this.drawn.set(editor, now);
     }
+}
+
+/** Whether lines of a document may have marks. */
+function isJudged({ languageId, uri }: vscode.TextDocument): boolean {
+    return uri.scheme === "file" && (languageId === "yaml" || isSkillFile(uri.fsPath));
+}
+
+function isSame(mark: FileMark | undefined, other: FileMark | undefined): boolean {
+    return mark?.state === other?.state && mark?.reason === other?.reason;
 }
 
 function keyOf(state: MarkState, stale: boolean): string {

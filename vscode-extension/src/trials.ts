@@ -1,11 +1,13 @@
 /**
  * A recorded trial as people read it: a read-only document with what the graders find in it as they are written now.
  *
- * The server tells text and marks; here they are drawn, and drawn again when something else is judged.
+ * The server tells text and marks; here they are drawn, and drawn again when something else is judged. What is selected in it
+ * can become a grader.
  */
 
 import * as vscode from "vscode";
 import type { LanguageClient } from "vscode-languageclient/node";
+import { createGraderOfSelection } from "./graderOfSelection";
 import { titleOf } from "./runnables";
 
 const SCHEME = "waza-trial";
@@ -52,10 +54,16 @@ export class Trials implements vscode.TextDocumentContentProvider, vscode.Dispos
     /** `judged` fires when there are other verdicts. */
     constructor(
         private readonly client: () => LanguageClient | undefined,
-        judged: vscode.Event<void>,
+        judged: vscode.Event<unknown>,
     ) {
         this.registrations = vscode.Disposable.from(
             vscode.workspace.registerTextDocumentContentProvider(SCHEME, this),
+            vscode.commands.registerCommand("waza.createGraderOfSelection", async () => {
+                const editor = vscode.window.activeTextEditor;
+                if (editor?.document.uri.scheme === SCHEME) {
+                    await createGraderOfSelection(this.client(), editor, JSON.parse(editor.document.uri.query) as TrialPlace);
+                }
+            }),
             vscode.commands.registerCommand(OPEN_TRIAL, async (place: unknown) => {
                 if (isPlace(place)) {
                     await this.open(place);

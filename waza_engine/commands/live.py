@@ -1,4 +1,4 @@
-"""``live.open``, ``live.update``, ``live.close``: recorded answers judged again as a suite is edited.
+"""``live.open``, ``live.update`` and what else begins so: recorded answers judged again as a suite is edited.
 
 The verdicts come as ``live.verdicts`` notifications, a grader each, before the answer to ``live.update``.
 """
@@ -150,6 +150,25 @@ class LiveSessions:
             return {}
         page = trial_page(found.title, found.outcome, found.prompt, found.judged, found.started)
         return {"text": page.text, "marks": [asdict(mark) for mark in page.marks]}
+
+    def graders(self, params: Params) -> Answer:
+        """Tell which graders a text of a recorded trial can become: each passes on that trial.
+
+        ``task`` and ``trial`` are those of ``live.trial``. Raises what loading the suite does.
+        """
+        from waza_engine.scaffold.recorded_grader import new_graders
+
+        only_known(params, ("session", "task", "trial", "text"))
+        session, number = self._known(given_text(params, "session")), given_count(params, "trial")
+        if number is None:
+            raise refused("`trial` must be a number from 1.", INVALID_PARAMS)
+        text = given_text(params, "text")
+        if masked(text) != text:
+            return {"graders": []}
+        found = new_graders(session, given_text(params, "task"), number, text)
+        told = [asdict(grader) for grader in found]
+        # As with fixes: with a credential masked it would be another grader than was tried.
+        return {"graders": [one for one in told if masked(repr(one)) == repr(one)]}
 
     def close(self, params: Params) -> Answer:
         """End a session with its workers."""

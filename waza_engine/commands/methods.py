@@ -95,6 +95,7 @@ class Methods:
             "live.explain": _guarded(self._explain_live),
             "live.fixes": _guarded(self._live_fixes),
             "live.trial": _guarded(self._live_trial),
+            "live.graders": _guarded(self._live_graders),
             "live.close": _guarded(self._live.close),
             "grader.types": _guarded(reading.grader_types),
             "model.prices": _guarded(reading.model_prices),
@@ -272,6 +273,9 @@ class Methods:
 
     def _live_trial(self, params: Params) -> Answer:
         return loaded(lambda: self._live.trial(params))
+
+    def _live_graders(self, params: Params) -> Answer:
+        return loaded(lambda: self._live.graders(params))
 
     def _known(self, run_id: str) -> _Run:
         with self._lock:

@@ -20,7 +20,7 @@ from waza_language_server.project.document import Document
 from waza_language_server.project.named_paths import PathsIn
 from waza_language_server.project.references import mentions_in
 from waza_language_server.project.suite_file import GraderEntry, SuiteFile, TaskEntry, task_id, word
-from waza_language_server.project.suite_files import SuiteSource
+from waza_language_server.project.suite_files import SuiteSource, document_at
 from waza_language_server.project.uris import path_of
 from waza_language_server.syntax.author_style import line_break
 from waza_language_server.syntax.tried_edits import apply
@@ -28,8 +28,6 @@ from waza_language_server.text.edit import Edit
 from waza_language_server.text.workspace_edit import FileEdit, WorkspaceEdit
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from waza_engine.spec.reading.scalars import Json
     from waza_language_server.project.workspace import Workspace
     from waza_language_server.syntax.nodes import Node
@@ -153,7 +151,9 @@ def _suite_of(document: Document, workspace: Workspace) -> Steps[_Suite | None]:
     characters = 0
     for each in (suite.path, *paths.value):
         shared = each != suite.path and len(project.suites_of(each)) != 1
-        file = document if each == path else _opened(workspace, each, is_task=each != suite.path)
+        file = (
+            document if each == path else document_at(project, each, "eval" if each == suite.path else "task")
+        )
         if shared or file is None:
             return None
         characters += len(file.text)
@@ -177,17 +177,6 @@ def _suite_of(document: Document, workspace: Workspace) -> Steps[_Suite | None]:
 def _nodes(evaluation: Document, tasks: Sequence[_Task]) -> Iterator[Node | None]:
     yield evaluation.tree.root
     yield from (task.node for task in tasks)
-
-
-def _opened(workspace: Workspace, path: Path, *, is_task: bool) -> Document | None:
-    opened = workspace.project.documents.get(path)
-    if opened is not None:
-        return opened
-    text = workspace.project.text(path)
-    if not text.known:
-        return None
-    uri = SuiteSource.at(workspace.project, path, "task").uri
-    return Document(uri, 0, text.value, "task" if is_task else "eval")
 
 
 def _means_the_same(document: Document, workspace: Workspace, grader: GraderEntry) -> Steps[bool]:

@@ -46,7 +46,10 @@ def path_changes(
         paths = PathsIn(workspace.project, file)
         for each in mentions_in(workspace, file, *words):
             yield
-            new = paths.rewritten(each, moves) if each is not None and each.kind == "file" else None
-            if each is not None and new is not None:
+            if each is None or not (each.kind == "file" or (each.kind == "skill" and "/" in each.name)):
+                continue
+            # Skills that are left out are named by their directories as well.
+            new = paths.rewritten(each, moves)
+            if new is not None:
                 found.append((place_of(workspace, file, each), each, new))
     return (yield from rewritten(workspace, found))

@@ -59,6 +59,9 @@ def taken(document: Document, item: Node) -> Taken | None:
     return Taken(rows, edit) if edit is not None else None
 
 
+_NOTHING = ("[]", "", "null", "~")
+
+
 def added(document: Document, root: Node, key: str, rows: tuple[str, ...]) -> Edit | None:
     """Return the edit that puts an item behind the last one of the list at a key.
 
@@ -79,7 +82,7 @@ def added(document: Document, root: Node, key: str, rows: tuple[str, ...]) -> Ed
         column = text.rfind("-", line.start, items[-1].span.start) - line.start
         last = _last_row(document, items[-1], column)
         rows = ("",) * _gap(document, items, column) + rows
-    elif text[value.span.start : value.span.end] == "[]":
+    elif text[value.span.start : value.span.end] in _NOTHING:
         line = lines.line_span(lines.line_of(entry.key.span.start))
         column = entry.key.span.start - line.start + indent
         last = lines.line_of(value.span.end)
@@ -91,7 +94,8 @@ def added(document: Document, root: Node, key: str, rows: tuple[str, ...]) -> Ed
             last += 1
         end = lines.line_span(last).end
         block = ending.join(_indented(rows, column))
-        return Edit(Span(colon + 1, end), f"{text[value.span.end : end].rstrip()}{ending}{block}")
+        behind = text[value.span.end if len(value.span) else colon + 1 : end].rstrip()
+        return Edit(Span(colon + 1, end), f"{behind}{ending}{block}")
     else:
         return None
     end = lines.line_span(last).end

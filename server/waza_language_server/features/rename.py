@@ -1,17 +1,21 @@
-"""Another name for a grader, a task, a skill or an anchor, wherever it is written; a task's file follows.
+"""Another name for a grader, a task, a skill or an anchor, wherever it is written; files and folders follow.
 
-A file that is called like the id of its task gets the new id as its name, and the paths that name it do too.
+A file that is called like the id of its task gets the new id as its name, the folder of a skill the skill's,
+and the paths that name them do too.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from waza_engine.frozen import frozen
 from waza_language_server.features.moved_files import path_changes
+from waza_language_server.features.rename_refusal import RenameError
+from waza_language_server.features.skill_moves import skill_moves
 from waza_language_server.project.references import Symbol, is_taken, references, symbol_at
 from waza_language_server.project.rewriting import rewritten
 from waza_language_server.project.suite_files import SuiteSource
@@ -27,10 +31,6 @@ if TYPE_CHECKING:
     from waza_language_server.project.workspace import Workspace
 
 _ANCHOR = re.compile(r"[^\s\[\]{},&*]+")
-
-
-class RenameError(ValueError):
-    """What is under the cursor cannot get this name; the text says why."""
 
 
 @frozen()
@@ -78,16 +78,22 @@ def rename(
         return Renaming(WorkspaceEdit())
     if (yield from is_taken(workspace, symbol, name)):
         raise RenameError(f"Another {symbol.kind} is called `{name}` already.")
+    moves: Mapping[Path, Path] = {}
+    renames: tuple[FileRename, ...] = ()
+    if symbol.kind == "skill":
+        moved = yield from skill_moves(workspace, symbol, name, renames_files=renames_files)
+        moves, renames = moved.paths, moved.renames
     found = yield from references(workspace, symbol)
     changes = [(each.place, each.mention, name) for each in found if each.written]
     places = yield from rewritten(workspace, changes)
     file = _file_of_task(workspace, symbol)
-    new_file = _new_file(workspace, file, name) if file is not None else None
-    if file is None or new_file is None or not renames_files:
-        return Renaming(WorkspaceEdit.of(places), file)
-    places += yield from path_changes(workspace, {file: new_file}, symbol.document)
-    operation = FileRename(document.uri, uri_of(new_file))
-    return Renaming(replace(WorkspaceEdit.of(places), renames=(operation,)))
+    new_file = _new_file(workspace, file, name) if file is not None and renames_files else None
+    if file is not None and new_file is not None:
+        moves, renames = {file: new_file}, (FileRename(document.uri, uri_of(new_file)),)
+    if moves:
+        places += yield from path_changes(workspace, moves, symbol.document)
+    kept = file if new_file is None else None
+    return Renaming(replace(WorkspaceEdit.of(places), renames=renames), kept)
 
 
 def _refuse_impossible(symbol: Symbol, name: str) -> None:

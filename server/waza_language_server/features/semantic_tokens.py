@@ -16,7 +16,7 @@ from waza_engine.steps import Steps, finished
 from waza_language_server.embedded.language import TokenKind, TokenPart
 from waza_language_server.features.embedded_value import EmbeddedValue
 from waza_language_server.schema.catalog import Catalog
-from waza_language_server.schema.locate import grader_shape, graders_in, located_below, outside_graders
+from waza_language_server.schema.locate import grader_shape, located_below, values_and_graders
 from waza_language_server.syntax.nodes import Green, Node, refers_elsewhere
 from waza_language_server.text.span import Span
 
@@ -37,6 +37,7 @@ _WORDS: dict[str, TokenKind] = {
 """The kinds, as schemas state them, whose values are one word."""
 _DEFINED_BY = {"grader.name": "name", "task.id": "id"}
 _LINE = re.compile(r"[^\r\n]+")
+_TOKENS_PER_PAUSE = 500
 
 
 @frozen()
@@ -67,18 +68,18 @@ def semantic_tokens_in_steps(
     if root is None:
         return ()
     found: list[SemanticToken] = []
-    for node, shape in outside_graders(root, catalog.document(document.kind)):
+    for node, shape in values_and_graders(root, catalog.document(document.kind), span):
         yield
-        if _touches(node, span):
+        if shape is None:
+            found += yield from _of_grader(document, catalog, node)
+        else:
             found += _of_value(document.text, node, shape)
-    for grader in graders_in(root, document.kind, catalog):
-        yield
-        if _touches(grader, span):
-            found += yield from _of_grader(document, catalog, grader)
     yield
     found.sort(key=lambda each: each.start)
     kept: list[SemanticToken] = []
-    for each in found:
+    for number, each in enumerate(found):
+        if not number % _TOKENS_PER_PAUSE:
+            yield
         if (span is None or (each.start < span.end and each.end > span.start)) and (
             not kept or each.start >= kept[-1].end
         ):
@@ -131,7 +132,3 @@ def _lines(text: str, span: Span) -> Iterator[Span]:
 
 def _shifted(token: SemanticToken, by: int) -> SemanticToken:
     return SemanticToken(token.start + by, token.end + by, token.kind, token.part)
-
-
-def _touches(node: Node, span: Span | None) -> bool:
-    return span is None or (node.span.start <= span.end and node.span.end >= span.start)

@@ -82,19 +82,24 @@ class PathsIn:
 
     def rewritten(self, mention: Mention, moves: Mapping[Path, Path]) -> str | None:
         """Return what to write for a path after files and folders have got new names; None to leave it."""
-        before = self.named(mention)
-        if before is None:
+        before, (literal, rest) = self.named(mention), _levels(mention)
+        if before is None or literal is None:
             return None
-        try:
-            written = before.moved(moves).written
-        except ValueError:
-            # On Windows there is no relative path to another drive.
-            return None
-        if written == before.written:
+        after, steps = before.moved(moves), _renamed(literal, before.base, moves)
+        if Path(os.path.normpath(after.base.joinpath(*steps))) == after.target:
+            written = "/".join((*steps, *rest)) or "."
+        else:
+            try:
+                written = after.written
+            except ValueError:
+                # On Windows there is no relative path to another drive.
+                return None
+        if written == ("/".join((*PurePosixPath(literal).parts, *rest)) or "."):
             return None
         plain = mention.name.removeprefix(_INCLUDE)
         head = mention.name[: len(mention.name) - len(plain)]
         new = head + ("./" if plain.strip().startswith("./") else "") + written
+        new += "/" if plain.strip().endswith("/") else ""
         return new if mention.shape is None or mention.shape.takes_text(new) else None
 
     @cached_property
@@ -125,6 +130,17 @@ def moved_path(path: Path, moves: Mapping[Path, Path]) -> Path:
         if path.is_relative_to(old):
             return new / path.relative_to(old)
     return path
+
+
+def _renamed(written: str, base: Path, moves: Mapping[Path, Path]) -> tuple[str, ...]:
+    """Return the steps of a path with the new names of the folders and files on its way."""
+    steps: list[str] = []
+    place = base
+    for step in PurePosixPath(written).parts:
+        place = Path(os.path.normpath(place / step))
+        new = moves.get(place)
+        steps.append(new.name if new is not None and step == place.name else step)
+    return tuple(steps)
 
 
 def _levels(mention: Mention) -> tuple[str | None, tuple[str, ...]]:

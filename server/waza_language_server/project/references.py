@@ -27,6 +27,7 @@ from waza_language_server.project.mentions import (
     mentions_of,
 )
 from waza_language_server.project.named_paths import PathsIn
+from waza_language_server.project.skill_definitions import skills_called
 from waza_language_server.project.stamps import stamp_of
 from waza_language_server.project.suite_files import SuiteSource, files_of_suite, files_of_workspace
 from waza_language_server.text.span import Span
@@ -96,8 +97,7 @@ def references(workspace: Workspace, symbol: Symbol) -> Steps[tuple[Reference, .
         case "task":
             found = yield from _of_task(workspace, symbol)
         case "skill":
-            files = files_of_workspace(workspace.project, symbol.document)
-            found = yield from _named(workspace, _own_first(symbol.document, files), "skill", symbol.name)
+            found = yield from _of_skill(workspace, symbol)
         case "file":
             found = yield from _of_file(workspace, symbol)
         case "anchor":
@@ -243,6 +243,23 @@ def _of_task(workspace: Workspace, symbol: Symbol) -> Steps[list[Reference]]:
     return found
 
 
+def _of_skill(workspace: Workspace, symbol: Symbol) -> Steps[list[Reference]]:
+    project, seen = workspace.project, set[str]()
+
+    def files() -> Iterator[SuiteSource | None]:
+        for file in _own_first(symbol.document, files_of_workspace(project, symbol.document)):
+            seen.update((file.uri,) if file is not None else ())
+            yield file
+
+    found = yield from _named(workspace, files(), "skill", symbol.name)
+    # A suite may find its skill where no suites are looked for, and as an agent's file.
+    defined = yield from skills_called(project, symbol.document, symbol.name)
+    others = (SuiteSource.at(project, each.file, "skill") for each in defined if each.written)
+    return found + (
+        yield from _named(workspace, (each for each in others if each.uri not in seen), "skill", symbol.name)
+    )
+
+
 def _of_file(workspace: Workspace, symbol: Symbol) -> Steps[list[Reference]]:
     files = PathsIn(workspace.project, SuiteSource.of(symbol.document)).files(symbol.mention)
     if len(files) != 1:
@@ -290,17 +307,20 @@ def _named(
         known = _known(workspace, file)
         if known is None and not _may_say(workspace, file, name):
             continue
-        for each in known if known is not None else (yield from _read(workspace, file, name)):
+        for each in known if known is not None else (yield from _read(workspace, file, kind, name)):
             if each.kind == kind and each.name == name:
                 yield
                 found.append(Reference(place_of(workspace, file, each), each))
     return found
 
 
-def _read(workspace: Workspace, file: SuiteSource, name: str) -> Steps[list[Mention]]:
+def _read(workspace: Workspace, file: SuiteSource, kind: SymbolKind, name: str) -> Steps[list[Mention]]:
     tree = yield from _tree(workspace, file)
     found: list[Mention] = []
-    for each in mentions_of(file, tree, workspace.catalog, name):
+    catalog = workspace.catalog
+    # A path is not looked for by its words.
+    steps = mentions(file, tree, catalog) if kind == "file" else mentions_of(file, tree, catalog, name)
+    for each in steps:
         yield
         if each is not None:
             found.append(each)

@@ -48,6 +48,17 @@ class SuiteSource:
         return SuiteSource(opened.uri if opened else uri_of(path), path, kind, opened)
 
 
+def document_at(project: Project, path: Path, kind: DocumentKind) -> Document | None:
+    """Return the file at a path as it is open, or else as it is on the disk; None when it cannot be read."""
+    from waza_language_server.project.document import Document
+
+    opened = project.documents.get(path)
+    if opened is not None:
+        return opened
+    text = project.text(path)
+    return Document(uri_of(path), 0, text.value, kind) if text.known else None
+
+
 def files_of_suite(project: Project, suite: Suite) -> Iterator[SuiteSource]:
     """Yield the eval file of a suite and its task files."""
     yield SuiteSource.at(project, suite.path, "eval")

@@ -40,6 +40,11 @@ class VerdictPlaces:
         path, node = self._task(task)
         return self._place(path, node)
 
+    def file_of_task(self, task: str) -> Path | None:
+        """Return the file that a task is written in; None for one that is made of other files."""
+        found = self._written(task)
+        return found[0] if found is not None else None
+
     def of_grader(self, task: str, grader: str) -> FilePlace:
         """Return where the grader of a task begins: one of its own, else one of the suite."""
         return self._grader(task, grader)[1]
@@ -89,6 +94,10 @@ class VerdictPlaces:
         return known
 
     def _found(self, task: str) -> tuple[Path, Node | None]:
+        found = self._written(task)
+        return found if found is not None else (self._suite, self._project.tree(self._suite).root)
+
+    def _written(self, task: str) -> tuple[Path, Node | None] | None:
         tree = self._project.tree(self._suite)
         inline = next((entry for entry in SuiteFile(tree).tasks() if entry.id == task), None)
         if inline is not None:
@@ -99,7 +108,7 @@ class VerdictPlaces:
             named = (path for path in self._project.task_paths(suite).value if path.stem == task)
             path = next(paths, None) or next(named, None)
         if path is None:
-            return self._suite, tree.root
+            return None
         return path, self._project.tree(path).root
 
     def _grader(self, task: str, name: str) -> tuple[tuple[Path, Node] | None, FilePlace]:

@@ -46,6 +46,16 @@ class TestsParams:
     parent: str | None = None
 
 
+STALE_RESULTS = "waza/staleResults"
+
+
+@frozen()
+class StaleResultsParams:
+    """``id`` is that of a suite."""
+
+    id: str
+
+
 RESULT_DOCUMENT = "waza/resultDocument"
 
 
@@ -69,6 +79,18 @@ class TrialDocumentParams:
 
     id: str
     trial: int
+
+
+NEW_GRADERS = "waza/newGraders"
+
+
+@frozen()
+class NewGradersParams:
+    """``id`` and ``trial`` are those of ``waza/trialDocument``, ``text`` what is selected in it."""
+
+    id: str
+    trial: int
+    text: str
 
 
 RECORDED_RUNS = "waza/recordedRuns"
@@ -100,9 +122,11 @@ OWN_REQUESTS: Mapping[str, type[Any]] = {
     RECORDED_TEXT: RecordedTextParams,
     MARKS: MarksParams,
     TESTS: TestsParams,
+    STALE_RESULTS: StaleResultsParams,
     FILE_MARKS: FileMarksParams,
     RESULT_DOCUMENT: ResultDocumentParams,
     TRIAL_DOCUMENT: TrialDocumentParams,
+    NEW_GRADERS: NewGradersParams,
     RECORDED_RUNS: RecordedRunsParams,
     AFFECTED: AffectedParams,
 }

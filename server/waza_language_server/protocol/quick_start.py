@@ -1,8 +1,8 @@
-"""A quicker start: what ``attrs`` compiles for the classes of the protocol is compiled once, not every time.
+"""A quicker start: what is compiled for the classes of the protocol is compiled once, and TLS is not loaded.
 
-``lsprotocol`` has more than five hundred classes, and ``attrs`` writes and compiles methods for each of them
-while it is imported: a third of the whole start. The compiled code is kept beside the byte code of this file,
-as Python keeps that of modules, and found again by its very source.
+``attrs`` writes and compiles methods for the classes that are wanted (``later_classes.py``), ``cattrs`` what
+reads and writes them. The compiled code is kept beside the byte code of this file, as Python keeps that of
+modules, and found again by its very source. Without it a start takes a little longer, and nothing else.
 """
 
 from __future__ import annotations
@@ -19,34 +19,59 @@ from types import CodeType
 from typing import Any, cast
 
 Compiled = dict[tuple[str, str], CodeType]
+_COMPILERS = ("attr._make", "cattrs.gen")
+
+
+class KeptCode:
+    """What was compiled, by the name and the source that it was compiled from, and the file it is kept in.
+
+    A file that cannot be read or written, or comes from another Python, is as good as none.
+    """
+
+    def __init__(self, path: str | None = None) -> None:
+        """``path`` is the file, by default one beside this module."""
+        self._path = path or f"{cache_from_source(__file__)}.attrs"
+        self.known = _read(self._path)
+        self._has_more = False
+
+    def use(self) -> None:
+        """From now on compile nothing for a class of the protocol that is known."""
+        for module in _COMPILERS:
+            import_module(module).__dict__["compile"] = self._compile
+
+    def keep(self) -> None:
+        """Write what was compiled, when that is more than was read, and Python may keep byte code."""
+        if self._has_more and not sys.dont_write_bytecode:
+            self._has_more = False
+            _write(self._path, self.known)
+
+    def _compile(self, source: str, filename: str, mode: str) -> CodeType:
+        code = self.known.get((filename, source))
+        if not isinstance(code, CodeType):
+            code = builtins.compile(source, filename, mode)
+            # A hash has a salt in its source, another one each time: that is never found again.
+            if "def __hash__" not in source:
+                self.known[filename, source] = code
+                self._has_more = True
+        return code
 
 
 @contextmanager
-def kept_compilations(path: str | None = None) -> Generator[Compiled]:
-    """While this lasts, ``attrs`` finds what it compiled before in a file, by default beside this module.
+def without_tls() -> Generator[None]:
+    """While this lasts, ``asyncio`` is imported without TLS, which nothing here speaks.
 
-    Yields what was found in the file, which what is compiled anew is added to. A file that cannot be read or
-    written, or comes from another Python, is as good as none.
+    It is a library of 4 MB, and a twentieth of the start. Who imports it afterwards gets it.
     """
-    path = path or f"{cache_from_source(__file__)}.attrs"
-    known = _read(path)
-    fresh: set[str] = set()
-
-    def compile_once(source: str, filename: str, mode: str) -> CodeType:
-        code = known.get((filename, source))
-        if not isinstance(code, CodeType):
-            code = known[filename, source] = builtins.compile(source, filename, mode)
-            fresh.add(filename)
-        return code
-
-    attrs = import_module("attr._make")
-    attrs.__dict__["compile"] = compile_once
+    modules: dict[str, Any] = sys.modules
+    if "ssl" in modules or "asyncio" in modules:
+        yield
+        return
+    modules["ssl"] = None
     try:
-        yield known
+        import_module("asyncio")
     finally:
-        del attrs.__dict__["compile"]
-    if fresh and not sys.dont_write_bytecode:
-        _write(path, known)
+        del modules["ssl"]
+    yield
 
 
 def _read(path: str) -> Compiled:

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from waza_language_server.project.index import Project
     from waza_language_server.project.runnable_id import RunnableId
     from waza_language_server.protocol.handlers.live import LiveSessions
+    from waza_language_server.protocol.quick_start import KeptCode
     from waza_language_server.protocol.services.affected import AffectedTasks
     from waza_language_server.protocol.services.chosen_beds import ChosenBeds
     from waza_language_server.protocol.services.estimates import Estimates
@@ -75,6 +76,7 @@ class WazaServer(LanguageServer):
         self.options = ClientOptions()
         self.told: set[str] = set()
         """What the user was told once and is not told again."""
+        self.runs_in_background: set[asyncio.Task[Any]] = set()
         self.progress_bars: dict[types.ProgressToken, RunnableId] = {}
         """What is run behind each progress bar that the client shows."""
         self.confirmed_suites: set[Path] = set()
@@ -96,6 +98,8 @@ class WazaServer(LanguageServer):
         self.shown_early: list[str] = []
         """The URIs of those for which that was pushed before there was anything to judge them."""
         self._background: set[asyncio.Task[None]] = set()
+        self.on_loaded: Callable[[], None] = lambda: None
+        """Called when the features are loaded, and at the end."""
         self.on_client: Callable[[int], None] = lambda _pid: None
         """Called with the process id of the client, which the server does not outlive."""
 
@@ -328,6 +332,7 @@ class WazaServer(LanguageServer):
         self.idle.end()
         if "runs" in self.__dict__:
             await self.runs.close()
+        self.on_loaded()
 
     def kill_now(self) -> None:
         """End everything that was started, without waiting."""
@@ -361,25 +366,30 @@ def _by_request(_ls: WazaServer, *_: object) -> None:
     """Stand for a command where ``pygls`` wants one."""
 
 
-def start(port: int | None = None) -> int:
-    """Serve one client until it leaves, on standard input and output or on a port; return the exit code."""
+def start(port: int | None = None, code: KeptCode | None = None) -> int:
+    """Serve one client until it leaves, on standard input and output or on a port; return the exit code.
+
+    ``code`` is what was compiled for the classes of the protocol, which is kept when there is time for it.
+    """
     # What was made while the protocol library loaded stays for good: nobody needs to look for garbage in it.
     gc.freeze()
     # The young are looked at in small lots: a lot of a million objects takes a quarter of a second in one go.
     gc.set_threshold(10_000, 10, 200)
     if port is None:
-        return _serve(take_standard_streams())
+        return _serve(take_standard_streams(), code)
     import socket
 
     with socket.create_server(("127.0.0.1", port)) as listener:
         log.warning("Waiting for a client at 127.0.0.1:%d.", listener.getsockname()[1])
         connection, _ = listener.accept()
     with connection:
-        return _serve(Wire(connection.recv, connection.sendall))
+        return _serve(Wire(connection.recv, connection.sendall), code)
 
 
-def _serve(wire: Wire) -> int:
+def _serve(wire: Wire, code: KeptCode | None) -> int:
     server = create_server()
+    if code is not None:
+        server.on_loaded = code.keep
     departure = Departure(server.kill_now)
     asyncio.run(_main_loop(server, wire, departure))
     return departure.code

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from waza_language_server.schema.catalog import Catalog, SchemaName
 from waza_language_server.schema.shape import Shape
 from waza_language_server.syntax.nodes import Node
+from waza_language_server.text.span import Span
 
 
 def shape_at(
@@ -129,6 +130,42 @@ def outside_graders(root: Node, top: Shape) -> Iterator[tuple[Node, Shape]]:
                 break
         else:
             rest.pop()
+
+
+def values_and_graders(
+    root: Node, top: Shape, span: Span | None = None
+) -> Iterator[tuple[Node, Shape | None]]:
+    """Yield every value of a document with its shape, and None with every grader entry that is a mapping.
+
+    In source order; nothing below a grader entry. With a span only what touches it, and all that stands
+    around that: what lies elsewhere is not looked at.
+    """
+    rest: list[Iterator[tuple[Node, Shape]]] = [iter(((root, top),))]
+    while rest:
+        for node, meant in rest[-1]:
+            shape = meant.branch(node.kind, _keys(node, meant))
+            if shape.kind != "grader":
+                yield node, shape
+                rest.append(below(node, shape) if span is None else _below_touching(node, shape, span))
+                break
+            if node.kind == "mapping":
+                yield node, None
+        else:
+            rest.pop()
+
+
+def _below_touching(node: Node, shape: Shape, span: Span) -> Iterator[tuple[Node, Shape]]:
+    first, stop = max(0, node.children_before(span.start) - 1), node.children_before(span.end + 1)
+    if node.kind == "mapping":
+        for index in range(first - first % 2, stop + stop % 2, 2):
+            key, value = node.nth_child(index), node.nth_child(index + 1)
+            known = shape_below(shape, key.value) if key is not None else None
+            if known is not None and value is not None:
+                yield value, known
+    elif node.kind == "sequence" and (items := shape.items) is not None:
+        for index in range(first, stop):
+            if (item := node.nth_child(index)) is not None:
+                yield item, items
 
 
 def _towards_graders(node: Node, shape: Shape) -> Iterator[tuple[Node, Shape]]:

@@ -44,6 +44,16 @@ def insert_entry(
     return (yield from checked(tree, edits, path, lambda old: {**entries_of(old), **entries_of(value)}))
 
 
+def insert_item(tree: Tree, sequence: Node, item_text: str) -> Steps[Edits]:
+    """Add an item to the end of a list in brackets; ``item_text`` is YAML on one line."""
+    items = sequence.items
+    if sequence.kind != "sequence" or sequence.style != "flow":
+        return ()
+    edits = _insert_in_brackets(tree.text, sequence, items[-1] if items else None, item_text)
+    value = items_of(value_of(f"[{item_text}]"))
+    return (yield from checked(tree, edits, sequence.path, lambda old: [*items_of(old), *value]))
+
+
 def replace_scalar(tree: Tree, node: Node, new_value: str) -> Steps[Edits]:
     """Give a scalar another value in the style it is written in; text stays text."""
     written = ScalarMap.of(tree.text, node).write(new_value)

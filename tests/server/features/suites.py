@@ -70,13 +70,17 @@ class Opened:
         return f"{self.name(place.uri)}:{line} {place.text[place.span.start : place.span.end]}".strip()
 
     def after(self, change: WorkspaceEdit) -> dict[str, str]:
-        """Return the changed texts under the new names of their files."""
-        texts = {file.uri: apply(file.text, file.edits) for file in change.files}
+        """Return the changed texts under the new names of their files, and all texts of renamed folders."""
+        texts = {self.name(file.uri): apply(file.text, file.edits) for file in change.files}
         for rename in change.renames:
-            path = path_of(rename.uri)
+            path, new = path_of(rename.uri), self.name(rename.new_uri)
             assert path is not None
-            texts[rename.new_uri] = texts.pop(rename.uri, path.read_text("utf-8"))
-        return {self.name(uri): text for uri, text in texts.items()}
+            for file in [path] if path.is_file() else [each for each in path.rglob("*") if each.is_file()]:
+                name = file.relative_to(self.folder).as_posix()
+                below = file.relative_to(path).as_posix()
+                text = texts.pop(name, file.read_text("utf-8"))
+                texts[new if file == path else f"{new}/{below}"] = text
+        return texts
 
 
 def open_at_cursor(folder: Path, files: dict[str, str], kind: DocumentKind) -> Opened:

@@ -46,8 +46,8 @@ def loosened(pattern: str) -> Iterator[Loosened]:
     if _SPECIAL.search(pattern):
         plain = re.sub(r"\\(?=\W)", "", pattern)
         for changed, words in (
-            (_escaped(plain), "its special characters as plain text"),
-            (f"(?i){_escaped(plain)}", "its special characters as plain text, upper and lower case ignored"),
+            (escaped(plain), "its special characters as plain text"),
+            (f"(?i){escaped(plain)}", "its special characters as plain text, upper and lower case ignored"),
         ):
             if changed not in seen:
                 seen.add(changed)
@@ -81,6 +81,11 @@ def longest_beginning(
         if place is not None:
             return (beginning, place) if place[1] - place[0] >= LEAST_BEGINNING else None
     return None
+
+
+def escaped(text: str) -> str:
+    """Return a pattern for exactly this text, in words that RE2 and Python both read."""
+    return re.sub(r"[.*+?()\[\]{}|^$\\]", lambda found: f"\\{found.group()}", text)
 
 
 def _has_alternatives(pieces: Sequence[str]) -> bool:
@@ -155,11 +160,6 @@ def _single_backslashes(pattern: str) -> str:
 
 def _without_plural(pattern: str) -> str:
     return re.sub(r"(?<=[a-z]{2})s(?=$|\$$|\\b|\s|\\s)", "s?", pattern)
-
-
-def _escaped(text: str) -> str:
-    """Return a pattern for exactly this text, in words that RE2 and Python both read."""
-    return re.sub(r"[.*+?()\[\]{}|^$\\]", lambda found: f"\\{found.group()}", text)
 
 
 _STEPS: Sequence[tuple[Callable[[str], str], str]] = (

@@ -150,6 +150,13 @@ def trial_sections(trial: TrialOutcome, prompt: str, answer: str) -> Iterator[st
         yield from _section("Used", used)
 
 
+def call_line(call: ToolCall) -> str:
+    """Return the line of a tool call: its name, and its arguments as JSON, in code."""
+    arguments = json.dumps(dict(call.arguments), ensure_ascii=False, default=str)
+    failed = "" if call.success else " (failed)"
+    return f"- ⚙ {code(call.name)}{failed} {code(_cut(arguments, _ARGUMENT_CHARACTERS))}"
+
+
 def _answer(trial: TrialOutcome) -> str:
     """Return the answer with what the graders found in it."""
     marked = marked_answer(trial, _TEXT_CHARACTERS)
@@ -211,21 +218,15 @@ def _turns(trial: TrialOutcome) -> Iterator[str]:
             call = calls.pop(str(event.get("tool_call_id", "")), None)
             if call is not None:
                 told += 1
-                yield _call(call)
+                yield call_line(call)
     for call in [*calls.values(), *(call for call in trial.tool_calls or () if not call.id)][
         : _MOST_CALLS - told
     ]:
         told += 1
-        yield _call(call)
+        yield call_line(call)
     left = len(trial.tool_calls or ()) - told
     if left > 0:
         yield f"- … and {counted(left, 'more tool call')}"
-
-
-def _call(call: ToolCall) -> str:
-    arguments = json.dumps(dict(call.arguments), ensure_ascii=False, default=str)
-    failed = "" if call.success else " (failed)"
-    return f"- ⚙ {code(call.name)}{failed} {code(_cut(arguments, _ARGUMENT_CHARACTERS))}"
 
 
 def _written(calls: Sequence[ToolCall]) -> list[str]:

@@ -34,6 +34,8 @@ from waza_engine.runs.limits.cancellation import RunCancellation
 from waza_engine.runs.live.agent_files import AgentFiles
 from waza_engine.runs.live.made import MadeVerdicts, Place, Waiting
 from waza_engine.runs.live.parts import (
+    AnsweredTrial,
+    AnsweredTrials,
     GraderTrials,
     LiveTrial,
     TaskKeys,
@@ -48,6 +50,7 @@ from waza_engine.runs.regrading.recorded_trials import kept_workspace, with_revi
 from waza_engine.runs.regrading.regrade import RegradeRequest, Regrading, prepare_regrading
 from waza_engine.runs.regrading.resident import ResidentSuites
 from waza_engine.spec.problems import SuiteFileError
+from waza_engine.spec.reading.kept_contents import KeptContents, current_contents
 from waza_engine.spec.reading.watched_files import WatchedFiles
 
 IDLE_SECONDS = 600.0
@@ -70,6 +73,7 @@ class LiveSession:
         self._work: Work | None = None
         self._recording: Recording | None = None
         self._agent_files = AgentFiles()
+        self._contents = KeptContents()
         self._made = MadeVerdicts(self._stays, request.trial)
         self._known: set[int] = set()
         self._keys: dict[int, tuple[Any, ...]] = {}
@@ -124,6 +128,19 @@ class LiveSession:
 
         ``task`` is the key of the one that is asked for, None for all. Raises as ``prepare_regrading`` does.
         """
+        with self._asking() as (texts, workers, work):
+            found = copy_context().run(self._trials_of, texts, workers, grader, task)
+            yield GraderTrials(found, workers, work.newer.is_set)
+
+    @contextmanager
+    def answered_trials(self) -> Generator[AnsweredTrials]:
+        """Lend all trials that have an answer, each once. Raises as ``prepare_regrading`` does."""
+        with self._asking() as (texts, workers, work):
+            found = copy_context().run(self._answered_trials, texts, workers)
+            yield AnsweredTrials(found, workers, work.newer.is_set)
+
+    @contextmanager
+    def _asking(self) -> Generator[tuple[Mapping[Path, str], WorkerSet, Work]]:
         with self._turn:
             with self._lock:
                 work = self._work = Work(self._number, threading.Event(), RunCancellation())
@@ -132,11 +149,22 @@ class LiveSession:
                     work.supersede()
             try:
                 with self.workers.lent(work.ended) as workers:
-                    found = copy_context().run(self._trials_of, texts, workers, grader, task)
-                    yield GraderTrials(found, workers, work.newer.is_set)
+                    yield texts, workers, work
             finally:
                 with self._lock:
                     self._work = None
+
+    def _answered_trials(self, texts: Mapping[Path, str], workers: WorkerSet) -> list[AnsweredTrial]:
+        current_workers.set(workers.patterns)
+        regrading = self._regrading(texts)
+        names = TaskKeys(regrading.recording)
+        found: list[AnsweredTrial] = []
+        for asked in self._asked_tasks(regrading, names, {}):
+            for trial in self._made.trials(asked.recorded):
+                context = self._context(regrading, asked, trial)
+                context = replace(context, assertions=workers.assertions, files=regrading.files)
+                found.append(AnsweredTrial(names.of(asked.recorded), asked.task, trial, context))
+        return found
 
     def _trials_of(
         self, texts: Mapping[Path, str], workers: WorkerSet, grader: str | None, task: str | None
@@ -182,6 +210,8 @@ class LiveSession:
         self._agent_files.look_again()
         self._known = {id(each.by) for group in groups.values() for each in group}
         judged = 0
+        self._contents.look_again()
+        current_contents.set(self._contents)
         with self.workers.lent(work.ended) as workers:
             current_workers.set(workers.patterns)
             for name in order:
@@ -213,6 +243,19 @@ class LiveSession:
     ) -> tuple[dict[str, list[Question]], dict[str, str]]:
         groups: dict[str, list[Question]] = {}
         silent: dict[str, str] = {}
+        for each in self._asked_tasks(regrading, names, silent):
+            task = each.task
+            asked: list[tuple[str, BuiltGrader | None]] = [(built.name, built) for built in task.graders]
+            asked += [(name, None) for name in (task.expected_names if task.grade_expected else ())]
+            for name, built in asked:
+                question = Question(name, each.position, each.recorded, task, each.base, each.key, built)
+                groups.setdefault(name, []).append(question)
+        return groups, silent
+
+    def _asked_tasks(
+        self, regrading: Regrading, names: TaskKeys, silent: dict[str, str]
+    ) -> Iterator[Question]:
+        """Yield each task as a question without a grader; ``silent`` gets the others, and why."""
         for position, (recorded, selected) in enumerate(regrading.pairs):
             task = selected.trial
             if task is None:
@@ -227,13 +270,7 @@ class LiveSession:
             key = key_of_context(base)
             if self._keys.get(position) != key:
                 self._keys[position] = key
-            key = self._keys[position]
-            asked: list[tuple[str, BuiltGrader | None]] = [(built.name, built) for built in task.graders]
-            asked += [(name, None) for name in (task.expected_names if task.grade_expected else ())]
-            for name, built in asked:
-                question = Question(name, position, recorded, task, base, key, built)
-                groups.setdefault(name, []).append(question)
-        return groups, silent
+            yield Question("", position, recorded, task, base, self._keys[position], None)
 
     def _verdicts(
         self, regrading: Regrading, waiting: Sequence[Waiting], assertions: AssertionEvaluator, work: Work
@@ -254,7 +291,7 @@ class LiveSession:
                 for (place, question, trial), context in zip(part, self._together(part, asked), strict=True):
                     if work.newer.is_set():
                         return None
-                    left = files_left(question.built, trial, context)
+                    left = files_left(question.built, trial, context, self._contents)
                     verdict = self._verdict(question, trial, context)
                     made[place] = Made(question.by, question.key, files, left, verdict)
         return made

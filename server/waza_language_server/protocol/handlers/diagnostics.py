@@ -89,10 +89,20 @@ async def pull_workspace(
     )
 
 
+def _rank(problem: Problem) -> int:
+    # With the first file that has so many.
+    from waza_language_server.syntax.beginning import CHARACTERS
+
+    return -1 if problem.span.end <= CHARACTERS else _ORDER[problem.severity]
+
+
 def converted(
     ls: WazaServer, document: Document, problems: tuple[Problem, ...]
 ) -> Steps[list[types.Diagnostic]]:
-    """Return the problems as the client shows them, the gravest of too many; the last tells of the others."""
+    """Return the problems as the client shows them, the gravest of too many; the last tells of the others.
+
+    Those at the beginning are among them: they may have been shown before the others were known.
+    """
     return converted_in(ls, document, problems, ls.session.project)
 
 
@@ -104,7 +114,7 @@ def converted_in(
 
     shown = problems
     if len(problems) > MOST_SHOWN:
-        gravest = nsmallest(MOST_SHOWN, enumerate(problems), key=lambda each: _ORDER[each[1].severity])
+        gravest = nsmallest(MOST_SHOWN, enumerate(problems), key=lambda each: _rank(each[1]))
         shown = tuple(problem for _, problem in sorted(gravest, key=lambda each: each[0]))
     convert = Converter(document, ls.session.encoding, ls.abilities)
     diagnostics = yield from in_steps(convert.diagnostic(problem, project) for problem in shown)

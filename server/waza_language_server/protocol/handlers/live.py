@@ -126,6 +126,14 @@ class LiveSessions:
                 return answer
         return None
 
+    async def graders(self, suite: Path, task: str, trial: int, text: str) -> list[Mapping[str, Any]]:
+        """Return the graders that a text of a recorded trial can become, as ``live.graders`` answers."""
+        question = {"task": task, "trial": trial, "text": text}
+        async for _, answer in self._answers("live.graders", suite, question):
+            if answer.get("graders"):
+                return answer["graders"]
+        return []
+
     def _fails(self, suite: Path, session: _Session, rule: Rule) -> bool:
         """Tell whether a grader fails a trial, as far as it was judged live."""
         regraded = self._server.session.project.scores.regraded
@@ -327,7 +335,8 @@ class LiveSessions:
         self._refresh = None
         if self._server.abilities.refreshes_inlay_hints:
             self._server.workspace_inlay_hint_refresh(None)
-        tell_marks_changed(self._server)
+        # What files came to is what their last run came to.
+        tell_marks_changed(self._server, files=False)
 
 
 def _question(rule: Rule) -> dict[str, Any]:

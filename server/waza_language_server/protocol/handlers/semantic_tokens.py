@@ -8,25 +8,27 @@ from lsprotocol import types
 
 from waza_language_server.features.semantic_tokens import semantic_tokens_in_steps
 from waza_language_server.protocol.convert import Converter
+from waza_language_server.protocol.services.sent_tokens import Lines, difference, replaced_lines
 from waza_language_server.protocol.token_legend import KINDS, PARTS
+from waza_language_server.syntax.changed_part import changed_part
+from waza_language_server.text.span import Span
 
 if TYPE_CHECKING:
     from waza_engine.steps import Steps
     from waza_language_server.project.document import Document
     from waza_language_server.protocol.server import WazaServer
     from waza_language_server.protocol.services.schedule import Answer
-    from waza_language_server.text.span import Span
+    from waza_language_server.protocol.services.sent_tokens import Difference, Sent
 
 
 def full(ls: WazaServer, params: types.SemanticTokensParams) -> Answer[types.SemanticTokens]:
     """Return all tokens of a document."""
-    uri = params.text_document.uri
 
     def colour(document: Document) -> Steps[types.SemanticTokens]:
         data = yield from _data(ls, document)
-        return types.SemanticTokens(data, ls.sent_tokens.send(uri, data))
+        return types.SemanticTokens(data, ls.sent_tokens.send(document, ls.session.workspace.catalog, data))
 
-    return ls.diagnostics.answer(uri, colour)
+    return ls.diagnostics.answer(params.text_document.uri, colour)
 
 
 def delta(
@@ -36,16 +38,34 @@ def delta(
     uri = params.text_document.uri
 
     def colour(document: Document) -> Steps[types.SemanticTokens | types.SemanticTokensDelta]:
-        data = yield from _data(ls, document)
-        difference = ls.sent_tokens.difference(uri, params.previous_result_id, data)
-        identifier = ls.sent_tokens.send(uri, data)
-        if difference is None:
-            return types.SemanticTokens(data, identifier)
-        edit = types.SemanticTokensEdit(difference.start, difference.deleted, difference.inserted)
-        changed = difference.deleted or difference.inserted
-        return types.SemanticTokensDelta([edit] if changed else [], identifier)
+        catalog = ls.session.workspace.catalog
+        known = ls.sent_tokens.sent(uri, params.previous_result_id)
+        if known is None:
+            data = yield from _data(ls, document)
+            return types.SemanticTokens(data, ls.sent_tokens.send(document, catalog, data))
+        differs = (yield from _edited(ls, known, document)) if known.catalog is catalog else None
+        if differs is None:
+            differs = difference(known.data, (yield from _data(ls, document)))
+        start, deleted, inserted = differs
+        data = [*known.data[:start], *inserted, *known.data[start + deleted :]]
+        edits = [types.SemanticTokensEdit(*differs)] if deleted or inserted else []
+        return types.SemanticTokensDelta(edits, ls.sent_tokens.send(document, catalog, data))
 
     return ls.diagnostics.answer(uri, colour)
+
+
+def _edited(ls: WazaServer, known: Sent, document: Document) -> Steps[Difference | None]:
+    """Return what an edit has made of known tokens: only the lines that it concerns are coloured again."""
+    part = changed_part(known.document.tree, document.tree) if known.document.kind == document.kind else None
+    if part is None:
+        return None
+    old, new = known.document.lines, document.lines
+    first = min(old.line_of(part.start), new.line_of(part.start))
+    lines = Lines(first, old.line_of(part.old_end), new.line_of(part.new_end))
+    span = Span(new.line_span(first).start, new.line_span(lines.new_last).end)
+    tokens = yield from _data(ls, document, span)
+    yield
+    return replaced_lines(known.data, lines, tokens)
 
 
 def in_range(ls: WazaServer, params: types.SemanticTokensRangeParams) -> Answer[types.SemanticTokens]:

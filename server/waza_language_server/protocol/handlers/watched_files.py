@@ -107,7 +107,7 @@ def look_at_files_again(ls: WazaServer) -> None:
         ls.workspace_code_lens_refresh(None)
 
 
-def tell_marks_changed(ls: WazaServer) -> None:
-    """Let a client that draws marks ask for them again."""
+def tell_marks_changed(ls: WazaServer, *, files: bool = True) -> None:
+    """Let a client that draws marks ask for them again; without ``files`` for those of lines alone."""
     if ls.options.draws_marks:
-        ls.protocol.notify(MARKS_CHANGED, {})
+        ls.protocol.notify(MARKS_CHANGED, {"files": files})

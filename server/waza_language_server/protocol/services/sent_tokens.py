@@ -2,8 +2,19 @@
 
 from __future__ import annotations
 
-from itertools import count
-from typing import NamedTuple
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from itertools import accumulate, count
+from typing import TYPE_CHECKING, NamedTuple
+
+from waza_engine.frozen import frozen
+
+if TYPE_CHECKING:
+    from waza_language_server.project.document import Document
+    from waza_language_server.schema.catalog import Catalog
+
+NUMBERS = 5
+"""Of each token: lines and columns from the one before, length, kind and parts."""
 
 
 class Difference(NamedTuple):
@@ -14,38 +25,81 @@ class Difference(NamedTuple):
     inserted: list[int]
 
 
+@frozen(eq=False)
+class Sent:
+    """The numbers of one version of a document as they were sent, and what they were made by."""
+
+    identifier: str
+    document: Document
+    catalog: Catalog
+    data: list[int]
+
+
 class SentTokens:
     """Numbers as they were sent, by document, each with the id that the client names them by."""
 
     def __init__(self) -> None:
         self._ids = count(1)
-        self._sent: dict[str, tuple[str, list[int]]] = {}
+        self._sent: dict[str, Sent] = {}
 
-    def send(self, uri: str, data: list[int]) -> str:
-        """Note what is sent and return its id."""
+    def send(self, document: Document, catalog: Catalog, data: list[int]) -> str:
+        """Note what is sent of a document and return its id."""
         identifier = str(next(self._ids))
-        self._sent[uri] = identifier, data
+        self._sent[document.uri] = Sent(identifier, document, catalog, data)
         return identifier
 
-    def difference(self, uri: str, identifier: str, data: list[int]) -> Difference | None:
-        """Return what differs from what was sent under an id, None when that is not known any more."""
+    def sent(self, uri: str, identifier: str) -> Sent | None:
+        """Return what was sent of a document under an id, None when that is not known any more."""
         known = self._sent.get(uri)
-        if known is None or known[0] != identifier:
-            return None
-        return _difference(known[1], data)
+        return known if known is not None and known.identifier == identifier else None
 
     def forget(self, uri: str) -> None:
         """Forget a document that was closed."""
         self._sent.pop(uri, None)
 
 
-def _difference(old: list[int], new: list[int]) -> Difference:
+class Lines(NamedTuple):
+    """The lines from ``first`` to ``old_last`` became those from ``first`` to ``new_last``."""
+
+    first: int
+    old_last: int
+    new_last: int
+
+
+def replaced_lines(data: Sequence[int], lines: Lines, tokens: Sequence[int]) -> Difference:
+    """Return how numbers differ when ``tokens`` stand on the lines that were replaced.
+
+    The numbers of ``tokens`` are as those of a text that has no other tokens.
+    """
+    at = list(accumulate(data[::NUMBERS]))
+    first, behind = bisect_left(at, lines.first), bisect_right(at, lines.old_last)
+    above = at[first - 1] if first else 0
+    inserted = list(tokens)
+    last = lines.first
+    if inserted:
+        last = sum(inserted[::NUMBERS])
+        inserted[0] -= above
+    else:
+        last = above
+    deleted = behind - first
+    if behind < len(at):
+        # The next one counts its lines from another token; its column is counted from the start of its line.
+        following = [*data[behind * NUMBERS : (behind + 1) * NUMBERS]]
+        following[0] = at[behind] + lines.new_last - lines.old_last - last
+        inserted += following
+        deleted += 1
+    start = first * NUMBERS
+    same = difference(data[start : start + deleted * NUMBERS], inserted)
+    return Difference(start + same.start, same.deleted, same.inserted)
+
+
+def difference(old: Sequence[int], new: Sequence[int]) -> Difference:
+    """Return how numbers differ from others, in whole tokens."""
     shorter = min(len(old), len(new))
     start = next((at for at in range(shorter) if old[at] != new[at]), shorter)
-    # Whole tokens of five numbers.
-    start -= start % 5
+    start -= start % NUMBERS
     end = 0
     while end < shorter - start and old[-1 - end] == new[-1 - end]:
         end += 1
-    end -= end % 5
-    return Difference(start, len(old) - start - end, new[start : len(new) - end])
+    end -= end % NUMBERS
+    return Difference(start, len(old) - start - end, [*new[start : len(new) - end]])

@@ -1,0 +1,101 @@
+"""A new grader from a text of a recorded trial: offered with what it comes to, or made by a command."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
+
+from waza_engine.terminal import visible
+from waza_language_server.features.new_graders import new_graders as feature
+from waza_language_server.project.runnable_id import RunnableId
+from waza_language_server.protocol.edit_conversion import FileConverter
+from waza_language_server.protocol.handlers.run_requests import FAILED, refused, run_request
+from waza_language_server.protocol.own_requests import NEW_GRADERS
+from waza_language_server.text.labels import label
+
+if TYPE_CHECKING:
+    from waza_language_server.protocol.own_requests import NewGradersParams
+    from waza_language_server.protocol.server import WazaServer
+
+NEW_GRADER_FROM_TEXT = "waza.newGraderFromText"
+
+
+async def new_graders(ls: WazaServer, params: NewGradersParams) -> list[types.CodeAction]:
+    """Return the graders that a text can become, each as an action with its change."""
+    try:
+        target = RunnableId.parse(params.id)
+    except ValueError:
+        target = None
+    return await _actions(ls, NEW_GRADERS, target, params.trial, params.text)
+
+
+async def new_grader_from_text(ls: WazaServer, arguments: tuple[object, ...]) -> dict[str, Any]:
+    """Make a grader of a text; answer with the ``title`` of what was made, null when the user wants none.
+
+    The argument is ``{id, trial, text, title?}``, or the ``suite`` and the ``task`` in place of the id.
+    Without ``title``, one of those that ``waza/newGraders`` answers, the user is asked where there are
+    several.
+    """
+    given: dict[str, object] = {}
+    if len(arguments) == 1 and isinstance(arguments[0], dict):
+        given = dict(cast("dict[str, object]", arguments[0]))
+    trial, text, title = (given.pop(key, None) for key in ("trial", "text", "title"))
+    if type(trial) is not int or not isinstance(text, str):
+        raise refused(f"{NEW_GRADER_FROM_TEXT} needs the number of a `trial`, and a `text` of it.")
+    target = run_request(NEW_GRADER_FROM_TEXT, [given]).target
+    actions = await _actions(ls, NEW_GRADER_FROM_TEXT, target, trial, text)
+    found = {each.title: each for each in actions}
+    if not found:
+        raise refused("No grader that passes on this trial can be made of the text.", FAILED)
+    if title is None:
+        title = next(iter(found)) if len(found) == 1 else await _asked(ls, list(found))
+    if title is None:
+        return {"title": None}
+    action = found.get(str(title))
+    if action is None or action.edit is None:
+        raise refused(f"{NEW_GRADER_FROM_TEXT} has no such title now: {title!s:.300}", FAILED)
+    answer = await ls.workspace_apply_edit_async(types.ApplyWorkspaceEditParams(action.edit, "New grader"))
+    if not answer.applied:
+        raise refused(
+            f"The editor did not take the change: {answer.failure_reason or 'no reason given'}.", FAILED
+        )
+    return {"title": action.title}
+
+
+async def _actions(
+    ls: WazaServer, asked: str, target: RunnableId | None, trial: int, text: str
+) -> list[types.CodeAction]:
+    if target is None or target.task is None:
+        raise refused(f"The `id` of {asked} must be that of a task.")
+    if trial < 1:
+        raise refused(f"The `trial` of {asked} must be a number from 1.")
+    graders = await ls.live.graders(target.suite, target.task, trial, text) if text.strip() else []
+    steps = feature(ls.session.workspace, target.suite, target.task, graders)
+    found = await ls.diagnostics.worked_out(steps) if graders else []
+    files = FileConverter(ls.session, ls.abilities)
+    return [
+        types.CodeAction(
+            visible(grader.title),
+            types.CodeActionKind.QuickFix,
+            edit=files.workspace_edit(grader.change),
+            data={"words": label(grader.words), "where": grader.where, "passes": grader.passes},
+        )
+        for grader in found
+    ]
+
+
+async def _asked(ls: WazaServer, titles: list[str]) -> str | None:
+    if not ls.abilities.asks_the_user:
+        raise refused(f"{NEW_GRADER_FROM_TEXT} needs the `title` of one of them in this editor.", FAILED)
+    question = types.ShowMessageRequestParams(
+        types.MessageType.Info,
+        "Which grader?",
+        [types.MessageActionItem(title) for title in titles],
+    )
+    try:
+        answer = await ls.window_show_message_request_async(question)
+    except JsonRpcException:
+        return None
+    return answer.title if answer is not None else None
