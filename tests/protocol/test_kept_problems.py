@@ -7,7 +7,7 @@ import json
 import os
 import stat
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -37,7 +37,7 @@ def cache(tmp_path: Path) -> Path:
 
 
 @contextmanager
-def server(root: Path, cache: Path | str, capabilities: Any = PUSHES, **more: Any) -> Iterator[RawClient]:
+def server(root: Path, cache: Path | str, capabilities: Any = PUSHES, **more: Any) -> Generator[RawClient]:
     """A server with a folder open, which has to end in peace and without a complaint."""
     environment = {**os.environ, "WAZA_PROBLEMS_CACHE": str(cache), **more.pop("environment", {})}
     with RawClient(environment=environment) as client:

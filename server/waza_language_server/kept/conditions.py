@@ -84,7 +84,7 @@ _SETS = ("plain", "documents", "suites")
 
 def conditions_of(written: Mapping[str, Any]) -> Conditions:
     """Return what ``as_json`` has written. Raises ``LookupError``, ``TypeError`` for anything else."""
-    stamps: Mapping[str, Any] = written["stamps"]
+    stamps: Mapping[str, Stamp | list[int] | str | None] = written["stamps"]
     given: dict[str, Any] = {
         **{name: written[name] for name in _MAPPINGS},
         **{name: frozenset[str](written[name]) for name in _SETS},

@@ -8,7 +8,7 @@ import os
 import random
 import shutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -166,7 +166,7 @@ def swap_for_link(path: Path, target: Path) -> None:
 
 
 @contextmanager
-def asked_of_the_disk() -> Iterator[list[tuple[str, str]]]:
+def asked_of_the_disk() -> Generator[list[tuple[str, str]]]:
     """While this lasts, note what the system is asked of files and folders of this project's users."""
     own = [str(Path(package.__file__ or "").parent) for package in (waza_engine, waza_language_server)]
     own += [sys.prefix, sys.base_prefix]
