@@ -231,6 +231,23 @@ async def test_several_prompts_are_tried_in_one_run(suite: Path) -> None:
             await editor.command("waza.run", {"id": prompts[0], "prompts": ["Explain it"]})
 
 
+@pytest.mark.parametrize("chosen", [None, ["Say *"]], ids=["by its id", "by its text"])
+async def test_a_prompt_that_looks_like_a_pattern_runs_nothing_else(
+    suite: Path, chosen: list[str] | None
+) -> None:
+    """``Say *`` was chosen and is written otherwise by now: the prompts that it would match stay untried."""
+    file = suite.parent / "trigger_tests.yaml"
+    file.write_text(file.read_text("utf-8") + "  - {prompt: Say more}\n  - {prompt: Say no more}\n", "utf-8")
+    target = suite.as_posix() if chosen else f"{suite.as_posix()}#triggers:Say *"
+    limits = {"prompts": chosen} if chosen else {}
+    async with editing(suite.parent, options={"runEvents": True}) as editor:
+        answer = await editor.command("waza.run", {"id": target, **limits})
+        assert (answer["status"], answer["resultsFile"]) == ("error", None)
+        file.write_text(file.read_text("utf-8") + "  - {prompt: Say *}\n", "utf-8")
+        told = await events_of(editor, target, **limits)
+        assert [event["prompt"] for event in told if event["kind"] == "tried"] == ["Say *"]
+
+
 async def test_a_prompt_is_tried_alone_and_the_others_keep_their_marks(suite: Path) -> None:
     file = suite.parent / "trigger_tests.yaml"
     file.write_text(file.read_text("utf-8") + "  - {prompt: Say more}\n", "utf-8")

@@ -112,6 +112,7 @@ export function activate(context: vscode.ExtensionContext): void {
             marks.refresh(change);
             if (change.files) {
                 contextKeys.refresh();
+                tests.evidenceChanged();
             }
         }),
         new EnterRules(isSuiteFile),

@@ -52,6 +52,11 @@ export function suiteOf(id: string): string {
     return path.normalize(names(id)[0] ?? "");
 }
 
+/** The id of the suite that an id is in, as the server writes it. */
+export function suiteIdOf(id: string): string {
+    return promptIn(id)?.suite ?? id.split("::", 1)[0] ?? "";
+}
+
 /** What is run, in words. */
 export function titleOf(id: string): string {
     const [, ...inside] = names(id);

@@ -14,11 +14,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from waza_engine.frozen import frozen
+from waza_engine.results.json_values import block_of
 from waza_language_server.engine.process import EngineError, EngineProcess
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from waza_engine.results.json_values import Block
     from waza_language_server.project.runnable_id import RunnableId
 
 CANCEL_GRACE_SECONDS = 1.5
@@ -33,11 +35,15 @@ Event = dict[str, Any]
 
 @frozen()
 class RunOutcome:
-    """How a run ended. ``message`` explains an error; ``results_file`` is None when nothing was written."""
+    """How a run ended. ``message`` explains an error; ``results_file`` is None when nothing was written.
+
+    ``conclusion`` is the engine's, empty when it drew none.
+    """
 
     status: RunStatus
     results_file: str | None = None
     message: str | None = None
+    conclusion: Block = field(default_factory=dict[str, Any])
 
 
 @frozen()
@@ -282,19 +288,20 @@ def request_of(target: RunnableId) -> dict[str, Any]:
     if target.grader is not None:
         request["graders"] = [target.grader]
     if target.prompt is not None:
-        request["prompts"] = [target.prompt]
+        request["prompts"] = [literal_glob(target.prompt)]
     return request
 
 
-def literal_glob(task: str) -> str:
-    """Return a glob that matches this id alone: ``tasks`` of ``eval.run`` are patterns."""
-    return "".join(f"[{char}]" if char in "*?[" else char for char in task)
+def literal_glob(text: str) -> str:
+    """Return a glob that matches this text alone: ``tasks`` and ``prompts`` of ``eval.run`` are patterns."""
+    return "".join(f"[{char}]" if char in "*?[" else char for char in text)
 
 
 def _outcome_of(event: Event) -> RunOutcome:
     status = event.get("status")
     known: RunStatus = status if status in ("completed", "failed", "canceled") else "error"
-    return RunOutcome(known, event.get("results_file"), event.get("message"))
+    conclusion = block_of(event, "conclusion")
+    return RunOutcome(known, event.get("results_file"), event.get("message"), conclusion)
 
 
 def _advance(progress: RunProgress, event: Event) -> RunProgress:

@@ -197,7 +197,7 @@ class DocumentScores:
 
     def then(self, moment: datetime) -> Values | None:
         """Return what the document said at a moment; None when nobody knows."""
-        return self._values_then(self._path, moment) if self._path is not None else None
+        return self.values_then(self._path, moment) if self._path is not None else None
 
     def origin(self, moment: datetime) -> RunOrigin | None:
         """Return the run that was recorded at a moment."""
@@ -224,7 +224,8 @@ class DocumentScores:
             words.append(f"the model {code(model)}")
         return f"it was recorded with {' and '.join(words)}" if words else ""
 
-    def _values_then(self, path: Path, moment: datetime) -> Values | None:
+    def values_then(self, path: Path, moment: datetime) -> Values | None:
+        """Return what a file of these suites said at a moment; None when nobody knows."""
         # Thousands of graders have the same one; to find it out the file is read.
         if (path, moment) not in self._then:
             found = self._origins.get(moment)
@@ -341,7 +342,7 @@ class DocumentScores:
     def _outcome(
         self, task: TaskResult, result: GraderResult, now: _Written, regraded: Regraded | None = None
     ) -> Outcome:
-        then = self._values_then(now.path, result.timestamp)
+        then = self.values_then(now.path, result.timestamp)
         changes = self.changes(result.timestamp, (task.id,))
         live = regraded if regraded is not None and regraded.live else None
         read: Mapping[Path, str] = live.read if live is not None else {}

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 MAX_KEPT = 20_000
 """Verdicts that are remembered."""
+MAX_ASKED = 10_000
+"""Tasks that were graded again and are remembered."""
 
 
 @frozen()
@@ -62,10 +64,24 @@ class RegradedTask:
     graders: Mapping[str, Regraded]
 
 
+@frozen()
+class AskedAgain:
+    """What of a task somebody has had graded again: the graders that judged, each as it was written then.
+
+    ``whole`` says that the task was judged by all that ``entries`` have of it, by task and name.
+    """
+
+    timestamp: datetime
+    graders: Mapping[str, Json]
+    whole: bool
+    entries: Mapping[tuple[str, str], Json]
+
+
 class Regradings:
     """The newest of each task, by its suite."""
 
     def __init__(self) -> None:
+        self._asked: dict[tuple[Path, str], AskedAgain] = {}
         self._tasks: dict[tuple[Path, str], RegradedTask] = {}
         self._count = 0
         self.version = 0
@@ -87,6 +103,31 @@ class Regradings:
         self._tasks[suite, task] = regraded
         while len(self._tasks) > 1 and self._count > MAX_KEPT:
             self._count -= len(self._tasks.pop(next(iter(self._tasks))).graders)
+
+    def note_asked(
+        self,
+        suite: Path,
+        task: str,
+        regraded: RegradedTask,
+        entries: Mapping[tuple[str, str], Json],
+        *,
+        whole: bool,
+    ) -> None:
+        """Remember by which graders a task was judged again because somebody has asked for it."""
+        known = self._asked.pop((suite, task), None)
+        judged = regraded.graders.items()
+        graders = {name: _entry(entries, task, name, one.result.type) for name, one in judged}
+        if known is not None and known.timestamp == regraded.timestamp:
+            graders = {**known.graders, **graders}
+            whole, entries = (True, entries) if whole else (known.whole, known.entries)
+        self._asked[suite, task] = AskedAgain(regraded.timestamp, graders, whole, entries)
+        while len(self._asked) > MAX_ASKED:
+            del self._asked[next(iter(self._asked))]
+
+    def asked(self, suite: Path, task: TaskResult) -> AskedAgain | None:
+        """Return what was judged again of a task's newest record; None when nobody has asked for that."""
+        known = self._asked.get((suite, task.id))
+        return known if known is not None and known.timestamp == task.timestamp else None
 
     def of(self, suite: Path, task: TaskResult, grader: str) -> Regraded | None:
         """Return what a grader says now of what was last recorded of a task; None when it was not asked."""

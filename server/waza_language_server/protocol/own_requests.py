@@ -46,6 +46,16 @@ class TestsParams:
     parent: str | None = None
 
 
+STALE_RESULTS = "waza/staleResults"
+
+
+@frozen()
+class StaleResultsParams:
+    """``id`` is that of a suite."""
+
+    id: str
+
+
 RESULT_DOCUMENT = "waza/resultDocument"
 
 
@@ -112,6 +122,7 @@ OWN_REQUESTS: Mapping[str, type[Any]] = {
     RECORDED_TEXT: RecordedTextParams,
     MARKS: MarksParams,
     TESTS: TestsParams,
+    STALE_RESULTS: StaleResultsParams,
     FILE_MARKS: FileMarksParams,
     RESULT_DOCUMENT: ResultDocumentParams,
     TRIAL_DOCUMENT: TrialDocumentParams,

@@ -4,12 +4,13 @@
 
 import * as vscode from "vscode";
 import type { LanguageClient } from "vscode-languageclient/node";
-import { kindOf, suiteOf } from "../runnables";
+import { kindOf, suiteIdOf, suiteOf } from "../runnables";
 import type { RunOptions } from "../runSettings";
 import type { RunView } from "../runViews";
 import type { RunRequest, Runs } from "../runs";
 import { affectedAmong, plannedRegrades, plannedRuns, suitesAmong } from "./plan";
 import { RunReports } from "./reports";
+import { Staleness } from "./staleness";
 import { TestRunView } from "./testRunView";
 import { RUNNABLE, TestTree } from "./tree";
 
@@ -18,6 +19,7 @@ const REFRESH_AFTER_MILLISECONDS = 500;
 export class TestExplorer implements vscode.Disposable {
     private readonly controller = vscode.tests.createTestController("waza", "Waza");
     private readonly tree: TestTree;
+    private readonly staleness: Staleness;
     private readonly listeners: vscode.Disposable[] = [];
     private readonly chosen = new Map<string, vscode.TestRun>();
     private refreshing: NodeJS.Timeout | undefined;
@@ -32,6 +34,7 @@ export class TestExplorer implements vscode.Disposable {
         private readonly ask: (title: string) => Promise<RunOptions | undefined>,
     ) {
         this.tree = new TestTree(this.controller, client);
+        this.staleness = new Staleness(this.tree, client);
         this.controller.resolveHandler = (item) => this.tree.resolve(item);
         this.controller.refreshHandler = () => this.tree.refresh();
         this.controller.createRunProfile(
@@ -95,9 +98,15 @@ export class TestExplorer implements vscode.Disposable {
         await this.show(vscode.window.activeTextEditor);
     }
 
+    /** Looks again which results hold: the server knows of other files or scores. */
+    evidenceChanged(): void {
+        this.staleness.refreshSoon();
+    }
+
     dispose(): void {
         clearTimeout(this.refreshing);
         this.listeners.forEach((listener) => listener.dispose() as unknown);
+        this.staleness.dispose();
         this.controller.dispose();
     }
 
@@ -172,7 +181,12 @@ export class TestExplorer implements vscode.Disposable {
     }
 
     private regradeView(id: string, test: vscode.TestRun, onEnd: () => void): RunView {
-        return new TestRunView(this.tree, test, new RunReports({ id, kind: kindOf(id), whole: true }), id.includes("::::") ? suiteOf(id) : id, onEnd);
+        const shown = id.includes("::::") ? suiteOf(id) : id;
+        const judged = this.staleness.begin(suiteIdOf(id));
+        return new TestRunView(this.tree, test, new RunReports({ id, kind: kindOf(id), whole: true }), shown, () => {
+            onEnd();
+            judged();
+        });
     }
 
     /** Shows a run: in the run of tests that it was chosen in, else in one of its own. */
@@ -180,7 +194,9 @@ export class TestExplorer implements vscode.Disposable {
         const chosen = this.chosen.get(started.id);
         const test = chosen ?? this.controller.createTestRun(new vscode.TestRunRequest([this.tree.item(started.id)]));
         const target = { id: started.id, kind: kindOf(started.id), whole: started.tasks === undefined && started.prompts === undefined };
+        const judged = this.staleness.begin(suiteIdOf(started.id));
         return new TestRunView(this.tree, test, new RunReports(target), started.id, () => {
+            judged();
             if (chosen === undefined) {
                 test.end();
             }

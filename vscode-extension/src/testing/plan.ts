@@ -1,6 +1,6 @@
 /** Which runs a choice of items comes to: one for each suite, of no more than was chosen. */
 
-import { promptIn } from "../runnables";
+import { promptIn, suiteIdOf } from "../runnables";
 import { runnableOf } from "./reports";
 
 /** The argument of `waza.run`, as far as a choice decides it. */
@@ -28,10 +28,10 @@ export function plannedRuns(chosen: readonly string[], excluded: readonly string
             prompts.add(id);
             continue;
         }
-        const suite = suiteIn(id);
+        const suite = suiteIdOf(id);
         bySuite.set(suite, (bySuite.get(suite) ?? new Set()).add(id));
     }
-    const apart = [...prompts].filter((id) => bySuite.get(suiteIn(id))?.has(suiteIn(id)) !== true);
+    const apart = [...prompts].filter((id) => bySuite.get(suiteIdOf(id))?.has(suiteIdOf(id)) !== true);
     return [...[...bySuite].map(([suite, ids]) => planned(suite, [...ids])), ...plannedPrompts(apart)];
 }
 
@@ -49,12 +49,7 @@ export function plannedRegrades(chosen: readonly string[], excluded: readonly st
 
 /** The ids of the suites that chosen items belong to, each once. */
 export function suitesAmong(chosen: readonly string[]): string[] {
-    return [...new Set(chosen.map((id) => suiteIn(runnableOf(id))))];
-}
-
-/** The id of the suite of an item. */
-function suiteIn(id: string): string {
-    return promptIn(id)?.suite ?? id.split("::", 1)[0] ?? "";
+    return [...new Set(chosen.map((id) => suiteIdOf(runnableOf(id))))];
 }
 
 /**
@@ -83,9 +78,9 @@ function planned(suite: string, ids: readonly string[]): PlannedRun {
 }
 
 function plannedPrompts(ids: readonly string[]): PlannedRun[] {
-    const suites = [...new Set(ids.map(suiteIn))];
+    const suites = [...new Set(ids.map(suiteIdOf))];
     return suites.flatMap((suite) => {
-        const own = ids.filter((id) => suiteIn(id) === suite);
+        const own = ids.filter((id) => suiteIdOf(id) === suite);
         const texts = [...new Set(own.map((id) => promptIn(id)?.text ?? ""))];
         // One text that must trigger and must not is one prompt to a run, and stands in two places.
         return own.length === 1 ? own.map((id) => ({ id })) : [{ id: suite, prompts: texts }];

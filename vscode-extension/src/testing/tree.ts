@@ -2,8 +2,9 @@
 
 import * as vscode from "vscode";
 import type { LanguageClient, Location, Range } from "vscode-languageclient/node";
-import { promptIn, suiteOf, titleOf } from "../runnables";
+import { promptIn, suiteIdOf, suiteOf, titleOf } from "../runnables";
 import { runnableOf } from "./reports";
+import type { StaleResult } from "./staleness";
 
 /** One answer of the request `waza/tests`; see docs/protocol.md. */
 interface TreeItem {
@@ -102,19 +103,44 @@ export class TestTree {
         return ids;
     }
 
-    private filled(client: LanguageClient, { id, label, hasChildren, uri, range, kind }: TreeItem): vscode.TestItem {
+    /** Shows which results of a suite may no longer hold; the others keep their icons. */
+    showStale(suite: string, stale: readonly StaleResult[]): void {
+        const words = new Map(stale.map((each) => [each.id, each.words]));
+        for (const [id, item] of this.items) {
+            if (suiteIdOf(id) === suite) {
+                item.description = described(id, words.get(id));
+            }
+        }
+        const whole = stale.filter((each) => each.whole).flatMap(({ id }) => [this.items.get(id), ...this.inTrials(id)]);
+        const outdated = whole.filter((item) => item !== undefined);
+        if (outdated.length > 0) {
+            this.controller.invalidateTestResults(outdated);
+        }
+    }
+
+    /** The items of a grader in the single trials of its task. */
+    private inTrials(grader: string): vscode.TestItem[] {
+        const [task, found]: [string | undefined, vscode.TestItem[]] = [parentOf(grader), []];
+        if (task !== undefined) {
+            this.items.get(task)?.children.forEach(({ id }) => {
+                const item = id.includes("#trial-") ? this.items.get(`${id}${grader.slice(task.length)}`) : undefined;
+                found.push(...(item === undefined ? [] : [item]));
+            });
+        }
+        return found;
+    }
+
+    private filled(client: LanguageClient, { id, label, hasChildren, uri, range }: TreeItem): vscode.TestItem {
         const place = client.protocol2CodeConverter.asUri(uri);
         let item = this.items.get(id);
         if (item?.uri?.toString() !== place.toString()) {
             item = this.controller.createTestItem(id, label, place);
+            item.description = described(id, undefined);
             this.items.set(id, item);
         }
         item.label = label;
         item.range = rangeOf(range);
         item.canResolveChildren = hasChildren;
-        if (kind === "prompt") {
-            item.description = id.includes("#leaves:") ? "should not trigger" : "should trigger";
-        }
         item.tags = [RUNNABLE];
         return item;
     }
@@ -125,6 +151,12 @@ export class TestTree {
             this.forget(child);
         });
     }
+}
+
+/** What stands behind the label of an item: what a prompt should do, and that its result may no longer hold. */
+function described(id: string, stale: string | undefined): string {
+    const should = promptIn(id) === undefined ? undefined : id.includes("#leaves:") ? "should not trigger" : "should trigger";
+    return [should, stale].filter((each) => each !== undefined).join(" · ");
 }
 
 export function rangeOf({ start, end }: Range): vscode.Range {

@@ -65,7 +65,9 @@ async def regrade(ls: WazaServer, target: RunnableId) -> dict[str, Any]:
             ls.tell(types.MessageType.Error, f"{error}")
             return {"status": "error", "tasks": graded, "message": str(error)}
         for task, found in regraded_tasks(answer, tasks, entries, datetime.now(UTC)):
-            ls.session.project.scores.regraded.add(target.suite, task, found)
+            regraded = ls.session.project.scores.regraded
+            regraded.add(target.suite, task, found)
+            regraded.note_asked(target.suite, task, found, entries, whole=target.grader is None)
             graded += 1
         for event in _events(answer, tasks):
             tell_event(ls, target, {**event, "regraded": True})

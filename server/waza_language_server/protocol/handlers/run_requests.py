@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 
 FAILED = types.LSPErrorCodes.RequestFailed.value
 RUN, CANCEL = "Run", "Cancel"
-_KEYS = ("id", "suite", "task", "grader", "workDoneToken")
-_MORE_KEYS = ("tasks", "prompts", "options")
+_KEYS = ("id", "suite", "task", "grader", "workDoneToken", "wait")
+_LIMITS = {"tasks": "ids of tasks", "prompts": "texts of trigger prompts"}
+_MORE_KEYS = (*_LIMITS, "options")
 """What may stand beside an id."""
 _OPTIONS: Mapping[str, tuple[str, type[Any] | tuple[type[Any], ...]]] = {
     "executor": ("executor", str),
@@ -51,6 +52,8 @@ class RunRequest:
     token: types.ProgressToken | None
     options: Mapping[str, Any]
     """In the words of ``eval.run``; ``tasks`` or ``prompts`` are among them where a suite is limited."""
+    waits: bool = True
+    """Whether it is answered when the run has ended; otherwise when it has begun."""
 
 
 def run_request(command: str, arguments: Sequence[object]) -> RunRequest:
@@ -58,9 +61,10 @@ def run_request(command: str, arguments: Sequence[object]) -> RunRequest:
 
     ``{id, workDoneToken}`` is what lenses send: the id of a runnable, as it is. Who knows none may write
     ``{suite, task, grader, workDoneToken}``: ``suite`` is a path or a ``file:`` URI, ``task`` and ``grader``
-    are names; without them, or with null, all are meant. ``tasks`` are ids of tasks that a suite is limited
-    to, ``prompts`` texts of its trigger prompts, ``options`` what else decides the run. Raises
-    ``JsonRpcException`` for everything else: nothing wrong may come to mean all.
+    are names; without them, or with null, all are meant. ``wait`` is false where the answer is not to
+    wait for the end. ``tasks`` are ids of tasks that a suite is limited to, ``prompts`` texts of its trigger
+    prompts, ``options`` what else decides the run. Raises ``JsonRpcException`` for everything else: nothing
+    wrong may come to mean all.
     """
     if len(arguments) != 1 or not isinstance(arguments[0], dict):
         raise refused(f"{command} needs one argument, with an id or the path of an eval file: {_WANTED}.")
@@ -72,9 +76,12 @@ def run_request(command: str, arguments: Sequence[object]) -> RunRequest:
     token = given.get("workDoneToken")
     if token is not None and not is_identifier(token):
         raise refused(f"The `workDoneToken` of {command} must be text or a whole number.")
+    waits = given.get("wait", True)
+    if not isinstance(waits, bool):
+        raise refused(f"The `wait` of {command} must be true or false.")
     target = _target(command, given)
-    limits = {**_tasks(command, target, given), **_prompts(command, target, given)}
-    return RunRequest(target, token, {**limits, **_options(command, given)})
+    limits = _limits(command, target, given)
+    return RunRequest(target, token, {**limits, **_options(command, given)}, waits)
 
 
 def settled_options(options: object) -> dict[str, Any]:
@@ -117,28 +124,25 @@ async def confirm_cost(ls: WazaServer, request: RunRequest) -> RunRequest | None
             return None
 
 
-def _tasks(command: str, target: RunnableId, given: Mapping[str, object]) -> dict[str, Any]:
-    tasks = given.get("tasks")
-    if tasks is None:
-        return {}
-    listed = cast("list[object]", tasks) if isinstance(tasks, list) else []
-    names = [name for name in listed if isinstance(name, str) and name]
-    if not names or len(names) != len(listed) or target.kind == "prompt" or target.task is not None:
-        raise refused(f"The `tasks` of {command} must be ids of tasks of the suite that is run.")
-    return {"tasks": [literal_glob(name) for name in names]}
+def _limits(command: str, target: RunnableId, given: Mapping[str, object]) -> dict[str, Any]:
+    """Return what a suite is limited to, ``tasks`` or ``prompts``, as patterns of ``eval.run``."""
+    found: dict[str, Any] = {}
+    for key, wanted in _LIMITS.items():
+        listed = given.get(key)
+        if listed is None:
+            continue
+        texts = _texts(listed)
+        if texts is None or found or target != RunnableId(target.suite):
+            raise refused(f"The `{key}` of {command} must be {wanted} of the suite that is run.")
+        found[key] = [literal_glob(text) for text in texts]
+    return found
 
 
-def _prompts(command: str, target: RunnableId, given: Mapping[str, object]) -> dict[str, Any]:
-    prompts = given.get("prompts")
-    if prompts is None:
-        return {}
-    listed = cast("list[object]", prompts) if isinstance(prompts, list) else []
-    texts = [text for text in listed if isinstance(text, str) and text]
-    if not texts or len(texts) != len(listed) or target != RunnableId(target.suite) or given.get("tasks"):
-        raise refused(
-            f"The `prompts` of {command} must be texts of trigger prompts of the suite that is run."
-        )
-    return {"prompts": texts}
+def _texts(listed: object) -> list[str] | None:
+    """Return a list of texts, None for everything else and for one that has none."""
+    items = cast("list[object]", listed) if isinstance(listed, list) else []
+    texts = [text for text in items if isinstance(text, str) and text]
+    return texts if texts and len(texts) == len(items) else None
 
 
 def _options(command: str, given: Mapping[str, object]) -> dict[str, Any]:

@@ -1,9 +1,10 @@
-"""The tree of suites, tasks and graders, one level at a time, for clients with a test explorer."""
+"""The tree of suites, tasks and graders for clients with a test explorer, and what of it is stale."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from waza_language_server.features.stale_results import stale_results_in_steps
 from waza_language_server.features.suite_tree import TreeItem, children_in_steps, suites_in_steps
 from waza_language_server.project.runnable_id import RunnableId
 from waza_language_server.protocol.edit_conversion import FileConverter
@@ -11,7 +12,9 @@ from waza_language_server.protocol.handlers.run_requests import refused
 from waza_language_server.text.labels import label
 
 if TYPE_CHECKING:
-    from waza_language_server.protocol.own_requests import TestsParams
+    from waza_engine.steps import Steps
+    from waza_language_server.features.stale_results import StaleResult
+    from waza_language_server.protocol.own_requests import StaleResultsParams, TestsParams
     from waza_language_server.protocol.server import WazaServer
 
 
@@ -29,6 +32,24 @@ async def tests(ls: WazaServer, params: TestsParams) -> list[dict[str, Any]]:
     found = await ls.diagnostics.worked_out(steps)
     files = FileConverter(ls.session, ls.abilities)
     return [_document(item, files) for item in found]
+
+
+async def stale_results(ls: WazaServer, params: StaleResultsParams) -> list[dict[str, Any]]:
+    """Return ``id``, ``words`` and ``whole`` of each item of a suite with a result that may not hold."""
+    try:
+        asked = RunnableId.parse(params.id)
+    except ValueError:
+        asked = None
+    if asked is None or asked.kind != "suite":
+        raise refused("The `id` of waza/staleResults must be that of a suite.")
+    suite = asked.suite
+
+    def find() -> Steps[tuple[StaleResult, ...]]:
+        yield from ls.session.read_all_in_steps()
+        return (yield from stale_results_in_steps(ls.session.project, suite))
+
+    found = await ls.diagnostics.worked_out(find())
+    return [{"id": str(each.id), "words": label(each.words), "whole": each.whole} for each in found]
 
 
 def _document(item: TreeItem, files: FileConverter) -> dict[str, Any]:

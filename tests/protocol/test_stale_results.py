@@ -1,0 +1,148 @@
+"""Results that a client shows by itself: which of them may no longer hold, by the evidence of the marks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pygls.exceptions import JsonRpcException
+
+from tests.engine.suites import run
+from tests.protocol.editor import Editor, editing, write_suite
+
+SUITE = """\
+name: greets
+skill: greeter
+config: {trials_per_task: 1, timeout_seconds: 60, executor: mock, model: none}
+tasks: ["tasks/*.yaml"]
+graders:
+  - {type: text, name: speaks, config: {contains: [hello]}}
+"""
+ONE = """\
+id: one
+inputs: {prompt: Say hello}
+expected: {output_contains: [hello]}
+graders:
+  - {type: text, name: polite, config: {contains: [Say]}}
+"""
+TWO = "id: two\ninputs: {prompt: hello again}\n"
+TRIGGERS = "skill: greeter\nshould_trigger_prompts:\n  - {prompt: Greet me}\n"
+SKILL = "---\nname: greeter\ndescription: Greets.\n---\nDo it.\n"
+
+
+@pytest.fixture
+def suite(tmp_path: Path) -> Path:
+    (tmp_path / "SKILL.md").write_text(SKILL, "utf-8")
+    path = write_suite(tmp_path / "evals", SUITE, one=ONE, two=TWO)
+    (path.parent / "trigger_tests.yaml").write_text(TRIGGERS, "utf-8")
+    run(path)
+    return path
+
+
+async def stale(editor: Editor, suite: Path) -> list[tuple[str, str, bool]]:
+    """Return what is stale: the id behind that of the suite, the words, whether that is all below it."""
+    found: Any = await editor.protocol.send_request_async("waza/staleResults", {"id": suite.as_posix()})
+    return [(each["id"].removeprefix(suite.as_posix()), each["words"], each["whole"]) for each in found]
+
+
+def edit(editor: Editor, path: Path, before: str, after: str) -> str:
+    """Open a file, and change a text of it there."""
+    uri = editor.open(path)
+    text = path.read_text("utf-8")
+    assert before in text
+    editor.replace(uri, 2, text.replace(before, after))
+    return uri
+
+
+async def test_what_was_run_as_it_is_written_holds(suite: Path) -> None:
+    async with editing(suite.parents[1]) as editor:
+        assert await stale(editor, suite) == []
+
+
+async def test_a_suite_that_was_never_run_has_nothing_stale(tmp_path: Path) -> None:
+    suite = write_suite(tmp_path, SUITE, one=ONE)
+    async with editing(tmp_path) as editor:
+        assert await stale(editor, suite) == []
+
+
+async def test_a_grader_of_the_suite_is_stale_in_every_task_and_the_rest_is_not(suite: Path) -> None:
+    async with editing(suite.parents[1]) as editor:
+        uri = edit(editor, suite, "contains: [hello]", "contains: [hullo]")
+        assert await stale(editor, suite) == [
+            ("", "stale", False),
+            ("::one", "stale", False),
+            ("::one::speaks", "stale", True),
+            ("::two", "stale", True),
+        ]
+        editor.replace(uri, 3, SUITE)
+        assert await stale(editor, suite) == []
+
+
+async def test_a_grader_of_a_task_is_stale_there(suite: Path) -> None:
+    async with editing(suite.parents[1]) as editor:
+        edit(editor, suite.parent / "tasks/one.yaml", "contains: [Say]", "contains: [say]")
+        assert await stale(editor, suite) == [
+            ("", "stale", False),
+            ("::one", "stale", False),
+            ("::one::polite", "stale", True),
+        ]
+
+
+async def test_an_expectation_is_stale_by_itself(suite: Path) -> None:
+    async with editing(suite.parents[1]) as editor:
+        edit(editor, suite.parent / "tasks/one.yaml", "output_contains: [hello]", "output_contains: [hullo]")
+        assert [name for name, _, _ in await stale(editor, suite)] == ["", "::one", "::one::_output_contains"]
+
+
+async def test_another_prompt_makes_a_task_stale_with_all_of_it(suite: Path) -> None:
+    async with editing(suite.parents[1]) as editor:
+        edit(editor, suite.parent / "tasks/one.yaml", "Say hello", "Say hullo")
+        assert await stale(editor, suite) == [("", "stale", False), ("::one", "stale", True)]
+
+
+@pytest.mark.parametrize("added", [True, False], ids=["added", "taken away"])
+async def test_a_task_with_other_graders_is_stale_and_their_results_hold(suite: Path, added: bool) -> None:
+    more = "  - {type: text, name: more, config: {contains: [x]}}\n"
+    polite = "  - {type: text, name: polite, config: {contains: [Say]}}\n"
+    async with editing(suite.parents[1]) as editor:
+        edit(editor, suite.parent / "tasks/one.yaml", polite, polite + more if added else "")
+        assert await stale(editor, suite) == [("", "stale", False), ("::one", "stale", False)]
+
+
+async def test_a_changed_skill_makes_all_of_the_suite_stale_and_is_named(suite: Path) -> None:
+    skill = suite.parents[1] / "SKILL.md"
+    async with editing(suite.parents[1]) as editor:
+        skill.write_text(SKILL + "Well.\n", "utf-8")
+        assert await stale(editor, suite) == [("", "stale: SKILL.md +1 −0", True)]
+
+
+async def test_grading_again_makes_it_fresh_and_live_verdicts_do_not(suite: Path) -> None:
+    async with editing(suite.parents[1]) as editor:
+        task = suite.parent / "tasks/one.yaml"
+        uri = edit(editor, task, "contains: [Say]", "contains: [say]")
+        text = ONE.replace("contains: [Say]", "contains: [say]")
+        editor.replace(uri, 3, text.replace("output_contains: [hello]", "output_contains: [Say]"))
+        assert len(await stale(editor, suite)) == 4
+        await editor.command("waza.regrade", {"id": f"{suite.as_posix()}::one::polite"})
+        assert [name for name, _, _ in await stale(editor, suite)] == ["", "::one", "::one::_output_contains"]
+        await editor.command("waza.regrade", {"id": f"{suite.as_posix()}::one"})
+        assert await stale(editor, suite) == []
+        editor.replace(uri, 4, ONE)
+        assert [name for name, _, _ in await stale(editor, suite)][:2] == ["", "::one"]
+
+
+async def test_a_run_makes_it_fresh(suite: Path) -> None:
+    task = suite.parent / "tasks/one.yaml"
+    task.write_text(ONE.replace("Say hello", "Say hello, Say"), "utf-8")
+    async with editing(suite.parents[1]) as editor:
+        assert len(await stale(editor, suite)) == 2
+        await editor.command("waza.run", {"id": f"{suite.as_posix()}::one"})
+        assert await stale(editor, suite) == []
+
+
+async def test_the_id_must_be_that_of_a_suite(suite: Path) -> None:
+    async with editing(suite.parents[1]) as editor:
+        for wrong in ("nonsense", f"{suite.as_posix()}::one"):
+            with pytest.raises(JsonRpcException, match="must be that of a suite"):
+                await editor.protocol.send_request_async("waza/staleResults", {"id": wrong})

@@ -1,0 +1,89 @@
+/**
+ * Which of the results in the Test Explorer may no longer hold: asked of the server after edits, for the suites of which this
+ * window has shown something. What VS Code keeps of earlier windows is outdated there anyway.
+ */
+
+import * as vscode from "vscode";
+import type { LanguageClient } from "vscode-languageclient/node";
+import type { TestTree } from "./tree";
+
+const DELAY_MILLISECONDS = 500;
+
+/** One answer of the request `waza/staleResults`; see docs/protocol.md. */
+export interface StaleResult {
+    readonly id: string;
+    readonly words: string;
+    /** Nothing below it holds either. */
+    readonly whole: boolean;
+}
+
+export class Staleness implements vscode.Disposable {
+    private readonly shown = new Set<string>();
+    /** How many runs of a suite go on, and how many have begun: an answer from before a run says nothing of what it tells. */
+    private readonly going = new Map<string, number>();
+    private readonly begun = new Map<string, number>();
+    private readonly listeners: vscode.Disposable;
+    private timer: NodeJS.Timeout | undefined;
+
+    constructor(
+        private readonly tree: TestTree,
+        private readonly client: () => LanguageClient | undefined,
+    ) {
+        const later = ({ uri }: vscode.TextDocument) => {
+            if (uri.scheme === "file") {
+                this.refreshSoon();
+            }
+        };
+        this.listeners = vscode.Disposable.from(
+            vscode.workspace.onDidChangeTextDocument(({ document }) => {
+                later(document);
+            }),
+            vscode.workspace.onDidSaveTextDocument(later),
+            vscode.window.onDidChangeWindowState(({ focused }) => {
+                if (focused) {
+                    this.refreshSoon(); // files may have changed meanwhile
+                }
+            }),
+        );
+    }
+
+    /** Something of a suite is judged now; call what is returned when that has ended. */
+    begin(suite: string): () => void {
+        this.shown.add(suite);
+        this.going.set(suite, (this.going.get(suite) ?? 0) + 1);
+        this.begun.set(suite, (this.begun.get(suite) ?? 0) + 1);
+        return () => {
+            this.going.set(suite, (this.going.get(suite) ?? 1) - 1);
+            this.refreshSoon();
+        };
+    }
+
+    /** Asks the server again, soon. */
+    refreshSoon(): void {
+        if (this.shown.size === 0) {
+            return;
+        }
+        clearTimeout(this.timer);
+        this.timer = setTimeout(() => {
+            for (const suite of this.shown) {
+                this.refresh(suite).catch(() => undefined); // the server is gone; it is asked again with the next edit
+            }
+        }, DELAY_MILLISECONDS);
+    }
+
+    dispose(): void {
+        clearTimeout(this.timer);
+        this.listeners.dispose();
+    }
+
+    private async refresh(suite: string): Promise<void> {
+        const [client, begun] = [this.client(), this.begun.get(suite)];
+        if (client === undefined || (this.going.get(suite) ?? 0) > 0) {
+            return;
+        }
+        const stale = await client.sendRequest<StaleResult[]>("waza/staleResults", { id: suite });
+        if (this.begun.get(suite) === begun) {
+            this.tree.showStale(suite, stale);
+        }
+    }
+}
