@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING
 from waza_engine.files import FileError, read_text
 from waza_engine.steps import Steps, finished
 from waza_language_server.project.changed_inputs import InputTexts
-from waza_language_server.project.disk import MAX_BYTES, stamp_of
+from waza_language_server.project.disk import MAX_BYTES
 from waza_language_server.project.ended_runs import EndedRuns
 from waza_language_server.project.histories import Histories
 from waza_language_server.project.recorded_values import Values, values_in_steps
 from waza_language_server.project.regraded import Regradings
+from waza_language_server.project.stamps import stamp_of
 from waza_language_server.project.strengths import Strengths
 from waza_language_server.syntax.tree import parse
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from datetime import datetime
 
     from waza_engine.results.reading.scores import RunResult
@@ -97,16 +97,14 @@ class Scores:
         self._results.clear()
         self._readings.clear()
 
-    def values_then(
-        self, path: Path, moment: datetime, recorded: Callable[[], str | None] = lambda: None
-    ) -> Values | None:
+    def values_then(self, path: Path, moment: datetime, recorded: str | None = None) -> Values | None:
         """Return what the file said at a moment; None when it was written later and nobody looked before.
 
-        ``recorded`` looks for its text in the record of the run, None where that was not kept.
+        ``recorded`` is its text in the record of the run, if that was kept.
         """
         known = self._graded.get((path, moment))
-        if known is None and (text := recorded()) is not None:
-            known = self._graded[path, moment] = finished(values_in_steps(parse(text)))
+        if known is None and recorded is not None:
+            known = self._graded[path, moment] = finished(values_in_steps(parse(recorded)))
         if known is None:
             stamp = stamp_of(path)
             if not isinstance(stamp, tuple) or stamp[0] / 1e9 > moment.timestamp() + CLOCK_SLACK_SECONDS:
