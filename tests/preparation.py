@@ -13,7 +13,7 @@ from contextlib import suppress
 import psutil
 import pytest
 
-ROOMS = ("agents", "vscode")
+ROOMS = ("agents", "editors", "vscode")
 
 
 _installing: dict[str, subprocess.Popen[bytes]] = {}
@@ -48,6 +48,10 @@ def _install(room: str) -> None:
 
         with suppress(pytest.skip.Exception):
             installed_copilot()
+    elif room == "editors":
+        from tests.editors.installed import install_editors
+
+        install_editors()
     else:
         from tests.vscode.scenarios import NEEDS_VSCODE, install_vscode
 

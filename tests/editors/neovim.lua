@@ -2,11 +2,10 @@
 --
 --   WAZA_SERVER   the command that starts the server, a JSON list
 --   WAZA_REPORT   the file to write
---   WAZA_LENS     the title of the lens to click
 --   nvim --headless --clean -S neovim.lua eval.yaml
 
 local DEADLINE = 30000 -- milliseconds, for each answer
-local report = { progress = {} }
+local report = { progress = {}, messages = {} }
 local client_id
 
 local function finish()
@@ -42,6 +41,30 @@ local function edit_of(action)
   return ask("codeAction/resolve", action).edit
 end
 
+-- Clicks the lens of a line whose title matches, and returns all lenses.
+local function click(document, line, title)
+  local lenses = ask("textDocument/codeLens", { textDocument = document })
+  for _, lens in ipairs(lenses) do
+    if lens.range.start.line == line and lens.command.title:find(title) then
+      ask("workspace/executeCommand", { command = lens.command.command, arguments = lens.command.arguments, workDoneToken = "run" })
+      return lenses
+    end
+  end
+  error("no lens " .. title .. " in " .. vim.fn.json_encode(lenses))
+end
+
+-- Returns the inlay hints as soon as one of them has this mark.
+local function hints_with(document, mark)
+  local last = { line = vim.api.nvim_buf_line_count(0), character = 0 }
+  local whole = { start = { line = 0, character = 0 }, ["end"] = last }
+  local hints = {}
+  wait_for("a hint with " .. mark, function()
+    hints = ask("textDocument/inlayHint", { textDocument = document, range = whole })
+    return vim.fn.json_encode(hints):find(mark, 1, true) ~= nil
+  end)
+  return hints
+end
+
 local function session()
   local document = { uri = vim.uri_from_bufnr(0) }
   client_id = vim.lsp.start_client({
@@ -51,6 +74,9 @@ local function session()
     handlers = {
       ["$/progress"] = function(_, params)
         table.insert(report.progress, params.value.kind)
+      end,
+      ["window/showMessage"] = function(_, params)
+        table.insert(report.messages, params.message)
       end,
     },
   })
@@ -92,26 +118,19 @@ local function session()
   vim.cmd("silent write")
   report.text = vim.api.nvim_buf_get_lines(0, 0, -1, false)
 
-  local lenses = ask("textDocument/codeLens", { textDocument = document })
+  local lenses = click(document, 0, "Run suite")
   report.lenses = vim.tbl_map(function(lens)
     return lens.command.title
   end, lenses)
-  for _, lens in ipairs(lenses) do
-    if lens.command.title:find(vim.env.WAZA_LENS, 1, true) then
-      local command = { command = lens.command.command, arguments = lens.command.arguments, workDoneToken = "run" }
-      report.run = ask("workspace/executeCommand", command) or vim.empty_dict()
-      break
-    end
-  end
-
-  local last = { line = vim.api.nvim_buf_line_count(0), character = 0 }
-  local whole = { start = { line = 0, character = 0 }, ["end"] = last }
-  local hints = {}
-  wait_for("a score", function()
-    hints = ask("textDocument/inlayHint", { textDocument = document, range = whole })
-    return #hints > 0
+  wait_for("the end of the run", function()
+    return report.messages[1] ~= nil
   end)
-  report.hints = hints
+  report.hints = hints_with(document, "✗")
+
+  local line = vim.fn.search("no such words")
+  vim.api.nvim_buf_set_lines(0, line - 1, line, true, { '      contains: ["Say hello"]' })
+  click(document, vim.fn.search("- type: text") - 1, "Re%-grade")
+  report.regraded = hints_with(document, "✓")
 end
 
 local ok, failure = pcall(session)

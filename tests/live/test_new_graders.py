@@ -17,7 +17,7 @@ from waza_engine.runs.live.work import LiveRequest
 from waza_engine.scaffold.recorded_grader import NewGrader, new_graders
 from waza_engine.steps import finished
 from waza_language_server.analysis.diagnose import diagnose
-from waza_language_server.features.code_actions import CodeAction
+from waza_language_server.features.new_graders import NewGrader as Offered
 from waza_language_server.features.new_graders import new_graders as as_actions
 from waza_language_server.project.document import Document
 from waza_language_server.project.index import Project
@@ -63,7 +63,7 @@ class Bed:
         assert found is not None
         return trial_page(found.title, found.outcome, found.prompt, found.judged, found.started).text
 
-    def actions(self, selected: str, task: str = "t0", trial: int = 1) -> list[CodeAction]:
+    def actions(self, selected: str, task: str = "t0", trial: int = 1) -> list[Offered]:
         from dataclasses import asdict
 
         workspace = Workspace(Project([self.path.parent]), default_catalog())
@@ -87,7 +87,7 @@ def problems(path: Path, text: str) -> list[str]:
     return sorted(problem.code for problem in diagnose(document, workspace))
 
 
-def check(bed: Bed, action: CodeAction, task: str, trial: int) -> None:
+def check(bed: Bed, action: Offered, task: str, trial: int) -> None:
     """Apply an action: no problem is new, and the new grader passes on as many trials as its title says."""
     (file,) = action.change.files
     path = path_of(file.uri)
@@ -208,9 +208,9 @@ def test_a_task_in_the_eval_file_gets_it_there(tmp_path: Path) -> None:
         text = bed.path.read_text("utf-8").replace("tasks: ['tasks/*.yaml']\n", f"tasks:\n{inline}")
         bed.path.write_text(text, "utf-8")
         actions = bed.actions("Deployed to")
-        assert [action.title.split(" (")[0] for action in actions] == [
-            "New grader in this task",
-            "New grader in the suite",
+        assert [action.where for action in actions] == [
+            "in this task",
+            "in the suite",
         ] * 2
         for action in actions:
             check(bed, action, "t0", 1)

@@ -66,6 +66,11 @@ async def test_an_action_puts_a_grader_into_the_suite_and_its_hint_is_live(suite
         await until_hint(editor, uri, "⚡")
         answer = await offered(editor, suite, "Deployed")
         assert [action["title"] for action in answer] == TITLES
+        assert answer[1]["data"] == {
+            "words": 'the answer contains "Deployed"',
+            "where": "in the suite",
+            "passes": "passes on 2 of 6 recorded trials of 3 tasks",
+        }
         (change,) = answer[1]["edit"]["documentChanges"]
         assert change["textDocument"] == {"uri": uri, "version": 1}
         (edit,) = change["edits"]

@@ -151,12 +151,12 @@ export async function commandsOffered(page, text) {
 }
 
 /** Puts the cursor on `token`, opens the quick fixes and applies the one that says `title`; `look` is called when it is chosen. */
-export async function applyQuickFix(page, lineText, token, title, look = async () => {}, clickCount = 1) {
+export async function applyQuickFix(page, lineText, token, title, look = async () => {}) {
   const row = page.locator(".action-widget .monaco-list-row.action", { hasText: title }).first();
   const ask = async () => {
     await page.keyboard.press("Escape");
     const box = await boxOf(page, lineText, token); // anew: lenses that arrive late move the lines
-    await page.mouse.click(box.x + box.width / 2, box.y + box.height / 2, { clickCount });
+    await page.mouse.click(box.x + box.width / 2, box.y + box.height / 2);
     await page.mouse.move(5, 5); // a hover popup would take the keys
     await page.keyboard.press("Control+.");
   };

@@ -103,7 +103,8 @@ function installSystemPackages(log) {
   }
   log(`Installing ${missing.join(", ")} with apt-get …`);
   const apt = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
-  const install = ["install", "-y", "-qq", "--no-install-recommends", ...missing];
+  const waiting = ["-o", "DPkg::Lock::Timeout=300"]; // other tests may be installing their editors
+  const install = ["install", "-y", "-qq", "--no-install-recommends", ...waiting, ...missing];
   if (spawnSync("apt-get", install, { env: apt, stdio: ["ignore", "ignore", "ignore"] }).status !== 0) {
     run("apt-get", ["update", "-qq"], "/", apt); // the package lists were absent or old
     run("apt-get", install, "/", apt);

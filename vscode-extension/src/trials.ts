@@ -2,12 +2,12 @@
  * A recorded trial as people read it: a read-only document with what the graders find in it as they are written now.
  *
  * The server tells text and marks; here they are drawn, and drawn again when something else is judged. What is selected in it
- * can become a grader: the server offers which, as actions.
+ * can become a grader.
  */
 
 import * as vscode from "vscode";
-import type { CodeAction, LanguageClient } from "vscode-languageclient/node";
-import { placeOfChange } from "./changedPlace";
+import type { LanguageClient } from "vscode-languageclient/node";
+import { createGraderOfSelection } from "./graderOfSelection";
 import { titleOf } from "./runnables";
 
 const SCHEME = "waza-trial";
@@ -41,9 +41,7 @@ const LOOKS: Readonly<Record<string, vscode.DecorationRenderOptions>> = {
     [WORDS]: {},
 };
 
-const LIGHT_BULB = { providedCodeActionKinds: [vscode.CodeActionKind.QuickFix] };
-
-export class Trials implements vscode.TextDocumentContentProvider, vscode.CodeActionProvider, vscode.Disposable {
+export class Trials implements vscode.TextDocumentContentProvider, vscode.Disposable {
     private readonly changed = new vscode.EventEmitter<vscode.Uri>();
     readonly onDidChange = this.changed.event;
     private readonly marks = new Map<string, readonly Mark[]>();
@@ -60,7 +58,12 @@ export class Trials implements vscode.TextDocumentContentProvider, vscode.CodeAc
     ) {
         this.registrations = vscode.Disposable.from(
             vscode.workspace.registerTextDocumentContentProvider(SCHEME, this),
-            vscode.languages.registerCodeActionsProvider({ scheme: SCHEME }, this, LIGHT_BULB),
+            vscode.commands.registerCommand("waza.createGraderOfSelection", async () => {
+                const editor = vscode.window.activeTextEditor;
+                if (editor?.document.uri.scheme === SCHEME) {
+                    await createGraderOfSelection(this.client(), editor, JSON.parse(editor.document.uri.query) as TrialPlace);
+                }
+            }),
             vscode.commands.registerCommand(OPEN_TRIAL, async (place: unknown) => {
                 if (isPlace(place)) {
                     await this.open(place);
@@ -86,20 +89,6 @@ export class Trials implements vscode.TextDocumentContentProvider, vscode.CodeAc
 
     async provideTextDocumentContent(uri: vscode.Uri): Promise<string> {
         return this.texts.get(uri.toString()) ?? (await this.read(uri));
-    }
-
-    /** Graders that the selection can become; without a selection the line stands for it where it is a tool call. */
-    async provideCodeActions(document: vscode.TextDocument, range: vscode.Range, _: unknown, token: vscode.CancellationToken): Promise<vscode.CodeAction[]> {
-        const client = this.client();
-        const text = range.isEmpty ? callIn(document.lineAt(range.start.line).text) : document.getText(range);
-        if (client === undefined || text.trim() === "") {
-            return [];
-        }
-        const given = { ...(JSON.parse(document.uri.query) as TrialPlace), text };
-        const offered = await client.sendRequest<CodeAction[]>("waza/newGraders", given, token);
-        const actions = await Promise.all(offered.map((each) => client.protocol2CodeConverter.asCodeAction(each, token)));
-        // The file that is changed need not be one that is open: it is shown, so that the grader can be read.
-        return actions.map((action) => Object.assign(action, { command: placeOfChange(action.edit) }));
     }
 
     dispose(): void {
@@ -173,11 +162,6 @@ export class Trials implements vscode.TextDocumentContentProvider, vscode.CodeAc
             }
         }
     }
-}
-
-/** The line of a tool call; nothing of other lines. */
-function callIn(line: string): string {
-    return line.startsWith("- ⚙ ") ? line : "";
 }
 
 function charactersOf(marks: readonly Mark[], kind: string): vscode.DecorationOptions[] {

@@ -14,12 +14,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from waza_engine.frozen import frozen
+from waza_engine.results.json_values import block_of
 from waza_engine.vocabulary import shown_grader
 from waza_language_server.engine.process import EngineError, EngineProcess
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from waza_engine.results.json_values import Block
     from waza_language_server.project.runnable_id import RunnableId
 
 CANCEL_GRACE_SECONDS = 1.5
@@ -34,11 +36,15 @@ Event = dict[str, Any]
 
 @frozen()
 class RunOutcome:
-    """How a run ended. ``message`` explains an error; ``results_file`` is None when nothing was written."""
+    """How a run ended. ``message`` explains an error; ``results_file`` is None when nothing was written.
+
+    ``conclusion`` is the engine's, empty when it drew none.
+    """
 
     status: RunStatus
     results_file: str | None = None
     message: str | None = None
+    conclusion: Block = field(default_factory=dict[str, Any])
 
 
 @frozen()
@@ -295,7 +301,8 @@ def literal_glob(text: str) -> str:
 def _outcome_of(event: Event) -> RunOutcome:
     status = event.get("status")
     known: RunStatus = status if status in ("completed", "failed", "canceled") else "error"
-    return RunOutcome(known, event.get("results_file"), event.get("message"))
+    conclusion = block_of(event, "conclusion")
+    return RunOutcome(known, event.get("results_file"), event.get("message"), conclusion)
 
 
 def _advance(progress: RunProgress, event: Event) -> RunProgress:

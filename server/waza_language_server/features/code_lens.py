@@ -12,12 +12,14 @@ under the pointer.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, get_args
 
 from waza_engine.frozen import frozen
 from waza_engine.steps import Steps, finished
 from waza_language_server.features.estimate_text import estimate_words
 from waza_language_server.features.runnables import Runnable, runnables_in_steps
+from waza_language_server.project.runnable_id import RunnableId
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,7 +27,6 @@ if TYPE_CHECKING:
     from waza_engine.results.reading.scores import RunResult
     from waza_language_server.features.estimate_text import SuiteEstimates
     from waza_language_server.project.document import Document
-    from waza_language_server.project.runnable_id import RunnableId
     from waza_language_server.project.workspace import Workspace
     from waza_language_server.text.span import Span
 
@@ -88,6 +89,27 @@ def code_lenses_in_steps(
     """Do the same with many pauses."""
     found = yield from runnables_in_steps(document, workspace)
     return (yield from lenses_of_in_steps(found, workspace, running, run_with, expected, affected))
+
+
+def lenses_around_in_steps(
+    document: Document,
+    workspace: Workspace,
+    span: Span,
+    running: Collection[RunnableId],
+    expected: Expected,
+    affected: Affected,
+) -> Steps[tuple[CodeLens, ...]]:
+    """Return the lenses of what a selection stands in, the innermost first, with titles that say of what."""
+    found = yield from runnables_in_steps(document, workspace)
+    around = [each for each in found if each.whole.start <= span.start and span.end <= each.whole.end]
+    around.sort(key=lambda runnable: runnable.whole.end - runnable.whole.start)
+    lenses = yield from lenses_of_in_steps(around, workspace, running, None, expected, affected)
+    return tuple(
+        replace(lens, title=f"{lens.title} {RunnableId.parse(lens.argument['id']).kind}")
+        if lens.kind == "regrade" or lens.command == CANCEL
+        else lens
+        for lens in lenses
+    )
 
 
 def lenses_of_in_steps(

@@ -10,8 +10,8 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from waza_engine.counting import counted
+from waza_engine.frozen import frozen
 from waza_engine.steps import Steps
-from waza_language_server.features.code_actions import CodeAction
 from waza_language_server.features.judged_together import bring_nothing
 from waza_language_server.features.moving_items import added
 from waza_language_server.project.suite_file import SuiteFile
@@ -33,16 +33,31 @@ if TYPE_CHECKING:
 _KEY = "graders"
 
 
+@frozen()
+class NewGrader:
+    """A change that adds a grader: what it asks for, where it goes, and which trials pass, in words."""
+
+    words: str
+    where: str
+    passes: str
+    change: WorkspaceEdit
+
+    @property
+    def title(self) -> str:
+        """All of that; what is written comes last, for editors cut a long title off."""
+        return f"New grader {self.where} ({self.passes}): {self.words}"
+
+
 def new_graders(
     workspace: Workspace, suite: Path, task: str, graders: Sequence[Mapping[str, Any]]
-) -> Steps[list[CodeAction]]:
+) -> Steps[list[NewGrader]]:
     """Return what ``live.graders`` answers, as changes of the file of the task, and of the suite.
 
     None is offered that would bring a problem, or for which the list cannot be extended as it is written.
     """
     taken = yield from _names(workspace, suite)
     file = VerdictPlaces(workspace.project, suite).file_of_task(task)
-    found: list[CodeAction] = []
+    found: list[NewGrader] = []
     for grader in graders:
         entry = {
             "type": grader["type"],
@@ -57,8 +72,7 @@ def new_graders(
                 continue
             change = yield from _change(workspace, suite, path, own, entry)
             if change is not None:
-                title = f"New grader {where} ({_passes(count, own)}): {grader['words']}"
-                found.append(CodeAction(title, "quickfix", change, ()))
+                found.append(NewGrader(grader["words"], where, _passes(count, own), change))
     return found
 
 

@@ -33,11 +33,15 @@ MAX_SUITES = 3
 
 @frozen()
 class Runnable:
-    """Something that a click can run. ``span`` is the line it belongs to, ``label`` its name for people."""
+    """Something that a click can run.
+
+    ``span`` is the line it belongs to, ``label`` its name for people, ``whole`` all that is written of it.
+    """
 
     id: RunnableId
     span: Span
     label: str
+    whole: Span
 
 
 def runnables_in_steps(document: Document, workspace: Workspace) -> Steps[tuple[Runnable, ...]]:
@@ -46,19 +50,19 @@ def runnables_in_steps(document: Document, workspace: Workspace) -> Steps[tuple[
     root = document.tree.root
     if path is None or root is None or root.kind != "mapping":
         return ()
-    entries = SuiteFile(document.tree)
+    entries, whole = SuiteFile(document.tree), Span(0, len(document.text))
     if document.kind == "eval":
         inside = chain(_tasks(entries, path), _graders(entries, path))
         found = yield from in_steps(inside)
         return (
-            *_suite(root, path),
+            *_suite(root, path, whole),
             *sorted(found, key=lambda runnable: runnable.span),
         )
     if document.kind == "task":
         suites = suites_run_from(document, workspace)
         task = task_id(root, path)
         graders = _graders(entries, suites[0], task) if suites else ()
-        return (*_whole_task(root, suites, task), *(yield from in_steps(graders)))
+        return (*_whole_task(root, suites, task, whole), *(yield from in_steps(graders)))
     if document.kind == "trigger_tests":
         suites = tuple(suite.path for suite in workspace.project.suites_of(path)[:MAX_SUITES])
         return tuple((yield from in_steps(_prompts(root, suites))))
@@ -87,34 +91,35 @@ def _prompts(root: Node, suites: Sequence[Path]) -> Iterator[Runnable]:
                 seen.add((text, should))
                 for suite in suites:
                     target = RunnableId(suite, prompt=text, should_trigger=should)
-                    yield Runnable(target, _start(item), text)
+                    yield Runnable(target, _start(item), text, item.span)
 
 
-def _suite(root: Node, path: Path) -> Iterator[Runnable]:
+def _suite(root: Node, path: Path, whole: Span) -> Iterator[Runnable]:
     start = _first_line(root)
     if start is not None:
         label = word(root.get("name")) or path.parent.name or path.name
-        yield Runnable(RunnableId(path), start, label)
+        yield Runnable(RunnableId(path), start, label, whole)
 
 
 def _tasks(entries: SuiteFile, path: Path) -> Iterator[Runnable]:
     for task in entries.tasks():
-        yield Runnable(RunnableId(path, task.id), _start(task.item), task.id)
+        yield Runnable(RunnableId(path, task.id), _start(task.item), task.id, task.item.span)
 
 
-def _whole_task(root: Node, suites: Sequence[Path], task: str) -> Iterator[Runnable]:
+def _whole_task(root: Node, suites: Sequence[Path], task: str, whole: Span) -> Iterator[Runnable]:
     start = _first_line(root)
     label = word(root.get("name")) or task
     for suite in suites:
         if start is not None:
-            yield Runnable(RunnableId(suite, task), start, label)
+            yield Runnable(RunnableId(suite, task), start, label, whole)
 
 
 def _graders(entries: SuiteFile, suite: Path, own_task: str | None = None) -> Iterator[Runnable]:
     for grader in entries.graders():
         task = grader.task.id if grader.task is not None else own_task
         if grader.has_results:
-            yield Runnable(RunnableId(suite, task, grader.name), _start(grader.item), grader.name)
+            target = RunnableId(suite, task, grader.name)
+            yield Runnable(target, _start(grader.item), grader.name, grader.item.span)
 
 
 def _first_line(root: Node) -> Span | None:

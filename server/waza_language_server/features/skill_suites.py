@@ -40,7 +40,7 @@ _WHAT = "evals of this skill"
 def skill_runnables(suites: tuple[Suite, ...]) -> tuple[Runnable, ...]:
     """Return what can be run from the ``SKILL.md`` that these suites test: the nearest of them."""
     return tuple(
-        Runnable(RunnableId(suite.path), _TOP, suite.outline.name or suite.folder.name)
+        Runnable(RunnableId(suite.path), _TOP, suite.outline.name or suite.folder.name, _TOP)
         for suite in suites[:MAX_SUITES]
     )
 

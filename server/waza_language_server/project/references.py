@@ -307,17 +307,20 @@ def _named(
         known = _known(workspace, file)
         if known is None and not _may_say(workspace, file, name):
             continue
-        for each in known if known is not None else (yield from _read(workspace, file, name)):
+        for each in known if known is not None else (yield from _read(workspace, file, kind, name)):
             if each.kind == kind and each.name == name:
                 yield
                 found.append(Reference(place_of(workspace, file, each), each))
     return found
 
 
-def _read(workspace: Workspace, file: SuiteSource, name: str) -> Steps[list[Mention]]:
+def _read(workspace: Workspace, file: SuiteSource, kind: SymbolKind, name: str) -> Steps[list[Mention]]:
     tree = yield from _tree(workspace, file)
     found: list[Mention] = []
-    for each in mentions_of(file, tree, workspace.catalog, name):
+    catalog = workspace.catalog
+    # A path is not looked for by its words.
+    steps = mentions(file, tree, catalog) if kind == "file" else mentions_of(file, tree, catalog, name)
+    for each in steps:
         yield
         if each is not None:
             found.append(each)

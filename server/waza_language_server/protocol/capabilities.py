@@ -16,6 +16,7 @@ class ClientAbilities:
 
     pulls_diagnostics: bool = False
     refreshes_diagnostics: bool = False
+    shows_code_lenses: bool = False
     refreshes_code_lenses: bool = False
     refreshes_inlay_hints: bool = False
     versions_diagnostics: bool = False
@@ -58,6 +59,7 @@ def resolve_abilities(capabilities: types.ClientCapabilities) -> ClientAbilities
     return ClientAbilities(
         pulls_diagnostics=says("text_document.diagnostic") is not None,
         refreshes_diagnostics=bool(says("workspace.diagnostics.refresh_support")),
+        shows_code_lenses=says("text_document.code_lens") is not None,
         refreshes_code_lenses=bool(says("workspace.code_lens.refresh_support")),
         refreshes_inlay_hints=bool(says("workspace.inlay_hint.refresh_support")),
         versions_diagnostics=bool(says("text_document.publish_diagnostics.version_support")),

@@ -16,6 +16,7 @@ from lsprotocol import types
 from waza_engine.markdown import code
 from waza_engine.terminal import visible, visible_lines
 from waza_language_server.documentation import diagnostic_page
+from waza_language_server.features.code_lens import CANCEL
 from waza_language_server.project.runnable_id import RunnableId
 from waza_language_server.project.uris import path_of, uri_of
 from waza_language_server.text.labels import label
@@ -105,6 +106,13 @@ class Converter:
         """Return a lens with its command."""
         command = types.Command(label(lens.title), lens.command, arguments=[lens.argument])
         return types.CodeLens(self.range(lens.span), command)
+
+    def run_action(self, lens: CodeLens, kind: str) -> types.CodeAction:
+        """Return a lens as an action; who shows no lenses gives a command few seconds, a run takes more."""
+        runs = lens.kind in ("run", "affected") and lens.command != CANCEL
+        argument = {**lens.argument, "wait": False} if runs else lens.argument
+        title = label(lens.title)
+        return types.CodeAction(title, kind, command=types.Command(title, lens.command, arguments=[argument]))
 
     def runnable(self, runnable: Runnable) -> dict[str, Any]:
         """Return one answer of ``waza/runnables``."""

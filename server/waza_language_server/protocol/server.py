@@ -70,6 +70,7 @@ class WazaServer(LanguageServer):
         self.options = ClientOptions()
         self.told: set[str] = set()
         """What the user was told once and is not told again."""
+        self.runs_in_background: set[asyncio.Task[Any]] = set()
         self.progress_bars: dict[types.ProgressToken, RunnableId] = {}
         """What is run behind each progress bar that the client shows."""
         self.confirmed_suites: set[Path] = set()

@@ -13,6 +13,8 @@ from waza_engine.spec.reading.yaml_faults import (
     ITEM_NEEDS_LINE,
     RESERVED,
     TOO_DEEP,
+    escape_at,
+    joined_halves,
     reserved_start,
     sentence,
     unclosed_quote,
@@ -24,7 +26,9 @@ from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.span import Span
 
 _DOUBLE_BODY = re.compile(
-    r'"(?:[^"\\]|\\(?:[0abt\tnvfre "/\\N_LP]|x[0-9a-fA-F]{2}|u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|\r\n|\r|\n))*'
+    # Halves of characters (surrogates) and what is behind the last character are no escapes.
+    r'"(?:[^"\\]|\\(?:[0abt\tnvfre "/\\N_LP]|x[0-9a-fA-F]{2}|u(?![dD][89a-fA-F])[0-9A-Fa-f]{4}'
+    r"|U0000(?![dD][89a-fA-F])[0-9A-Fa-f]{4}|U000[1-9A-Fa-f][0-9A-Fa-f]{4}|U0010[0-9A-Fa-f]{4}|\r\n|\r|\n))*"
 )
 _LOOSE_DOUBLE = re.compile(r'"(?:[^"\\]|\\.)*"')
 _QUOTE_IN_FLOW = re.compile(r'(?<=[\s\[{,:])"')
@@ -100,13 +104,21 @@ def _explain_double(text: str, start: int, end: int) -> SyntaxFault:
 
 def _wrong_escape(text: str, start: int, stop: int, closing: int) -> SyntaxFault:
     """Say that the backslash at ``stop`` escapes nothing. The quotes stand at ``start`` and ``closing``."""
-    shown = text[stop : stop + 2]
+    shown = escape_at(text, stop)
     fixes: list[Fix] = []
+    character = joined_halves(shown)
+    if character is not None and character.isprintable():
+        whole = Edit(Span(stop, stop + len(shown)), character)
+        fixes.append(Fix(f"Write `{character}`", (whole,), preferred=True))
     if closing > stop:
         inner = _ESCAPE_IN_DOUBLE.sub(r"\1", text[start + 1 : closing])
         single = Edit(Span(start, closing + 1), quoted(inner))
-        fixes.append(Fix("Use single quotes, which keep backslashes as they are", (single,), preferred=True))
-    fixes.append(Fix("Double the backslash", (Edit(Span(stop, stop), "\\"),)))
+        title = "Use single quotes, which keep backslashes as they are"
+        # A whole code was meant as a character, not as a backslash and letters.
+        fixes.append(Fix(title, (single,), preferred=len(shown) == len("\\d")))
+    backslashes = [at for at in range(stop, stop + len(shown)) if text[at] == "\\"]
+    doubled = tuple(Edit(Span(at, at), "\\") for at in backslashes)
+    fixes.append(Fix("Double the backslash" if len(doubled) == 1 else "Double the backslashes", doubled))
     message = sentence(wrong_escape(shown))
     return SyntaxFault(Span(stop, stop + len(shown)), message, "yaml-escape", fixes=tuple(fixes))
 

@@ -53,6 +53,15 @@ def test_the_same_places_are_found_from_a_task(tmp_path: Path) -> None:
     assert defined(opened) == ["eval.yaml:6 polite"]
 
 
+def test_a_glob_of_several_files_and_a_path_to_none_are_named_where_they_stand(tmp_path: Path) -> None:
+    opened = suite(tmp_path, evaluation=EVAL.replace("tasks/*", "tas<CURSOR>ks/*"))
+    assert named(opened) == ["eval.yaml:12 tasks/*.yaml"]
+    marked = finished(highlights(opened.document, opened.workspace, opened.offset))
+    assert [opened.document.text[each.span.start : each.span.end] for each in marked] == ["tasks/*.yaml"]
+    lost = FIRST.replace("{prompt: Go}", "{prompt: Go, files: [lo<CURSOR>st.txt]}")
+    assert named(suite(tmp_path, "task", first=lost)) == ["tasks/first.yaml:3 lost.txt"]
+
+
 def test_a_grader_of_a_task_hides_that_of_the_suite(tmp_path: Path) -> None:
     opened = suite(tmp_path, "task", own=OWN.replace("[polite]", "[polite<CURSOR>]"))
     assert named(opened) == ["tasks/own.yaml:6 polite", "tasks/own.yaml:9 polite"]

@@ -62,6 +62,29 @@ skill: y
 """)
 
 
+@pytest.mark.parametrize(
+    ("escape", "shown", "message"),
+    [
+        (r"\ud800", r"\ud800", "is half of a character"),
+        (r"\U0000DFFF", r"\U0000DFFF", "is half of a character"),
+        (r"\ud83d\ude00 \u00e9", r"\ud83d\ude00", r"in two halves; write `😀` or `\U0001F600`"),
+        (r"\U00110000", r"\U00110000", r"is no character, the last one is `\U0010FFFF`"),
+    ],
+)
+def test_an_escape_that_is_no_character_is_marked_alone(escape: str, shown: str, message: str) -> None:
+    for text in (f'a: "x \\u0041 {escape} y"\n', f'a: [b, "{escape}"]\n'):
+        (fault,) = parse(text).errors
+        assert (fault.code, text[fault.span.start : fault.span.end]) == ("yaml-escape", shown)
+        assert message in fault.message
+        assert f"`{shown}`" in fault.message
+        for fix in fault.fixes:
+            assert parse(apply(text, fix.edits)).errors == ()
+
+
+def test_two_halves_of_a_character_become_the_character() -> None:
+    assert repaired('a: "x \\ud83d\\ude00 y"\n') == 'a: "x 😀 y"\n'
+
+
 def test_text_behind_a_quote() -> None:
     assert drawn('name: "x" y\n') == snapshot("""\
 name: "x" y

@@ -6,6 +6,8 @@ stand alone.
 
 from __future__ import annotations
 
+import re
+import sys
 from collections.abc import Mapping
 from types import MappingProxyType
 
@@ -45,13 +47,44 @@ RESERVED: Mapping[str, str] = MappingProxyType(
 """Characters that no value without quotes can start with, and what comes of them."""
 
 
+_CODE_POINT = re.compile(
+    r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[dD][89a-fA-F][0-9a-fA-F]{2}|\\U[0-9a-fA-F]{8}"
+)
+_HALVES = re.compile(r"\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})")
+_LONGEST_CODE = len(r"\U0010FFFF")
+
+
 def reserved_start(character: str) -> str:
     """Say that a value starts with one of ``RESERVED``."""
     return f"{RESERVED[character]}; put the value in quotes"
 
 
+def escape_at(text: str, backslash: int) -> str:
+    """Return the escape at a backslash that means nothing, with its digits and its other half if any."""
+    found = _CODE_POINT.match(text, backslash)
+    return found[0] if found is not None else text[backslash : backslash + 2]
+
+
+def joined_halves(escape: str) -> str | None:
+    """Return the character that two escapes write in halves, as JSON does; None for anything else."""
+    halves = _HALVES.fullmatch(escape)
+    if halves is None:
+        return None
+    high, low = (int(half, 16) for half in halves.groups())
+    return chr(0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00))
+
+
 def wrong_escape(escape: str) -> str:
-    """Say that a backslash and the character behind it mean nothing in double quotes."""
+    """Say that what ``escape_at`` returns means nothing in double quotes."""
+    character = joined_halves(escape)
+    if character is not None:
+        whole = f"\\U{ord(character):08X}"
+        return f"`{escape}` writes one character in two halves; write `{character}` or `{whole}`"
+    meant = f"write another one, or `\\{escape}` if the backslash is meant"
+    if len(escape) == _LONGEST_CODE and int(escape[2:], 16) > sys.maxunicode:
+        return f"`{escape}` is no character, the last one is `\\U{sys.maxunicode:08X}`; {meant}"
+    if len(escape) > len("\\u"):
+        return f"`{escape}` is half of a character, which no text can hold; {meant}"
     return f"`{escape}` means nothing in double quotes; put the text in single quotes or write `\\{escape}`"
 
 

@@ -39,7 +39,12 @@ _MEANINGS = (
     ("unacceptable character", "there is a character here that YAML does not allow"),
     ("control characters", "there is a character here that YAML does not allow"),
 )
-_ESCAPES = ("unknown escape character", "expected escape sequence", "expected hexdecimal number")
+_ESCAPES = (
+    "unknown escape character",
+    "expected escape sequence",
+    "expected hexdecimal number",
+    "invalid Unicode character escape",
+)
 _UNCLOSED = ("unexpected end of stream", "unexpected document indicator")
 
 
@@ -173,7 +178,7 @@ def _meaning(said: str, text: str, at: int) -> str:
     """Return what the words of the parser mean for the text at an offset."""
     if any(part in said for part in _ESCAPES):
         backslash = text.rindex("\\", 0, at + 1)
-        return yaml_faults.wrong_escape(text[backslash : backslash + 2])
+        return yaml_faults.wrong_escape(yaml_faults.escape_at(text, backslash))
     if not text[text.rfind("\n", 0, at) + 1 : at].strip(" ") and text.startswith("\t", at):
         return yaml_faults.TAB
     if text[at : at + 1] in yaml_faults.RESERVED:

@@ -1,4 +1,7 @@
-"""Quick fixes of the problems under the cursor or in the selection, and all safe fixes at once."""
+"""Quick fixes of the problems under the cursor or in the selection, and all safe fixes at once.
+
+Clients that show no lenses are offered here what these would run.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from waza_language_server.features.code_actions import CodeAction
+    from waza_language_server.features.code_lens import CodeLens
     from waza_language_server.protocol.server import WazaServer
+
+RUNS = "waza.run"
+"""The kind of the actions that are the lenses of what the cursor stands in."""
 
 
 async def code_action(ls: WazaServer, params: types.CodeActionParams) -> list[types.CodeAction] | None:
@@ -29,14 +36,14 @@ async def code_action(ls: WazaServer, params: types.CodeActionParams) -> list[ty
     if document is None or not ls.abilities.knows_code_actions:
         return None
     asked = _asked(params.context.only)
-    quick = params.context.only is None or _wants(types.CodeActionKind.QuickFix, asked)
-    everything = _wants(types.CodeActionKind.SourceFixAll, asked)
-    extract = params.context.only is None or _wants(types.CodeActionKind.RefactorExtract, asked)
+    quick = params.context.only is None or _wants(types.CodeActionKind.QuickFix.value, asked)
+    everything = _wants(types.CodeActionKind.SourceFixAll.value, asked)
+    extract = params.context.only is None or _wants(types.CodeActionKind.RefactorExtract.value, asked)
     extract = extract and ls.abilities.creates_files
-    rewrite = params.context.only is None or _wants(types.CodeActionKind.RefactorRewrite, asked)
-    inline = params.context.only is None or _wants(types.CodeActionKind.RefactorInline, asked)
+    rewrite = params.context.only is None or _wants(types.CodeActionKind.RefactorRewrite.value, asked)
+    inline = params.context.only is None or _wants(types.CodeActionKind.RefactorInline.value, asked)
     inline = inline and ls.abilities.deletes_files
-    move = params.context.only is None or _wants(types.CodeActionKind.RefactorMove, asked)
+    move = params.context.only is None or _wants(types.CodeActionKind.RefactorMove.value, asked)
     if not (quick or everything or extract or inline or move or rewrite):
         return []
     convert = Converter(document, ls.session.encoding, ls.abilities)
@@ -73,12 +80,22 @@ async def code_action(ls: WazaServer, params: types.CodeActionParams) -> list[ty
 
         rewritings = refactorings_in_steps(document, workspace, span, problems)
         found += await ls.diagnostics.in_slices(document, rewritings) or ()
+    runs: Sequence[CodeLens] = ()
+    chosen = params.context.trigger_kind != types.CodeActionTriggerKind.Automatic
+    chosen = chosen and (params.context.only is None or _wants(RUNS, asked))
+    if chosen and not ls.abilities.shows_code_lenses:
+        from waza_language_server.protocol.handlers.code_lens import lenses_around
+
+        runs = await ls.diagnostics.in_slices(document, lenses_around(ls, document, span)) or ()
     if not ls.session.is_current(document):
         return None
     files = FileConverter(ls.session, ls.abilities)
     return [
-        convert.code_action(action, files.workspace_edit(action.change), workspace.project)
-        for action in found
+        *(
+            convert.code_action(action, files.workspace_edit(action.change), workspace.project)
+            for action in found
+        ),
+        *(convert.run_action(lens, RUNS) for lens in runs),
     ]
 
 
@@ -86,6 +103,6 @@ def _asked(kinds: Sequence[types.CodeActionKind | str] | None) -> list[str]:
     return [str(getattr(kind, "value", kind)) for kind in kinds or ()]
 
 
-def _wants(kind: types.CodeActionKind, asked: Sequence[str]) -> bool:
+def _wants(kind: str, asked: Sequence[str]) -> bool:
     """Whether a kind or one above it was asked for; "source" is above "source.fixAll", "" above all."""
-    return any(other == "" or kind.value == other or kind.value.startswith(f"{other}.") for other in asked)
+    return any(other == "" or kind == other or kind.startswith(f"{other}.") for other in asked)

@@ -8,6 +8,7 @@ from waza_engine.steps import in_steps
 from waza_language_server.features.code_lens import (
     CodeLens,
     code_lenses_in_steps,
+    lenses_around_in_steps,
     nothing_affected,
     nothing_expected,
 )
@@ -17,6 +18,8 @@ from waza_language_server.protocol.convert import Converter
 from waza_language_server.text.span import Span
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from lsprotocol import types
 
     from waza_engine.steps import Steps
@@ -75,6 +78,17 @@ def code_lens(ls: WazaServer, params: types.CodeLensParams) -> Answer[list[types
     if not shown.enabled:
         return []
     return ls.diagnostics.answer(params.text_document.uri, find, find_of_skill)
+
+
+def lenses_around(ls: WazaServer, document: Document, span: Span) -> Steps[Sequence[CodeLens]]:
+    """Return the lenses of what a selection stands in, for clients that show none."""
+    if not ls.options.lens.enabled:
+        return ()
+    running = {run.target for run in ls.active_runs}
+    lenses = yield from lenses_around_in_steps(
+        document, ls.session.workspace, span, running, _expected(ls), _affected(ls)
+    )
+    return [lens for lens in lenses if lens.kind in ls.options.lens]
 
 
 def _test_beds(ls: WazaServer, document: Document) -> Steps[list[CodeLens]]:

@@ -1,9 +1,10 @@
 """The commands behind the lenses: run, cancel, restart the engine.
 
-``waza.run`` takes the id of a runnable, ``{id, workDoneToken?}``, and is answered when the run has ended,
-with ``{status, resultsFile, message}``. It is cancelled by cancelling the request, by the client's progress
-bar, or by ``waza.cancel`` with the same id (without one: everything). What runs is what is on disk: saving is
-the client's business, and the user is told once when something was not saved.
+``waza.run`` takes the id of a runnable, ``{id, workDoneToken?, wait?}``, and is answered when the run has
+ended, with ``{status, resultsFile, message}``; with ``wait: false`` when it has begun, for clients that give
+a command few seconds. It is cancelled by cancelling the request, by the client's progress bar, or by
+``waza.cancel`` with the same id (without one: everything). What runs is what is on disk: saving is the
+client's business, and the user is told once when something was not saved.
 
 Architecture invariant: nothing runs that was not asked for. An argument that is not what it should be is
 refused and never stands for "everything", since a run may cost money; suites elsewhere run after a question.
@@ -22,6 +23,7 @@ from lsprotocol import types
 
 from waza_language_server.engine.runs import RunOutcome, RunProgress
 from waza_language_server.features.code_lens import RUN_AFFECTED
+from waza_language_server.features.run_words import ended_words
 from waza_language_server.features.test_bed import TEST_BED
 from waza_language_server.protocol.handlers.grader_types import forget_types
 from waza_language_server.protocol.handlers.making import MAKING, make
@@ -114,18 +116,44 @@ async def _run(ls: WazaServer, request: RunRequest, token: types.ProgressToken |
         names = ", ".join(path.name for path in unsaved)
         text = f"What runs is what is on disk; unsaved changes in {names} are not part of the run."
         ls.tell_once("unsaved", types.MessageType.Info, text)
-    bar = _ProgressBar(ls, target, token)
+    if request.waits:
+        return await _carried_out(ls, confirmed, token)
+    run = asyncio.create_task(_carried_out(ls, confirmed, token))
+    ls.runs_in_background.add(run)
+    run.add_done_callback(ls.runs_in_background.discard)
+    return {"status": "started", "resultsFile": None, "message": None}
+
+
+async def _carried_out(
+    ls: WazaServer, request: RunRequest, token: types.ProgressToken | None
+) -> dict[str, Any]:
+    bar = _ProgressBar(ls, request.target, token)
     opening = asyncio.create_task(bar.open())
     outcome = RunOutcome("canceled")
     try:
-        outcome = await ls.runs.run(target, bar.report, confirmed.options)
+        outcome = await ls.runs.run(request.target, bar.report, request.options)
     finally:
         opening.cancel()
         bar.close(outcome)
-    if outcome.status == "error" and not ls.options.run_events:
+    if not ls.options.run_events:
+        _tell_end(ls, request.target, outcome)
+    return {"status": outcome.status, "resultsFile": outcome.results_file, "message": outcome.message}
+
+
+def _tell_end(ls: WazaServer, target: RunnableId, outcome: RunOutcome) -> None:
+    """Say how a run ended to who sees none of its events."""
+    if outcome.status == "error":
         why = outcome.message or "The engine gave no reason."
         ls.tell(types.MessageType.Error, f"The run did not finish: {why}")
-    return {"status": outcome.status, "resultsFile": outcome.results_file, "message": outcome.message}
+    elif outcome.status != "canceled":
+        passed = outcome.conclusion.get("verdict") == "passed"
+        kind = types.MessageType.Info if passed else types.MessageType.Warning
+        ls.tell(kind, f"{_named(target)}: {ended_words(outcome.conclusion) or outcome.status}")
+
+
+def _named(target: RunnableId) -> str:
+    names = (target.suite.parent.name, target.task, target.grader, target.prompt)
+    return " › ".join(label(name) for name in names if name)
 
 
 async def _run_affected(
@@ -197,12 +225,9 @@ class _ProgressBar:
     def _begin(self, token: types.ProgressToken) -> None:
         self._token = token
         self._ls.progress_bars[token] = self._target
-        target = self._target
-        names = (target.suite.parent.name, target.task, target.grader, target.prompt)
-        title = " › ".join(name for name in names if name)
         self._send(
             types.WorkDoneProgressBegin(
-                title=message(label(f"Waza: {title}")),
+                title=message(f"Waza: {_named(self._target)}"),
                 cancellable=True,
                 message=_words(self._latest) if self._latest else "starting",
                 percentage=0,

@@ -13,6 +13,7 @@ from waza_language_server.project.runnable_id import RunnableId
 from waza_language_server.protocol.edit_conversion import FileConverter
 from waza_language_server.protocol.handlers.run_requests import FAILED, refused, run_request
 from waza_language_server.protocol.own_requests import NEW_GRADERS
+from waza_language_server.text.labels import label
 
 if TYPE_CHECKING:
     from waza_language_server.protocol.own_requests import NewGradersParams
@@ -76,11 +77,12 @@ async def _actions(
     files = FileConverter(ls.session, ls.abilities)
     return [
         types.CodeAction(
-            visible(action.title),
+            visible(grader.title),
             types.CodeActionKind.QuickFix,
-            edit=files.workspace_edit(action.change),
+            edit=files.workspace_edit(grader.change),
+            data={"words": label(grader.words), "where": grader.where, "passes": grader.passes},
         )
-        for action in found
+        for grader in found
     ]
 
 

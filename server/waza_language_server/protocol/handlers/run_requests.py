@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 FAILED = types.LSPErrorCodes.RequestFailed.value
 RUN, CANCEL = "Run", "Cancel"
-_KEYS = ("id", "suite", "task", "grader", "workDoneToken")
+_KEYS = ("id", "suite", "task", "grader", "workDoneToken", "wait")
 _LIMITS = {"tasks": "ids of tasks", "prompts": "texts of trigger prompts"}
 _MORE_KEYS = (*_LIMITS, "options")
 """What may stand beside an id."""
@@ -52,6 +52,8 @@ class RunRequest:
     token: types.ProgressToken | None
     options: Mapping[str, Any]
     """In the words of ``eval.run``; ``tasks`` or ``prompts`` are among them where a suite is limited."""
+    waits: bool = True
+    """Whether it is answered when the run has ended; otherwise when it has begun."""
 
 
 def run_request(command: str, arguments: Sequence[object]) -> RunRequest:
@@ -59,9 +61,10 @@ def run_request(command: str, arguments: Sequence[object]) -> RunRequest:
 
     ``{id, workDoneToken}`` is what lenses send: the id of a runnable, as it is. Who knows none may write
     ``{suite, task, grader, workDoneToken}``: ``suite`` is a path or a ``file:`` URI, ``task`` and ``grader``
-    are names; without them, or with null, all are meant. ``tasks`` are ids of tasks that a suite is limited
-    to, ``prompts`` texts of its trigger prompts, ``options`` what else decides the run. Raises
-    ``JsonRpcException`` for everything else: nothing wrong may come to mean all.
+    are names; without them, or with null, all are meant. ``wait`` is false where the answer is not to
+    wait for the end. ``tasks`` are ids of tasks that a suite is limited to, ``prompts`` texts of its trigger
+    prompts, ``options`` what else decides the run. Raises ``JsonRpcException`` for everything else: nothing
+    wrong may come to mean all.
     """
     if len(arguments) != 1 or not isinstance(arguments[0], dict):
         raise refused(f"{command} needs one argument, with an id or the path of an eval file: {_WANTED}.")
@@ -73,9 +76,12 @@ def run_request(command: str, arguments: Sequence[object]) -> RunRequest:
     token = given.get("workDoneToken")
     if token is not None and not is_identifier(token):
         raise refused(f"The `workDoneToken` of {command} must be text or a whole number.")
+    waits = given.get("wait", True)
+    if not isinstance(waits, bool):
+        raise refused(f"The `wait` of {command} must be true or false.")
     target = _target(command, given)
     limits = _limits(command, target, given)
-    return RunRequest(target, token, {**limits, **_options(command, given)})
+    return RunRequest(target, token, {**limits, **_options(command, given)}, waits)
 
 
 def settled_options(options: object) -> dict[str, Any]:
