@@ -51,7 +51,8 @@ class Client:
         options: dict[str, Any] | None = None,
     ) -> None:
         self._settings = settings
-        self._published: queue.Queue[str] = queue.Queue()
+        self._published: queue.Queue[tuple[str, int]] = queue.Queue()
+        """The documents of which diagnostics came, and the last line that these are about; -1 for none."""
         started = time.perf_counter()
         self._process = subprocess.Popen(
             command,
@@ -106,13 +107,24 @@ class Client:
 
     def timed_diagnostics(self, uri: str, method: str, params: dict[str, Any]) -> Cost:
         """Send a notification and return what it took until the diagnostics of ``uri`` came."""
+        return self.timed_first_and_all(uri, method, params, -1)[0]
+
+    def timed_first_and_all(
+        self, uri: str, method: str, params: dict[str, Any], last_line: int
+    ) -> tuple[Cost, Cost]:
+        """Return what it took until the first diagnostics came, and until some came for the last bad line."""
         while not self._published.empty():
             self._published.get_nowait()
         wall, cpu = time.perf_counter(), self._cpu_ms()
         self._endpoint.notify(method, params)
-        while self._published.get(timeout=PATIENCE_SECONDS) != uri:
-            pass
-        return Cost((time.perf_counter() - wall) * 1000, self._cpu_ms() - cpu)
+        first: Cost | None = None
+        while True:
+            published, line = self._published.get(timeout=PATIENCE_SECONDS)
+            cost = Cost((time.perf_counter() - wall) * 1000, self._cpu_ms() - cpu)
+            if published == uri:
+                first = first or cost
+                if line >= last_line:
+                    return first, cost
 
     def notify(self, method: str, params: dict[str, Any]) -> None:
         """Send a notification."""
@@ -144,7 +156,8 @@ class Client:
         return (times.user + times.system) * 1000
 
     def _on_diagnostics(self, params: dict[str, Any]) -> None:
-        self._published.put(params["uri"])
+        lines = (diagnostic["range"]["start"]["line"] for diagnostic in params["diagnostics"])
+        self._published.put((params["uri"], max(lines, default=-1)))
 
     def _on_configuration(self, params: dict[str, Any]) -> list[Any]:
         return [self._settings.get(item.get("section", "")) for item in params["items"]]

@@ -74,6 +74,12 @@ def eval_file(graders: int) -> str:
     return "".join(parts)
 
 
+def last_mistake(graders: int) -> int:
+    """Return the 0-based line of the last misspelt key, -1 when there is none."""
+    lines = eval_file(graders).split("\n")
+    return max((number for number, line in enumerate(lines) if line.startswith("    confg:")), default=-1)
+
+
 def edit_line(graders: int) -> int:
     """Return the 0-based line of the ``name:`` of the grader in the middle, where the benchmark types."""
     wanted = graders // 2

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 EVERY_CODE = "*"
 SEVERITIES = ("error", "warning", "information", "hint", "off")
-_MARK = "waza:"
+MARK = "waza:"
+"""What every such comment has in it."""
 _DIRECTIVE = re.compile(
     r"(?m)(?P<before>^[ \t]*+|[ \t])#[ \t]*+waza:[ \t]*+(?P<what>ignore-file|ignore|severity)\b"
     r"(?:[ \t]*+\[(?P<listed>[^\]\r\n]{0,2000})\])?"
@@ -57,7 +58,7 @@ def as_wanted(problems: Sequence[Problem], document: Document, workspace: Worksp
 def directives_of(document: Document) -> Directives:
     """Return what the comments of a document say."""
     text, lines = document.text, document.lines
-    if _MARK not in text:
+    if MARK not in text:
         return Directives()
     by_line: dict[int, frozenset[str]] = {}
     of_file: frozenset[str] = frozenset()
@@ -82,7 +83,7 @@ def directives_of(document: Document) -> Directives:
 
 def severities_of(text: str) -> Mapping[str, str]:
     """Return the severities that the comments of a project file say."""
-    if _MARK not in text:
+    if MARK not in text:
         return {}
     found = (match for match in _DIRECTIVE.finditer(text) if match["what"] == "severity")
     return {

@@ -10,8 +10,10 @@ the same scalars in the same places; where that is in doubt nothing is changed.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from bisect import bisect_right
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from waza_language_server.features.snippets import Layout
@@ -46,7 +48,7 @@ def format_in_steps(document: Document, span: Span | None = None) -> Steps[Edits
     yield from layout.lay_out(tree.root)
     if layout.in_doubt:
         return ()
-    whole = tuple(layout.edits())
+    whole = yield from layout.edits()
     if span is None:
         return whole if (yield from _means_the_same(tree, whole)) else ()
     lines = document.lines
@@ -102,13 +104,14 @@ class _Lines:
         else:
             self.in_doubt = True
 
-    def edits(self) -> Iterator[Edit]:
-        """Yield the edits, in order."""
+    def edits(self) -> Steps[Edits]:
+        """Return the edits, in order."""
         found = [Edit(span, text) for span, text in self.gaps.items()]
+        comments: dict[int, int] = {}
         for number in range(self.index.line_count):
+            yield from self._pause()
             line = self.index.line_span(number)
             written = self.text[line.start : line.end]
-            lead = len(written) - len(written.lstrip(" "))
             if number in self.held:
                 continue
             kept = written.rstrip(" \t")
@@ -117,37 +120,46 @@ class _Lines:
                 continue
             if len(kept) < len(written):
                 found.append(Edit(Span(line.start + len(kept), line.end), ""))
-            if kept[lead:].startswith("#"):
-                column = self._column_of_comment(number, lead)
-                if column != lead:
-                    found.append(Edit(Span(line.start, line.start + lead), " " * column))
-        for number, column in self.columns.items():
-            line = self.index.line_span(number)
-            written = self.text[line.start : line.end]
-            lead = len(written) - len(written.lstrip(" "))
+            if kept.lstrip(" ").startswith("#"):
+                comments[number] = self._lead_of(number)
+        columns = self.columns | (yield from self._columns_of(comments))
+        for number, column in columns.items():
+            yield from self._pause()
+            start, lead = self.index.line_span(number).start, self._lead_of(number)
             if column != lead:
-                found.append(Edit(Span(line.start, line.start + lead), " " * column))
-        yield from sorted(found, key=lambda edit: edit.span)
+                found.append(Edit(Span(start, start + lead), " " * column))
+        return tuple(sorted(found, key=lambda edit: edit.span))
 
     def is_indentation(self, edit: Edit) -> bool:
         """Whether an edit changes where a line begins."""
         return self.index.line_span(self.index.line_of(edit.span.start)).start == edit.span.start
 
-    def _column_of_comment(self, number: int, lead: int) -> int:
-        """Return the column of what a comment stands above, or of what it stands below at the same depth."""
-        for numbers in (range(number + 1, self.index.line_count), range(number - 1, -1, -1)):
-            for other in numbers:
-                column = self.columns.get(other)
-                if column is None:
-                    if other in self.held:
-                        break
-                    continue
-                old = self._lead_of(other)
-                if old == lead:
-                    return column
-                if old < lead:
-                    break
-        return lead
+    def _columns_of(self, comments: Mapping[int, int]) -> Steps[dict[int, int]]:
+        """Return the columns of comments, of which it is known how deep they stand.
+
+        It is that of what a comment stands above, or of what it stands below, at the same depth.
+        """
+        found: dict[int, int] = {}
+        lines = range(self.index.line_count) if comments else range(0)
+        for numbers in (reversed(lines), lines):
+            # Depths and columns of the lines that have been passed: those that a less deep one hides
+            # are left out, so the nearest of a depth is found at once.
+            passed: list[tuple[int, int]] = []
+            for number in numbers:
+                yield from self._pause()
+                lead, column = comments.get(number), self.columns.get(number)
+                if column is not None:
+                    depth = self._lead_of(number)
+                    while passed and passed[-1][0] >= depth:
+                        passed.pop()
+                    passed.append((depth, column))
+                elif number in self.held:
+                    passed.clear()
+                elif lead is not None and number not in found:
+                    near = bisect_right(passed, lead, key=itemgetter(0)) - 1
+                    if near >= 0 and passed[near][0] == lead:
+                        found[number] = passed[near][1]
+        return found
 
     def _lead_of(self, number: int) -> int:
         line = self.index.line_span(number)

@@ -66,6 +66,14 @@ class Document:
                 return
             yield
 
+    def begun_with(self, tree: Tree) -> Document:
+        """Return the beginning of the document, of which the tree was read; the whole reads it no more."""
+        if not self._previous and not self._reading and "tree" not in self.__dict__:
+            self._previous.append(tree)
+        first = Document(self.uri, self.version, tree.text, self.kind)
+        first.__dict__["tree"] = tree
+        return first
+
     def _read(self) -> Steps[Tree]:
         if not self._reading:
             text = self.text if self.kind != "skill" else front_matter(self.text).text

@@ -27,6 +27,7 @@ from waza_language_server.syntax.pieces import (
     build_list,
     is_list,
     item_starts,
+    last_item_in,
     noteworthy,
     outcast_section,
     read_item,
@@ -157,6 +158,17 @@ def update(old: Layout, body: str, known: Known) -> Steps[Layout | None]:
     moved = tuple(begin + change.delta for begin in old.starts[index + 1 :])
     sections = (*old.sections[:index], new, *old.sections[index + 1 :])
     return replace(old, body=body, stop=len(body), starts=old.starts[: index + 1] + moved, sections=sections)
+
+
+def last_item_start(body: str, most: int) -> int | None:
+    """Return where a text can be cut within its first characters, at the start of a list item.
+
+    None when the list of a key at column 0 does not reach so far.
+    """
+    head = body[: body.rfind("\n", 0, most) + 1]
+    start = max((match.start() + 1 for match in _BOUNDARY.finditer(head)), default=0)
+    item = last_item_in(head[start:])
+    return None if item is None else start + item
 
 
 @frozen()

@@ -95,6 +95,14 @@ def read_section(text: str, known: Mapping[str, Piece]) -> Steps[Section]:
     return build_list(text, head, dash, starts, items, still_open=still_open)
 
 
+def last_item_in(text: str) -> int | None:
+    """Return where the last of several items begins in the text of a key at column 0 that holds a list."""
+    header = _HEADER.match(text)
+    first = _FIRST_ITEM.match(text, header.end()) if header else None
+    starts = item_starts(len(first[1]), text, first.end() - 1) if first else []
+    return starts[-1].start() + 1 if starts else None
+
+
 def is_list(text: str) -> bool:
     """Whether the text of a key at column 0 looks like one that holds a list."""
     header = _HEADER.match(text)

@@ -14,6 +14,7 @@ from waza_language_server.features.formatting import format_in_steps
 from waza_language_server.project.document import Document
 from waza_language_server.syntax.tree import parse
 from waza_language_server.syntax.tried_edits import apply
+from waza_language_server.text.line_index import LineIndex
 from waza_language_server.text.span import Span
 
 
@@ -186,3 +187,36 @@ def test_samples_with_other_blanks_keep_their_meaning_and_their_comments() -> No
 
 def test_a_file_that_is_laid_out_stays() -> None:
     assert formatted(EVAL) == EVAL
+
+
+def lines_looked_at(monkeypatch: pytest.MonkeyPatch, graders: int) -> tuple[int, int]:
+    """Return how often lines are looked at, in all and at most without a pause; comments stand far left."""
+    text = "graders:\n" + "".join(f"# {n}\n  - type: text\n    name: a{n}\n" for n in range(graders))
+    document = Document("untitled:a", 0, text, "eval")
+    looked, counts = LineIndex.line_span, [0]
+
+    def counted(index: LineIndex, line: int) -> Span:
+        counts[-1] += 1
+        return looked(index, line)
+
+    monkeypatch.setattr(LineIndex, "line_span", counted)
+    for _ in format_in_steps(document):
+        counts += [0]
+    return sum(counts), max(counts)
+
+
+def test_the_work_grows_with_the_file_and_pauses_all_the_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    few, longest = lines_looked_at(monkeypatch, 300)
+    monkeypatch.undo()
+    many, still_longest = lines_looked_at(monkeypatch, 1200)
+    assert many < 5 * few
+    assert longest < 3000
+    assert still_longest < 3000
+
+
+def test_comments_stand_like_what_is_at_their_depth_above_or_below() -> None:
+    source = "a:\n    # of b\n    b: 1\n      # alone\n# at the margin\nc:\n    d: 1\n    # of d\n"
+    after = "a:\n    # of b\n    b: 1\n      # alone\n# at the margin\nc:\n    d: 1\n    # of d\n"
+    assert formatted(source) == after
+    deep = source.replace("    d", "   d").replace("    # of d", "   # of d")
+    assert formatted(deep) == after

@@ -11,6 +11,7 @@ from waza_language_server.analysis.rule import FileView, Found
 from waza_language_server.schema.catalog import Catalog
 from waza_language_server.syntax.nodes import Node
 
+VERSION_KEY = "schemaVersion"
 _MINOR = re.compile(r"^\s*1\.([0-9]{1,9})\s*$")
 
 
@@ -37,7 +38,7 @@ def as_newer(view: FileView, found: Found) -> Found:
 
 def _newer(view: FileView) -> Node | None:
     root = view.tree.root
-    node = root.get("schemaVersion") if view.kind == "eval" and root is not None else None
+    node = root.get(VERSION_KEY) if view.kind == "eval" and root is not None else None
     if node is None or node.target.kind != "scalar":
         return None
     written, known = _MINOR.match(node.target.value), _MINOR.match(_newest(view.catalog))
@@ -46,5 +47,5 @@ def _newer(view: FileView) -> Node | None:
 
 def _newest(catalog: Catalog) -> str:
     """Return the version that counts when none is written, "" without schemas."""
-    known = catalog.document("eval").properties.get("schemaVersion")
+    known = catalog.document("eval").properties.get(VERSION_KEY)
     return "" if known is None else str(known.shape.default)

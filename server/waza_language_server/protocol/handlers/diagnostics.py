@@ -9,6 +9,7 @@ from lsprotocol import types
 
 from waza_engine.steps import finished, in_steps
 from waza_language_server.protocol.convert import Converter
+from waza_language_server.syntax.beginning import CHARACTERS as BEGINNING
 
 if TYPE_CHECKING:
     from waza_engine.steps import Steps
@@ -55,13 +56,20 @@ async def pull_workspace(
     )
 
 
+def _rank(problem: Problem) -> int:
+    return -1 if problem.span.end <= BEGINNING else _ORDER[problem.severity]
+
+
 def converted(
     ls: WazaServer, document: Document, problems: tuple[Problem, ...]
 ) -> Steps[list[types.Diagnostic]]:
-    """Return the problems as the client shows them, the gravest of too many; the last tells of the others."""
+    """Return the problems as the client shows them, the gravest of too many; the last tells of the others.
+
+    Those at the beginning are among them: they may have been shown before the others were known.
+    """
     shown = problems
     if len(problems) > MOST_SHOWN:
-        gravest = nsmallest(MOST_SHOWN, enumerate(problems), key=lambda each: _ORDER[each[1].severity])
+        gravest = nsmallest(MOST_SHOWN, enumerate(problems), key=lambda each: _rank(each[1]))
         shown = tuple(problem for _, problem in sorted(gravest, key=lambda each: each[0]))
     convert = Converter(document, ls.session.encoding, ls.abilities)
     diagnostics = yield from in_steps(convert.diagnostic(problem, ls.session.project) for problem in shown)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
+from waza_engine.steps import in_steps
 from waza_language_server.features.formatting import format_in_steps
 from waza_language_server.protocol.convert import Converter
 from waza_language_server.text.span import Span
@@ -32,6 +33,6 @@ def _formatted(ls: WazaServer, uri: str, chosen: types.Range | None) -> Answer[l
         convert = Converter(document, ls.session.encoding, ls.abilities)
         span = Span(convert.offset(chosen.start), convert.offset(chosen.end)) if chosen is not None else None
         found = yield from format_in_steps(document, span)
-        return [types.TextEdit(convert.range(edit.span), edit.text) for edit in found]
+        return (yield from in_steps(types.TextEdit(convert.range(edit.span), edit.text) for edit in found))
 
     return ls.diagnostics.answer(uri, edits)

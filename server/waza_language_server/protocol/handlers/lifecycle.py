@@ -13,13 +13,17 @@ from waza_language_server.protocol.client_options import client_options
 from waza_language_server.protocol.rehearsal import COMPLETION_REHEARSED, rehearse_completion
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from waza_engine.steps import Steps
     from waza_language_server.protocol.server import WazaServer
 
-_LOADED = (
+_LOADED_FIRST = (
     *("syntax.tree", "project.index", "schema.catalog", "protocol.handlers.documents"),
-    *("protocol.services.schedule", "analysis.diagnose", "protocol.handlers.diagnostics"),
-    "protocol.handlers.hover",
+    "protocol.services.schedule",
+)
+_LOADED_BEHIND_RULES = (
+    *("protocol.handlers.diagnostics", "protocol.handlers.hover"),
     *("text.scalar_map", "syntax.edits", "analysis.schema_rules.wrong_values", "embedded.python.at_cursor"),
     *("embedded.regex.explanation", "protocol.handlers.code_lens", "protocol.handlers.inlay_hint"),
     *("protocol.handlers.code_action", "protocol.handlers.navigation", "protocol.handlers.rename"),
@@ -60,7 +64,15 @@ def _read_workspace(ls: WazaServer) -> Steps[None]:
 
 def _load_features(ls: WazaServer) -> Steps[None]:
     """Load what the first requests need, the soonest first, with many pauses."""
-    for module in _LOADED:
+    yield from _load(_LOADED_FIRST)
+    from waza_language_server.analysis.loading import load_rules
+
+    yield from load_rules()
+    yield from _load(_LOADED_BEHIND_RULES)
+    ls.on_loaded()
+
+
+def _load(modules: Iterable[str]) -> Steps[None]:
+    for module in modules:
         import_module(f"waza_language_server.{module}")
         yield
-    ls.on_loaded()

@@ -154,7 +154,7 @@ class Diagnostics:
         known = self._known.get(document.uri)
         if known is not None and known[0] is document and known[1] is workspace:
             return known[2]
-        # With the first problems: nothing of it is needed to complete or to explain.
+        yield from _rules_loaded()
         from waza_language_server.analysis.diagnose import diagnose_in_steps
 
         problems = yield from diagnose_in_steps(document, workspace)
@@ -207,11 +207,32 @@ class Diagnostics:
     async def _compute_and_publish(self, uri: str) -> None:
         # Messages that wait are taken first: there may be a newer text among them.
         await asyncio.sleep(0)
+        if uri not in self._published:
+            await self._publish_first(uri)
         newest = await self.newest_problems(uri)
         if newest is None:
             self._clear(uri)
         elif self._published.get(uri) != newest:
             await self.in_slices(newest[0], self._sent(uri, *newest))
+
+    async def _publish_first(self, uri: str) -> None:
+        """Publish what is wrong at the beginning of a long document before the rest is read."""
+        document = await self.worked_out(self._session.claimed_in_steps(uri))
+        if document is None or self._session.typed_at(document) is not None:
+            return
+        first = await self.in_slices(document, self._first(document))
+        if first is not None and first[1]:
+            await self.in_slices(document, self._sent(uri, *first))
+
+    def _first(self, document: Document) -> Steps[tuple[Document, tuple[Problem, ...]] | None]:
+        from waza_language_server.syntax.beginning import LONG
+
+        if len(document.text) < LONG:
+            return None
+        yield from _rules_loaded()
+        from waza_language_server.analysis.first_problems import first_problems
+
+        return (yield from first_problems(document, self._session.workspace))
 
     def _sent(self, uri: str, document: Document, problems: tuple[Problem, ...]) -> Steps[None]:
         assert self._publish is not None
@@ -236,6 +257,13 @@ class Diagnostics:
         finally:
             self._on_slice(goes_on)
         return None
+
+
+def _rules_loaded() -> Steps[None]:
+    """Load the rules with the first problems: nothing of them is needed to complete or to explain."""
+    from waza_language_server.analysis.loading import load_rules
+
+    yield from load_rules()
 
 
 def _log_failure(task: asyncio.Task[None]) -> None:

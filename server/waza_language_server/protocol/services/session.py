@@ -118,11 +118,9 @@ class Session:
         """
         if uri not in self._opened:
             return None
+        yield from self.claimed_in_steps(uri)
         path = path_of(uri)
         if path is not None:
-            if path.name in self.project.eval_names(path):
-                # No other file decides whether it is ours; what is open is not read from the disk.
-                self.document(uri)
             yield from self.project.read_in_steps(path)
         for opened in tuple(self._opened.values()):
             if opened.document is not None:
@@ -131,6 +129,14 @@ class Session:
         if document is not None:
             yield from outline_of_in_steps(document)
         return document
+
+    def claimed_in_steps(self, uri: str) -> Steps[Document | None]:
+        """Return the newest snapshot as soon as it is known whether it is ours, with its tree unread."""
+        path = path_of(uri)
+        # No other file decides about an eval file; what is open is not read from the disk.
+        if uri in self._opened and path is not None and path.name not in self.project.eval_names(path):
+            yield from self.project.read_in_steps(path)
+        return self.document(uri)
 
     def text(self, uri: str) -> str | None:
         """Return the newest text of an open document, None when it is not open."""

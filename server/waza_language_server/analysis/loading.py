@@ -1,0 +1,28 @@
+"""Loading the rules with pauses: all of them in one go would make a request wait that comes meanwhile."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from pkgutil import iter_modules
+
+from waza_engine.steps import Steps
+
+_PACKAGE = __package__
+_ROOMS = ("schema_rules", "value_rules", "file_rules", "suite_rules")
+_LAST = f"{_PACKAGE}.first_problems"
+"""It imports all others."""
+
+
+def load_rules() -> Steps[None]:
+    """Import what finds problems, a module at a time."""
+    if _LAST in sys.modules:
+        return
+    for room in _ROOMS:
+        package = import_module(f"{_PACKAGE}.{room}")
+        yield
+        for module in iter_modules(package.__path__, f"{package.__name__}."):
+            import_module(module.name)
+            yield
+    import_module(_LAST)
+    yield

@@ -1,0 +1,86 @@
+"""The beginning of a long text, read before the rest: what stands there whatever stands behind it.
+
+Architecture invariant: ``beginning`` answers only when every list item of the beginning is an item of the
+whole, too, below the same key; in every doubtful case it answers None.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from waza_engine.steps import Steps
+from waza_language_server.syntax.characters import MAX_CHARACTERS, has_refused
+from waza_language_server.syntax.layout import last_item_start
+from waza_language_server.syntax.nodes import Node
+from waza_language_server.syntax.tree import Tree, parse_in_steps
+
+CHARACTERS = 10_000
+"""How long a beginning is at most: several screens."""
+LONG = 4 * CHARACTERS
+"""Of a shorter text the whole is known as soon."""
+
+_AT_ONCE = 200_000
+"""Characters that are looked through between two pauses."""
+_TOP = re.compile(r"\n(?=[^\s#\]}])(?!-[ \t\r\n])")
+"""Where a line begins at column 0 that may be more than the item of a list."""
+_PLAIN_KEY = re.compile(r"""(?:"([\w .-]*)"|'([\w .-]*)'|([A-Za-z_][\w.-]*))[ \t]*:(?=[ \t\r\n]|\Z)""")
+_OUT_OF_LINE = re.compile(r"\n [A-Za-z_]")
+
+
+def beginning(text: str) -> Steps[Tree | None]:
+    """Read the beginning of a long text up to the start of a list item, with pauses.
+
+    None for a shorter text, and wherever the rest may change how the beginning is read. A reading of the
+    whole text that is given the tree (``tree.parse``) does not read the beginning again.
+    """
+    if not LONG <= len(text) <= MAX_CHARACTERS:
+        return None
+    cut = last_item_start(text, CHARACTERS)
+    if cut is None or _OUT_OF_LINE.search(text, 0, cut) or has_refused(text):
+        return None
+    yield
+    tree = yield from parse_in_steps(text[:cut])
+    layout = tree.layout
+    if (
+        layout is None
+        or not layout.local
+        or tree.root is None
+        or tree.errors
+        or tree.guesses
+        or tree.anchored
+    ):
+        return None
+    yield
+    if not (yield from _stays(tree.root, text, cut - 1)):
+        return None
+    # What comes behind it is no edit of its last item.
+    return replace(tree, layout=replace(layout, local=False))
+
+
+def _stays(root: Node, text: str, start: int) -> Steps[bool]:
+    """Whether what stands behind an offset leaves a mapping that ends there as it is."""
+    if "\r" in text and text.count("\r") != text.count("\r\n"):
+        return False
+    if text.find("\n---", start) >= 0 or text.find("\n...", start) >= 0 or _has_anchor(text, start):
+        return False
+    yield
+    keys = set(root.key_names)
+    for stretch in range(start, len(text), _AT_ONCE):
+        for match in _TOP.finditer(text, stretch, stretch + _AT_ONCE + 4):
+            key = _PLAIN_KEY.match(text, match.end())
+            if key is None or (key[1] or key[2] or key[3]) in keys:
+                return False
+            yield
+        yield
+    return True
+
+
+def _has_anchor(text: str, start: int) -> bool:
+    """Whether there may be an anchor (``&name``): with aliases nothing else may be said of a text."""
+    at = text.find("&", start)
+    while at >= 0:
+        if text[at - 1] in " \t\n\r[{,:-?!" and text[at + 1 : at + 2].strip("& \t\r\n"):
+            return True
+        at = text.find("&", at + 1)
+    return False
