@@ -69,8 +69,8 @@ class VerdictPlaces:
                 if entry.has_results:
                     yield entry.name
         expected = node.get("expected") if node is not None else None
-        for key in EXPECTED_LISTS if expected is not None else ():
-            listed = expected.get(key)
+        for key in EXPECTED_LISTS:
+            listed = expected.get(key) if expected is not None else None
             if listed is not None and any(True for _ in listed.target.each_item()):
                 yield f"_{key}"
 
