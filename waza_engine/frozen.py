@@ -65,7 +65,8 @@ def _init(record: type[Any], known: tuple[Field[Any], ...]) -> Callable[..., Non
             parameters.append(f"{name}{default}")
         lines.append(f"    self.{name} = {value}")
     names["_missing"] = MISSING
-    exec(f"def __init__({', '.join(parameters)}):\n" + ("\n".join(lines) or "    pass"), names)
+    source = f"def __init__({', '.join(parameters)}):\n" + ("\n".join(lines) or "    pass")
+    exec(compile(source, "<record>", "exec"), names)
     init = cast("Any", names["__init__"])
     init.__qualname__ = f"{record.__qualname__}.__init__"
     init.__module__ = record.__module__

@@ -47,12 +47,10 @@ def _serve(arguments: list[str]) -> int:
     logging.getLogger("pygls").setLevel(logging.CRITICAL)
     # Looking for garbage among the thousands of classes of the protocol library costs a sixth of the start.
     gc.disable()
-    from waza_language_server.protocol.later_classes import classes_made_later
-    from waza_language_server.protocol.quick_start import KeptCode
+    from waza_language_server.protocol.quick_start import KeptCode, loading_quickly
 
     code = KeptCode()
-    with classes_made_later():
-        code.use()
+    with loading_quickly(code):
         from waza_language_server.protocol.server import start
 
     return start(port, code)

@@ -110,10 +110,9 @@ assert len(made()) == count > 500
 def test_a_server_makes_few_of_them_and_speaks_no_tls() -> None:
     program = f"""
 import sys
-import waza_language_server.protocol.quick_start as quick_start
-with quick_start.without_tls():
-{LATER.replace(chr(10), chr(10) + "    ")}
-from waza_language_server.protocol.server import create_server
+from waza_language_server.protocol.quick_start import KeptCode, loading_quickly
+with loading_quickly(KeptCode("nowhere")):
+    from waza_language_server.protocol.server import create_server
 server = create_server()
 from lsprotocol import types
 {MADE}

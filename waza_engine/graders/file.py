@@ -20,6 +20,7 @@ from waza_engine.graders.registry import register
 from waza_engine.graders.text import pattern_check
 from waza_engine.spec.block import Given
 from waza_engine.spec.fields import ListOf, PatternList, PlainText, WorkspacePathList
+from waza_engine.spec.reading.kept_contents import current_contents
 from waza_engine.vocabulary import Check
 
 LARGEST_FILE_BYTES = 50_000_000
@@ -194,7 +195,8 @@ def read_workspace_file(workspace: Path, place: Path) -> bytes:
     """Return the content of a file. Raises ``OSError``, also for a link that leads out of the workspace."""
     if leads_outside(workspace, place):
         raise PermissionError("it is a link that leads out of the workspace")
-    return read_bytes(place, LARGEST_FILE_BYTES)
+    kept = current_contents.get()
+    return read_bytes(place, LARGEST_FILE_BYTES) if kept is None else kept.read(place, LARGEST_FILE_BYTES)
 
 
 def _must_exist(workspace: Path, index: int, path: str, place: Path) -> Check:

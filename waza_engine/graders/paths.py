@@ -7,6 +7,7 @@ that leads out of it is the agent's doing: nothing outside is read, and the chec
 from __future__ import annotations
 
 import os
+from functools import lru_cache
 from pathlib import Path
 
 from waza_engine.graders.base import GraderError
@@ -15,6 +16,12 @@ from waza_engine.spec.reading.suite_files import DISK, SuiteFiles
 
 def workspace_path(workspace: Path, written: str) -> Path:
     """Return the place of a written path. Raises ``GraderError`` unless it lies below the workspace."""
+    return _place(workspace if workspace.is_absolute() else workspace.absolute(), written)
+
+
+# Graders of every trial ask for the same few places, and again with every edit of a suite.
+@lru_cache(maxsize=10_000)
+def _place(workspace: Path, written: str) -> Path:
     if Path(written).is_absolute() or Path(written).drive:
         raise GraderError(f"`{written}` is an absolute path; write it relative to the workspace")
     if "\0" in written:

@@ -37,6 +37,7 @@ _WORDS: dict[str, TokenKind] = {
 """The kinds, as schemas state them, whose values are one word."""
 _DEFINED_BY = {"grader.name": "name", "task.id": "id"}
 _LINE = re.compile(r"[^\r\n]+")
+_TOKENS_PER_PAUSE = 500
 
 
 @frozen()
@@ -76,7 +77,9 @@ def semantic_tokens_in_steps(
     yield
     found.sort(key=lambda each: each.start)
     kept: list[SemanticToken] = []
-    for each in found:
+    for number, each in enumerate(found):
+        if not number % _TOKENS_PER_PAUSE:
+            yield
         if (span is None or (each.start < span.end and each.end > span.start)) and (
             not kept or each.start >= kept[-1].end
         ):

@@ -84,9 +84,12 @@ class Regradings:
         self._asked: dict[tuple[Path, str], AskedAgain] = {}
         self._tasks: dict[tuple[Path, str], RegradedTask] = {}
         self._count = 0
+        self.version = 0
+        """Another number whenever something else may be said."""
 
     def add(self, suite: Path, task: str, regraded: RegradedTask) -> None:
         """Take what grading a task again has found; verdicts of graders that were not asked stay."""
+        self.version += 1
         known = self._tasks.pop((suite, task), None)
         if known is not None and known.timestamp == regraded.timestamp:
             # What is judged live of the same text says the same, and goes on with the next edit.
@@ -152,6 +155,7 @@ class Regradings:
         if known is not None and grader in known.graders:
             graders = {name: one for name, one in known.graders.items() if name != grader}
             self._count -= 1
+            self.version += 1
             self._tasks[suite, task] = replace(known, graders=graders)
 
     def forget_live(self, suite: Path, tasks: Collection[str]) -> None:
@@ -160,6 +164,7 @@ class Regradings:
             known = self._tasks.get((suite, task))
             if known is not None:
                 graders = {name: one for name, one in known.graders.items() if not one.live}
+                self.version += 1
                 self._count += len(graders) - len(known.graders)
                 self._tasks[suite, task] = replace(known, graders=graders)
 
@@ -173,6 +178,7 @@ class Regradings:
                 if one.live and (entry := _entry(entries, task, name, one.result.type)) != one.entry
             }
             if known is not None and changed:
+                self.version += 1
                 self._tasks[suite, task] = replace(known, graders={**known.graders, **changed})
 
 

@@ -1,4 +1,4 @@
-"""A quicker start: what is compiled for the classes of the protocol is compiled once, and TLS is not loaded.
+"""A quicker start: what is compiled for the classes of the protocol, and for records, is compiled once.
 
 ``attrs`` writes and compiles methods for the classes that are wanted (``later_classes.py``), ``cattrs`` what
 reads and writes them. The compiled code is kept beside the byte code of this file, as Python keeps that of
@@ -18,8 +18,10 @@ from importlib.util import MAGIC_NUMBER, cache_from_source
 from types import CodeType
 from typing import Any, cast
 
+from waza_language_server.protocol.later_classes import classes_made_later
+
 Compiled = dict[tuple[str, str], CodeType]
-_COMPILERS = ("attr._make", "cattrs.gen")
+_COMPILERS = ("attr._make", "cattrs.gen", "waza_engine.frozen")
 
 
 class KeptCode:
@@ -35,7 +37,7 @@ class KeptCode:
         self._has_more = False
 
     def use(self) -> None:
-        """From now on compile nothing for a class of the protocol that is known."""
+        """From now on compile nothing for a class of the protocol, or a record, that is known."""
         for module in _COMPILERS:
             import_module(module).__dict__["compile"] = self._compile
 
@@ -57,21 +59,29 @@ class KeptCode:
 
 
 @contextmanager
-def without_tls() -> Generator[None]:
-    """While this lasts, ``asyncio`` is imported without TLS, which nothing here speaks.
+def loading_quickly(code: KeptCode) -> Generator[None]:
+    """Import the protocol library without what nobody needs to start, and with compiled code that is kept.
 
-    It is a library of 4 MB, and a twentieth of the start. Who imports it afterwards gets it.
+    What uses it is imported inside.
+    """
+    _load_without_tls()
+    with classes_made_later():
+        code.use()
+        yield
+
+
+def _load_without_tls() -> None:
+    """Import ``asyncio`` without TLS, which nothing here speaks: a library of 4 MB, a twentieth of the start.
+
+    Who imports that afterwards gets it.
     """
     modules: dict[str, Any] = sys.modules
-    if "ssl" in modules or "asyncio" in modules:
-        yield
-        return
-    modules["ssl"] = None
-    try:
-        import_module("asyncio")
-    finally:
-        del modules["ssl"]
-    yield
+    if "ssl" not in modules and "asyncio" not in modules:
+        modules["ssl"] = None
+        try:
+            import_module("asyncio")
+        finally:
+            del modules["ssl"]
 
 
 def _read(path: str) -> Compiled:

@@ -15,17 +15,19 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import ClassVar, Literal
 
-import yaml
-
 from waza_engine.frozen import frozen
 from waza_engine.spec.reading.yaml_events import Event, events_of
 from waza_engine.spec.reading.yaml_faults import MAX_DEPTH, duplicate_key, sentence
 from waza_engine.steps import Steps, finished
 from waza_language_server.syntax.characters import restore
 from waza_language_server.syntax.fault import SyntaxFault
+from waza_language_server.syntax.later_patterns import patterns_compiled_later
 from waza_language_server.syntax.nodes import Green, Kind, Placed, Style
 from waza_language_server.text.edit import Related
 from waza_language_server.text.span import Span
+
+with patterns_compiled_later():
+    import yaml
 
 EVENTS_PER_PAUSE = 250
 """About a millisecond."""

@@ -59,6 +59,13 @@ def test_an_empty_key_that_leaves_nothing_to_check_is_marked_itself() -> None:
     assert problem.message.startswith("`contains` is empty, and `config` checks nothing")
 
 
+def test_a_limit_of_0_is_said_to_have_no_effect() -> None:
+    text = graders("  - type: behavior\n    name: a\n    config: {max_tool_calls: 0}\n")
+    (problem,) = problems(text)
+    assert text[problem.span.start : problem.span.end] == "0"
+    assert problem.message.startswith("`max_tool_calls: 0` has no effect, and `config` checks nothing")
+
+
 def test_nothing_is_missing_where_a_line_could_not_be_read() -> None:
     assert [problem.code for problem in problems(TASK.replace("id: t", "id t"))] == ["yaml-syntax"]
     text = EVAL.replace("  executor: mock", "  executor mock")

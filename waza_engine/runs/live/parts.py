@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,9 +14,11 @@ from waza_engine.results.record import Validation
 from waza_engine.runs.grading.graders import BuiltGrader
 from waza_engine.runs.grading.recorded_verdicts import ORIGIN, RECORDED, has_verdict
 from waza_engine.runs.grading.workers import WorkerSet
+from waza_engine.runs.regrading.recorded_trials import recorded_place
 from waza_engine.runs.trials.trial import TrialTask
 from waza_engine.spec.grader_entry import GraderEntry
-from waza_engine.spec.reading.suite_files import DISK, Version
+from waza_engine.spec.reading.kept_contents import KeptContents
+from waza_engine.spec.reading.suite_files import Version
 
 _ELSEWHERE = "graders of other packages are not loaded by an edit"
 
@@ -121,15 +122,15 @@ def verdict_of_then(built: BuiltGrader, trial: RecordedTrial) -> Validation | No
 
 
 def files_left(
-    built: BuiltGrader | None, trial: RecordedTrial, context: GradingContext
+    built: BuiltGrader | None, trial: RecordedTrial, context: GradingContext, contents: KeptContents
 ) -> Mapping[Path, Version | None] | None:
     """Return the files that the agent left and that a verdict is made of, as they are; None when not sure."""
     if built is None or built.grader is None or not built.grader.needs_workspace:
         return {}
-    recorded = trial.outcome.workspace
-    if not recorded or "\0" in recorded:
+    recorded = recorded_place(trial.outcome.workspace)
+    if recorded is None:
         return {}
-    places: list[Path] = [Path(recorded)]
+    looked_at: Sequence[Path] | None = ()
     if context.workspace is not None:
         try:
             looked_at = built.grader.looks_at(context.workspace)
@@ -137,8 +138,8 @@ def files_left(
             looked_at = ()
         if looked_at is None:
             return None
-        places += looked_at
-    now = time.time_ns()
-    found = {place: DISK.version(place) for place in places}
-    settled = all(version is None or version.is_settled(now) for version in found.values())
-    return found if settled else None
+    found = {place: contents.version(place) for place in looked_at}
+    if not found or None in found.values():
+        # Files that are there tell of their folder as well.
+        found[recorded] = contents.version(recorded)
+    return found if all(map(contents.is_settled, found.values())) else None

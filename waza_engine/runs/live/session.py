@@ -50,6 +50,7 @@ from waza_engine.runs.regrading.recorded_trials import kept_workspace, with_revi
 from waza_engine.runs.regrading.regrade import RegradeRequest, Regrading, prepare_regrading
 from waza_engine.runs.regrading.resident import ResidentSuites
 from waza_engine.spec.problems import SuiteFileError
+from waza_engine.spec.reading.kept_contents import KeptContents, current_contents
 from waza_engine.spec.reading.watched_files import WatchedFiles
 
 IDLE_SECONDS = 600.0
@@ -72,6 +73,7 @@ class LiveSession:
         self._work: Work | None = None
         self._recording: Recording | None = None
         self._agent_files = AgentFiles()
+        self._contents = KeptContents()
         self._made = MadeVerdicts(self._stays, request.trial)
         self._known: set[int] = set()
         self._keys: dict[int, tuple[Any, ...]] = {}
@@ -208,6 +210,8 @@ class LiveSession:
         self._agent_files.look_again()
         self._known = {id(each.by) for group in groups.values() for each in group}
         judged = 0
+        self._contents.look_again()
+        current_contents.set(self._contents)
         with self.workers.lent(work.ended) as workers:
             current_workers.set(workers.patterns)
             for name in order:
@@ -287,7 +291,7 @@ class LiveSession:
                 for (place, question, trial), context in zip(part, self._together(part, asked), strict=True):
                     if work.newer.is_set():
                         return None
-                    left = files_left(question.built, trial, context)
+                    left = files_left(question.built, trial, context, self._contents)
                     verdict = self._verdict(question, trial, context)
                     made[place] = Made(question.by, question.key, files, left, verdict)
         return made

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -75,13 +77,15 @@ def recorded_context(
 
 def kept_workspace(trial: TrialOutcome) -> Path | None:
     """Return the directory in which the agent worked, None when it is gone."""
-    if not trial.workspace or "\0" in trial.workspace:
-        return None
-    place = Path(trial.workspace)
-    try:
-        return place if place.is_absolute() and place.is_dir() else None
-    except OSError:
-        return None
+    place = recorded_place(trial.workspace)
+    return place if place is not None and os.path.isdir(place) else None  # noqa: PTH112 - asked for every trial
+
+
+@lru_cache(maxsize=10_000)
+def recorded_place(written: str) -> Path | None:
+    """Return an absolute path that was recorded, the same one for the same words; None for any other text."""
+    place = Path(written)
+    return place if place.is_absolute() and "\0" not in written else None
 
 
 def without_workspace(built: BuiltGrader) -> BuiltGrader:

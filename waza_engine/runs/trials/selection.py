@@ -28,6 +28,10 @@ class SelectedTask:
     trial: TrialTask | None
 
 
+_List = tuple[Sequence[GraderEntry], tuple[BuiltGrader, ...], list[str]]
+"""Entries, held so that no other gets their identity; their graders, and what is said of them."""
+
+
 def select(
     suite: Suite,
     task_patterns: Sequence[str],
@@ -46,6 +50,7 @@ def select(
     selected: list[SelectedTask] = []
     warnings: dict[str, None] = {}
     known: dict[str, None] = {}
+    lists: dict[tuple[int, ...], _List] = {}
     of_suite = {id(entry) for entry in suite.spec.graders}
     for source in select_tasks(suite, task_patterns, tag_patterns):
         if source.task is None:
@@ -58,12 +63,18 @@ def select(
         except SuiteFileError as error:
             selected.append(SelectedTask(replace(source, task=None, error=str(error)), None))
             continue
-        graders, found = build_graders(entries if implicit is None else [*entries, implicit], build)
+        listed = tuple(entries if implicit is None else [*entries, implicit])
+        # Most tasks have the graders of the suite and no others.
+        same = tuple(map(id, listed))
+        if same not in lists:
+            graders, found = build_graders(listed, build)
+            graders = tuple(
+                replace(built, notices=said) if (said := notices.of(built, grader_names)) else built
+                for built in graders
+            )
+            lists[same] = listed, graders, found
+        _, graders, found = lists[same]
         expected = _expected_names(source.task.expected)
-        graders = tuple(
-            replace(built, notices=said) if (said := notices.of(built, grader_names)) else built
-            for built in graders
-        )
         warnings |= dict.fromkeys(f"{source.path}: {warning}" for warning in found)
         for built in graders:
             # What stands in the eval file is said once, and there.

@@ -50,8 +50,12 @@ def nothing_given(subject: Subject, mapping: Node, shape: Shape, keys: Sequence[
     message = f"{_capital(subject.name_of(mapping))} {lack} at least one of {listed(keys)}."
     given = [entry for entry in mapping.entries if entry.key.value in keys]
     if len(given) == 1:
-        message = f"`{given[0].key.value}` is empty, and {message[:1].lower()}{message[1:]}"
-        return Problem("nothing-checked", subject.value_span(given[0].value), message, "error")
+        key, value = given[0].key.value, given[0].value
+        # A limit of 0 is none, and a switch that is off switches nothing on.
+        is_set = value.target.kind == "scalar" and value.target.value.strip() not in {"", "~", "null"}
+        what = f"`{key}: {value.target.value.strip()}` has no effect" if is_set else f"`{key}` is empty"
+        message = f"{what}, and {message[:1].lower()}{message[1:]}"
+        return Problem("nothing-checked", subject.value_span(value), message, "error")
     fixes = tuple(_insertions(subject, mapping, shape, keys[:3]))
     return Problem("nothing-checked", subject.anchor_of_missing(mapping), message, "error", fixes)
 

@@ -1,0 +1,49 @@
+"""Patterns of the YAML library that nobody asks for are not compiled: its C parser does without them.
+
+What its readers in Python look for takes several milliseconds to compile, a tenth of the way to the first
+problems.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator
+from contextlib import contextmanager
+from inspect import currentframe
+from typing import Any
+
+_LIBRARY = "yaml."
+
+
+@contextmanager
+def patterns_compiled_later() -> Generator[None]:
+    """While this lasts, modules of the YAML library that are imported get patterns that wait for a use."""
+    compile_now: Any = re.compile
+
+    def compile_later(pattern: Any, flags: Any = 0) -> Any:
+        frame = currentframe()
+        asking = frame.f_back if frame is not None else None
+        if asking is not None and str(asking.f_globals.get("__name__")).startswith(_LIBRARY):
+            return _Later(compile_now, pattern, flags)
+        return compile_now(pattern, flags)
+
+    library: Any = re
+    library.compile = compile_later
+    try:
+        yield
+    finally:
+        library.compile = compile_now
+
+
+class _Later:
+    """A pattern that is compiled when something of it is wanted."""
+
+    def __init__(self, compile_now: Any, pattern: Any, flags: Any) -> None:
+        self._made: Any = None
+        self._how = compile_now, pattern, flags
+
+    def __getattr__(self, name: str) -> Any:
+        if self._made is None:
+            compile_now, pattern, flags = self._how
+            self._made = compile_now(pattern, flags)
+        return getattr(self._made, name)
