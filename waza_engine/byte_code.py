@@ -25,7 +25,7 @@ def _code(self: SourceFileLoader, fullname: str) -> CodeType | None:
         return _get_code(self, fullname)
     except (EOFError, ValueError, TypeError, ImportError):
         source = self.get_filename(fullname)
-        if _is_removed(cache_from_source(source)):
+        if _remove(cache_from_source(source)):
             return _get_code(self, fullname)
         return self.source_to_code(self.get_data(source), source)
 
@@ -37,10 +37,11 @@ def _write(self: SourceFileLoader, path: str, data: bytes, *, _mode: int = 0o666
     except OSError:
         return
     if not complete:
-        _is_removed(path)
+        _remove(path)
 
 
-def _is_removed(path: str) -> bool:
+def _remove(path: str) -> bool:
+    """Take a file away; return whether there was one."""
     try:
         os.unlink(path)  # noqa: PTH108
     except OSError:

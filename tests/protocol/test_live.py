@@ -6,6 +6,7 @@ import asyncio
 import json
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -72,6 +73,11 @@ async def until(
     return found
 
 
+def _are_checked(marks: list[str], labels: list[str]) -> bool:
+    """Tell whether the rules of the graders have these marks."""
+    return labels[2::2] == marks
+
+
 def is_live(labels: list[str]) -> bool:
     return sum(each.startswith("⚡") for each in labels) >= 4
 
@@ -110,6 +116,15 @@ async def test_clients_that_draw_marks_ask_for_lines_after_a_live_verdict_and_fo
         await until(editor, uri, is_live)
         await editor.until(lambda: told, ON_A_BUSY_MACHINE)
         assert not any(told)
+        # What is judged anew is marked anew.
+        for version, (said, glyph) in enumerate((("never said", "✗"), ("hello", "✓")), 2):
+            editor.replace(uri, version, SUITE.replace("- hello", f"- {said}"))
+            expected = [f"⚡ {glyph}", "⚡ ✓"]
+            shown = await until(editor, uri, partial(_are_checked, expected))
+            asked: Any = {"textDocument": {"uri": uri}}
+            marks = await editor.protocol.send_request_async("waza/marks", asked)
+            states = [mark["state"] for mark in sorted(marks, key=lambda mark: mark["line"])]
+            assert states == ["failed" if "✗" in each else "passed" for each in shown], shown
         (results,) = (suite.parent / ".waza/results").glob("*.json")
         change = types.FileEvent(results.as_uri(), types.FileChangeType.Changed)
         editor.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams([change]))

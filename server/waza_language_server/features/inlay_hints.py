@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from waza_engine.results.reading.newest_scores import CheckResult
     from waza_language_server.project.changed_inputs import ChangedInput
     from waza_language_server.project.document import Document
-    from waza_language_server.project.document_scores import Outcome, Score
+    from waza_language_server.project.document_scores import DocumentScores, Outcome, Score
     from waza_language_server.project.suite_file import GraderEntry
     from waza_language_server.project.workspace import Workspace
     from waza_language_server.syntax.nodes import Node
@@ -82,24 +82,29 @@ def inlay_hints_in_steps(
         yield
         score = scores.of_grader(grader)
         if score is not None:
-            found += _hints_of(document, grader, score, now)
-    verdicts = yield from verdicts_in_steps(document, scores, span, now)
-    found += _hints_of_verdicts(document, verdicts)
-    histories = yield from histories_in_steps(document, scores, span, now)
-    found += _hints_of_verdicts(document, histories)
+            found += hints_of_grader(document, grader, score, score_story(score, now))
+    found += yield from hints_beside_graders(document, scores, span, now)
     kept = [hint for hint in found if span is None or span.contains(hint.offset)]
     return tuple(sorted(kept, key=lambda hint: hint.offset))
 
 
-def _hints_of(
-    document: Document, grader: GraderEntry, score: Score, now: datetime | None
-) -> Iterator[InlayHint]:
+def hints_beside_graders(
+    document: Document, scores: DocumentScores, span: Span | None = None, now: datetime | None = None
+) -> Steps[list[InlayHint]]:
+    """Return what suites, tasks, expectations, metrics and prompts came to, with pauses."""
+    verdicts = yield from verdicts_in_steps(document, scores, span, now)
+    histories = yield from histories_in_steps(document, scores, span, now)
+    return [*_hints_of_verdicts(document, verdicts), *_hints_of_verdicts(document, histories)]
+
+
+def hints_of_grader(document: Document, grader: GraderEntry, score: Score, story: str) -> Iterator[InlayHint]:
+    """Yield the score of a grader, with its story in Markdown, and whether each of its rules held."""
     name, entry = grader.node.get("name"), grader.node
     if name is None or grader.item.kind == "alias":
         # The name stands elsewhere; its line may be that of another grader.
-        yield _hint_of(score, _end_of_line(document, grader.item), now)
+        yield _hint_of(score, _end_of_line(document, grader.item), story)
         return
-    yield _hint_of(score, _end_of_line(document, name), now)
+    yield _hint_of(score, _end_of_line(document, name), story)
     alone = len(score.outcomes) == 1
     marks = list(_marks(entry, score.outcomes[0]) if alone else _marks_of_all(entry, score))
     lines = Counter(document.lines.line_of(node.span.start) for node, _, _ in (*marks, (name, "", "")))
@@ -110,9 +115,8 @@ def _hints_of(
         yield InlayHint(place, label, tooltip, kind="check")
 
 
-def _hint_of(score: Score, offset: int, now: datetime | None) -> InlayHint:
-    trials = trials_to_open(score)
-    return InlayHint(offset, score_label(score), score_story(score, now), score.changes, trials=trials)
+def _hint_of(score: Score, offset: int, story: str) -> InlayHint:
+    return InlayHint(offset, score_label(score), story, score.changes, trials=trials_to_open(score))
 
 
 def _hints_of_verdicts(document: Document, verdicts: Sequence[Verdict]) -> Iterator[InlayHint]:

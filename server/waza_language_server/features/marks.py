@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Literal
 from waza_engine.counting import counted
 from waza_engine.frozen import frozen
 from waza_engine.steps import Steps
-from waza_language_server.features.inlay_hints import inlay_hints_in_steps
 from waza_language_server.features.live_text import LIVE
 from waza_language_server.features.score_text import REGRADED
 from waza_language_server.project.suite_files import files_of_workspace
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 
     from waza_engine.results.reading.scores import PromptResult, RunResult, TaskResult
     from waza_language_server.features.inlay_hints import InlayHint
-    from waza_language_server.project.document import Document
     from waza_language_server.project.index import Project
     from waza_language_server.project.workspace import Workspace
     from waza_language_server.text.line_index import LineIndex
@@ -37,9 +35,9 @@ _WORST: tuple[MarkState, ...] = ("failed", "error", "pending", "passed")
 
 @frozen()
 class Mark:
-    """What the line at an offset came to."""
+    """What a line came to, 0-based."""
 
-    offset: int
+    line: int
     state: MarkState
     stale: bool
 
@@ -53,20 +51,25 @@ class FileMark:
     reason: str
 
 
-def marks_in_steps(document: Document, workspace: Workspace) -> Steps[tuple[Mark, ...]]:
-    """Return a mark for each line that is judged, the worst where there are several, with many pauses."""
-    return marks_of((yield from inlay_hints_in_steps(document, workspace)), document.lines)
-
-
 def marks_of(hints: Iterable[InlayHint], lines: LineIndex) -> tuple[Mark, ...]:
     """Return the marks that say the same as some hints."""
-    by_line: dict[int, list[Mark]] = {}
-    for hint in hints:
-        state = _STATES.get(hint.label.removeprefix(LIVE).removeprefix(REGRADED)[:1])
-        if state is not None:
-            mark = Mark(hint.offset, state, hint.stale)
-            by_line.setdefault(lines.line_of(hint.offset), []).append(mark)
-    return tuple(_worst(marks) for marks in by_line.values())
+    return worst_of_lines(mark for hint in hints if (mark := mark_of(hint, lines)) is not None)
+
+
+def mark_of(hint: InlayHint, lines: LineIndex) -> Mark | None:
+    """Return the mark that says the same as a hint, None for one that tells no verdict."""
+    state = _STATES.get(hint.label.removeprefix(LIVE).removeprefix(REGRADED)[:1])
+    return None if state is None else Mark(lines.line_of(hint.offset), state, hint.stale)
+
+
+def worst_of_lines(marks: Iterable[Mark]) -> tuple[Mark, ...]:
+    """Return one mark for each line, the worst where there are several."""
+    by_line: dict[int, Mark] = {}
+    for mark in marks:
+        known = by_line.get(mark.line)
+        if known is None or _WORST.index(mark.state) < _WORST.index(known.state):
+            by_line[mark.line] = mark
+    return tuple(by_line.values())
 
 
 def file_marks_in_steps(workspace: Workspace) -> Steps[tuple[FileMark, ...]]:
@@ -180,7 +183,3 @@ def _of_prompts(prompts: Sequence[PromptResult]) -> Iterator[str]:
 
 def _is_wrong(prompt: PromptResult) -> bool:
     return not prompt.right and not prompt.error
-
-
-def _worst(marks: Iterable[Mark]) -> Mark:
-    return min(marks, key=lambda mark: _WORST.index(mark.state))

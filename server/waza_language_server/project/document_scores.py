@@ -21,7 +21,13 @@ from waza_engine.spec.reading.scalars import Json
 from waza_engine.steps import Steps, finished
 from waza_language_server.project.changed_inputs import ChangedInput, FilesToday, place_of
 from waza_language_server.project.disk import MAX_BYTES
-from waza_language_server.project.recorded_values import INPUTS, Values, inputs_around, values_today_in_steps
+from waza_language_server.project.recorded_values import (
+    INPUTS,
+    Values,
+    inputs_around,
+    values_today_in_steps,
+    written_in,
+)
 from waza_language_server.project.suite_file import GraderEntry, SuiteFile, task_id
 from waza_language_server.project.uris import path_of
 
@@ -120,6 +126,8 @@ class DocumentScores:
         self._own: dict[Path, dict[str, set[str]]] = {}
         self._changes: dict[tuple[Path, Path], tuple[ChangedInput, ...]] = {}
         self._digests: dict[Path, str | None] = {}
+        self._on_disk: dict[Path, tuple[str, str]] = {}
+        self._then: dict[tuple[Path, datetime], Values | None] = {}
         self._origins: dict[datetime, tuple[Suite, RunOrigin]] = {}
         for suite, run in runs:
             graders = (grader for task in run.tasks.values() for grader in task.graders.values())
@@ -153,6 +161,30 @@ class DocumentScores:
         """Return what is judged live of a task, None when it was not."""
         found = (self._scores.regraded.of(suite.path, task, grader) for suite, _ in self._runs)
         return next((one for one in found if one is not None and one.live), None)
+
+    def context(self, tree: Tree) -> object:
+        """Return what the scores of graders of the file itself depend on beside their entries.
+
+        It is equal to another one when that is the same. What is to be read must have been read.
+        """
+        judged = (
+            one
+            for _, run in self._runs
+            for task in run.tasks.values()
+            for one in (task, *task.graders.values(), *task.checkpoints.values())
+        )
+        inputs = tree.root.get("inputs") if tree.root is not None else None
+        return (
+            self._path,
+            self._task,
+            [(suite.path, suite.outline.executor, suite.outline.model, run) for suite, run in self._runs],
+            self._own,
+            self._changes,
+            self._digests,
+            {moment: self.then(moment) for moment in {one.timestamp for one in judged}},
+            self._scores.regraded.version,
+            inputs.to_python() if inputs is not None else None,
+        )
 
     @property
     def task(self) -> str | None:
@@ -194,21 +226,23 @@ class DocumentScores:
 
     def values_then(self, path: Path, moment: datetime) -> Values | None:
         """Return what a file of these suites said at a moment; None when nobody knows."""
-        found = self._origins.get(moment)
-        recorded = None if found is None else self._recorded(path, *found)
-        return self._scores.values_then(path, moment, recorded)
+        # Thousands of graders have the same one; to find it out the file is read.
+        if (path, moment) not in self._then:
+            found = self._origins.get(moment)
+            recorded = None if found is None else self._recorded(path, *found)
+            self._then[path, moment] = self._scores.values_then(path, moment, recorded)
+        return self._then[path, moment]
 
     def _recorded(self, path: Path, suite: Suite, origin: RunOrigin) -> str | None:
         """Return the text of a suite file as it was at a run, None when it was not kept."""
         for file in self._scores.inputs.recorded(origin).files:
             if place_of(suite.path, file.path) == path:
                 # What is as it was has not lost its credentials.
-                try:
-                    content = read_bytes(path, MAX_BYTES)
-                    if hashlib.sha256(content).hexdigest() == file.sha256:
-                        return text_of(content)
-                except FileError:
-                    pass
+                if path not in self._on_disk:
+                    self._on_disk[path] = _text_and_digest(path)
+                text, digest = self._on_disk[path]
+                if digest == file.sha256:
+                    return text
                 return self._scores.inputs.text_then(origin, file.path)
         return None
 
@@ -262,7 +296,7 @@ class DocumentScores:
             name = grader.name
             if name not in task.graders or self._task in self._overriding(suite, name):
                 continue
-            now = _Written(suite.path, "", name, grader.node.to_python(), inputs_around(grader))
+            now = _Written(suite.path, "", name, written_in(grader), inputs_around(grader))
             outcome = self._newest(suite, task, now)
             found += [Score(name, suite.path, run, (outcome,))] if outcome is not None else []
         return tuple(found)
@@ -275,7 +309,7 @@ class DocumentScores:
             tasks = [task] if task is not None else []
         else:
             tasks = [task for task in run.tasks.values() if task.id not in self._overriding(suite, name)]
-        now = _Written(path, place, name, grader.node.to_python(), inputs_around(grader))
+        now = _Written(path, place, name, written_in(grader), inputs_around(grader))
         outcomes = tuple(outcome for task in tasks if (outcome := self._newest(suite, task, now)) is not None)
         return Score(grader.name, suite.path, run, outcomes) if outcomes else None
 
@@ -352,3 +386,12 @@ class _Written:
     name: str
     grader: Json
     inputs: Json
+
+
+def _text_and_digest(path: Path) -> tuple[str, str]:
+    """Return the text of a file and the SHA-256 of its content, both "" for one that cannot be read."""
+    try:
+        content = read_bytes(path, MAX_BYTES)
+        return text_of(content), hashlib.sha256(content).hexdigest()
+    except FileError:
+        return "", ""

@@ -9,6 +9,7 @@ from weakref import WeakKeyDictionary
 from waza_engine.spec.reading.scalars import Json
 from waza_engine.steps import Steps, finished
 from waza_language_server.project.suite_file import GraderEntry, SuiteFile
+from waza_language_server.syntax.nodes import Green, refers_elsewhere
 from waza_language_server.syntax.tree import Tree, parse_in_steps
 
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ Values = Mapping[tuple[str, str], Json]
 
 _of_trees: WeakKeyDictionary[Tree, Values] = WeakKeyDictionary()
 """What open documents say, as long as they are not edited."""
+_written: WeakKeyDictionary[Green, Json] = WeakKeyDictionary()
+"""What the grader entries say that an edit has left alone."""
 _PURPOSE = "recorded values"
 
 
@@ -66,8 +69,9 @@ def values_in_steps(tree: Tree) -> Steps[Values]:
     for grader in suite.graders():
         place = grader.task.id if grader.task is not None else ""
         if recorded_as := grader.recorded_as:
-            found[place, recorded_as] = grader.node.to_python()
-        found.setdefault((place, INPUTS), inputs_around(grader))
+            found[place, recorded_as] = written_in(grader)
+        if (place, INPUTS) not in found:
+            found[place, INPUTS] = inputs_around(grader)
         yield
     places = [(task.id, task.node) for task in suite.tasks()]
     if tree.root is not None:
@@ -77,6 +81,17 @@ def values_in_steps(tree: Tree) -> Steps[Values]:
             value = node.get(key)
             found[place, f"//{key}"] = value.to_python() if value is not None else None
         yield
+    return found
+
+
+def written_in(grader: GraderEntry) -> Json:
+    """Return what a grader entry says, the same as long as it is not edited; nobody may change it."""
+    green = grader.node.green
+    if green in _written:
+        return _written[green]
+    found = grader.node.to_python()
+    if not refers_elsewhere(green):
+        _written[green] = found
     return found
 
 

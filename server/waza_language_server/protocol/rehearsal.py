@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
+
+from waza_language_server.protocol.loading import FOR_COMPLETION, load
 
 if TYPE_CHECKING:
     from waza_engine.steps import Steps
@@ -13,19 +14,12 @@ if TYPE_CHECKING:
 
 COMPLETION_REHEARSED = "completion"
 """The name of this among the work that nobody waits for."""
-_LOADED = (
-    *("project.workspace", "features.shape_text", "features.completion_item", "syntax.cursor"),
-    *("embedded.languages", "features.completion", "protocol.handlers.completion"),
-    "protocol.services.model_prices",
-)
 _BEGUN = "graders:\n  - type: text\n    "
 
 
 def rehearse_completion(ls: WazaServer) -> Steps[None]:
     """Complete a key of a grader in a file that is not there, with pauses; nothing is sent."""
-    for module in _LOADED:
-        import_module(f"waza_language_server.{module}")
-        yield
+    yield from load(FOR_COMPLETION)
     from waza_language_server.features.completion import complete
     from waza_language_server.project.document import Document
     from waza_language_server.project.index import Project

@@ -3,32 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
 from waza_language_server.protocol.capabilities import resolve_abilities
 from waza_language_server.protocol.client_options import client_options
+from waza_language_server.protocol.loading import BEHIND_RULES, FIRST, load
 from waza_language_server.protocol.rehearsal import COMPLETION_REHEARSED, rehearse_completion
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from waza_engine.steps import Steps
     from waza_language_server.protocol.server import WazaServer
-
-_LOADED_FIRST = (
-    *("syntax.tree", "project.index", "schema.catalog", "protocol.handlers.documents"),
-    "protocol.services.schedule",
-)
-_LOADED_BEHIND_RULES = (
-    *("protocol.handlers.diagnostics", "protocol.handlers.hover"),
-    *("text.scalar_map", "syntax.edits", "analysis.schema_rules.wrong_values", "embedded.python.at_cursor"),
-    *("embedded.regex.explanation", "protocol.handlers.code_lens", "protocol.handlers.inlay_hint"),
-    *("protocol.handlers.code_action", "protocol.handlers.navigation", "protocol.handlers.rename"),
-    *("protocol.handlers.runnables", "protocol.handlers.suite_tree"),
-)
 
 
 def initialize(ls: WazaServer, params: types.InitializeParams) -> None:
@@ -64,15 +50,9 @@ def _read_workspace(ls: WazaServer) -> Steps[None]:
 
 def _load_features(ls: WazaServer) -> Steps[None]:
     """Load what the first requests need, the soonest first, with many pauses."""
-    yield from _load(_LOADED_FIRST)
+    yield from load(FIRST)
     from waza_language_server.analysis.loading import load_rules
 
     yield from load_rules()
-    yield from _load(_LOADED_BEHIND_RULES)
+    yield from load(BEHIND_RULES)
     ls.on_loaded()
-
-
-def _load(modules: Iterable[str]) -> Steps[None]:
-    for module in modules:
-        import_module(f"waza_language_server.{module}")
-        yield

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from waza_language_server.features.marks import file_marks_in_steps, marks_in_steps, marks_of
+from waza_language_server.features.line_marks import marks_in_steps
+from waza_language_server.features.marks import file_marks_in_steps, marks_of
 from waza_language_server.project.uris import uri_of
 from waza_language_server.protocol.handlers.inlay_hint import hints_of_skill
 from waza_language_server.text.labels import label
@@ -25,19 +26,16 @@ def marks(ls: WazaServer, params: MarksParams) -> Answer[list[dict[str, Any]]]:
     """Return ``line``, ``state`` and ``stale`` of each line of a document that is judged."""
 
     def find(document: Document) -> Steps[list[dict[str, Any]]]:
-        found = yield from marks_in_steps(document, ls.session.workspace)
-        return _answers(found, document)
+        return _answers((yield from marks_in_steps(document, ls.session.workspace)))
 
     def find_of_skill(skill: SkillFile) -> Steps[list[dict[str, Any]]]:
-        return _answers(marks_of((yield from hints_of_skill(ls, skill)), skill.lines), skill)
+        return _answers(marks_of((yield from hints_of_skill(ls, skill)), skill.lines))
 
     return ls.diagnostics.answer(params.text_document.uri, find, find_of_skill)
 
 
-def _answers(found: Iterable[Mark], shown: Document | SkillFile) -> list[dict[str, Any]]:
-    return [
-        {"line": shown.lines.line_of(mark.offset), "state": mark.state, "stale": mark.stale} for mark in found
-    ]
+def _answers(found: Iterable[Mark]) -> list[dict[str, Any]]:
+    return [{"line": mark.line, "state": mark.state, "stale": mark.stale} for mark in found]
 
 
 async def file_marks(ls: WazaServer, _params: FileMarksParams) -> list[dict[str, Any]]:

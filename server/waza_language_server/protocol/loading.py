@@ -1,0 +1,38 @@
+"""The modules that are loaded while nobody waits, before somebody does: one list for all who load them.
+
+The rules, which are loaded between these, list themselves (``analysis/loading.py``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from importlib import import_module
+
+from waza_engine.steps import Steps
+
+FOR_COMPLETION = (
+    *("project.workspace", "features.shape_text", "features.completion_item", "syntax.cursor"),
+    *("embedded.languages", "features.completion", "protocol.handlers.completion"),
+    "protocol.services.model_prices",
+)
+"""What the first completion needs."""
+FIRST = (
+    *("syntax.tree", "project.index", "schema.catalog", "protocol.handlers.documents"),
+    "protocol.services.schedule",
+)
+"""What an opened document needs, before the rules."""
+BEHIND_RULES = (
+    *("protocol.handlers.diagnostics", "protocol.handlers.hover"),
+    *("text.scalar_map", "syntax.edits", "analysis.schema_rules.wrong_values", "embedded.python.at_cursor"),
+    *("embedded.regex.explanation", "protocol.handlers.code_lens", "protocol.handlers.inlay_hint"),
+    *("protocol.handlers.code_action", "protocol.handlers.navigation", "protocol.handlers.rename"),
+    *("protocol.handlers.runnables", "protocol.handlers.suite_tree"),
+)
+"""What the requests need that come next, the soonest first."""
+
+
+def load(modules: Iterable[str]) -> Steps[None]:
+    """Load modules of the server by their names in it, with a pause after each."""
+    for module in modules:
+        import_module(f"waza_language_server.{module}")
+        yield
