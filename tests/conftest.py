@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from collections.abc import Callable, Iterator
@@ -16,6 +17,9 @@ from tests.preparation import ROOMS, pytest_sessionfinish, pytest_xdist_node_col
 from tests.scripted_model import ModelRequest, Reply, ScriptedModel
 
 __all__ = ["pytest_configure", "pytest_sessionfinish", "pytest_xdist_node_collection_finished"]
+
+# Servers that are started by tests leave nothing in the user's cache; those that are about it name a place.
+os.environ["WAZA_PROBLEMS_CACHE"] = "off"
 
 # How fast the machine is decides nothing, and each run looks at the same examples: what a search finds by
 # `--hypothesis-profile searching` becomes a test of its own.

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from waza_engine.files import shown
 from waza_language_server.embedded.language import NOWHERE, Files, Surroundings
 from waza_language_server.project.claim import CONFIG_NAMES, TRIGGER_NAMES
-from waza_language_server.project.disk import identity_of
 from waza_language_server.project.nearby import Nearby
 from waza_language_server.project.outline import pattern_of
+from waza_language_server.project.stamps import identity_of, stamp_of
 from waza_language_server.project.uris import path_of
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def _yaml_files(nearby: Nearby, folder: Path) -> Iterator[Path]:
     for _ in range(_LEVELS):
         below: list[Path] = []
         for here in level:
-            if (identity := identity_of(here)) in entered:
+            if (identity := identity_of(stamp_of(here))) in entered:
                 continue
             entered.add(identity)
             for name, is_folder in nearby.entries(here).value:

@@ -18,7 +18,8 @@ from waza_engine.files import FileError, is_named, read_bytes
 from waza_engine.frozen import frozen
 from waza_engine.masking import masked
 from waza_engine.steps import Steps
-from waza_language_server.project.disk import MAX_BYTES, stamp_of
+from waza_language_server.project.disk import MAX_BYTES
+from waza_language_server.project.stamps import stamp_of
 
 if TYPE_CHECKING:
     from waza_engine.results.inputs import InputFile, RunInputs

@@ -18,6 +18,7 @@ from waza_engine.frozen import frozen
 from waza_engine.steps import Steps
 from waza_language_server.project.facts import Fact
 from waza_language_server.project.reach import Reach
+from waza_language_server.project.stamps import Stamp, identity_of, is_settled, reason, stamp_of
 from waza_language_server.syntax.tree import Tree, parse, parse_in_steps
 
 MAX_BYTES = 4_000_000
@@ -32,16 +33,18 @@ MAX_TREES = 20
 LARGEST_REMEMBERED = 200_000
 """Characters of a text whose tree is remembered as the last one."""
 
-Stamp = tuple[int, int, int, int]
 Value = TypeVar("Value")
 Kept = TypeVar("Kept", covariant=True)
 Key = TypeVar("Key")
 
 
 @frozen()
-class _Remembered(Generic[Kept]):
+class Remembered(Generic[Kept]):
+    """What was read of a file or folder when it had a stamp; ``settled`` unless it may have changed since."""
+
     stamp: Stamp
     value: Kept
+    settled: bool
 
 
 class Disk:
@@ -49,10 +52,10 @@ class Disk:
 
     def __init__(self, reach: Reach | None = None) -> None:
         self.reach = reach or Reach()
-        self._folders: dict[Path, _Remembered[Fact[tuple[tuple[str, bool], ...]]]] = {}
+        self._folders: dict[Path, Remembered[Fact[tuple[tuple[str, bool], ...]]]] = {}
         self._present: dict[Path, tuple[tuple[tuple[str, bool], ...], frozenset[str]]] = {}
-        self._derived: dict[tuple[Path, str], _Remembered[object]] = {}
-        self._trees: dict[Path, _Remembered[Tree]] = {}
+        self._derived: dict[tuple[Path, str], Remembered[object]] = {}
+        self._trees: dict[Path, Remembered[Tree]] = {}
         self._last_tree: Tree | None = None
         self._moment: dict[Hashable, object] | None = None
 
@@ -85,22 +88,37 @@ class Disk:
         value: Value = moment[question]  # pyright: ignore[reportAssignmentType]
         return value
 
+    def stamp(self, path: Path) -> Stamp | str | None:
+        """Return the stamp of a file or folder, None when there is no such thing, or why we cannot tell."""
+        return stamp_of(path)
+
+    def identity(self, folder: Path) -> tuple[int, int] | None:
+        """Return what tells a folder from all others, under whatever name; None when there is none."""
+        return identity_of(self.stamp(folder))
+
+    def has_program(self, name: str) -> bool:
+        """Whether a program can be started by its name."""
+        import shutil
+
+        return shutil.which(name) is not None
+
     def names(self, folder: Path) -> Fact[tuple[tuple[str, bool], ...]]:
         """Return the sorted names in a folder, each with whether it is a folder itself."""
         return self.once(("names", folder), lambda: self._names(folder))
 
     def _names(self, folder: Path) -> Fact[tuple[tuple[str, bool], ...]]:
-        known = self._folders.get(folder)
+        known = self._recalled(self._folders, folder, folder, folder)
         if known is None and (why := self._led_outside(folder, folder)):
             return Fact("unknown", (), why)
-        stamp = stamp_of(folder)
+        stamp = self.stamp(folder)
         if isinstance(stamp, str):
             return Fact("unknown", (), stamp)
         if stamp is None:
             return Fact("absent", ())
         if known is None or known.stamp != stamp:
             why = "" if known is None else self._led_outside(folder, folder)
-            known = _Remembered(stamp, Fact("unknown", (), why) if why else self._list(folder))
+            settled = is_settled(stamp)
+            known = Remembered(stamp, Fact("unknown", (), why) if why else self._list(folder), settled)
             self._trim(self._folders)
             self._folders[folder] = known
         return known.value
@@ -115,6 +133,11 @@ class Disk:
             self._present[folder] = known
         return known[1]
 
+    def holding(self, folder: Path, names: tuple[str, ...]) -> tuple[str, ...]:
+        """Return which of some names are in a folder, in their order; none when it cannot be read."""
+        present = self.present(folder)
+        return tuple(name for name in names if name in present)
+
     def text(self, path: Path) -> Fact[str]:
         """Return the text of a file; absent when there is none, unknown when it is no text that we read."""
         try:
@@ -127,7 +150,7 @@ class Disk:
 
     def derived(self, path: Path, purpose: str, read: Callable[[Fact[str]], Value]) -> Value:
         """Return ``read(text of the file)``, computed once for each version of the file and purpose."""
-        memory: dict[tuple[Path, str], _Remembered[Value]]
+        memory: dict[tuple[Path, str], Remembered[Value]]
         memory = self._derived  # pyright: ignore[reportAssignmentType] - a purpose has one type of value
         return self._believed(memory, (path, purpose), path, read, MAX_KEPT)
 
@@ -137,13 +160,14 @@ class Disk:
 
     def read_tree_in_steps(self, path: Path) -> Steps[None]:
         """Find out with pauses what ``tree`` is going to be asked for."""
-        known = self._trees.get(path)
-        stamp = stamp_of(path) if known is not None or not self._led_outside(path, path.parent) else None
+        known = self._recalled(self._trees, path, path, path.parent)
+        stamp = self.stamp(path) if known is not None or not self._led_outside(path, path.parent) else None
         if stamp is None or isinstance(stamp, str) or (known is not None and known.stamp == stamp):
             return
+        settled = is_settled(stamp)
         tree = yield from parse_in_steps(self.text(path).value)
         self._trim(self._trees, MAX_TREES)
-        self._trees[path] = _Remembered(stamp, tree)
+        self._trees[path] = Remembered(stamp, tree, settled)
 
     def parsed_in_steps(self, text: str) -> Steps[Tree]:
         """Return the tree of the text of a file; the last one is remembered, for whoever asks next."""
@@ -156,21 +180,22 @@ class Disk:
 
     def _believed(
         self,
-        memory: dict[Key, _Remembered[Value]],
+        memory: dict[Key, Remembered[Value]],
         key: Key,
         path: Path,
         read: Callable[[Fact[str]], Value],
         most: int,
     ) -> Value:
         """Return what was remembered of a file if it is the same, else what is read now."""
-        known = memory.get(key)
+        known = self._recalled(memory, key, path, path.parent)
         if known is None and (why := self._led_outside(path, path.parent)):
             return read(Fact("unknown", "", why))
-        stamp = stamp_of(path)
+        stamp = self.stamp(path)
         if stamp is None or isinstance(stamp, str):
             return read(Fact("unknown", "", stamp) if stamp else Fact("absent", ""))
         if known is None or known.stamp != stamp:
-            known = _Remembered(stamp, read(self.text(path)))
+            settled = is_settled(stamp)
+            known = Remembered(stamp, read(self.text(path)), settled)
             self._trim(memory, most)
             memory[key] = known
         return known.value
@@ -179,13 +204,20 @@ class Disk:
         self, path: Path, purpose: str, read: Callable[[Fact[str]], Steps[object]]
     ) -> Steps[None]:
         """Find out with pauses what ``derived`` is going to be asked for."""
-        known = self._derived.get((path, purpose))
-        stamp = stamp_of(path) if known is not None or not self._led_outside(path, path.parent) else None
+        known = self._recalled(self._derived, (path, purpose), path, path.parent)
+        stamp = self.stamp(path) if known is not None or not self._led_outside(path, path.parent) else None
         if stamp is None or isinstance(stamp, str) or (known is not None and known.stamp == stamp):
             return
+        settled = is_settled(stamp)
         fresh = yield from read(self.text(path))
         self._trim(self._derived)
-        self._derived[path, purpose] = _Remembered(stamp, fresh)
+        self._derived[path, purpose] = Remembered(stamp, fresh, settled)
+
+    def _recalled(
+        self, memory: dict[Key, Remembered[Value]], key: Key, _path: Path, _folder: Path
+    ) -> Remembered[Value] | None:
+        """Return what is remembered of a path, whose folder the boundary around it is asked of."""
+        return memory.get(key)
 
     def _led_outside(self, path: Path, folder: Path) -> str:
         """Return why a path must not even be looked at, "" when it may; ``folder`` is where it begins."""
@@ -206,7 +238,7 @@ class Disk:
         except (FileNotFoundError, NotADirectoryError):
             return Fact("absent", ())
         except OSError as error:
-            return Fact("unknown", (), _reason(error))
+            return Fact("unknown", (), reason(error))
         return Fact("known", tuple(sorted(names)))
 
     def _is_folder(self, entry: os.DirEntry[str], folder: Path) -> bool:
@@ -221,26 +253,3 @@ class Disk:
     def _trim(memory: dict[Key, Value], most: int = MAX_KEPT) -> None:
         if len(memory) >= most:
             memory.clear()
-
-
-def stamp_of(path: Path) -> Stamp | str | None:
-    """Return what changes when the file changes, None when there is no such file, or why we cannot tell."""
-    try:
-        status = path.stat()
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    except (OSError, ValueError) as error:
-        return _reason(error)
-    return status.st_mtime_ns, status.st_size, status.st_ino, status.st_dev
-
-
-def identity_of(folder: Path) -> tuple[int, int] | None:
-    """Return what tells a folder from all others, under whatever name; None when there is none."""
-    stamp = stamp_of(folder)
-    return stamp[2:] if isinstance(stamp, tuple) else None
-
-
-def _reason(error: Exception) -> str:
-    if isinstance(error, PermissionError):
-        return "there is no permission to read it"
-    return "it cannot be read"

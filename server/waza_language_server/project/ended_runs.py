@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from waza_engine.frozen import frozen
 from waza_engine.steps import Steps
-from waza_language_server.project.disk import stamp_of
+from waza_language_server.project.stamps import stamp_of
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -155,10 +155,8 @@ class Project:
 
     def _config_of(self, path: Path) -> Path | None:
         for folder in folders_above(path):
-            present = self.names(folder)
-            for name in CONFIG_NAMES:
-                if name in present:
-                    return folder / name
+            for name in self.disk.holding(folder, CONFIG_NAMES):
+                return folder / name
         return None
 
     def text(self, path: Path) -> Fact[str]:

@@ -9,13 +9,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from waza_engine.frozen import frozen
-from waza_language_server.project.disk import stamp_of
+from waza_language_server.project.stamps import stamp_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from waza_language_server.project.disk import Disk, Stamp
+    from waza_language_server.project.disk import Disk
     from waza_language_server.project.mentions import Mention
+    from waza_language_server.project.stamps import Stamp
 
 MOST_KEPT = 50_000
 """Mentions of all files that are kept: about 20 MB."""

@@ -35,20 +35,26 @@ class Reach:
     def _around(self, folder: Path) -> Boundary:
         if any(folder.is_relative_to(root) for root in self._roots):
             if self._workspace is None:
-                repositories = [found for root in self._roots if (found := _repository(root)) is not None]
-                self._workspace = Boundary.around(*self._roots, *repositories, name="the workspace")
+                repositories = map(self._repository, self._roots)
+                folders = (*self._roots, *(found for found in repositories if found is not None))
+                self._workspace = self._boundary(*folders, name="the workspace")
             return self._workspace
-        repository = _repository(folder)
+        repository = self._repository(folder)
         if repository is not None:
-            return Boundary.around(repository, *self._roots, name="the repository")
-        return Boundary.around(folder, *self._roots, name="its folder")
+            return self._boundary(repository, *self._roots, name="the repository")
+        return self._boundary(folder, *self._roots, name="its folder")
 
+    def _repository(self, folder: Path) -> Path | None:
+        """Return the outermost repository around a folder: a link below it may have led into another one.
 
-def _repository(folder: Path) -> Path | None:
-    """Return the outermost repository around a folder: a link below it may have led into another one.
+        A home folder that is under version control is no project.
+        """
+        home = Path(os.path.expanduser("~"))  # noqa: PTH111 - never raises
+        levels = [above for above in (folder, *folder.parents) if above != home]
+        return next((above for above in reversed(levels) if self._is_there(above / ".git")), None)
 
-    A home folder that is under version control is no project.
-    """
-    home = Path(os.path.expanduser("~"))  # noqa: PTH111 - never raises
-    levels = [above for above in (folder, *folder.parents) if above != home]
-    return next((above for above in reversed(levels) if os.path.lexists(above / ".git")), None)
+    def _is_there(self, path: Path) -> bool:
+        return os.path.lexists(path)
+
+    def _boundary(self, *folders: Path, name: str) -> Boundary:
+        return Boundary.around(*folders, name=name)

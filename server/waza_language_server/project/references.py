@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING
 
 from waza_engine.frozen import frozen
 from waza_engine.steps import Steps
-from waza_language_server.project.disk import stamp_of
 from waza_language_server.project.mentions import (
     Mention,
     SymbolKind,
@@ -29,6 +28,7 @@ from waza_language_server.project.mentions import (
 )
 from waza_language_server.project.named_paths import PathsIn
 from waza_language_server.project.skill_definitions import skills_called
+from waza_language_server.project.stamps import stamp_of
 from waza_language_server.project.suite_files import SuiteSource, files_of_suite, files_of_workspace
 from waza_language_server.text.span import Span
 from waza_language_server.text.workspace_edit import FilePlace

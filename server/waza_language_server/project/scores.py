@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING
 from waza_engine.files import FileError, read_text
 from waza_engine.steps import Steps, finished
 from waza_language_server.project.changed_inputs import InputTexts
-from waza_language_server.project.disk import MAX_BYTES, stamp_of
+from waza_language_server.project.disk import MAX_BYTES
 from waza_language_server.project.ended_runs import EndedRuns
 from waza_language_server.project.histories import Histories
 from waza_language_server.project.recorded_values import Values, values_in_steps
 from waza_language_server.project.regraded import Regradings
+from waza_language_server.project.stamps import stamp_of
 from waza_language_server.project.strengths import Strengths
 from waza_language_server.syntax.tree import parse
 

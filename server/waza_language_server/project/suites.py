@@ -14,7 +14,7 @@ from pathlib import Path
 from waza_engine.files import shown
 from waza_engine.frozen import frozen
 from waza_engine.spec.reading.task_globs import GlobError, expand, matches
-from waza_language_server.project.disk import Disk, identity_of
+from waza_language_server.project.disk import Disk
 from waza_language_server.project.facts import Fact
 from waza_language_server.project.outline import Outline
 
@@ -103,7 +103,7 @@ def folders_below(disk: Disk, folder: Path, entered: Callable[[str], bool]) -> I
     waiting = [folder]
     while waiting:
         place = waiting.pop()
-        identity = identity_of(place)
+        identity = disk.identity(place)
         if identity is None or identity in seen:
             continue
         seen.add(identity)

@@ -81,6 +81,18 @@ class Protocol(LanguageServerProtocol):
         response = JsonRPCResponseMessage(id=0, result=result, jsonrpc="2.0")
         json.dumps(response, default=self._serialize_message)
 
+    def push(self, method: str, params: Any) -> None:
+        """Send a notification whose parameters are JSON already."""
+        self._send_data({"jsonrpc": "2.0", "method": method, "params": params})
+
+    def as_json(self, value: Any) -> Any:
+        """Return a value of the protocol as it goes over the wire."""
+        return json.loads(json.dumps(value, default=self._serialize_message))
+
+    def from_json(self, value: Any, wanted: Any) -> Any:
+        """Return a value of a type of the protocol that came over the wire."""
+        return cast("Any", self._converter).structure(value, wanted)
+
     def take_response(self, message: Message) -> bool:
         """Hand a response to whom it is for, as an error when it is not what was asked for.
 

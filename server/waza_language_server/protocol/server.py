@@ -10,6 +10,7 @@ import asyncio
 import gc
 import logging
 import sys
+import time
 from contextlib import suppress
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal, cast
@@ -41,13 +42,18 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterable, Mapping
     from pathlib import Path
 
+    from waza_engine.steps import Steps
+    from waza_language_server.analysis.problem import Problem
     from waza_language_server.engine.runs import Run, Runs
+    from waza_language_server.project.document import Document
+    from waza_language_server.project.index import Project
     from waza_language_server.project.runnable_id import RunnableId
     from waza_language_server.protocol.handlers.live import LiveSessions
     from waza_language_server.protocol.quick_start import KeptCode
     from waza_language_server.protocol.services.affected import AffectedTasks
     from waza_language_server.protocol.services.chosen_beds import ChosenBeds
     from waza_language_server.protocol.services.estimates import Estimates
+    from waza_language_server.protocol.services.kept_problems import KeptProblems
     from waza_language_server.protocol.services.model_prices import AskedPrices
     from waza_language_server.protocol.services.schedule import Diagnostics
     from waza_language_server.protocol.services.sent_tokens import SentTokens
@@ -85,6 +91,12 @@ class WazaServer(LanguageServer):
         """What is done while nobody asks for anything."""
         self.hints_to_come: dict[str, Literal["reading", "read"]] = {}
         """The documents whose hints the client asks for again when their results are read, or was told to."""
+        self.started_ns = time.time_ns()
+        """When the server began."""
+        self.opened_early: list[types.TextDocumentItem] = []
+        """Documents of which something was shown already, and that the session takes when it begins."""
+        self.shown_early: list[str] = []
+        """The URIs of those for which that was pushed before there was anything to judge them."""
         self._background: set[asyncio.Task[None]] = set()
         self.on_loaded: Callable[[], None] = lambda: None
         """Called when the features are loaded, and at the end."""
@@ -109,7 +121,15 @@ class WazaServer(LanguageServer):
             from waza_language_server.analysis.directives import known_severities
 
             session.use_severities(known_severities(self.options.severity))
+        for item in self.opened_early:
+            session.open(item.uri, str(item.language_id), item.version, item.text)
+        self.opened_early.clear()
         return session
+
+    @property
+    def loaded_session(self) -> Session | None:
+        """The open documents, None as long as none was opened."""
+        return self.session if self.opened_early or "session" in self.__dict__ else None
 
     @cached_property
     def diagnostics(self) -> Diagnostics:
@@ -118,10 +138,32 @@ class WazaServer(LanguageServer):
         from waza_language_server.protocol.services.schedule import Diagnostics
 
         publish = None if self.abilities.pulls_diagnostics else publisher(self)
-        return Diagnostics(self.session, publish, self._meet_unknown_type, self._slice_done)
+        diagnostics = Diagnostics(self.session, publish, self._meet_unknown_type, self._slice_done)
+        for uri in self.shown_early:
+            diagnostics.already_shown(uri)
+        return diagnostics
 
     def _slice_done(self, goes_on: bool) -> None:
         self.idle.disturb(goes_on=goes_on)
+
+    @cached_property
+    def kept_problems(self) -> KeptProblems:
+        """What was found out about documents in earlier sessions."""
+        from waza_language_server.protocol.services.kept_problems import KeptProblems
+
+        return KeptProblems(self)
+
+    def keep_problems(self, uri: str) -> None:
+        """Keep what there is to say of a document for the next session, when there is time for it."""
+        self.idle.add(f"problems of {uri}", lambda: self.kept_problems.keep_in_steps(uri))
+
+    def wire_diagnostics(
+        self, document: Document, problems: tuple[Problem, ...], project: Project
+    ) -> Steps[list[Any]]:
+        """Return problems as they go over the wire."""
+        from waza_language_server.protocol.handlers.diagnostics import converted_in
+
+        return self.protocol.as_json((yield from converted_in(self, document, problems, project)))
 
     @cached_property
     def workspace_problems(self) -> WorkspaceProblems[types.Diagnostic]:
@@ -133,6 +175,7 @@ class WazaServer(LanguageServer):
 
     def files_changed(self, paths: Iterable[Path] | None) -> None:
         """Let the problems of closed files be looked for again near some paths, or everywhere."""
+        self.kept_problems.forget()
         if "workspace_problems" in self.__dict__:
             self.workspace_problems.changed(paths)
 

@@ -24,9 +24,7 @@ def missing_programs(view: SuiteView) -> Found:
 
     def is_there(program: str) -> bool:
         if program not in known:
-            import shutil
-
-            known[program] = shutil.which(program) is not None
+            known[program] = project.disk.has_program(program)
         return known[program]
 
     for grader in (yield from view.graders.of_types(_WITH_PROGRAMS)):

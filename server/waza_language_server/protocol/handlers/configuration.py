@@ -68,6 +68,7 @@ def _take_shown(ls: WazaServer, section: dict[str, Any]) -> None:
 def _take_severities(ls: WazaServer, section: object) -> None:
     if not isinstance(section, dict) or "severity" not in section:
         return
+    ls.options = replace(ls.options, severity=cast("dict[str, object]", section)["severity"])
     severities = known_severities(cast("dict[str, object]", section)["severity"])
     if ls.session.use_severities(severities):
         look_again(ls)

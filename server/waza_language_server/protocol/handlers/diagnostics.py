@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from heapq import nsmallest
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
 
 from waza_engine.steps import finished, in_steps
-from waza_language_server.protocol.convert import Converter
-from waza_language_server.syntax.beginning import CHARACTERS as BEGINNING
 
 if TYPE_CHECKING:
     from waza_engine.steps import Steps
     from waza_language_server.analysis.problem import Problem
     from waza_language_server.project.document import Document
+    from waza_language_server.project.index import Project
     from waza_language_server.protocol.server import WazaServer
     from waza_language_server.protocol.services.schedule import Publish
 
@@ -29,6 +28,11 @@ def publisher(ls: WazaServer) -> Publish:
     def publish(uri: str, document: Document | None, problems: tuple[Problem, ...]) -> Steps[None]:
         version = document.version if document is not None and ls.abilities.versions_diagnostics else None
         diagnostics = [] if document is None else (yield from converted(ls, document, problems))
+        if document is not None and ls.kept_problems.shows(uri):
+            found = ls.protocol.as_json(diagnostics)
+            yield
+            if ls.kept_problems.confirm(uri, document.version, found):
+                return
         ls.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, diagnostics, version))
 
     return publish
@@ -36,12 +40,41 @@ def publisher(ls: WazaServer) -> Publish:
 
 async def pull(ls: WazaServer, params: types.DocumentDiagnosticParams) -> types.DocumentDiagnosticReport:
     """Answer with the problems of a document, or that they are those of the last time."""
-    newest = await ls.diagnostics.newest_problems(params.text_document.uri)
+    uri = params.text_document.uri
+    if (kept := _kept(ls, uri)) is not None:
+        ls.in_background(_confirm(ls, uri))
+        result_id = f"{hash(repr(kept)):x}"
+        if params.previous_result_id == result_id:
+            return types.RelatedUnchangedDocumentDiagnosticReport(result_id)
+        shown = ls.protocol.from_json(kept, list[types.Diagnostic])
+        return types.RelatedFullDocumentDiagnosticReport(shown, result_id=result_id)
+    newest = await ls.diagnostics.newest_problems(uri)
     diagnostics = [] if newest is None else finished(converted(ls, *newest))
     result_id = f"{hash(repr(diagnostics)):x}"
     if params.previous_result_id == result_id:
         return types.RelatedUnchangedDocumentDiagnosticReport(result_id)
     return types.RelatedFullDocumentDiagnosticReport(diagnostics, result_id=result_id)
+
+
+def _kept(ls: WazaServer, uri: str) -> Any:
+    """Return what was kept of a document that was just opened, if it still holds beside what else is open."""
+    if not ls.kept_problems.shows(uri):
+        return None
+    early = next((item for item in ls.opened_early if item.uri == uri), None)
+    if early is not None:
+        return ls.kept_problems.take(uri, early.version, early.text)
+    version, text = ls.session.version(uri), ls.session.text(uri)
+    return None if version is None or text is None else ls.kept_problems.take(uri, version, text)
+
+
+async def _confirm(ls: WazaServer, uri: str) -> None:
+    """Let the client ask again when the analysis says something else than what was kept."""
+    newest = await ls.diagnostics.newest_problems(uri)
+    if newest is None or not ls.kept_problems.shows(uri):
+        return
+    found = ls.protocol.as_json(finished(converted(ls, *newest)))
+    if not ls.kept_problems.confirm(uri, newest[0].version, found):
+        ls.workspace_diagnostic_refresh(None)
 
 
 async def pull_workspace(
@@ -57,7 +90,10 @@ async def pull_workspace(
 
 
 def _rank(problem: Problem) -> int:
-    return -1 if problem.span.end <= BEGINNING else _ORDER[problem.severity]
+    # With the first file that has so many.
+    from waza_language_server.syntax.beginning import CHARACTERS
+
+    return -1 if problem.span.end <= CHARACTERS else _ORDER[problem.severity]
 
 
 def converted(
@@ -67,12 +103,21 @@ def converted(
 
     Those at the beginning are among them: they may have been shown before the others were known.
     """
+    return converted_in(ls, document, problems, ls.session.project)
+
+
+def converted_in(
+    ls: WazaServer, document: Document, problems: tuple[Problem, ...], project: Project
+) -> Steps[list[types.Diagnostic]]:
+    """Do the same beside other files than those of the session."""
+    from waza_language_server.protocol.convert import Converter
+
     shown = problems
     if len(problems) > MOST_SHOWN:
         gravest = nsmallest(MOST_SHOWN, enumerate(problems), key=lambda each: _rank(each[1]))
         shown = tuple(problem for _, problem in sorted(gravest, key=lambda each: each[0]))
     convert = Converter(document, ls.session.encoding, ls.abilities)
-    diagnostics = yield from in_steps(convert.diagnostic(problem, ls.session.project) for problem in shown)
+    diagnostics = yield from in_steps(convert.diagnostic(problem, project) for problem in shown)
     if len(problems) > len(shown):
         left = len(problems) - len(shown)
         diagnostics[

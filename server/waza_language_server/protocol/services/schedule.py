@@ -58,7 +58,8 @@ class Diagnostics:
         self._on_unknown_type = on_unknown_type
         self._on_slice = on_slice
         self._known: dict[str, tuple[Document, Workspace, tuple[Problem, ...]]] = {}
-        self._published: dict[str, tuple[Document, tuple[Problem, ...]]] = {}
+        self._published: dict[str, tuple[Document, tuple[Problem, ...]] | None] = {}
+        """What the client shows; None for what it was shown before the document was read."""
         self._work: dict[str, asyncio.Task[None]] = {}
         self._neighbours: asyncio.TimerHandle | None = None
 
@@ -174,6 +175,10 @@ class Diagnostics:
         loop = asyncio.get_running_loop()
         self._neighbours = loop.call_later(NEIGHBOURS_AFTER_SECONDS, self._refresh_others, uri)
 
+    def already_shown(self, uri: str) -> None:
+        """Take note that the client shows problems of a document that was not judged yet."""
+        self._published.setdefault(uri, None)
+
     def all_again(self) -> None:
         """Publish the problems of all open documents again, after something outside them has changed."""
         self._known.clear()
@@ -241,7 +246,10 @@ class Diagnostics:
         self._published[uri] = (document, problems)
 
     def _clear(self, uri: str) -> None:
-        if self._published.pop(uri, None) is not None and self._publish is not None:
+        if uri not in self._published:
+            return
+        del self._published[uri]
+        if self._publish is not None:
             finished(self._publish(uri, None, ()))
 
     def _slice(self, steps: Steps[Value]) -> tuple[Value] | None:

@@ -92,6 +92,11 @@ class Session:
         return is_new
 
     @property
+    def knows_plug_ins(self) -> bool:
+        """Whether it knows grader types that one does not that has just begun."""
+        return self.workspace.catalog is not default_catalog()
+
+    @property
     def documents(self) -> tuple[Document, ...]:
         """The newest snapshots of all open documents that are ours."""
         found = (self.document(uri) for uri in tuple(self._opened))

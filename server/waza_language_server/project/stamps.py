@@ -1,0 +1,51 @@
+"""What changes when a file or a folder changes, as the file system tells it.
+
+Architecture invariant: light, and nothing here raises: it is asked before anything of a document is loaded.
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+Stamp = tuple[int, int, int, int, int]
+"""When the content changed, size, number, device, and when anything changed last; times in nanoseconds."""
+
+_TICK_NS = 100_000_000
+_COARSE_TICK_NS = 3_000_000_000
+_SECOND_NS = 1_000_000_000
+
+
+def stamp_of(path: Path) -> Stamp | str | None:
+    """Return what changes when the file changes, None when there is no such file, or why we cannot tell."""
+    try:
+        status = path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except (OSError, ValueError) as error:
+        return reason(error)
+    return status.st_mtime_ns, status.st_size, status.st_ino, status.st_dev, status.st_ctime_ns
+
+
+def identity_of(stamp: Stamp | str | None) -> tuple[int, int] | None:
+    """Return what tells a folder from all others, under whatever name; None when there is none."""
+    return stamp[2:4] if isinstance(stamp, tuple) else None
+
+
+def is_settled(stamp: Stamp | str | None) -> bool:
+    """Whether a change from now on cannot leave the stamp as it is.
+
+    File systems count time in ticks: two changes within one of them look like one. Some count in seconds.
+    """
+    if not isinstance(stamp, tuple):
+        return True
+    times = stamp[0], stamp[4]
+    is_coarse = any(moment % _SECOND_NS == 0 for moment in times)
+    return max(times) + (_COARSE_TICK_NS if is_coarse else _TICK_NS) < time.time_ns()
+
+
+def reason(error: Exception) -> str:
+    """Return in words why a file cannot be looked at."""
+    if isinstance(error, PermissionError):
+        return "there is no permission to read it"
+    return "it cannot be read"

@@ -1,0 +1,1 @@
+"""What is kept of documents, and what it depends on."""
