@@ -115,9 +115,7 @@ def test_a_skill_is_completed_and_renamed_from_its_own_file(tmp_path: Path) -> N
     assert "description" in labels
     assert not complete(document, workspace, len(text)).items
     assert finished(format_in_steps(document)) == ()
-    change = finished(
-        rename(document, workspace, text.index("explainer") + 2, "teacher", renames_files=False)
-    )
+    change = finished(rename(document, workspace, text.index("explainer") + 2, "teacher", renames_files=True))
     assert change is not None
     texts = {file.uri.rpartition("/")[2]: apply(file.text, file.edits) for file in change.change.files}
     assert texts["SKILL.md"] == text.replace("explainer", "teacher")
