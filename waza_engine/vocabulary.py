@@ -132,6 +132,16 @@ class Check:
         return Check(path, False, complaint, expected, actual)
 
 
+EXPECTED_LISTS = ("output_contains", "output_not_contains", "output_contains_any")
+"""The lists of a task's ``expected`` that are graded, each recorded under its name with a ``_`` before it."""
+
+
+def shown_grader(name: str) -> str:
+    """Return what people are told of the grader of this name: ``expected.output_contains`` for a list."""
+    key = name.removeprefix("_")
+    return f"expected.{key}" if name != key and key in EXPECTED_LISTS else name
+
+
 def checkpoint_grader(grader: str, turn: int) -> str:
     """Return the name by which a grader of a checkpoint is told from one of the task."""
     return f"{grader} after turn {turn}"

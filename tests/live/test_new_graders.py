@@ -241,4 +241,4 @@ def test_whatever_is_selected_anywhere_on_a_page_what_is_offered_holds(bed: Bed)
         for action in bed.actions(selected, task, trial):
             check(bed, action, task, trial)
             checked += 1
-    assert checked > 40
+    assert checked > 30

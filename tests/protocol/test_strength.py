@@ -105,7 +105,7 @@ async def test_a_weak_list_of_what_a_task_expects_is_marked_where_it_stands(suit
         marks = [each for each in editor.diagnostics[uri] if each.code == "weak-grader"]
         assert [each.range.start.line for each in marks] == [5, 8]
         assert all(each.severity == types.DiagnosticSeverity.Information for each in marks)
-        assert "`output_contains` passes on everything" in marks[0].message
+        assert "`expected.output_contains` passes on everything" in marks[0].message
         related = [each.message for each in marks[0].related_information or ()]
         assert "It passed on: nothing at all." in related
         found = await editor.hover(uri, 6, 5)

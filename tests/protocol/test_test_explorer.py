@@ -90,6 +90,10 @@ async def test_the_tree_has_suites_then_tasks_and_prompts_then_graders(suite: Pa
             (f"{place}::one::looks", "grader", "looks", "one.yaml", 4),
         ]
         assert await items_below(editor, f"{place}::one::looks") == []
+        assert await items_below(editor, f"{place}::two") == [
+            (f"{place}::two::speaks", "grader", "speaks", "eval.yaml", 5),
+            (f"{place}::two::_output_contains", "grader", "expected.output_contains", "two.yaml", 3),
+        ]
 
 
 async def test_a_parent_that_is_no_id_is_refused(suite: Path) -> None:
@@ -110,12 +114,16 @@ async def test_a_failure_is_told_at_the_line_of_its_check(suite: Path) -> None:
     assert "a phrase that no answer has" in speaks["failures"][0]["message"]
     expected = graded[f"{place}::two::_output_contains"]
     assert [_line(failure["location"]) for failure in expected["failures"]] == [("two.yaml", 3)]
+    assert expected["label"] == "expected.output_contains"
     ends = {
         event["item"]: event["conclusion"]["verdict"]
         for event in told
         if event["kind"] in ("passed", "failed") and "trial" not in event
     }
     assert ends == {f"{place}::one": "failed", f"{place}::two": "failed"}
+    (two,) = [event for event in told if event["kind"] == "failed" and event.get("item") == f"{place}::two"
+              and "trial" not in event]  # fmt: skip
+    assert two["conclusion"]["reason"] == "not passed: speaks, expected.output_contains"
     (tried,) = [event for event in told if event["kind"] == "tried"]
     assert (tried["item"], tried["status"]) == (f"{place}#triggers:Explain it", "passed")
     assert (told[-1]["kind"], told[-1]["conclusion"]["verdict"]) == ("ended", "failed")

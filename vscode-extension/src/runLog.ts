@@ -40,6 +40,6 @@ export function lineOf(event: RunEvent): string {
     const passed = event.kind === "graded" ? (event.status === "graded" ? (event.passed === true ? "passed" : "failed") : event.status) : "";
     const told = event.conclusion === undefined ? [] : [event.conclusion.verdict, ...(event.conclusion.reasons ?? [event.conclusion.reason])];
     const why = [event.message, ...told].filter((word) => word !== undefined && word !== "").join(" · ");
-    const words = [event.kind, event.task, trial, event.grader, passed, score, event.results_file].filter((word) => word !== undefined && word !== "");
+    const words = [event.kind, event.task, trial, event.grader === undefined ? undefined : (event.label ?? event.grader), passed, score, event.results_file].filter((word) => word !== undefined && word !== "");
     return why === "" ? words.join(" ") : `${words.join(" ")}: ${why}`;
 }

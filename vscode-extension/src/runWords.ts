@@ -21,7 +21,7 @@ export class RunState {
         if (event.kind === "started" && event.trial !== undefined) {
             this.busy.set(key, [event.label ?? event.task ?? "", event.trial > 1 ? `trial ${event.trial}` : ""].filter(Boolean).join(" · "));
         } else if (event.kind === "graded") {
-            this.last = `${event.task ?? ""} · ${event.grader ?? ""}`;
+            this.last = `${event.task ?? ""} · ${event.label ?? event.grader ?? ""}`;
         } else if (event.kind === "ended") {
             this.end = event;
         } else if (event.trial !== undefined && event.kind !== "output") {

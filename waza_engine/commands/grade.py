@@ -29,6 +29,7 @@ from waza_engine.runs.regrading.resident import ResidentSuites
 from waza_engine.scoring.statistics import mean
 from waza_engine.spec.problems import SuiteFileError
 from waza_engine.terminal import complain, say_document
+from waza_engine.vocabulary import shown_grader
 
 
 def grade_command(request: RegradeRequest, output: Path | None, output_format: str) -> int:
@@ -135,7 +136,7 @@ def _explain(printer: Printer, report: TaskReport) -> None:
     """Print why a task does not pass, and every grader that says something else than it did."""
     lines: list[tuple[Part, ...]] = [
         (
-            *("    ", _mark(grader), f" {name}  {_score(grader)}"),
+            *("    ", _mark(grader), f" {shown_grader(name)}  {_score(grader)}"),
             *((_then(grader, report), "dim"), feedback_part(grader.feedback)),
         )
         for name, grader in report.now.graders.items()

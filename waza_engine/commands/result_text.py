@@ -12,6 +12,7 @@ from waza_engine.results.conclusion import Conclusion, conclude
 from waza_engine.results.json_values import Block
 from waza_engine.results.record import RunHeader
 from waza_engine.results.task_conclusion import GraderConclusion, TaskConclusion
+from waza_engine.vocabulary import shown_grader
 
 _SHOWN_CHARACTERS = 300
 
@@ -59,7 +60,10 @@ def _explain(printer: Printer, task: TaskConclusion) -> None:
         printer.line(f"    {_shortened(task.error)}")
     for grader in complaints:
         printer.line(
-            "    ", MARKS[grader.verdict], f" {grader.name}{_score(grader)}", feedback_part(grader.feedback)
+            "    ",
+            MARKS[grader.verdict],
+            f" {shown_grader(grader.name)}{_score(grader)}",
+            feedback_part(grader.feedback),
         )
 
 

@@ -28,6 +28,7 @@ from waza_engine.strength.document import (
 )
 from waza_engine.strength.measuring import GraderStrength, measure
 from waza_engine.terminal import complain, say_json
+from waza_engine.vocabulary import shown_grader
 
 MEASURED, WEAK = 0, 1
 
@@ -83,19 +84,21 @@ def _tell(regrading: Regrading, found: Sequence[GraderStrength]) -> None:
             printer.line(("⚠", "yellow"), f" {rejected_sentence(each, rejected)}")
         for check in each.weak_checks:
             place = ".".join(str(part) for part in check.path)
-            printer.line(("⚠", "yellow"), f" `{each.name}`, `{place}`: {weak_check_sentence(check)}")
+            printer.line(
+                ("⚠", "yellow"), f" `{shown_grader(each.name)}`, `{place}`: {weak_check_sentence(check)}"
+            )
 
 
 def _rows(found: Sequence[GraderStrength]) -> Iterator[Sequence[Part]]:
     for each in found:
         tasks = each.tasks[0] if len(each.tasks) == 1 else f"{len(each.tasks)} tasks"
         if each.not_measured:
-            yield each.name, tasks, ("–", "dim"), (f"not measured: {each.not_measured}", "dim")
+            yield shown_grader(each.name), tasks, ("–", "dim"), (f"not measured: {each.not_measured}", "dim")
         elif each.strength is None:
-            yield each.name, tasks, ("–", "dim"), (_without_figures(each), "dim")
+            yield shown_grader(each.name), tasks, ("–", "dim"), (_without_figures(each), "dim")
         else:
             missed = [kind for kind, (caught, tried) in each.kinds.items() if caught < tried]
-            yield each.name, tasks, f"{each.strength:.0%}", ", ".join(missed)
+            yield shown_grader(each.name), tasks, f"{each.strength:.0%}", ", ".join(missed)
 
 
 def _without_figures(found: GraderStrength) -> str:

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from waza_engine.results.cause import Cause, cause_of
 from waza_engine.results.record import TaskOutcome, TrialOutcome, Validation
 from waza_engine.scoring.tasks import task_status
-from waza_engine.vocabulary import checkpoint_grader
+from waza_engine.vocabulary import checkpoint_grader, shown_grader
 
 TaskVerdict = Literal["passed", "failed", "errored", "skipped", "lost", "not run"]
 """``errored``: something else than the answer broke. ``skipped``: nothing was graded, or people are to do it.
@@ -182,7 +182,7 @@ def _reason(verdict: TaskVerdict, error: str, graders: Sequence[GraderConclusion
 
 
 def _names(graders: Sequence[GraderConclusion], verdict: GraderVerdict) -> str:
-    return ", ".join(grader.name for grader in graders if grader.verdict == verdict)
+    return ", ".join(shown_grader(grader.name) for grader in graders if grader.verdict == verdict)
 
 
 def _graders(ended: Sequence[TrialOutcome]) -> Iterator[GraderConclusion]:

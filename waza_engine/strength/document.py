@@ -7,8 +7,8 @@ from typing import Any
 
 from waza_engine.counting import counted
 from waza_engine.graders.explanation import shortened
-from waza_engine.strength.expected import TYPE as EXPECTED
 from waza_engine.strength.measuring import GraderStrength, RejectedReference, WeakCheck
+from waza_engine.vocabulary import shown_grader
 
 Document = dict[str, Any]
 
@@ -35,19 +35,14 @@ def rejected_sentence(found: GraderStrength, rejected: RejectedReference) -> str
     """Return in one sentence that a grader fails on what is known to be good."""
     why = shortened(rejected.feedback.rstrip("."))
     return (
-        f"`{_name(found)}` fails on the reference of the task `{rejected.task}`, an answer known to be good: "
-        f"{why}."
+        f"`{shown_grader(found.name)}` fails on the reference of the task `{rejected.task}`, "
+        f"an answer known to be good: {why}."
     )
-
-
-def _name(found: GraderStrength) -> str:
-    # The lists of `expected` stand under names of their own in a record.
-    return found.name.removeprefix("_") if found.type == EXPECTED else found.name
 
 
 def finding_sentence(found: GraderStrength) -> str:
     """Return in one sentence what is wrong with a weak grader and how that is known, "" for all others."""
-    name = _name(found)
+    name = shown_grader(found.name)
     trials = f"{counted(found.trials, 'recorded trial')}"
     if found.finding == "never fails":
         return (

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from waza_engine.frozen import frozen
 from waza_engine.results.json_values import block_of
+from waza_engine.vocabulary import shown_grader
 from waza_language_server.engine.process import EngineError, EngineProcess
 
 if TYPE_CHECKING:
@@ -315,7 +316,7 @@ def _advance(progress: RunProgress, event: Event) -> RunProgress:
 
 def _describe(event: Event) -> str:
     kind = event.get("kind")
-    names = [str(event[key]) for key in ("task", "grader") if event.get(key)]
+    names = [shown_grader(str(event[key])) for key in ("task", "grader") if event.get(key)]
     if kind == "graded" and isinstance(event.get("score"), int | float):
         names.append(f"{event['score']:.2f}")
     elif kind in ("passed", "failed", "errored", "pending", "skipped"):

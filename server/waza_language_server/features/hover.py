@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from waza_engine.frozen import frozen
 from waza_engine.markdown import fenced
 from waza_engine.steps import Steps, finished, within
+from waza_engine.vocabulary import EXPECTED_LISTS
 from waza_language_server.embedded.languages import LANGUAGES
 from waza_language_server.features.embedded_value import EmbeddedValue
 from waza_language_server.features.model_prices import NO_PRICES, STILL_ASKING, ModelPrices, model_story
@@ -25,7 +26,7 @@ from waza_language_server.features.surroundings import TASK_GLOB, surroundings
 from waza_language_server.features.value_hover import NAMING_KINDS, grader_types_table, named_thing
 from waza_language_server.project.document_scores import read_scores_in_steps
 from waza_language_server.project.outline import pattern_nodes
-from waza_language_server.project.rules import EXPECTED_LISTS, rule_under
+from waza_language_server.project.rules import rule_under
 from waza_language_server.project.suite_file import GraderEntry, SuiteFile
 from waza_language_server.project.uris import path_of
 from waza_language_server.schema.locate import grader_type, shape_at

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -39,16 +40,17 @@ def trials_to_open(score: Score) -> tuple[TrialPlace, ...]:
     """Return some trials that a live score is made of: those that fail, else the first of each task."""
     if not is_live(score):
         return ()
-    failing = [
+    failing = (
         TrialPlace(score.suite, one.task.id, trial, passed=False)
         for one in score.outcomes
         if one.live is not None
         for trial in one.live.failing
-    ]
-    if failing:
-        return tuple(failing[:MAX_TRIALS])
+    )
+    if some := tuple(islice(failing, MAX_TRIALS)):
+        return some
     chosen = (one for one in score.outcomes if one.live is not None and one.live.bed is None)
-    return tuple(TrialPlace(score.suite, one.task.id, 1, passed=True) for one in chosen)[:MAX_TRIALS]
+    first = (TrialPlace(score.suite, one.task.id, 1, passed=True) for one in chosen)
+    return tuple(islice(first, MAX_TRIALS))
 
 
 def is_live(score: Score) -> bool:
@@ -88,11 +90,10 @@ def live_story(score: Score, now: datetime) -> str:
         f"of the run {age(timestamp, now)}{f' ({by})' if by else ''}; no agent was started."
     )
     failing = [
-        f"{code(one.task.id)} {', '.join(map(str, one.live.failing))}"
-        for one in score.outcomes
-        if one.live is not None and one.live.failing
+        (one.task.id, one.live.failing) for one in score.outcomes if one.live is not None and one.live.failing
     ]
     if not failing:
         return words
     more = f"; and {counted(len(failing) - MAX_TASKS, 'more task')}" if len(failing) > MAX_TASKS else ""
-    return f"{words}\n\nFailing trials: {'; '.join(failing[:MAX_TASKS])}{more}."
+    told = [f"{code(task)} {', '.join(map(str, trials))}" for task, trials in failing[:MAX_TASKS]]
+    return f"{words}\n\nFailing trials: {'; '.join(told)}{more}."

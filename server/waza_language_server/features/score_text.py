@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from waza_engine.counting import counted
 from waza_engine.markdown import code, fenced
+from waza_engine.vocabulary import shown_grader
 from waza_language_server.features.live_text import is_live, live_label, live_story
 from waza_language_server.features.words_of_verdicts import age, error_label, number, told_by
 from waza_language_server.project.document_scores import Outcome, Score
@@ -128,7 +129,7 @@ def _label(outcomes: Sequence[Outcome]) -> str:
 def grader_line(result: GraderResult) -> str:
     """Return one grader of a task as an item of a list in Markdown."""
     glyph = "!" if result.status == "error" else "⧖" if result.status == "pending" else "✗"
-    line = f"- {'✓' if result.passed else glyph} {code(result.name)} {number(result.score)}"
+    line = f"- {'✓' if result.passed else glyph} {code(shown_grader(result.name))} {number(result.score)}"
     feedback = result.feedback.strip().splitlines()
     return line if result.passed or not feedback else f"{line}: {code(feedback[0][:200])}"
 

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 from waza_engine.frozen import frozen
 from waza_engine.steps import Steps
+from waza_engine.vocabulary import EXPECTED_LISTS
 from waza_language_server.features.score_text import stale_label
 from waza_language_server.project.claim import TRIGGER_NAMES
 from waza_language_server.project.document_scores import DocumentScores
 from waza_language_server.project.recorded_values import INPUTS, Values, entries_in_steps
-from waza_language_server.project.rules import EXPECTED_LISTS
 from waza_language_server.project.runnable_id import RunnableId
 
 if TYPE_CHECKING:

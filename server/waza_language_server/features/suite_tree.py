@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from waza_engine.frozen import frozen
 from waza_engine.steps import Steps
+from waza_engine.vocabulary import shown_grader
 from waza_language_server.project.runnable_id import RunnableId
 from waza_language_server.project.suite_file import SuiteFile
 from waza_language_server.project.suite_files import files_of_workspace
@@ -84,4 +85,6 @@ def _tasks(project: Project, places: VerdictPlaces, suite: Path) -> Iterator[Tre
 
 def _graders(places: VerdictPlaces, suite: Path, task: str) -> Iterator[TreeItem]:
     for name in places.graders_of(task):
-        yield TreeItem(str(RunnableId(suite, task, name)), "grader", name, places.of_grader(task, name))
+        yield TreeItem(
+            str(RunnableId(suite, task, name)), "grader", shown_grader(name), places.of_grader(task, name)
+        )

@@ -14,6 +14,7 @@ from waza_engine.counting import counted
 from waza_engine.frozen import frozen
 from waza_engine.markdown import code, fenced
 from waza_engine.steps import Steps
+from waza_engine.vocabulary import EXPECTED_LISTS
 from waza_language_server.features.live_text import LIVE
 from waza_language_server.features.score_text import (
     age,
@@ -26,7 +27,6 @@ from waza_language_server.features.score_text import (
     told_by,
 )
 from waza_language_server.project.claim import TRIGGER_NAMES
-from waza_language_server.project.rules import EXPECTED_LISTS
 from waza_language_server.project.suite_file import SuiteFile, rule_at, shown_at
 
 if TYPE_CHECKING:

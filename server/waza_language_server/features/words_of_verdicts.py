@@ -15,9 +15,16 @@ LONGEST_REASON = 60
 
 
 def error_label(reason: str) -> str:
-    """Return the mark of what could not be judged, with the first line of its reason."""
+    """Return the mark of what could not be judged, with the first line of its reason, cut behind a word."""
     line = next((line.strip() for line in reason.splitlines() if line.strip()), "error")
-    return f"! {line if len(line) <= LONGEST_REASON else line[: LONGEST_REASON - 1] + '…'}"
+    return f"! {line if len(line) <= LONGEST_REASON else _cut(line)}"
+
+
+def _cut(line: str) -> str:
+    begun = line[:LONGEST_REASON]
+    words = begun.rpartition(" ")[0].rstrip(" ,;:.")
+    # A path or an address has no words to end at.
+    return f"{words if len(words) > LONGEST_REASON // 2 else begun[:-1]}…"
 
 
 def number(score: float) -> str:

@@ -81,8 +81,9 @@ class Regradings:
     """The newest of each task, by its suite."""
 
     def __init__(self) -> None:
-        self._asked: dict[tuple[Path, str], AskedAgain] = {}
-        self._tasks: dict[tuple[Path, str], RegradedTask] = {}
+        # By the path as text: every grader asks of every task, and paths take long to compare.
+        self._asked: dict[tuple[str, str], AskedAgain] = {}
+        self._tasks: dict[tuple[str, str], RegradedTask] = {}
         self._count = 0
         self.version = 0
         """Another number whenever something else may be said."""
@@ -90,7 +91,7 @@ class Regradings:
     def add(self, suite: Path, task: str, regraded: RegradedTask) -> None:
         """Take what grading a task again has found; verdicts of graders that were not asked stay."""
         self.version += 1
-        known = self._tasks.pop((suite, task), None)
+        known = self._tasks.pop((str(suite), task), None)
         if known is not None and known.timestamp == regraded.timestamp:
             # What is judged live of the same text says the same, and goes on with the next edit.
             found = {
@@ -100,7 +101,7 @@ class Regradings:
             }
             regraded = replace(regraded, graders={**known.graders, **found})
         self._count += len(regraded.graders) - (0 if known is None else len(known.graders))
-        self._tasks[suite, task] = regraded
+        self._tasks[str(suite), task] = regraded
         while len(self._tasks) > 1 and self._count > MAX_KEPT:
             self._count -= len(self._tasks.pop(next(iter(self._tasks))).graders)
 
@@ -114,24 +115,24 @@ class Regradings:
         whole: bool,
     ) -> None:
         """Remember by which graders a task was judged again because somebody has asked for it."""
-        known = self._asked.pop((suite, task), None)
+        known = self._asked.pop((str(suite), task), None)
         judged = regraded.graders.items()
         graders = {name: _entry(entries, task, name, one.result.type) for name, one in judged}
         if known is not None and known.timestamp == regraded.timestamp:
             graders = {**known.graders, **graders}
             whole, entries = (True, entries) if whole else (known.whole, known.entries)
-        self._asked[suite, task] = AskedAgain(regraded.timestamp, graders, whole, entries)
+        self._asked[str(suite), task] = AskedAgain(regraded.timestamp, graders, whole, entries)
         while len(self._asked) > MAX_ASKED:
             del self._asked[next(iter(self._asked))]
 
     def asked(self, suite: Path, task: TaskResult) -> AskedAgain | None:
         """Return what was judged again of a task's newest record; None when nobody has asked for that."""
-        known = self._asked.get((suite, task.id))
+        known = self._asked.get((str(suite), task.id))
         return known if known is not None and known.timestamp == task.timestamp else None
 
     def of(self, suite: Path, task: TaskResult, grader: str) -> Regraded | None:
         """Return what a grader says now of what was last recorded of a task; None when it was not asked."""
-        known = self._tasks.get((suite, task.id))
+        known = self._tasks.get((str(suite), task.id))
         if known is None:
             return None
         found = known.graders.get(grader)
@@ -141,7 +142,7 @@ class Regradings:
 
     def files_read(self, suite: Path, tasks: Iterable[str]) -> set[Path]:
         """Return the files that the live verdicts of some tasks were judged by."""
-        known = (self._tasks.get((suite, task)) for task in tasks)
+        known = (self._tasks.get((str(suite), task)) for task in tasks)
         return {
             path
             for one in known
@@ -151,27 +152,27 @@ class Regradings:
 
     def drop(self, suite: Path, task: str, grader: str) -> None:
         """Forget what a grader says of a task: it is not judged any more."""
-        known = self._tasks.get((suite, task))
+        known = self._tasks.get((str(suite), task))
         if known is not None and grader in known.graders:
             graders = {name: one for name, one in known.graders.items() if name != grader}
             self._count -= 1
             self.version += 1
-            self._tasks[suite, task] = replace(known, graders=graders)
+            self._tasks[str(suite), task] = replace(known, graders=graders)
 
     def forget_live(self, suite: Path, tasks: Collection[str]) -> None:
         """Forget what was judged live of some tasks: nobody judges it any more."""
         for task in tasks:
-            known = self._tasks.get((suite, task))
+            known = self._tasks.get((str(suite), task))
             if known is not None:
                 graders = {name: one for name, one in known.graders.items() if not one.live}
                 self.version += 1
                 self._count += len(graders) - len(known.graders)
-                self._tasks[suite, task] = replace(known, graders=graders)
+                self._tasks[str(suite), task] = replace(known, graders=graders)
 
     def hold(self, suite: Path, entries: Mapping[tuple[str, str], Json], tasks: Collection[str]) -> None:
         """Take the live verdicts of some tasks for those of the entries as they are written now."""
         for task in tasks:
-            known = self._tasks.get((suite, task))
+            known = self._tasks.get((str(suite), task))
             changed = {
                 name: replace(one, entry=entry)
                 for name, one in (known.graders.items() if known is not None else ())
@@ -179,7 +180,7 @@ class Regradings:
             }
             if known is not None and changed:
                 self.version += 1
-                self._tasks[suite, task] = replace(known, graders={**known.graders, **changed})
+                self._tasks[str(suite), task] = replace(known, graders={**known.graders, **changed})
 
 
 def live_task(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from waza_engine.frozen import frozen
+from waza_engine.vocabulary import EXPECTED_LISTS
 from waza_language_server.project.suite_file import GraderEntry, SuiteFile, TaskEntry, task_id
 from waza_language_server.project.uris import path_of
 
@@ -13,8 +14,6 @@ if TYPE_CHECKING:
     from waza_language_server.syntax.nodes import Node
     from waza_language_server.text.span import Span
 
-EXPECTED_LISTS = ("output_contains", "output_not_contains", "output_contains_any")
-"""The lists of ``expected`` that are graded, each under its name with a ``_`` before it."""
 _BESIDE_CONFIG = frozenset({"type", "name", "identifier", "weight", "enabled", "feedback"})
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from waza_engine.vocabulary import EXPECTED_LISTS
 from waza_language_server.project.claim import TRIGGER_NAMES
 from waza_language_server.project.suite_file import SuiteFile, rule_at, shown_at
 from waza_language_server.project.suite_files import SuiteSource
@@ -58,8 +59,8 @@ class VerdictPlaces:
         return place if rule is None else self._place(holder[0], shown_at(rule))
 
     def graders_of(self, task: str) -> Iterator[str]:
-        """Yield the names of the graders that grade a task: those of the suite, then its own."""
-        path, _ = self._task(task)
+        """Yield the names of the graders that grade a task: those of the suite, its own, what it expects."""
+        path, node = self._task(task)
         for entry in SuiteFile(self._project.tree(self._suite)).graders():
             if entry.has_results and (entry.task is None or entry.task.id == task):
                 yield entry.name
@@ -67,6 +68,11 @@ class VerdictPlaces:
             for entry in SuiteFile(self._project.tree(path)).graders():
                 if entry.has_results:
                     yield entry.name
+        expected = node.get("expected") if node is not None else None
+        for key in EXPECTED_LISTS:
+            listed = expected.get(key) if expected is not None else None
+            if listed is not None and any(True for _ in listed.target.each_item()):
+                yield f"_{key}"
 
     def of_prompt(self, prompt: str, *, should_trigger: bool) -> FilePlace:
         """Return where a trigger prompt stands."""

@@ -115,7 +115,7 @@ id: first  ‹✗ 0.25›  ‹✗ mentions (suite)›
     )
     told = Editor().hints(path, "task")[0].tooltip
     assert "✗ `mentions` 0.00: `not deployed`" in told
-    assert "✗ `_output_contains` 0.50" in told
+    assert "✗ `expected.output_contains` 0.50" in told
 
 
 def test_a_task_file_tells_what_the_graders_of_its_suite_said_of_it(suite: Path) -> None:

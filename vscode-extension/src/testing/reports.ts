@@ -48,10 +48,18 @@ export function trialId(task: string, trial: number, grader?: string): string {
     return `${task}${TRIAL}${trial}${grader === undefined ? "" : `::${grader}`}`;
 }
 
-/** What runs when an item is run: a trial stands for its task. */
+/** What runs when an item is run: a trial stands for its task, and so does what the task expects, which is no grader by itself. */
 export function runnableOf(id: string): string {
-    const at = promptIn(id) === undefined ? id.indexOf(TRIAL) : -1;
-    return at < 0 ? id : id.slice(0, at);
+    if (promptIn(id) !== undefined) {
+        return id;
+    }
+    const at = id.indexOf(TRIAL);
+    return (at < 0 ? id : id.slice(0, at)).replace(/::_output_(?:contains|not_contains|contains_any)$/u, "");
+}
+
+/** The grader of an event as people know it. */
+function graderOf({ label, grader }: RunEvent): string {
+    return label ?? grader ?? "";
 }
 
 export class RunReports {
@@ -113,7 +121,7 @@ export class RunReports {
         const verdict = saidBy(event);
         const score = event.score === undefined || verdict === "pending" ? "" : ` ${event.score.toFixed(2)}`;
         const why = verdict === "passed" || !event.message ? "" : `: ${event.message}`;
-        return [{ kind: "output", item: id, text: `${MARKS[verdict] ?? ""} ${event.grader ?? ""}${score}${why}` }];
+        return [{ kind: "output", item: id, text: `${MARKS[verdict] ?? ""} ${graderOf(event)}${score}${why}` }];
     }
 
     private trialEnded(event: RunEvent): Report[] {
@@ -140,7 +148,7 @@ export class RunReports {
         const own = this.state(task).graded.filter(({ trial }) => trial === number).map((graded) => graded.event);
         const id = trialId(task, number);
         const failing = own.filter((grader) => saidBy(grader) !== "passed" && saidBy(grader) !== "pending");
-        const messages = [...reasonsOf(event), ...failing.map((grader) => ({ text: `${grader.grader ?? ""}: ${grader.message ?? ""}` }))];
+        const messages = [...reasonsOf(event), ...failing.map((grader) => ({ text: `${graderOf(grader)}: ${grader.message ?? ""}` }))];
         return [
             ended({ ...event, label: `Trial ${number}` }, verdictOf(event.kind), messages, id),
             ...own.map((grader) => ended(grader, verdictOf(saidBy(grader)), failuresOf(grader), trialId(task, number, grader.grader))),

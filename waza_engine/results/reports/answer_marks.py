@@ -17,6 +17,7 @@ from waza_engine.graders.matching.patterns import PatternError, found_everywhere
 from waza_engine.graders.matching.quoting import quoted
 from waza_engine.graders.registry import BUILT_IN_TYPES
 from waza_engine.results.record import TrialOutcome, Validation
+from waza_engine.vocabulary import shown_grader
 
 LEGEND = (
     "Below a line `^` marks what a grader found: ✓ what it wants, ✗ what it forbids, ≈ what comes nearest."
@@ -82,7 +83,8 @@ def marks_of(verdict: Validation, answer: str) -> Iterator[Mark]:
         key, wanted = str(check.path[0]) if check.path else "", wanted_text(verdict, check.path)
         if not wanted:
             continue
-        where = f"{verdict.name}: {key}"
+        name = shown_grader(verdict.name)
+        where = f"{name}: {key}" if name == verdict.name else name
         if key in _TEXTS:
             places = list(_places(wanted, answer, ignore_case=_TEXTS[key]))
         elif key in _PATTERNS:

@@ -14,6 +14,7 @@ from waza_engine.results.conclusion import TASKS, Conclusion
 from waza_engine.results.reports.words import mistake_words
 from waza_engine.results.task_conclusion import TaskConclusion
 from waza_engine.terminal import visible, visible_lines
+from waza_engine.vocabulary import shown_grader
 
 MOST = 50
 _LONGEST = 1_000
@@ -79,9 +80,10 @@ def _of_task(task: TaskConclusion, where: Where) -> Iterator[str]:
     level = "error" if task.verdict == "failed" else "warning"
     told = [grader for grader in task.graders if grader.verdict in ("failed", "errored")]
     for grader in told:
-        words = f"{task.id}: {grader.name} {grader.verdict}: {grader.feedback}"
+        name = shown_grader(grader.name)
+        words = f"{task.id}: {name} {grader.verdict}: {grader.feedback}"
         severity = "error" if grader.verdict == "failed" else "warning"
-        yield annotation(severity, words, where(task.id, grader.name), f"{task.id}: {grader.name}")
+        yield annotation(severity, words, where(task.id, grader.name), f"{task.id}: {name}")
     if task.error or not told:
         yield annotation(level, f"{task.id}: {task.error or task.reason}", where(task.id, ""), task.id)
 

@@ -30,6 +30,7 @@ from waza_engine.results.reports.words import (
 )
 from waza_engine.results.task_conclusion import GraderConclusion, TaskConclusion
 from waza_engine.terminal import harmless_lines
+from waza_engine.vocabulary import shown_grader
 
 _MILLISECONDS = 1000
 _TYPES = {
@@ -114,7 +115,7 @@ def _case(task: TaskConclusion, skill: str) -> TestCase:
 
 
 def _line(grader: GraderConclusion) -> str:
-    return f"{grader.name}: {grader.score:.2f} {' '.join(grader.feedback.split())}".rstrip()
+    return f"{shown_grader(grader.name)}: {grader.score:.2f} {' '.join(grader.feedback.split())}".rstrip()
 
 
 def _score(document: Block) -> str:

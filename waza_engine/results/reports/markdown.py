@@ -22,6 +22,7 @@ from waza_engine.results.reports.words import (
 from waza_engine.results.reviews.calibration import agreement_words, calibrations
 from waza_engine.results.task_conclusion import GraderConclusion, TaskConclusion
 from waza_engine.terminal import harmless_lines, visible
+from waza_engine.vocabulary import shown_grader
 
 LONGEST_CHARACTERS = 60_000
 _MARKS = {
@@ -125,7 +126,7 @@ def _line(grader: GraderConclusion) -> str:
     feedback = code(_shortened(grader.feedback))
     score = "pending" if grader.verdict == "pending" else f"{grader.score:.2f}"
     trials = f", {grader.passed_trials} of {grader.trials} trials passed" if grader.trials > 1 else ""
-    return f"- **{code(grader.name)}** {score}{trials}{': ' if feedback else ''}{feedback}"
+    return f"- **{code(shown_grader(grader.name))}** {score}{trials}{': ' if feedback else ''}{feedback}"
 
 
 def _shortened(text: str) -> str:

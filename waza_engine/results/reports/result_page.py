@@ -24,7 +24,7 @@ from waza_engine.results.reports.words import (
 )
 from waza_engine.results.task_conclusion import TaskConclusion
 from waza_engine.scoring.usage import tokens_of
-from waza_engine.vocabulary import Check, ToolCall
+from waza_engine.vocabulary import Check, ToolCall, shown_grader
 
 LONGEST_CHARACTERS = 400_000
 _TEXT_CHARACTERS = 20_000
@@ -171,7 +171,7 @@ def _verdict(verdict: Validation, output: str) -> Iterator[str]:
         mark, score = "✓" if verdict.passed else "✗", f" {verdict.score:.2f}"
     else:
         mark, score = ("!", " could not grade") if verdict.status == "error" else ("⧖", " waits for a review")
-    yield f"**{mark} {code(verdict.name)}**{score} ({code(verdict.type)})"
+    yield f"**{mark} {code(shown_grader(verdict.name))}**{score} ({code(verdict.type)})"
     yield ""
     if verdict.feedback:
         yield from (fenced(_cut(verdict.feedback)), "")
@@ -189,7 +189,7 @@ def _verdict(verdict: Validation, output: str) -> Iterator[str]:
 def _rule(verdict: Validation, check: Check) -> str:
     text = wanted_text(verdict, check.path)
     path = ".".join(str(step) for step in check.path)
-    return f"{path}: {text}" if text else path or verdict.name
+    return f"{path}: {text}" if text else path or shown_grader(verdict.name)
 
 
 def _met(verdict: Validation, check: Check, output: str) -> str:

@@ -16,6 +16,7 @@ from waza_engine.results.record import TrialOutcome
 from waza_engine.results.reports.answer_marks import Mark, marks_in
 from waza_engine.results.reports.result_page import NO_ANSWER, trial_sections
 from waza_engine.terminal import visible_lines
+from waza_engine.vocabulary import shown_grader
 
 LONGEST_ANSWER = 200_000
 """Characters of an answer that are shown."""
@@ -67,7 +68,7 @@ def _bounded(text: str) -> str:
 def _origin(trial: TrialOutcome, judged: Collection[str], started: datetime) -> str:
     """Say of when the answer is, and of when what the graders say of it."""
     names = [verdict.name for verdict in (trial.validations or {}).values()]
-    kept = [code(name) for name in names if name not in judged]
+    kept = [code(shown_grader(name)) for name in names if name not in judged]
     at = started.astimezone().strftime("%Y-%m-%d %H:%M:%S")
     words = f"Recorded {at}; its graders are judged as they are written now, no agent was started."
     return f"{words} As recorded: {', '.join(kept)}." if kept else words

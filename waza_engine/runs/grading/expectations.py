@@ -10,10 +10,9 @@ from waza_engine.graders.matching.letter_case import lowered
 from waza_engine.graders.matching.proposing import proposed_texts
 from waza_engine.results.record import Validation
 from waza_engine.spec.expected import Expected
-from waza_engine.vocabulary import Check
+from waza_engine.vocabulary import EXPECTED_LISTS, Check
 
-CONTAINS, NOT_CONTAINS, CONTAINS_ANY = "_output_contains", "_output_not_contains", "_output_contains_any"
-NAMES = (CONTAINS, NOT_CONTAINS, CONTAINS_ANY)
+NAMES = CONTAINS, NOT_CONTAINS, CONTAINS_ANY = tuple(f"_{key}" for key in EXPECTED_LISTS)
 
 
 def expectations(expected: Expected, output: str) -> Iterator[Validation]:

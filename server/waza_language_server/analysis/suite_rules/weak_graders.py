@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from waza_engine.vocabulary import EXPECTED_LISTS
 from waza_language_server.analysis.problem import Problem
 from waza_language_server.analysis.rule import Found, SuiteView
-from waza_language_server.project.rules import EXPECTED_LISTS
 from waza_language_server.project.suite_file import GraderEntry, SuiteFile, rule_at, task_id
 from waza_language_server.project.uris import path_of
 from waza_language_server.text.edit import Related

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from lsprotocol import types
 
+from waza_engine.vocabulary import shown_grader
 from waza_language_server.project.runnable_id import RunnableId
 from waza_language_server.project.verdict_places import VerdictPlaces
 from waza_language_server.protocol.edit_conversion import FileConverter
@@ -46,7 +47,7 @@ def _item(suite: Path, event: Event) -> tuple[str, str] | None:
     if not isinstance(task, str):
         return None
     name = grader if isinstance(grader, str) else None
-    return str(RunnableId(suite, task, name)), label(name or task)
+    return str(RunnableId(suite, task, name)), label(shown_grader(name) if name else task)
 
 
 def _located(ls: WazaServer, suite: Path, event: Event) -> dict[str, Any]:
