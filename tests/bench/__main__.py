@@ -18,6 +18,7 @@ from rich.progress import Progress
 from tests.bench.client import Client, Cost
 from tests.bench.documents import edit_line, eval_file, last_mistake
 from tests.bench.peer_schema import upstream_shaped_schema
+from waza_language_server.syntax.characters import MAX_CHARACTERS
 
 HERE = Path(__file__).parent
 EDITS = 8
@@ -55,6 +56,11 @@ def main(
     rounds: Annotated[int, typer.Option(help="Sessions per server and size.")] = 3,
 ) -> None:
     """Compare our server with yaml-language-server and print the table of docs/performance.md."""
+    for size in graders or ():
+        if len(eval_file(size)) > MAX_CHARACTERS:
+            raise typer.BadParameter(
+                f"{size} graders have more than {MAX_CHARACTERS:,} characters; try 30000"
+            )
     peer = _peer_command()
     own = [sys.executable, "-m", "waza_language_server", "--stdio"]
     sizes = graders or [10, 100, 1000, 10_000]

@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 from tests.patience import ON_A_BUSY_MACHINE, has_ended
-from waza_language_server.engine.runs import Run, RunOutcome, RunProgress, Runs
+from waza_language_server.engine.runs import Event, Run, RunOutcome, RunProgress, Runs
 from waza_language_server.project.runnable_id import RunnableId
 
 FAKE_ENGINE = Path(__file__).parent / "fake_engine.py"
@@ -105,6 +105,31 @@ async def test_a_killed_engine_ends_all_of_its_runs(runs: Runs) -> None:
     await until(lambda: len(runs.active) == 2 and all(run.run_id for run in runs.active))
     the_engine().kill()
     assert [outcome.status for outcome in await both] == ["error", "error"]
+
+
+async def test_who_follows_a_run_hears_its_end_when_its_engine_is_killed() -> None:
+    told: list[tuple[Run, Event]] = []
+    runs = Runs(
+        sys.executable,
+        on_change=lambda _run: None,
+        on_event=lambda run, event: told.append((run, event)),
+        arguments=(str(FAKE_ENGINE),),
+    )
+    try:
+        running = asyncio.create_task(runs.run(suite("waits"), ignore))
+        await until(lambda: runs.active and runs.active[0].run_id)
+        the_engine().kill()
+        outcome = await running
+        ends = [event for _, event in told if event["kind"] == "ended"]
+        assert [(end["status"], end["conclusion"]["verdict"]) for end in ends] == [("error", "interrupted")]
+        assert str(outcome.message).startswith("The engine stopped unexpectedly (exit code ")
+        (reason,) = ends[0]["conclusion"]["reasons"]
+        assert reason.startswith("the run was interrupted: the engine stopped unexpectedly (exit code ")
+        assert reason.endswith("; what was finished is kept")
+        await runs.run(suite("completes"), ignore)
+        assert [event["status"] for _, event in told if event["kind"] == "ended"] == ["error", "completed"]
+    finally:
+        await runs.close()
 
 
 async def test_cancel_ends_the_run(runs: Runs) -> None:

@@ -42,6 +42,12 @@ void test("what broke comes first", () => {
     assert.equal(state.ending(0), "not logged in to GitHub · 0 of 3 tasks passed, 3 errored · 0:00");
 });
 
+void test("a run whose engine was killed says so, and that what was finished is kept", () => {
+    const reason = "the run was interrupted: the engine stopped unexpectedly (exit code -9); what was finished is kept";
+    const state = after({ kind: "ended", status: "error", conclusion: { verdict: "interrupted", reasons: [reason] } });
+    assert.equal(state.ending(12_000), `${reason} · 0:12`);
+});
+
 void test("the buttons of a message fit its reason", () => {
     const commands = (reason: string) => waysOut(reason).map(({ command, argument }) => [command, argument].filter(Boolean).join(" "));
     assert.deepEqual(commands("the Copilot agent is not logged in to GitHub; run `copilot login`"), ["waza.logIn", "waza.chooseExecutor"]);

@@ -48,9 +48,14 @@ def guarded(rule: str, found: Callable[[], Iterable[T]]) -> Iterator[T]:
             else:
                 known.append(one)
     except Exception as error:  # noqa: BLE001 - noted
-        note_failure(f'the rule "{rule}"', error)
+        note_rule_failure(rule, error)
         return
     yield from known
+
+
+def note_rule_failure(rule: str, error: Exception) -> None:
+    """Note that a rule has failed."""
+    note_failure(f'the rule "{rule}"', error)
 
 
 def note_failure(what: str, error: Exception) -> None:

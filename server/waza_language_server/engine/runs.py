@@ -75,6 +75,8 @@ class Run:
     listeners: list[Listener] = field(default_factory=list["Listener"])
     run_id: str | None = None
     cancelling: bool = False
+    ended: bool = False
+    """Whether its last event has come."""
     engine: EngineProcess | None = None
     work: asyncio.Task[RunOutcome] | None = None
     outcome: RunOutcome | None = None
@@ -217,6 +219,9 @@ class Runs:
                 self._events.pop(run.run_id, None)
         if run.cancelling and outcome.status == "error":
             outcome = RunOutcome("canceled", outcome.results_file)
+        if run.run_id is not None and not run.ended and not self._closed:
+            # Who follows it waits for its end, and the engine tells of none any more.
+            self._tell(run, _interrupted(run.run_id, outcome))
         run.outcome = outcome
         self._on_change(run)
         return outcome
@@ -238,8 +243,9 @@ class Runs:
             event = await events.get()
             if isinstance(event, EngineError):
                 raise event
+            run.ended = event.get("kind") == "ended"
             self._tell(run, event)
-            if event.get("kind") == "ended":
+            if run.ended:
                 return _outcome_of(event)
             progress = _advance(progress, event)
             for listener in tuple(run.listeners):
@@ -303,6 +309,15 @@ def _outcome_of(event: Event) -> RunOutcome:
     known: RunStatus = status if status in ("completed", "failed", "canceled") else "error"
     conclusion = block_of(event, "conclusion")
     return RunOutcome(known, event.get("results_file"), event.get("message"), conclusion)
+
+
+def _interrupted(run_id: str, outcome: RunOutcome) -> Event:
+    """Return the last event of a run whose engine ended before it; the journal keeps what was finished."""
+    message = (outcome.message or "").rstrip(".")
+    why = f": {message[:1].lower()}{message[1:]}" if message else ""
+    reason = f"the run was interrupted{why}; what was finished is kept"
+    conclusion = {"verdict": "interrupted", "reasons": [reason]}
+    return {"run_id": run_id, "kind": "ended", "status": outcome.status, "conclusion": conclusion}
 
 
 def _advance(progress: RunProgress, event: Event) -> RunProgress:

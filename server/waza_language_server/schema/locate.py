@@ -46,7 +46,7 @@ def grader_shape(entry: Node | None, catalog: Catalog) -> Shape:
 
     One with ``ref`` has the type and the options of a package.
     """
-    if entry is not None and entry.get("ref") is not None:
+    if entry is not None and entry.target.written("ref") is not None:
         return catalog.packaged_grader_root.top
     if entry is not None and (written := grader_type(entry)) is not None:
         shape = catalog.grader(written)
@@ -57,8 +57,11 @@ def grader_shape(entry: Node | None, catalog: Catalog) -> Shape:
 
 def grader_type(entry: Node) -> str | None:
     """Return what is written as the type of a grader entry; None when it is not there or no scalar."""
-    node = type_node(entry)
-    return node.value if node is not None and node.kind == "scalar" else None
+    written = entry.written("type")
+    if written is None or written.kind == "alias":
+        node = type_node(entry)
+        written = None if node is None else node.green
+    return written.value if written is not None and written.kind == "scalar" else None
 
 
 def type_node(entry: Node) -> Node | None:
@@ -84,8 +87,9 @@ def located_below(node: Node, shape: Shape, catalog: Catalog) -> Iterator[tuple[
         for each, meant in rest[-1]:
             known = _at_node(meant, each, catalog)
             yield each, known
-            rest.append(below(each, known))
-            break
+            if each.green.children:
+                rest.append(below(each, known))
+                break
         else:
             rest.pop()
 

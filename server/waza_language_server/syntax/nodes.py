@@ -200,6 +200,12 @@ class Node:
             node = node._item(key) if isinstance(key, int) else node._value(key)
         return node
 
+    def written(self, key: str) -> Green | None:
+        """Return what stands as the value of the first entry with this key, for a look that needs no node."""
+        green = self.green
+        index = _position(green, key) if green.kind == "mapping" else None
+        return None if index is None else green.children[index + 1].green
+
     def _value(self, key: str) -> Node | None:
         """Return the value of the first entry with this key: as ``entry`` does, without making the key."""
         green = self.green

@@ -52,10 +52,10 @@ def structure_of_file(view: FileView) -> Found:
 def structure_of_grader(view: GraderView) -> Found:
     """Yield the structural problems of one grader entry."""
     tree, kind, catalog, entry = view.file.tree, view.file.kind, view.file.catalog, view.entry
-    if sum(each.key.value == "type" for each in entry.each_entry()) > 1:
+    if entry.key_names.count("type") > 1:
         # The duplicate is said; which of the two types the options belong to is anyone's guess.
         return
-    if entry.get("ref") is not None:
+    if entry.written("ref") is not None:
         yield from _packaged(view)
         return
     written = grader_type(entry)
