@@ -204,6 +204,40 @@ def test_assertions_have_fixes_that_do_what_they_promise(tmp_path: Path) -> None
     assert offered["beside"] >= 1
 
 
+SEVERAL_LINES = """\
+- type: code
+  name: block
+  config:
+    assertions:
+      - |
+        (
+          'é' not in output and len(output) < 30  # short
+          and any(call["name"] == "Bash" for call in tool_calls)
+        )
+      - >-
+        any(
+          call["name"] == "Bash"
+          for call in tool_calls
+        )
+      - "len(\\n output) <= 30"
+"""
+
+
+def test_assertions_over_several_lines_have_fixes_that_do_what_they_promise(tmp_path: Path) -> None:
+    bed = Bed(tmp_path / "suite", SEVERAL_LINES)
+    try:
+        offered = check_all(bed)
+        assert titles(bed, "block", "assertions", 2) == [
+            "Raise the limit to 68, the most observed (this holds on 6 of 6 recorded trials, now 1; "
+            "the grader still passes on 0): len( output) <= 68",
+            "Raise the limit to 70, above the 68 observed (this holds on 6 of 6 recorded trials, now 1; "
+            "the grader still passes on 0): len( output) <= 70",
+        ]
+    finally:
+        bed.session.close()
+    assert offered["block"] >= 4
+
+
 def random_assertion(random: Random) -> str:
     words = ("Hello", "HELLO, the  function", "permision denied", "12 OF 12", "status", "ReadMe.md", "zebra")
     return random.choice(FORMS).format(

@@ -13,11 +13,18 @@ import pytest
 from lsprotocol import types
 
 from tests.engine.suites import run
-from tests.protocol.editor import Editor, editing, is_told_to_ask_again, write_suite
+from tests.protocol.editor import Editor, editing, write_suite
 from waza_language_server.text.common_ends import common_head, common_tail
 from waza_language_server.text.line_index import LineIndex
 
 EDITS = 60
+OPTIONS = {
+    "drawsMarks": True,
+    "runWithCommand": "waza.runWith",
+    # What the engine tells comes when it comes.
+    "lens": {"cost": False, "affected": False},
+    "hints": {"history": False},
+}
 HEAD = """\
 name: reads
 skill: explainer
@@ -80,10 +87,8 @@ async def test_answers_after_edits_are_those_to_the_text_alone(suite: Path, name
     first = text = path.read_text("utf-8")
     randomness = random.Random(name)
     async with AsyncExitStack() as both:
-        options = {"drawsMarks": True, "runWithCommand": "waza.runWith"}
         kept, fresh = [
-            await both.enter_async_context(editing(suite.parent, limit=is_told_to_ask_again, options=options))
-            for _ in range(2)
+            await both.enter_async_context(editing(suite.parent, options=OPTIONS)) for _ in range(2)
         ]
         uri = kept.open(path)
         tokens = _Tokens(kept, uri)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import stat
@@ -16,6 +15,7 @@ import pytest
 
 from tests.protocol.raw_client import PATIENCE_SECONDS, RawClient
 from tests.server.kept.suites import EVAL, make
+from waza_language_server.kept.digests import digest
 from waza_language_server.project.uris import uri_of
 
 PUSHED = "textDocument/publishDiagnostics"
@@ -95,7 +95,7 @@ def rewrite(file: Path, change: Callable[[Any], None]) -> None:
     content = json.loads(file.read_bytes().partition(b"\n")[2])
     change(content)
     data = json.dumps(content).encode()
-    file.write_bytes(hashlib.sha256(data).hexdigest().encode() + b"\n" + data)
+    file.write_bytes(digest(data).encode() + b"\n" + data)
 
 
 def say_otherwise(content: Any) -> None:

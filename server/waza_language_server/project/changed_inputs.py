@@ -61,7 +61,7 @@ class ChangedInput:
         """The file and how much of it changed: ``SKILL.md +12 −3``."""
         name = self.recorded.rsplit("/", 1)[-1][:60]
         if self.gone:
-            return f"{name} deleted"
+            return f"{name} gone"  # or it has another name now: who moved it told nobody
         if self.new:
             return f"{name} added"
         return f"{name} changed" if self.added is None else f"{name} +{self.added} −{self.removed}"

@@ -84,6 +84,8 @@ class Converter:
         self._document = document
         self._encoding: Encoding = encoding
         self._abilities = abilities
+        self._labels: dict[str, str] = {}
+        self._last: tuple[Span, types.Range] | None = None
 
     def offset(self, position: types.Position) -> int:
         """Return the offset of a position; positions behind a line or the text count as their ends."""
@@ -104,8 +106,13 @@ class Converter:
 
     def code_lens(self, lens: CodeLens) -> types.CodeLens:
         """Return a lens with its command."""
-        command = types.Command(label(lens.title), lens.command, arguments=[lens.argument])
-        return types.CodeLens(self.range(lens.span), command)
+        # Thousands have one of few titles, and several the same place.
+        if lens.title not in self._labels:
+            self._labels[lens.title] = label(lens.title)
+        if self._last is None or self._last[0] != lens.span:
+            self._last = lens.span, self.range(lens.span)
+        command = types.Command(self._labels[lens.title], lens.command, arguments=[lens.argument])
+        return types.CodeLens(self._last[1], command)
 
     def run_action(self, lens: CodeLens, kind: str) -> types.CodeAction:
         """Return a lens as an action; who shows no lenses gives a command few seconds, a run takes more."""

@@ -66,7 +66,13 @@ def test_a_fixture_makes_only_the_tasks_stale_that_read_it(suite: Path) -> None:
     assert labels(suite.parent / "tasks/a.yaml", "task")[0] == "✓ 1.00 · stale: notes.txt +1 −1"
     assert labels(suite.parent / "tasks/b.yaml", "task")[0] == "✓ 1.00"
     (suite.parent / "fixtures/notes.txt").unlink()
-    assert labels(suite.parent / "tasks/a.yaml", "task")[0] == "✓ 1.00 · stale: notes.txt deleted"
+    assert labels(suite.parent / "tasks/a.yaml", "task")[0] == "✓ 1.00 · stale: notes.txt gone"
+
+
+def test_a_task_file_that_was_renamed_outside_of_the_editor_is_not_called_deleted(suite: Path) -> None:
+    (suite.parent / "tasks/b.yaml").rename(suite.parent / "tasks/c.yaml")
+    assert labels(suite)[0] == "✓ 2/2 tasks · stale: b.yaml gone"
+    assert "deleted" not in hints(suite, "eval")[0].tooltip
 
 
 def test_a_file_that_is_added_to_a_folder_that_decides_makes_scores_stale(suite: Path) -> None:

@@ -51,7 +51,8 @@ class _Assertion:
 
     def proposal(self, words: str, node: ast.expr, written: str) -> Proposal:
         """Propose the same with another number or text in the place of one."""
-        start, end = (_characters(self.text, at) for at in (node.col_offset, node.end_col_offset))
+        start = _offset(self.text, node.lineno, node.col_offset)
+        end = _offset(self.text, node.end_lineno, node.end_col_offset)
         changed = self.text[:start] + written + self.text[end:]
         return Proposal(f"{words}: `{shortened(changed, _LONGEST_SHOWN)}`", self.path, changed)
 
@@ -69,8 +70,8 @@ def proposed_assertions(
     """Propose assertions that allow what was observed; ``tools`` are the names of the calls of each trial."""
     indent = len(assertion) - len(assertion.lstrip(" \t"))
     text = assertion[indent:]
-    if len(text) > _LONGEST_ASSERTION or not text.isprintable():
-        # What goes over several lines is left to its author.
+    if len(text) > _LONGEST_ASSERTION or not all(line.isprintable() for line in text.split("\n")):
+        # Python ends lines at other characters, too, and counts columns from there.
         return
     try:
         tree = ast.parse(text, mode="eval")
@@ -261,6 +262,8 @@ def _fits(text: str, mark: str) -> bool:
     return mark not in text and "\\" not in text and text.isprintable()
 
 
-def _characters(line: str, column: int | None) -> int:
-    """Return how many characters are before a column, which Python counts in bytes."""
-    return len(line.encode()[:column].decode())
+def _offset(text: str, line: int | None, column: int | None) -> int:
+    """Return how many characters are before a place; Python counts lines from 1, and columns in bytes."""
+    above = text.split("\n")[: (line or 1) - 1]
+    before = text.split("\n")[len(above)].encode()[:column].decode()
+    return sum(len(each) + 1 for each in above) + len(before)

@@ -90,13 +90,15 @@ class KeptProblems:
 
     def keep_in_steps(self, uri: str) -> Steps[None]:
         """Keep the problems of a document as it stands on the disk, if it is certain what they depend on."""
+        place = self._place
+        if place is None:
+            return
+        yield
         from waza_language_server.kept.recording import Recorded, recorded_in_steps
 
-        yield
         session = self._ls.session
         document = session.document(uri)
-        place = self._place
-        if document is None or place is None or not _is_as_new(session) or not self._is_code_old():
+        if document is None or not _is_as_new(session) or not self._is_code_old():
             return
         if session.typed_at(document) is not None or not _is_on_disk(document):
             return
