@@ -191,6 +191,10 @@ def strength(
         ),
     ] = None,
     seed: Annotated[int, typer.Option(metavar="NUMBER", help="Another number makes other changes.")] = 0,
+    references: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Labelled answers to hold the graders against."),
+    ] = None,
     output_format: Annotated[
         ReportFormat, typer.Option("-f", "--format", help="A table, or one object with every grader.")
     ] = ReportFormat.TEXT,
@@ -198,16 +202,17 @@ def strength(
     """Change the recorded answers in many ways, and measure which changes each grader notices.
 
     A grader that passes on everything is weak. One that fails on the reference of a task, an answer known to
-    be good, is told, too. No agent, judge or program is started.
+    be good, is told, too. With --references answers that are labelled good or bad are graded as well. No
+    agent, judge or program is started.
 
-    Exit code 0: measured, and no grader is weak. 1: one is, or fails on a reference. 2: the record cannot be
-    graded. 130: interrupted.
+    Exit code 0: measured, and no grader is weak. 1: one is, or fails on a reference, or a labelled answer is
+    judged otherwise. 2: the record cannot be graded, or the labels cannot be used. 130: interrupted.
     """
     from waza_engine.commands.strength import strength_command
     from waza_engine.runs.regrading.regrade import RegradeRequest
 
     request = RegradeRequest(record, suite, tuple(task or ()), tuple(grader or ()), workspace)
-    raise typer.Exit(strength_command(request, output_format.value, seed))
+    raise typer.Exit(strength_command(request, output_format.value, seed, references))
 
 
 application.registered_commands.extend(record_commands.registered_commands)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 from rich import box
@@ -26,6 +27,14 @@ from waza_engine.strength.document import (
     strength_document,
     weak_check_sentence,
 )
+from waza_engine.strength.labelled import JudgedCase, judge_labelled
+from waza_engine.strength.labelled_document import (
+    labelled_document,
+    labelled_summary,
+    open_sentence,
+    otherwise_sentences,
+)
+from waza_engine.strength.labels import LabelledCase, LabelsError, check_tasks, read_labels
 from waza_engine.strength.measuring import GraderStrength, measure
 from waza_engine.terminal import complain, say_json
 from waza_engine.vocabulary import shown_grader
@@ -33,13 +42,26 @@ from waza_engine.vocabulary import shown_grader
 MEASURED, WEAK = 0, 1
 
 
-def strength_command(request: RegradeRequest, output_format: str, seed: int) -> int:
-    """Measure the graders of a record and return the exit code. ``output_format`` is ``text`` or ``json``."""
+def strength_command(
+    request: RegradeRequest, output_format: str, seed: int, references: Path | None = None
+) -> int:
+    """Measure the graders of a record and return the exit code.
+
+    ``output_format`` is ``text`` or ``json``, ``references`` a file of labelled answers to hold them against.
+    """
     cancellation = RunCancellation()
     try:
+        labels = [] if references is None else read_labels(references)
         with ResidentSuites() as suites:
             regrading = prepare_regrading(with_files(request), suites)
+            if references is not None:
+                check_tasks(references, labels, [task.id for task in regrading.suite.tasks])
             found = measured(regrading, cancellation, seed)
+            judged = _judged(regrading, labels, cancellation) if labels else []
+    except LabelsError as error:
+        for sentence in error.sentences:
+            complain(sentence)
+        return NOT_RUN
     except (RecordingError, SuiteFileError, SuiteError) as error:
         complain(str(error))
         return NOT_RUN
@@ -47,15 +69,28 @@ def strength_command(request: RegradeRequest, output_format: str, seed: int) -> 
         cancellation.request()
         return INTERRUPTED
     if output_format == "json":
-        say_json(plain(answer(regrading, found)))
+        of_labels = {} if references is None else {"references": labelled_document(references, judged)}
+        say_json(plain({**answer(regrading, found), **of_labels}))
     else:
         _tell(regrading, found)
-    return WEAK if any(each.finding or each.rejected for each in found) else MEASURED
+        if references is not None:
+            _tell_labelled(references, judged)
+    wrong = any(each.finding or each.rejected for each in found)
+    return WEAK if wrong or any(each.judged == "otherwise" for each in judged) else MEASURED
 
 
 def measured(regrading: Regrading, cancellation: Cancellation, seed: int = 0) -> list[GraderStrength]:
     """Return the strength of each grader of a record. Raises ``CancelledRunError``."""
     return regrading.with_trials(cancellation, lambda tasks: list(measure(tasks, cancellation, seed)))
+
+
+def _judged(
+    regrading: Regrading, labels: Sequence[LabelledCase], cancellation: Cancellation
+) -> list[JudgedCase]:
+    all_graders = not regrading.request.graders
+    return regrading.with_trials(
+        cancellation, lambda tasks: judge_labelled(labels, tasks, cancellation, all_graders=all_graders)
+    )
 
 
 def answer(regrading: Regrading, found: Sequence[GraderStrength]) -> dict[str, Any]:
@@ -87,6 +122,17 @@ def _tell(regrading: Regrading, found: Sequence[GraderStrength]) -> None:
             printer.line(
                 ("⚠", "yellow"), f" `{shown_grader(each.name)}`, `{place}`: {weak_check_sentence(check)}"
             )
+
+
+def _tell_labelled(path: Path, judged: Sequence[JudgedCase]) -> None:
+    printer = Printer()
+    for case in judged:
+        for sentence in otherwise_sentences(case):
+            printer.line(("⚠", "yellow"), f" {sentence}")
+    for case in judged:
+        if sentence := open_sentence(case):
+            printer.line((f"· {sentence}", "dim"))
+    printer.line(labelled_summary(path, judged))
 
 
 def _rows(found: Sequence[GraderStrength]) -> Iterator[Sequence[Part]]:

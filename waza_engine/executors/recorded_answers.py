@@ -183,7 +183,7 @@ def _file(path: Path) -> RecordedFile:
     if document is not None and isinstance(document.get("task_id"), str) and "tasks" not in document:
         return _transcript(path, with_attachments(document, path))
     if document is not None and document.get("kind") == "task-snapshot":
-        return _snapshot(path, document)
+        return snapshot_in(path, document)
     recording = read_recording(path)
     header = recording.header
     return RecordedFile(
@@ -235,7 +235,8 @@ def _transcript(path: Path, document: Block) -> RecordedFile:
     return _single(path, str(document.get("task_id")), run)
 
 
-def _snapshot(path: Path, document: Block) -> RecordedFile:
+def snapshot_in(path: Path, document: Block) -> RecordedFile:
+    """Return the one trial of a file of upstream's whose ``kind`` is ``task-snapshot``."""
     task, result = block_of(document, "task"), block_of(document, "result")
     listed = document.get("toolEvents")
     events = cast("list[Any]", listed) if isinstance(listed, list) else []

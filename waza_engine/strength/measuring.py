@@ -42,6 +42,7 @@ MOST_CHANGED = 4
 _LEAST_TRIED = 2
 _NOTHING = ("nothing at all", "the answer emptied", "no file at all")
 NO_FILES = "the files of the agent were not kept (`--keep-workspace`)"
+NO_EVIDENCE = "nothing that the agent does decides it"
 _ADDS = ("a runaway agent", "what the grader names", "errors happened")
 
 Finding = Literal["", "never fails", "never passes"]
@@ -124,7 +125,7 @@ def measure(
     The same ``seed`` makes the same changes. Raises ``CancelledRunError``.
     """
     for subject in _subjects(tasks):
-        why = _not_measured(subject.built)
+        why = why_not_measured(subject.built)
         if why or not subject.trials:
             yield _unmeasured(subject, why or "no trial of it has an answer")
         else:
@@ -139,7 +140,7 @@ def _subjects(tasks: Sequence[GradableTask]) -> list[_Subject]:
             subject = found.setdefault(key, _Subject(built))
             subject.tasks.append(task.recorded.id)
             subject.trials += task.trials
-            reference = reference_of(task) if _reads_answers_alone(built) else None
+            reference = reference_of(task) if reads_answers_alone(built) else None
             if reference is not None:
                 subject.references.append((task.recorded.id, reference))
     for subject in found.values():
@@ -151,7 +152,8 @@ def _subjects(tasks: Sequence[GradableTask]) -> list[_Subject]:
     return list(found.values())
 
 
-def _not_measured(built: BuiltGrader) -> str:
+def why_not_measured(built: BuiltGrader) -> str:
+    """Say why a grader is never asked again about a change, one clause; "" for one that is."""
     grader = built.grader
     if grader is None:
         return built.error
@@ -167,7 +169,7 @@ def _not_measured(built: BuiltGrader) -> str:
     if grader.writes_files:
         return "it writes snapshots"
     if not reads - {"prompt"}:
-        return "nothing that the agent does decides it"
+        return NO_EVIDENCE
     return ""
 
 
@@ -252,8 +254,9 @@ def reference_of(task: GradableTask) -> GradingContext | None:
     return None
 
 
-def _reads_answers_alone(built: BuiltGrader) -> bool:
-    reads = built.grader.reads() if built.grader is not None and not _not_measured(built) else None
+def reads_answers_alone(built: BuiltGrader) -> bool:
+    """Tell whether the answer decides what a grader says, and nothing that was done."""
+    reads = built.grader.reads() if built.grader is not None and not why_not_measured(built) else None
     return reads is not None and reads <= {"answer", "json", "prompt"}
 
 

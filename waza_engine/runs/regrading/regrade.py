@@ -102,10 +102,14 @@ class RegradedTask:
 
 @dataclass(frozen=True, slots=True)
 class GradableTask:
-    """A recorded task, the suite's task of its id, and its trials with an answer, as graders see them."""
+    """A recorded task, the suite's task of its id, and its trials with an answer, as graders see them.
+
+    ``context`` is what they see of it, whatever was answered.
+    """
 
     recorded: RecordedTask
     task: TrialTask
+    context: GradingContext
     trials: Sequence[tuple[RecordedTrial, GradingContext]]
 
 
@@ -182,7 +186,7 @@ class Regrading:
         except WorkspaceError:
             return None
         trials = [(trial, self.trial_context(base, trial)) for trial in recorded.trials if trial.gradable]
-        return GradableTask(recorded, task, trials)
+        return GradableTask(recorded, task, base, trials)
 
     def _task(
         self,

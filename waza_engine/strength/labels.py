@@ -1,0 +1,212 @@
+"""Answers with a label, as upstream's ``waza assure --references`` reads them: good, other and bad ones.
+
+Source: upstream's ``schemas/grader-reference-1.0.schema.json`` and ``docs/GRADER-CHALLENGES.md``. What binds
+labels to one version of a suite and of upstream's program (digests of declarations, manifests, reviews) is
+not looked at, but for the digest of the answer's own file. Keys that are not known are no fault.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, cast, get_args
+
+from waza_engine.executors.recorded_answers import snapshot_in
+from waza_engine.files import Boundary, FileError, decoded, read_bytes
+from waza_engine.results.json_values import Block, block_of, blocks_of, text_of
+
+LONGEST_LABELS_BYTES = 16 * 1024 * 1024
+LONGEST_ANSWER_BYTES = 1024 * 1024
+"""Of a file with one written answer, as upstream has it."""
+LONGEST_SNAPSHOT_BYTES = 32 * 1024 * 1024
+MOST_CASES = 1000
+_KIND, _INPUT_KIND, _SNAPSHOT_KIND = "waza.grader-reference", "waza.grader-reference-input", "task-snapshot"
+_VERSION, _INPUT_VERSION = "1", "2"
+
+Classification = Literal["good", "alternative_valid", "critical_bad"]
+
+
+class LabelsError(Exception):
+    """The labels cannot be used; the sentences are for their author, a line each."""
+
+    def __init__(self, *sentences: str) -> None:
+        super().__init__("\n".join(sentences))
+        self.sentences = sentences
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledCheck:
+    """What one grader is expected to say of an answer; ``at_checkpoint``: in the middle of a conversation."""
+
+    grader: str
+    passed: bool
+    at_checkpoint: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledCase:
+    """An answer to a task, and what it is known to be; without ``answer`` it is ``left_out``, and why."""
+
+    id: str
+    task: str
+    classification: Classification
+    checks: tuple[LabelledCheck, ...] = ()
+    answer: str = ""
+    left_out: str = ""
+
+
+def read_labels(path: Path) -> list[LabelledCase]:
+    """Return the cases of a file of labels, in its order. Raises ``LabelsError``."""
+    document = _document(path, LONGEST_LABELS_BYTES, f"The labels {path}", None)[1]
+    _check_form(document, _KIND, "schema_version", _VERSION, f"The labels {path}")
+    listed = document.get("cases")
+    blocks = blocks_of(listed)
+    if not isinstance(listed, list) or not listed:
+        raise LabelsError(f"The labels {path} have no list `cases` of labelled answers.")
+    if len(blocks) < len(cast("list[Any]", listed)):
+        raise LabelsError(f"The labels {path}: each of `cases` must be an object.")
+    if len(blocks) > MOST_CASES:
+        raise LabelsError(f"The labels {path} have more than {MOST_CASES:,} cases; write several files.")
+    cases: list[LabelledCase] = []
+    wrong: dict[str, None] = {}
+    taken: set[str] = set()
+    for position, block in enumerate(blocks, 1):
+        identifier = text_of(block.get("id"))
+        name = f"{path}: the case `{identifier}`" if identifier else f"{path}: case {position}"
+        try:
+            if identifier in taken:
+                raise LabelsError(f"{name} is there twice; give each its own `id`.")
+            cases.append(_case(block, identifier, name, path.parent))
+        except LabelsError as error:
+            wrong |= dict.fromkeys(error.sentences)
+        taken.add(identifier)
+    if wrong:
+        raise LabelsError(*wrong)
+    return cases
+
+
+def check_tasks(path: Path, cases: Sequence[LabelledCase], known: Sequence[str]) -> None:
+    """Raise ``LabelsError`` when cases belong to tasks that are not among those of the suite."""
+    wrong = [
+        f"{path}: the case `{case.id}` is of the task `{case.task}`, which the suite does not have."
+        for case in cases
+        if case.task not in known
+    ]
+    if wrong:
+        raise LabelsError(*wrong)
+
+
+def _case(block: Block, identifier: str, name: str, folder: Path) -> LabelledCase:
+    if not identifier:
+        raise LabelsError(f"{name} has no `id`.")
+    classification = block.get("classification")
+    if classification not in get_args(Classification):
+        words = ", ".join(f"`{word}`" for word in get_args(Classification))
+        raise LabelsError(f"{name} has no `classification` of {words}.")
+    task = text_of(block.get("task_id"))
+    if not task:
+        raise LabelsError(f"{name} has no `task_id`.")
+    if ("snapshot" in block) == ("authored_input" in block):
+        raise LabelsError(f"{name} must have either `authored_input` or `snapshot`, the file of its answer.")
+    checks = tuple(_checks(block, name))
+    if "snapshot" in block:
+        answer, left_out = _recorded(text_of(block["snapshot"]), task, name, folder)
+    else:
+        answer, left_out = _authored(block_of(block, "authored_input"), name, folder)
+    return LabelledCase(identifier, task, classification, checks, answer, left_out)
+
+
+def _checks(block: Block, name: str) -> Iterator[LabelledCheck]:
+    for listed in blocks_of(block.get("checks")):
+        check, passed = block_of(listed, "check"), listed.get("expected_passed")
+        grader = text_of(check.get("grader"))
+        if not grader or not isinstance(passed, bool):
+            raise LabelsError(f"{name}: each of `checks` needs `check.grader` and `expected_passed`.")
+        yield LabelledCheck(grader, passed, check.get("scope") == "checkpoint")
+
+
+def _authored(written: Block, name: str, folder: Path) -> tuple[str, str]:
+    """Return the answer that somebody wrote, or why there is none."""
+    place, digest = text_of(written.get("path")), text_of(written.get("document_sha256"))
+    if not place or not digest:
+        raise LabelsError(f"{name}: `authored_input` needs `path` and `document_sha256`.")
+    what = f"{name}: {place}"
+    content, document = _document(_inside(folder, place, what), LONGEST_ANSWER_BYTES, what, folder)
+    found = hashlib.sha256(content).hexdigest()
+    if found != digest.lower():
+        raise LabelsError(
+            f"{what} is not the file that was labelled: its SHA-256 is {found}, and `document_sha256` says "
+            f"{digest}."
+        )
+    _check_form(document, _INPUT_KIND, "schemaVersion", _INPUT_VERSION, what)
+    answer = block_of(document, "payload").get("output")
+    if answer is None and "output" in block_of(document, "payload"):
+        return "", "its answer is not available (`output` is null)"
+    return _text(answer, what, "payload.output"), ""
+
+
+def _recorded(place: str, task: str, name: str, folder: Path) -> tuple[str, str]:
+    """Return the answer of a recorded trial, or why there is none."""
+    if not place:
+        raise LabelsError(f"{name}: `snapshot` must be the path of a file.")
+    what = f"{name}: {place}"
+    path = _inside(folder, place, what)
+    document = _document(path, LONGEST_SNAPSHOT_BYTES, what, folder)[1]
+    if document.get("kind") != _SNAPSHOT_KIND:
+        return "", f"{place} is no snapshot of a trial (`kind: {_SNAPSHOT_KIND}`)"
+    trials = snapshot_in(path, document).trials
+    if task not in trials:
+        raise LabelsError(f"{what} is a trial of the task `{next(iter(trials))}`, and not of `{task}`.")
+    (trial,) = trials[task].values()
+    if not trial.output:
+        return "", f"{place} holds no answer"
+    return _text(trial.output, what, "result.finalOutput"), ""
+
+
+def _inside(folder: Path, place: str, what: str) -> Path:
+    """Return the path of a file below a folder; links are followed when it is read."""
+    base = os.path.abspath(folder)  # noqa: PTH100 - links stay
+    path = os.path.normpath(os.path.join(base, place))  # noqa: PTH118 - of any make
+    if not path.startswith(base.rstrip(os.sep) + os.sep):
+        raise LabelsError(f"{what} leads out of the folder of the labels; put the file beside them.")
+    return Path(path)
+
+
+def _document(path: Path, most: int, what: str, folder: Path | None) -> tuple[bytes, Mapping[str, Any]]:
+    """Return the bytes of a file, and the JSON object that they are."""
+    within = None if folder is None else Boundary.around(folder, name="the folder of the labels")
+    try:
+        content = read_bytes(path, most, within=within)
+    except FileError as error:
+        raise LabelsError(f"{what} cannot be read: {error.why}.") from None
+    try:
+        document: object = json.loads(decoded(content))
+    except json.JSONDecodeError as error:
+        raise LabelsError(f"{what} is no JSON: see line {error.lineno}.") from None
+    except (ValueError, RecursionError):
+        raise LabelsError(f"{what} cannot be read: its values are too long or nested too deeply.") from None
+    if not isinstance(document, dict):
+        raise LabelsError(f"{what} must be a JSON object.")
+    return content, cast("dict[str, Any]", document)
+
+
+def _check_form(document: Block, kind: str, version_key: str, major: str, what: str) -> None:
+    if document.get("kind") != kind:
+        raise LabelsError(f"{what} must have `kind: {kind}`.")
+    version = text_of(document.get(version_key))
+    if version.partition(".")[0] != major:
+        raise LabelsError(f"{what}: `{version_key}` must be {major}.0; no other version can be read.")
+
+
+def _text(answer: object, what: str, key: str) -> str:
+    if not isinstance(answer, str):
+        raise LabelsError(f"{what} has no text at `{key}`.")
+    try:
+        answer.encode()
+    except UnicodeEncodeError:
+        raise LabelsError(f"{what}: `{key}` holds half of a character, which is no text.") from None
+    return answer
