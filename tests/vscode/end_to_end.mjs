@@ -47,6 +47,12 @@ async function scenario(page) {
     await editor.waitForNoSquiggle(page, toRepair.repaired, toRepair.right);
   });
 
+  await step("the graders are among the symbols of the file", async () => {
+    const listed = page.locator(".quick-input-list .monaco-list-row", { hasText: "has_substance" }).first();
+    await editor.repeatUntil(page, "the symbols", () => page.keyboard.press("Control+Shift+O"), () => listed.isVisible());
+    await page.keyboard.press("Escape");
+  });
+
   await step("a click on the lens runs the suite, with progress", async () => {
     await editor.recordNotifications(page);
     await page.keyboard.press("Control+Home");

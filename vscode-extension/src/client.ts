@@ -26,6 +26,7 @@ import type { Status } from "./status";
 import { SKILL_GLOB } from "./suiteFiles";
 import { TraceChannel } from "./traceChannel";
 import { OPEN_TRIAL } from "./trials";
+import { outlinesYaml } from "./yamlCoexistence";
 
 const YAML = [{ scheme: "file", language: "yaml" }];
 
@@ -201,6 +202,7 @@ export class ServerConnection implements vscode.Disposable {
             revealOutputChannelOn: RevealOutputChannelOn.Never,
             middleware: {
                 executeCommand: this.runs.middleware(() => this.running),
+                provideDocumentSymbols: (document, token, next) => (outlinesYaml() ? undefined : next(document, token)),
             },
         };
         return formattingYamlAlone(new LanguageClient("waza", "Waza", executable, options));

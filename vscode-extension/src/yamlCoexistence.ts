@@ -40,6 +40,11 @@ export function silenceYamlExtension(log: vscode.LogOutputChannel): vscode.Dispo
     return vscode.extensions.onDidChange(() => void register());
 }
 
+/** Whether that extension shows the outline of YAML files: a second one beside it would say the same again. */
+export function outlinesYaml(): boolean {
+    return vscode.extensions.getExtension(YAML_EXTENSION) !== undefined;
+}
+
 /** The empty schema for files of ours; undefined leaves a file to that extension. */
 function schemaOf(resource: string): string | undefined {
     if (vscode.workspace.getConfiguration("waza").get<string>("yaml.coexistence", "auto") === "off") {

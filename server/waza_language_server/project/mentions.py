@@ -95,6 +95,16 @@ def mentions(file: SuiteSource, tree: Tree, catalog: Catalog) -> Iterator[Mentio
         yield _mention(kind, tree.text, node, defines=kind == "task", shape=shape, task=task)
 
 
+def files_named(file: SuiteSource, tree: Tree, catalog: Catalog) -> Iterator[Mention | None]:
+    """Yield the mentions of files and skills alone, and None wherever a pause is welcome."""
+    if tree.root is None or file.kind == "skill":
+        return
+    for node, shape in located_below(tree.root, catalog.document(file.kind), catalog):
+        kind = _kind_of(node, shape)
+        is_wanted = kind in ("file", "skill")
+        yield _mention(kind, tree.text, node, defines=False, shape=shape) if kind and is_wanted else None
+
+
 def mentions_of(file: SuiteSource, tree: Tree, catalog: Catalog, name: str) -> Iterator[Mention | None]:
     """Yield the mentions of a grader, task or skill of one name, and None wherever a pause is welcome.
 

@@ -44,6 +44,9 @@ class ClientAbilities:
     asks_the_user: bool = False
     shows_changes: bool = False
     opens_trials: bool = False
+    shows_symbol_trees: bool = False
+    most_folds: int = 0
+    """How many places to fold the client takes, 0 when it did not say."""
 
 
 def resolve_abilities(capabilities: types.ClientCapabilities) -> ClientAbilities:
@@ -91,6 +94,8 @@ def resolve_abilities(capabilities: types.ClientCapabilities) -> ClientAbilities
         shows_label_details=bool(says("text_document.completion.completion_item.label_details_support")),
         takes_lines_as_they_are=types.InsertTextMode.AsIs in modes,
         indents_inserted_lines=types.InsertTextMode.AdjustIndentation in modes,
+        shows_symbol_trees=bool(says("text_document.document_symbol.hierarchical_document_symbol_support")),
+        most_folds=says("text_document.folding_range.range_limit") or 0,
         shows_progress=bool(says("window.work_done_progress")),
         asks_the_user=says("window.show_message") is not None,
         shows_documents=bool(says("window.show_document.support")),

@@ -149,6 +149,26 @@ FEATURES = (
         options=types.DocumentHighlightOptions(),
     ),
     Feature(
+        types.TEXT_DOCUMENT_DOCUMENT_SYMBOL,
+        "structure.document_symbols",
+        options=types.DocumentSymbolOptions(),
+    ),
+    Feature(
+        types.TEXT_DOCUMENT_FOLDING_RANGE,
+        "structure.folding_ranges",
+        options=types.FoldingRangeOptions(),
+    ),
+    Feature(
+        types.TEXT_DOCUMENT_SELECTION_RANGE,
+        "structure.selection_ranges",
+        options=types.SelectionRangeOptions(),
+    ),
+    Feature(
+        types.TEXT_DOCUMENT_DOCUMENT_LINK,
+        "structure.links",
+        options=types.DocumentLinkOptions(),
+    ),
+    Feature(
         types.WORKSPACE_SYMBOL, "navigation.workspace_symbols", "in slices", types.WorkspaceSymbolOptions()
     ),
     Feature(types.TEXT_DOCUMENT_RENAME, "rename.rename", options=types.RenameOptions(prepare_provider=True)),

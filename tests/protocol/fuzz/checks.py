@@ -34,6 +34,10 @@ ON_ONE_TEXT = frozenset(
         "semanticTokens/full",
         "semanticTokens/full/delta",
         "semanticTokens/range",
+        "documentSymbol",
+        "foldingRange",
+        "selectionRange",
+        "documentLink",
     )
 )
 REFUSALS = {
@@ -173,7 +177,7 @@ def _item(item: Mapping[str, Any], cursor: Mapping[str, int], text: Text) -> Ite
 
 
 def _locations(result: Any, uri: str) -> list[Any]:
-    return [location["range"] for location in result if location["uri"] == uri]
+    return [place["range"] for place in result if place["uri"] == uri]
 
 
 def edits_of(action: Mapping[str, Any], uri: str) -> list[dict[str, Any]]:
@@ -186,12 +190,42 @@ def edits_of(action: Mapping[str, Any], uri: str) -> list[dict[str, Any]]:
     return found
 
 
+def _symbols(result: Any, uri: str) -> list[Any]:
+    found: list[Any] = []
+    for symbol in result:
+        if "location" in symbol:
+            found += _locations([symbol["location"]], uri)
+        else:
+            found += [symbol["range"], symbol["selectionRange"]]
+            found += _symbols(symbol.get("children") or (), uri)
+    return found
+
+
+def _folds(result: Any, _uri: str) -> list[Any]:
+    lines = (("start", "startLine"), ("end", "endLine"))
+    return [{end: {"line": fold[line], "character": 0} for end, line in lines} for fold in result]
+
+
+def _growing(result: Any, _uri: str) -> list[Any]:
+    found: list[Any] = []
+    for chain in result:
+        selected = chain
+        while selected is not None:
+            found.append(selected["range"])
+            selected = selected.get("parent")
+    return found
+
+
 _RANGES: Mapping[str, Callable[[Any, str], list[Any]]] = {
     "textDocument/definition": _locations,
     "textDocument/references": _locations,
     "textDocument/prepareCallHierarchy": lambda result, uri: [
         item[each] for item in result if item["uri"] == uri for each in ("range", "selectionRange")
     ],
+    "textDocument/documentSymbol": _symbols,
+    "textDocument/foldingRange": _folds,
+    "textDocument/selectionRange": _growing,
+    "textDocument/documentLink": lambda result, _: [link["range"] for link in result],
     "textDocument/documentHighlight": lambda result, _: [highlight["range"] for highlight in result],
     "textDocument/onTypeFormatting": lambda result, _: [edit["range"] for edit in result],
     "textDocument/formatting": lambda result, _: [edit["range"] for edit in result],

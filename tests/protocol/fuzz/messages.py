@@ -160,6 +160,10 @@ def feature_request(
             "semanticTokens/full",
             "semanticTokens/full/delta",
             "semanticTokens/range",
+            "documentSymbol",
+            "foldingRange",
+            "selectionRange",
+            "documentLink",
         )
     )
     if name in _AT_A_POSITION:
@@ -170,6 +174,8 @@ def feature_request(
             document["newName"] = chance.choice(NAMES)
         elif name == "onTypeFormatting":
             document |= {"ch": "\n", "options": {"tabSize": 2, "insertSpaces": True}}
+    elif name == "selectionRange":
+        document["positions"] = [random_position(chance, text) for _ in range(chance.randrange(3))]
     elif name == "semanticTokens/full/delta":
         document["previousResultId"] = chance.choice(["1", "2", "5", "20", ""])
     elif name == "formatting":

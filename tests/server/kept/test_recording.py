@@ -191,6 +191,9 @@ def asked_of_the_disk() -> Generator[list[tuple[str, str]]]:
 def places_of(conditions: Conditions) -> set[str]:
     """Return where a change would be seen: by a stamp, by a name, or as a step of a path."""
     followed = {*conditions.resolved, *conditions.plain, *filter(None, conditions.resolved.values())}
+    for path in map(Path, conditions.plain):
+        # What is no link itself may stand in a folder that is one.
+        followed.add(str(Path(conditions.resolved.get(str(path.parent)) or path.parent) / path.name))
     steps = {str(above) for path in followed for above in (Path(path), *Path(path).parents)}
     programs = {str(Path(folder) / name) for folder in os.get_exec_path() for name in conditions.programs}
     names = {str(Path(path).parent) for path in conditions.present}

@@ -1,0 +1,77 @@
+"""What can be folded away: keys and items with what is below them, texts of several lines, comments."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from typing import TYPE_CHECKING
+
+from waza_engine.frozen import frozen
+from waza_engine.steps import Steps
+from waza_language_server.text.span import Span
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from waza_language_server.project.document import Document
+    from waza_language_server.syntax.nodes import Node
+    from waza_language_server.text.line_index import LineIndex
+
+MOST = 5_000
+"""Places that are told to a client which does not say how many it takes: as many as VS Code does."""
+_COMMENTS = re.compile(r"(?m)^[ \t]*#.*(?:\r?\n[ \t]*#.*)+")
+
+
+@frozen()
+class Fold:
+    """Lines from 0 that are folded into the first of them; the last is the last that is folded away."""
+
+    start: int
+    end: int
+    is_comment: bool = False
+
+
+def folds(document: Document, most: int = MOST) -> Steps[tuple[Fold, ...]]:
+    """Return what can be folded, in the order of the lines, with many pauses; of too many the outermost."""
+    root, lines = document.tree.root, document.lines
+    found: dict[int, Fold] = {}
+    texts: list[Span] = []
+    level = [root] if root is not None else []
+    while level and len(found) < most:
+        below: list[Node] = []
+        for node in level:
+            yield
+            for start, value in _parts(node):
+                end = _last_line(document.text, lines, value)
+                first = lines.line_of(start)
+                if first < end and len(found) < most:
+                    found.setdefault(first, Fold(first, end))
+                if value.kind == "scalar":
+                    texts.append(value.span)
+                elif first < end:
+                    below.append(value)
+        level = below
+    texts.sort()
+    for comment in _COMMENTS.finditer(document.text):
+        yield
+        at = bisect_right(texts, Span(comment.end(), comment.end())) - 1
+        if len(found) < most and not (at >= 0 and texts[at].end > comment.start()):
+            first = lines.line_of(comment.start())
+            found.setdefault(first, Fold(first, lines.line_of(comment.end()), is_comment=True))
+    return tuple(found[first] for first in sorted(found))
+
+
+def _parts(node: Node) -> Iterator[tuple[int, Node]]:
+    """Yield where each part of a node begins, and what can be below its first line."""
+    for entry in node.each_entry():
+        yield entry.key.span.start, entry.value
+    for item in node.each_item():
+        yield item.span.start, item
+
+
+def _last_line(text: str, lines: LineIndex, value: Node) -> int:
+    """Return the last line to fold away; a bracket that closes stays in sight."""
+    end = value.span.start + len(text[value.span.start : value.span.end].rstrip())
+    last = lines.line_of(end)
+    begins = text[lines.line_span(last).start : end].strip()
+    return last - 1 if value.style == "flow" and begins in ("]", "}") else last

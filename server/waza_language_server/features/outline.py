@@ -1,0 +1,90 @@
+"""What a suite file is made of, as a tree: for an outline, breadcrumbs and jumps within the file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Literal
+
+from waza_engine.frozen import frozen
+from waza_engine.steps import Steps
+
+if TYPE_CHECKING:
+    from waza_language_server.project.document import Document
+    from waza_language_server.syntax.nodes import Entry, Node
+    from waza_language_server.text.span import Span
+
+SymbolWord = Literal["block", "list", "value", "grader", "task", "item"]
+MOST_IN_DETAIL = 1_000
+"""Items of a list whose own keys are listed; of a longer list the items are."""
+_NAMES = ("name", "id", "prompt", "tool", "path", "type")
+"""The keys by which people know an item of a list: the first that it has."""
+_ITEMS: Mapping[str, SymbolWord] = {"graders": "grader", "tasks": "task"}
+_BLOCKS: Mapping[str, SymbolWord] = {"mapping": "block", "sequence": "list"}
+_LONGEST = 60
+
+
+@frozen()
+class OutlineSymbol:
+    """A key, or an item of a list. ``whole`` is all that is written of it, ``named`` what to select in it."""
+
+    name: str
+    detail: str
+    kind: SymbolWord
+    whole: Span
+    named: Span
+    below: tuple[OutlineSymbol, ...] = ()
+
+
+def outline(document: Document) -> Steps[tuple[OutlineSymbol, ...]]:
+    """Return the keys of a document, and below each its blocks and the items of its lists; with many pauses.
+
+    Plain values are listed at the top alone. What an alias stands for is listed where it is written.
+    """
+    root = document.tree.root
+    found: list[OutlineSymbol] = []
+    for entry in root.each_entry() if root is not None else ():
+        found += [(yield from _key(entry))]
+    return tuple(found)
+
+
+def _key(entry: Entry) -> Steps[OutlineSymbol]:
+    yield
+    key, value = entry.key, entry.value
+    below = yield from _below(value, key.value)
+    detail = _word(value.value) if value.kind == "scalar" else ""
+    return OutlineSymbol(
+        _word(key.value) or "?", detail, _BLOCKS.get(value.kind, "value"), entry.span, key.span, below
+    )
+
+
+def _below(node: Node, key: str) -> Steps[tuple[OutlineSymbol, ...]]:
+    found: list[OutlineSymbol] = []
+    for entry in node.each_entry():
+        if entry.value.kind in _BLOCKS:
+            found += [(yield from _key(entry))]
+    detailed = len(node.green.children) <= MOST_IN_DETAIL
+    for item in node.each_item():
+        found += [(yield from _item(item, _ITEMS.get(key, "item"), detailed=detailed))]
+    return tuple(found)
+
+
+def _item(item: Node, kind: SymbolWord, *, detailed: bool) -> Steps[OutlineSymbol]:
+    yield
+    if item.kind != "mapping":
+        kind = _BLOCKS.get(item.kind, "value")
+        below = (yield from _below(item, "")) if detailed else ()
+        return OutlineSymbol(_word(item.value) or f"{item.step}", "", kind, item.span, item.span, below)
+    names = (value for name in _NAMES if (value := item.get(name)) is not None and value.kind == "scalar")
+    named = next((value for value in names if value.value.strip()), None)
+    type_ = item.get("type") if kind == "grader" else None
+    detail = _word(type_.value) if type_ is not None and (named is None or type_.span != named.span) else ""
+    below = (yield from _below(item, "")) if detailed else ()
+    if named is None:
+        return OutlineSymbol(f"{item.step}", detail, kind, item.span, item.span, below)
+    return OutlineSymbol(_word(named.value), detail, kind, item.span, named.span, below)
+
+
+def _word(text: str) -> str:
+    """Return the beginning of a text on one line."""
+    line = " ".join(text[: 4 * _LONGEST].split())
+    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"

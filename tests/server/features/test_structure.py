@@ -1,0 +1,203 @@
+"""Outline, folding, growing selections and links of suite files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.server.features.suites import Opened, open_at_cursor
+from waza_engine.steps import finished
+from waza_language_server.features.document_links import document_links
+from waza_language_server.features.folding import folds
+from waza_language_server.features.outline import OutlineSymbol, outline
+from waza_language_server.features.selection_ranges import selections
+
+EVAL = """\
+name: deploys
+# where it is tested
+# and why
+skill: deployer
+config: {trials_per_task: 1, timeout_seconds: 60, executor: mock, model: none}
+graders:
+  - type: text
+    name: polite
+    config:
+      contains: [
+        please,
+      ]
+  - type: json_schema
+    config:
+      schema_file: answer.json<CURSOR>
+
+tasks:
+  - tasks/*.yaml
+  - id: inline
+    inputs:
+      prompt: |
+        # not a comment
+        # but a prompt
+      files:
+        - path: fixtures/a.txt
+    graders:
+      - {type: text, name: "short one", config: {contains: [x]}}
+"""
+FILES = {
+    "eval.yaml": EVAL,
+    "tasks/b.yaml": "id: b\nname: B\ninputs: {prompt: Go}\n",
+    "tasks/a.yaml": "id: a\nname: A\ninputs: {prompt: Go}\n",
+    "SKILL.md": "---\nname: deployer\ndescription: Deploys.\n---\nDo it.\n",
+    "answer.json": "{}",
+    "fixtures/a.txt": "a",
+}
+
+
+@pytest.fixture
+def opened(tmp_path: Path) -> Opened:
+    return open_at_cursor(tmp_path, FILES, "eval")
+
+
+def drawn(found: Sequence[OutlineSymbol], depth: int = 0) -> Iterator[str]:
+    for each in found:
+        yield "  " * depth + " ".join(word for word in (each.kind, each.name, each.detail) if word)
+        yield from drawn(each.below, depth + 1)
+
+
+def test_the_outline_names_graders_and_tasks_and_what_they_are_made_of(opened: Opened) -> None:
+    assert "\n".join(drawn(finished(outline(opened.document)))) == dedent("""\
+        value name deploys
+        value skill deployer
+        block config
+        list graders
+          grader polite text
+            block config
+              list contains
+                value please
+          grader json_schema
+            block config
+        list tasks
+          value tasks/*.yaml
+          task inline
+            block inputs
+              list files
+                item fixtures/a.txt
+            list graders
+              grader short one text
+                block config
+                  list contains
+                    value x""")
+
+
+def test_what_is_selected_of_a_symbol_is_its_name(opened: Opened) -> None:
+    graders = finished(outline(opened.document))[3]
+    polite = graders.below[0]
+    assert opened.document.text[polite.named.start : polite.named.end] == "polite"
+    assert opened.document.text[polite.whole.start : polite.whole.end].startswith("type: text")
+
+
+def test_blocks_items_texts_and_comments_fold(opened: Opened) -> None:
+    lines = opened.document.text.splitlines()
+    found = [
+        f"{lines[fold.start].strip()} ... {lines[fold.end].strip()}{' (comment)' if fold.is_comment else ''}"
+        for fold in finished(folds(opened.document))
+    ]
+    assert found == [
+        "# where it is tested ... # and why (comment)",
+        "graders: ... schema_file: answer.json",
+        "- type: text ... ]",
+        "config: ... ]",
+        "contains: [ ... please,",
+        "- type: json_schema ... schema_file: answer.json",
+        "config: ... schema_file: answer.json",
+        'tasks: ... - {type: text, name: "short one", config: {contains: [x]}}',
+        '- id: inline ... - {type: text, name: "short one", config: {contains: [x]}}',
+        "inputs: ... - path: fixtures/a.txt",
+        "prompt: | ... # but a prompt",
+        "files: ... - path: fixtures/a.txt",
+        'graders: ... - {type: text, name: "short one", config: {contains: [x]}}',
+    ]
+
+
+def test_of_more_than_a_client_takes_the_outermost_fold(opened: Opened) -> None:
+    lines = opened.document.text.splitlines()
+    assert [lines[fold.start] for fold in finished(folds(opened.document, 2))] == ["graders:", "tasks:"]
+
+
+def test_a_selection_grows_from_the_value_to_the_document(opened: Opened) -> None:
+    text = opened.document.text
+    inside = text.index("short one") + 2
+    found = [text[span.start : span.end] for span in selections(opened.document, inside)]
+    assert found[:6] == [
+        "short one",
+        '"short one"',
+        'name: "short one"',
+        '{type: text, name: "short one", config: {contains: [x]}}',
+        '- {type: text, name: "short one", config: {contains: [x]}}',
+        'graders:\n      - {type: text, name: "short one", config: {contains: [x]}}',
+    ]
+    assert found[-1] == text
+
+
+def test_paths_and_the_skill_are_links(opened: Opened) -> None:
+    text = opened.document.text
+    found = [
+        (
+            text[link.span.start : link.span.end],
+            link.target.relative_to(opened.folder).as_posix(),
+            link.tooltip,
+        )
+        for link in finished(document_links(opened.document, opened.workspace))
+    ]
+    assert sorted(found) == [
+        ("answer.json", "answer.json", ""),
+        ("deployer", "SKILL.md", ""),
+        ("fixtures/a.txt", "fixtures/a.txt", ""),
+        ("tasks/*.yaml", "tasks/a.yaml", "the first of 2 files"),
+    ]
+
+
+def test_what_leads_nowhere_is_no_link(tmp_path: Path) -> None:
+    lost = {"eval.yaml": EVAL}
+    found = open_at_cursor(tmp_path, lost, "eval")
+    assert finished(document_links(found.document, found.workspace)) == ()
+
+
+LINES = st.lists(
+    st.sampled_from(
+        [*EVAL.replace("<CURSOR>", "").splitlines(), "", "  - ", "\t- x", "? a", "'", "- [a,", "é: 😀"]
+    ),
+    max_size=30,
+)
+
+
+@given(LINES, st.data())
+def test_everything_lies_inside_of_what_is_around_it_whatever_the_text(
+    tmp_path_factory: pytest.TempPathFactory, lines: list[str], data: st.DataObject
+) -> None:
+    written = "\n".join(lines)
+    found = open_at_cursor(tmp_path_factory.getbasetemp(), {"eval.yaml": f"{written}<CURSOR>"}, "eval")
+    text = found.document.text
+    count = text.count("\n")
+
+    def check(symbols: Sequence[OutlineSymbol], start: int, end: int) -> None:
+        for each in symbols:
+            assert start <= each.whole.start <= each.named.start <= each.named.end <= each.whole.end <= end
+            assert each.name
+            check(each.below, each.whole.start, each.whole.end)
+
+    check(finished(outline(found.document)), 0, len(text))
+    places = finished(folds(found.document))
+    assert all(0 <= fold.start < fold.end <= count for fold in places)
+    assert [fold.start for fold in places] == sorted({fold.start for fold in places})
+    offset = data.draw(st.integers(0, len(text)))
+    spans = selections(found.document, offset)
+    assert all(
+        inner != outer and outer.start <= inner.start <= inner.end <= outer.end
+        for inner, outer in pairwise(spans)
+    )
+    assert spans[0].start <= offset <= spans[0].end
