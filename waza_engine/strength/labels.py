@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Literal, cast, get_args
 
 from waza_engine.executors.recorded_answers import snapshot_in
-from waza_engine.files import Boundary, FileError, decoded, read_bytes
+from waza_engine.files import Boundary, FileError, read_bytes
 from waza_engine.results.json_values import Block, block_of, blocks_of, text_of
 
 LONGEST_LABELS_BYTES = 16 * 1024 * 1024
@@ -28,6 +28,7 @@ _KIND, _INPUT_KIND, _SNAPSHOT_KIND = "waza.grader-reference", "waza.grader-refer
 _VERSION, _INPUT_VERSION = "1", "2"
 
 Classification = Literal["good", "alternative_valid", "critical_bad"]
+_CLASSIFICATIONS: Mapping[str, Classification] = {word: word for word in get_args(Classification)}
 
 
 class LabelsError(Exception):
@@ -103,9 +104,9 @@ def check_tasks(path: Path, cases: Sequence[LabelledCase], known: Sequence[str])
 def _case(block: Block, identifier: str, name: str, folder: Path) -> LabelledCase:
     if not identifier:
         raise LabelsError(f"{name} has no `id`.")
-    classification = block.get("classification")
-    if classification not in get_args(Classification):
-        words = ", ".join(f"`{word}`" for word in get_args(Classification))
+    classification = _CLASSIFICATIONS.get(text_of(block.get("classification")))
+    if classification is None:
+        words = ", ".join(f"`{word}`" for word in _CLASSIFICATIONS)
         raise LabelsError(f"{name} has no `classification` of {words}.")
     task = text_of(block.get("task_id"))
     if not task:
@@ -184,7 +185,9 @@ def _document(path: Path, most: int, what: str, folder: Path | None) -> tuple[by
     except FileError as error:
         raise LabelsError(f"{what} cannot be read: {error.why}.") from None
     try:
-        document: object = json.loads(decoded(content))
+        document: object = json.loads(content.decode("utf-8-sig"))
+    except UnicodeDecodeError:
+        raise LabelsError(f"{what} is not UTF-8 text.") from None
     except json.JSONDecodeError as error:
         raise LabelsError(f"{what} is no JSON: see line {error.lineno}.") from None
     except (ValueError, RecursionError):

@@ -353,13 +353,36 @@ def test_two_cases_of_one_name_are_refused(tmp_path: Path) -> None:
         ('{"kind": "waza.grader-reference", "schema_version": "1.0", "cases": []}', "have no list `cases`"),
         ('{"kind": "waza.grader-reference", "schema_version": "1.0", "cases": [1]}', "must be an object"),
         ('{"kind": "waza.grader-reference", "schema_version": "1.0", "cases": [{}]}', "case 1 has no `id`"),
+        (
+            '{"kind": "waza.grader-reference", "schema_version": "1.0", "cases": [' + "{}," * 1000 + "{}]}",
+            "more than 1,000 cases",
+        ),
+        ("\udcff", "is not UTF-8 text"),
     ],
 )
 def test_what_is_no_file_of_labels_says_why(tmp_path: Path, content: str, why: str) -> None:
     path = tmp_path / "labels.json"
-    path.write_text(content, "utf-8")
+    path.write_bytes(content.encode("utf-8", "surrogateescape"))
     with pytest.raises(LabelsError, match=why):
         read_labels(path)
+
+
+def test_half_a_character_is_no_answer(tmp_path: Path) -> None:
+    with pytest.raises(LabelsError, match="half of a character"):
+        read_labels(labels(tmp_path, case(tmp_path, "it", "good", "\ud800")))
+
+
+def test_a_byte_order_mark_is_no_fault(tmp_path: Path) -> None:
+    path = labels(tmp_path, case(tmp_path, "it", "good", READY))
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
+    assert [each.answer for each in read_labels(path)] == [READY]
+
+
+def test_a_name_that_is_no_text_can_be_told(tmp_path: Path) -> None:
+    labelled = {**case(tmp_path, "it", "good", "It is ready."), "id": "\ud800\n"}
+    made, path = suite(tmp_path), labels(tmp_path, labelled)
+    assert engine("strength", made, "--references", path).returncode == 1
+    assert engine("strength", made, "--references", path, "--format", "json").returncode == 1
 
 
 def test_labels_that_are_not_there_end_the_command(tmp_path: Path) -> None:
