@@ -179,6 +179,18 @@ def test_where_graders_cannot_be_asked_nobody_knows_what_is_let_through(
     assert f"not asked: `other` ({why})" in found["messages"][0]
 
 
+@pytest.mark.parametrize("assertion", ["'ready' in output", "len(output) > 3"])
+def test_assertions_on_the_answer_are_evaluated(tmp_path: Path, assertion: str) -> None:
+    grader = f'- {{type: code, name: it, config: {{assertions: ["{assertion}"]}}}}\n'
+    _, found = judged(
+        tmp_path,
+        case(tmp_path, "good", "good", READY),
+        case(tmp_path, "bad", "critical_bad", "No."),
+        graders=grader,
+    )
+    assert [each["judged"] for each in found] == ["as labelled", "as labelled"]
+
+
 def test_a_program_of_the_suite_is_not_started_for_a_label(tmp_path: Path) -> None:
     touched = tmp_path / "touched"
     program = f"- {{type: program, name: it, config: {{command: touch, args: ['{touched}']}}}}\n"
