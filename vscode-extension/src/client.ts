@@ -18,6 +18,7 @@ import {
 } from "vscode-languageclient/node";
 import { SHOW_CHANGE } from "./changes";
 import type { FoundServer } from "./interpreters";
+import { LensesInView } from "./lensesInView";
 import { plain } from "./messages";
 import type { Runs } from "./runs";
 import { changedSettings, toldSettings } from "./toldSettings";
@@ -38,6 +39,7 @@ export class ServerConnection implements vscode.Disposable {
     private mustRestart = false;
     private wanted = false;
     private readonly traceChannel = new TraceChannel();
+    private readonly lenses = new LensesInView(() => this.running);
     private readonly marksChanged = new vscode.EventEmitter<{ readonly files: boolean }>();
     /** Fires when the server is up, and when it knows of other scores; `files` is false when it is lines alone that have others. */
     readonly onDidChangeMarks = this.marksChanged.event;
@@ -117,6 +119,7 @@ export class ServerConnection implements vscode.Disposable {
 
     dispose(): void {
         this.traceChannel.dispose();
+        this.lenses.dispose();
         this.marksChanged.dispose();
         this.started.dispose();
     }
@@ -202,6 +205,7 @@ export class ServerConnection implements vscode.Disposable {
             revealOutputChannelOn: RevealOutputChannelOn.Never,
             middleware: {
                 executeCommand: this.runs.middleware(() => this.running),
+                provideCodeLenses: (document, token, next) => this.lenses.provide(document, token, next),
                 provideDocumentSymbols: (document, token, next) => (outlinesYaml() ? undefined : next(document, token)),
             },
         };
