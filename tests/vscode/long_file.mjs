@@ -20,7 +20,7 @@ fs.writeFileSync(path.join(workspace, "tasks", "one.yaml"), "id: one\nname: One\
 await play(scenario, { ...options, workspace, userSettings: { "editor.wordBasedSuggestions": "off" } });
 
 async function scenario(page) {
-  const lens = (title) => page.locator(".codelens-decoration a", { hasText: title }).first();
+  const lens = (title) => page.locator(".codelens-decoration a:visible", { hasText: title }).first();
   const line = (text) => page.locator(".editor-instance .view-line", { hasText: text }).first();
 
   await step("the lenses of the beginning are there", async () => {
