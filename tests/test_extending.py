@@ -22,7 +22,7 @@ import pytest
 from tests.command_line import LIMIT_SECONDS
 from tests.extending.addition import Addition
 from tests.extending.executor import ECHO
-from tests.extending.feature import FOLDING
+from tests.extending.feature import LINKED_NAMES
 from tests.extending.grader import WORD_COUNT
 from tests.extending.report import ONE_LINE
 from tests.extending.rule import SHOUTED_NAME
@@ -38,7 +38,7 @@ ADDITIONS: Mapping[str, Addition] = {
     "rule": SHOUTED_NAME,
     "grader": WORD_COUNT,
     "executor": ECHO,
-    "feature": FOLDING,
+    "feature": LINKED_NAMES,
     "run option": GREETING,
     "report": ONE_LINE,
 }
@@ -202,13 +202,16 @@ def test_a_feature_is_offered_and_answers(extended: Extended, monkeypatch: pytes
     with RawClient() as client:
         abilities = client.initialize(extended.suite)["result"]["capabilities"]
         client.open(task)
-        answer = client.ask("textDocument/foldingRange", {"textDocument": {"uri": uri_of(task)}})
+        named = {"line": TASK.splitlines().index("    name: is_short"), "character": 12}
+        answer = client.ask(
+            "textDocument/linkedEditingRange", {"textDocument": {"uri": uri_of(task)}, "position": named}
+        )
         position = {"line": TASK.splitlines().index("  - type: word_count"), "character": 12}
         hover = client.ask(
             "textDocument/hover", {"textDocument": {"uri": uri_of(task)}, "position": position}
         )
-    assert abilities["foldingRangeProvider"]
-    assert [(found["startLine"], found["endLine"]) for found in answer["result"]] == [(5, 8)]
+    assert abilities["linkedEditingRangeProvider"]
+    assert [found["start"]["character"] for found in answer["result"]["ranges"]] == [10]
     assert "Counts the words" in json.dumps(hover)
 
 

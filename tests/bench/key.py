@@ -27,6 +27,9 @@ REQUESTS = {
     "textDocument/semanticTokens/full/delta": 0.45,
     "textDocument/codeLens": 0.05,
     "textDocument/codeAction": 0.05,
+    "textDocument/documentSymbol": 0.05,
+    "textDocument/foldingRange": 0.05,
+    "textDocument/documentLink": 0.05,
     "waza/marks": 0.85,
     "waza/fileMarks": 0.0,
     "waza/suiteState": 0.28,
@@ -34,7 +37,8 @@ REQUESTS = {
 }
 """What VS Code asks for after a key, in this order, and how often: counted while 40 keys were pressed, five
 in a second, on a busy machine. Marks of lines are now asked for where no key comes for 0.3 s, no more often
-than is counted here; those of files when results or files change.
+than is counted here; those of files when results or files change. Outline, folds and links came later and are
+taken to be asked for as often as lenses.
 """
 AFTERWARDS = "afterwards"
 SHOWN_LINES = 200
@@ -48,6 +52,8 @@ CAPABILITIES: dict[str, Any] = {
             "codeActionLiteralSupport": {"codeActionKind": {"valueSet": ["quickfix", "refactor", "source"]}},
             "isPreferredSupport": True,
         },
+        "documentSymbol": {"hierarchicalDocumentSymbolSupport": True},
+        "foldingRange": {"rangeLimit": 5_000},
         "inlayHint": {"resolveSupport": {"properties": ["tooltip", "label.command"]}},
         "semanticTokens": {
             "requests": {"range": True, "full": {"delta": True}},

@@ -6,30 +6,37 @@ from tests.extending.addition import Addition, Lines
 
 SERVER = "server/waza_language_server"
 
-FOLDING = Addition(
+LINKED_NAMES = Addition(
     files={
-        f"{SERVER}/features/folding.py": '''\
-"""Folding: every grader can be folded into its first line."""
+        f"{SERVER}/features/linked_names.py": '''\
+"""Linked names: graders of one name are written together."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from waza_language_server.project.suite_file import SuiteFile
-from waza_engine.steps import Steps, in_steps
+from waza_engine.steps import Steps
 
 if TYPE_CHECKING:
     from waza_language_server.project.document import Document
     from waza_language_server.text.span import Span
 
 
-def folds_in_steps(document: Document) -> Steps[tuple[Span, ...]]:
-    """Return what can be folded, in the order of the text."""
-    found = yield from in_steps(grader.item.span for grader in SuiteFile(document.tree).graders())
-    return tuple(sorted(found))
+def linked_names_in_steps(document: Document, offset: int) -> Steps[tuple[Span, ...]]:
+    """Return the names of graders that are the same as the one at an offset, in the order of the text."""
+    named: dict[str, list[Span]] = {}
+    wanted = ""
+    for grader in SuiteFile(document.tree).graders():
+        yield
+        name = grader.node.get("name")
+        if name is not None:
+            named.setdefault(grader.name, []).append(name.span)
+            wanted = grader.name if name.span.contains(offset) else wanted
+    return tuple(sorted(named.get(wanted, ())))
 ''',
-        f"{SERVER}/protocol/handlers/folding.py": '''\
-"""What can be folded in a document."""
+        f"{SERVER}/protocol/handlers/linked_names.py": '''\
+"""Which names of a document are written together."""
 
 from __future__ import annotations
 
@@ -37,7 +44,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
-from waza_language_server.features.folding import folds_in_steps
+from waza_language_server.features.linked_names import linked_names_in_steps
 from waza_language_server.protocol.convert import Converter
 
 if TYPE_CHECKING:
@@ -47,14 +54,15 @@ if TYPE_CHECKING:
     from waza_engine.steps import Steps
 
 
-def folding(ls: WazaServer, params: types.FoldingRangeParams) -> Answer[list[types.FoldingRange]]:
-    """Return the lines that can be folded."""
+def linked_names(
+    ls: WazaServer, params: types.LinkedEditingRangeParams
+) -> Answer[types.LinkedEditingRanges]:
+    """Return the names that change with the one at a position."""
 
-    def find(document: Document) -> Steps[list[types.FoldingRange]]:
+    def find(document: Document) -> Steps[types.LinkedEditingRanges]:
         convert = Converter(document, ls.session.encoding, ls.abilities)
-        folds = yield from folds_in_steps(document)
-        lines = [convert.range(span) for span in folds]
-        return [types.FoldingRange(fold.start.line, fold.end.line) for fold in lines]
+        names = yield from linked_names_in_steps(document, convert.offset(params.position))
+        return types.LinkedEditingRanges([convert.range(name) for name in names])
 
     return ls.diagnostics.answer(params.text_document.uri, find)
 ''',
@@ -63,7 +71,7 @@ def folding(ls: WazaServer, params: types.FoldingRangeParams) -> Answer[list[typ
         Lines(
             f"{SERVER}/protocol/feature_table.py",
             '    Feature(types.TEXT_DOCUMENT_HOVER, "hover.hover"),',
-            '    Feature(types.TEXT_DOCUMENT_FOLDING_RANGE, "folding.folding"),\n',
+            '    Feature(types.TEXT_DOCUMENT_LINKED_EDITING_RANGE, "linked_names.linked_names"),\n',
         ),
     ),
 )
