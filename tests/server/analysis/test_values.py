@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.server.analysis.drawing import EVAL, TASK, drawn, fixed, graders, problems
 
 
@@ -46,6 +48,72 @@ enabled: 'true'
            = fix: Remove the quotes
 """
     )
+
+
+def test_a_number_for_a_switch() -> None:
+    text = EVAL.replace("executor: mock", "parallel: 1\n  executor: mock")
+    assert (
+        drawn(text, "eval", fixes=True)
+        == """
+⋯
+  parallel: 1
+            ^ error wrong-type: `parallel` must be `true` or `false`, not `1`.
+              = fix: Write `true`
+"""
+    )
+
+
+def test_a_number_with_its_unit() -> None:
+    text = EVAL.replace("timeout_seconds: 60", "timeout_seconds: 5 min")
+    assert (
+        drawn(text, "eval", fixes=True)
+        == """
+⋯
+  timeout_seconds: 5 min
+                   ^^^^^ error wrong-type: `timeout_seconds` must be a whole number, not the text `5 min`.
+                     = fix: Change to `300`
+"""
+    )
+
+
+@pytest.mark.parametrize(
+    ("key", "written", "meant"),
+    [
+        ("max_duration_ms", "30s", "30000"),
+        ("max_duration_ms", "240,000", "240000"),
+        ("max_tokens", "3_000", "3000"),
+        ("max_tokens", "50k", "50000"),
+    ],
+)
+def test_a_number_as_people_write_it(key: str, written: str, meant: str) -> None:
+    text = graders(f"  - {{type: behavior, name: a, config: {{{key}: '{written}'}}}}\n")
+    assert fixed(text, "wrong-type") == text.replace(f"'{written}'", meant)
+
+
+@pytest.mark.parametrize(("written", "meant"), [("0,6", "0.6"), ("60%", "0.6"), ("75 %", "0.75")])
+def test_a_share_as_people_write_it(written: str, meant: str) -> None:
+    text = graders(f"""\
+  - type: trigger
+    name: a
+    config:
+      skill_path: a
+      mode: positive
+      threshold: {written}
+""")
+    assert fixed(text, "wrong-type") == text.replace(written, meant)
+
+
+@pytest.mark.parametrize("written", ["500ms", "60%", "4x", "sixty", "0,6,1", "9" * 400 + "s"])
+def test_a_number_that_nobody_can_tell_is_left_to_the_author(written: str) -> None:
+    text = EVAL.replace("timeout_seconds: 60", f"timeout_seconds: '{written}'")
+    [problem] = problems(text, "eval")
+    assert (problem.code, problem.fixes) == ("wrong-type", ())
+
+
+@pytest.mark.parametrize(("written", "meant"), [("flase", "false"), ("ture", "true"), ("enabled", "true")])
+def test_a_misspelt_switch(written: str, meant: str) -> None:
+    text = TASK + f"enabled: {written}\n"
+    assert fixed(text, "wrong-type") == TASK + f"enabled: {meant}\n"
 
 
 def test_text_where_a_list_is_due() -> None:
