@@ -278,3 +278,34 @@ def test_what_yaml_1_1_reads_otherwise_is_a_hint() -> None:
     found = [(each.code, text[each.span.start : each.span.end]) for each in problems(text)]
     assert found == [("yaml-1-1", "no"), ("yaml-1-1", "12:30")]
     assert 'contains: ["no", 12:30' in fixed(text, "yaml-1-1")
+
+
+def test_an_absent_value_is_none_of_the_choices_that_are_named() -> None:
+    text = EVAL.replace("executor: mock", "group_by: tags\n  executor: mock")
+    assert (
+        drawn(text, "eval", fixes=True)
+        == """
+⋯
+  group_by: tags
+            ^^^^ warning value-not-allowed: `group_by` cannot be `tags`; it must be `model`.
+              = fix: Change to `model`
+"""
+    )
+
+
+def test_a_command_without_a_value() -> None:
+    text = EVAL + "hooks:\n  before_run:\n    - command:\n"
+    [problem] = problems(text, "eval")
+    assert "*" not in problem.message
+
+
+def test_the_only_key_of_an_item_without_a_value() -> None:
+    text = TASK.replace("Go\n", "Go\n  files:\n    - path:\n")
+    assert (
+        drawn(text)
+        == """
+⋯
+    - path:
+      ^^^^ error nothing-checked: `path` is empty, and this item of `files` needs it.
+"""
+    )

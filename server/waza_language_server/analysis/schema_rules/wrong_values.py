@@ -53,7 +53,7 @@ def wrong_type(subject: Subject, node: Node, shape: Shape, expected: Sequence[st
 
 def not_allowed(subject: Subject, node: Node, shape: Shape, allowed: Sequence[object]) -> Problem:
     """Return the problem of a value that is none of the allowed ones."""
-    allowed = [value for value in allowed if value != ""]
+    allowed = [value for value in allowed if value is not None and value != ""]
     meant = nearest(node.value, [str(value) for value in allowed]) if node.kind == "scalar" else None
     guess = f"did you mean `{meant}`? It" if meant is not None else "it"
     written = f"`{shown}`" if (shown := _shown(node)) else "empty"
