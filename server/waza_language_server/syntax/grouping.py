@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from waza_language_server.syntax.events import read
 from waza_language_server.syntax.explain import is_unclosed
-from waza_language_server.syntax.lines import Line, dash_at, key_at
+from waza_language_server.syntax.lines import Line, item_at, key_at
 from waza_language_server.text.span import Span
 
 _MAX_JOINED = 8_000
@@ -61,7 +61,7 @@ class Grouping:
 
     def item_head(self, line: Line) -> tuple[int, str | None]:
         """Return the column where the content of an item stands and the first key in it."""
-        dash = dash_at(self.text, line.content)
+        dash = item_at(self.text, line.content)
         if dash is None:
             return line.column + 1, None
         if dash.end() >= line.end:
@@ -216,7 +216,7 @@ def line_kind(text: str, line: Line) -> str:
 
     Dash, key, word (a key half typed, a value), or junk that begins none of these.
     """
-    if dash_at(text, line.content):
+    if item_at(text, line.content):
         return "dash"
     if key_at(text, line.content):
         return "key"
