@@ -40,8 +40,9 @@ def test_another_sign_than_a_colon(line: str, message: str) -> None:
 def test_another_sign_before_a_block() -> None:
     tree = parse("id: a\ninputs =\n  prompt: x\n")
     assert _fixed(tree) == "id: a\ninputs:\n  prompt: x\n"
-    assert tree.root is not None
-    assert tree.root.get("inputs").get("prompt").value == "x"
+    prompt = tree.root.get("inputs", "prompt") if tree.root is not None else None
+    assert prompt is not None
+    assert prompt.value == "x"
 
 
 @pytest.mark.parametrize("line", ["name : T", "url: http://a", "ratio: 'a = b'", "rule: a = b", "x: a；b"])
@@ -54,8 +55,8 @@ def test_a_bullet_before_mappings(bullet: str) -> None:
     tree = parse(f"graders:\n  {bullet} type: text\n    name: a\n  - type: code\n    name: b\n")
     assert [fault.message for fault in tree.errors] == [f"A list item starts with `-`, not with `{bullet}`."]
     assert _fixed(tree) == "graders:\n  - type: text\n    name: a\n  - type: code\n    name: b\n"
-    assert tree.root is not None
-    assert [item.get("name").value for item in tree.root.get("graders").items] == ["a", "b"]
+    names = [tree.root.get("graders", item, "name") for item in (0, 1)] if tree.root is not None else []
+    assert [name.value for name in names if name is not None] == ["a", "b"]
 
 
 def test_stars_for_dashes() -> None:
