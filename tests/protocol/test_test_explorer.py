@@ -277,8 +277,12 @@ async def test_a_prompt_is_tried_alone_and_the_others_keep_their_marks(suite: Pa
 
 async def test_each_event_has_the_token_of_the_run_that_it_is_of(suite: Path) -> None:
     tokens: set[Any] = set()
+
+    def hear(params: Any) -> None:
+        tokens.add(params.token)
+
     async with editing(suite.parent, options={"runEvents": True}) as editor:
-        editor.feature("waza/runEvent")(lambda params: tokens.add(params.token))
+        editor.feature("waza/runEvent")(hear)
         await editor.command("waza.run", {"id": suite.as_posix(), "workDoneToken": "mine"})
         assert tokens == {"mine"}
 
