@@ -40,8 +40,9 @@ def test_another_sign_than_a_colon(line: str, message: str) -> None:
 def test_another_sign_before_a_block() -> None:
     tree = parse("id: a\ninputs =\n  prompt: x\n")
     assert _fixed(tree) == "id: a\ninputs:\n  prompt: x\n"
-    assert tree.root is not None
-    assert tree.root.get("inputs").get("prompt").value == "x"
+    prompt = tree.root.get("inputs", "prompt") if tree.root is not None else None
+    assert prompt is not None
+    assert prompt.value == "x"
 
 
 @pytest.mark.parametrize("line", ["name : T", "url: http://a", "ratio: 'a = b'", "rule: a = b", "x: a；b"])
@@ -49,19 +50,43 @@ def test_a_line_that_yaml_reads_is_left_alone(line: str) -> None:
     assert parse(f"id: a\n{line}\n").errors == ()
 
 
-@pytest.mark.parametrize("bullet", ["–", "—", "•"])
+@pytest.mark.parametrize("bullet", ["–", "—", "•", "*"])
 def test_a_bullet_before_mappings(bullet: str) -> None:
     tree = parse(f"graders:\n  {bullet} type: text\n    name: a\n  - type: code\n    name: b\n")
     assert [fault.message for fault in tree.errors] == [f"A list item starts with `-`, not with `{bullet}`."]
     assert _fixed(tree) == "graders:\n  - type: text\n    name: a\n  - type: code\n    name: b\n"
-    assert tree.root is not None
-    assert [item.get("name").value for item in tree.root.get("graders").items] == ["a", "b"]
+    names = [tree.root.get("graders", item, "name") for item in (0, 1)] if tree.root is not None else []
+    assert [name.value for name in names if name is not None] == ["a", "b"]
 
 
 def test_stars_for_dashes() -> None:
     tree = parse("tags:\n  * a\n  * b\n")
-    assert [fault.message for fault in tree.errors] == ["A list item starts with `-`, not with `*`."]
+    assert {fault.message for fault in tree.errors} == {"A list item starts with `-`, not with `*`."}
     assert _fixed(tree) == "tags:\n  - a\n  - b\n"
+
+
+@pytest.mark.parametrize("value", ['"x"', "'x'", "[x]", "{a: x}"])
+@pytest.mark.parametrize("sign", [",", ";"])
+def test_a_sign_behind_a_whole_value(value: str, sign: str) -> None:
+    tree = parse(f"id: a\nname: {value}{sign}\ntags: x\n")
+    assert [fault.message for fault in tree.errors] == [f"No `{sign}` follows a value here; delete it."]
+    assert _fixed(tree) == f"id: a\nname: {value}\ntags: x\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'id: a\nname: "x" // note\n',
+        "id: a\ntags: [x] // note\n",
+        "id: a\ninputs: // note\n  prompt: x\n",
+        "id: a\ntags: // note\n  - a: b\n    c: d\n",
+    ],
+)
+def test_a_comment_with_slashes(text: str) -> None:
+    tree = parse(text)
+    assert [fault.message for fault in tree.errors] == ["A comment starts with `#`, not with `//`."]
+    assert _fixed(tree) == text.replace("//", "#")
+    assert parse(_fixed(tree)).errors == ()
 
 
 def test_a_bullet_in_text_is_text() -> None:
