@@ -22,7 +22,7 @@ from waza_engine.spec.reading.yaml_faults import (
 )
 from waza_language_server.syntax.events import ReadError
 from waza_language_server.syntax.fault import SyntaxFault
-from waza_language_server.syntax.wrong_signs import dash_fix, dash_message, merge_mark
+from waza_language_server.syntax.wrong_signs import dash_fix, dash_message, merge_mark, needless_sign
 from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.span import Span
 
@@ -150,6 +150,9 @@ def _unclosed(text: str, start: int, end: int, quote: str) -> SyntaxFault:
 def _text_behind_quote(text: str, start: int, closed: int, end: int) -> SyntaxFault:
     behind = closed + len(text[closed:end]) - len(text[closed:end].lstrip())
     line_end = _end_of_line(text, behind, end)
+    needless = needless_sign(text, behind, line_end) if line_end == end else None
+    if needless is not None:
+        return needless
     fixes: tuple[Fix, ...] = ()
     if _end_of_line(text, start, end) == line_end:
         text_end = _before_comment(text, start, line_end)
@@ -206,9 +209,13 @@ def end_of_brackets(text: str, start: int, end: int) -> int:
 def text_behind_brackets(text: str, start: int, closed: int, end: int) -> SyntaxFault:
     """Say that something follows the closing bracket of a value."""
     behind = closed + len(text[closed:end]) - len(text[closed:end].lstrip())
+    line_end = _end_of_line(text, behind, end)
+    needless = needless_sign(text, behind, line_end) if line_end == end else None
+    if needless is not None:
+        return needless
     opening, closing = text[start], text[closed - 1]
     message = f"The value from `{opening}` to `{closing}` ends before this; quote it all or start a new line."
-    return SyntaxFault(Span(behind, max(_end_of_line(text, behind, end), behind + 1)), message)
+    return SyntaxFault(Span(behind, max(line_end, behind + 1)), message)
 
 
 def _scan_flow(text: str, start: int, end: int) -> tuple[int | None, int | None, int]:

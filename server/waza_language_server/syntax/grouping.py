@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from waza_language_server.syntax.events import read
 from waza_language_server.syntax.explain import is_unclosed
 from waza_language_server.syntax.lines import Line, item_at, key_at
+from waza_language_server.syntax.wrong_signs import slashes_at
 from waza_language_server.text.span import Span
 
 _MAX_JOINED = 8_000
@@ -169,7 +170,7 @@ class Grouping:
         """Return the span of what stands on the line behind a colon, without a comment."""
         while start < end and self.text[start] in " \t":
             start += 1
-        if self.text.startswith("#", start):
+        if self.text.startswith("#", start) or slashes_at(self.text, start):
             return Span(start, start)
         stop = start + len(self.text[start:end].rstrip())
         if stop > start and self.text[start] not in "\"'":

@@ -6,19 +6,20 @@ import re
 from dataclasses import replace
 
 from waza_engine.frozen import frozen
-from waza_language_server.syntax.wrong_signs import BLANKS, BULLETS
 
-_LINE = re.compile(rf"([ \t{BLANKS}]*)([^\r\n]*)(\r\n|\r|\n|\Z)")
+_LINE = re.compile(r"([^\S\r\n]*)([^\r\n]*)(\r\n|\r|\n|\Z)")
 _KEY = re.compile(
     r"""(?P<key>(?:"(?:[^"\\\r\n]|\\.)*"|'(?:[^'\r\n]|'')*')[ \t]*
         |(?![-?:](?:\s|$)|["'\[\]{}\#|>@`%,\s])(?:[^:\r\n#]|(?<!\s)\#|:(?=\S))+):(?=[ \t\r\n]|$)""",
     re.VERBOSE,
 )
 _STRAY = re.compile(
-    r"""(?:[|>@`%&*!,;~^$+=\\/\]}]|[\[{](?!.*[\]}]))[ ]*(?=-[ ]|[A-Za-z_][\w.-]*:(?:[ \t\r\n]|\Z))"""
+    r"""(?!\*[ ])(?:[|>@`%&*!,;~^$+=\\/\]}]|[\[{](?!.*[\]}]))[ ]*(?=-[ ]|[A-Za-z_][\w.-]*:(?:[ \t\r\n]|\Z))"""
 )
 _DASH = re.compile(r"-(?=[ \t\r\n]|\Z)[ \t]*")
-_DASH_OR_BULLET = re.compile(rf"(?:-(?=[ \t\r\n]|\Z)|[{BULLETS}](?=[ \t{BLANKS}]))[ \t{BLANKS}]*")
+_DASH_OR_BULLET = re.compile(
+    r"(?:-(?=[ \t\r\n]|\Z)|[*\u2013\u2014\u2212\u2022\u2023\u25aa\u25cf\u25e6](?=[^\S\r\n]))[^\S\r\n]*"
+)
 
 
 @frozen()

@@ -28,7 +28,13 @@ from waza_language_server.syntax.grouping import Grouping, has_keys, line_kind, 
 from waza_language_server.syntax.line_faults import behind_value, blanks_fault, missing_dash, start_fault
 from waza_language_server.syntax.lines import Line, item_at, key_at, split_lines
 from waza_language_server.syntax.nodes import Green, Placed
-from waza_language_server.syntax.wrong_signs import KEY_WITH_SIGN, wrong_colon, wrong_dash
+from waza_language_server.syntax.wrong_signs import (
+    KEY_WITH_SIGN,
+    slashes_at,
+    wrong_colon,
+    wrong_comment,
+    wrong_dash,
+)
 from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.span import Span
 
@@ -250,6 +256,8 @@ class _Reader:
         below = significant(lines[1:])
         child: Placed | None = None
         if state == "empty":
+            if slashes_at(self.text, value.start):
+                self.fault(wrong_comment(value.start, head.end))
             child = yield from self.block(below, self.parent_of(below, head), depth + 1)
             child = self.anchored(child, self.text[value.start : value.end])
         elif state == "value" and below and has_keys(self.text, below):

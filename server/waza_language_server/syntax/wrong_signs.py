@@ -12,21 +12,20 @@ from waza_language_server.syntax.fault import SyntaxFault
 from waza_language_server.text.edit import Edit, Fix
 from waza_language_server.text.span import Span
 
-BLANKS = "\u00a0\u2000-\u200a\u202f\u205f\u3000"
-"""Blanks that YAML takes for letters, as they stand in a set of a pattern."""
-BULLETS = "\u2013\u2014\u2212\u2022\u2023\u25aa\u25cf\u25e6"
-"""Dashes and dots at which lists begin in print, as they stand in a set of a pattern."""
 KEY_WITH_SIGN = re.compile(
-    rf"""(?P<key>[A-Za-z_][\w.-]*)
-        (?P<sign>:[{BLANKS}][ \t{BLANKS}]*
-            |[ \t{BLANKS}]*[：﹕︓][ \t{BLANKS}]*
-            |[ \t{BLANKS}]+:(?=[^\s:=])
+    r"""(?P<key>[A-Za-z_][\w.-]*)
+        (?P<sign>:[^\S \t\r\n][^\S\r\n]*
+            |[^\S\r\n]*[：﹕︓][^\S\r\n]*
+            |[^\S\r\n]+:(?=[^\s:=])
             |[ \t]*;(?:[ \t]+|(?=[\r\n]|\Z))
             |[ \t]*=>?(?![=>~])[ \t]*)""",
     re.VERBOSE,
 )
 """A key with another sign than a colon and a blank behind it."""
-_BULLET = re.compile(rf"(?P<bullet>[{BULLETS}*])(?=[ \t{BLANKS}])")
+_SLASHES = re.compile(r"//(?=[ \t\r\n]|\Z)")
+_BULLET = re.compile(r"(?P<bullet>[*\u2013\u2014\u2212\u2022\u2023\u25aa\u25cf\u25e6])(?=[^\S\r\n])")
+_ODD_BLANK = re.compile(r"[^\S \t\r\n]")
+"""Blanks that YAML takes for letters."""
 _CONFLICT = re.compile(r"(?:<{7}|\|{7}|={7}|>{7})(?=[ \t\r\n]|\Z)")
 
 
@@ -52,6 +51,11 @@ def colon_fix(match: re.Match[str]) -> Fix:
     at_end = match.string[match.end() : match.end() + 1] in {"", "\r", "\n"}
     edit = Edit(Span(match.start("sign"), match.end("sign")), ":" if at_end else ": ")
     return Fix(f"Write `{match['key']}: `", (edit,), preferred=True)
+
+
+def has_odd_blank(text: str) -> bool:
+    """Whether a blank stands in a text that YAML takes for a letter."""
+    return _ODD_BLANK.search(text) is not None
 
 
 def bullet_at(text: str, offset: int) -> str | None:
@@ -83,6 +87,29 @@ def wrong_indent(start: int, content: int, line_end: int) -> SyntaxFault:
     fix = Fix("Indent with spaces", (spaces,), preferred=True)
     message = "This line is indented with blanks that YAML takes for letters; use spaces."
     return SyntaxFault(Span(start, line_end), message, "yaml-indentation", fixes=(fix,))
+
+
+def slashes_at(text: str, offset: int) -> bool:
+    """Whether two slashes stand at an offset as other languages begin a comment."""
+    return _SLASHES.match(text, offset) is not None
+
+
+def wrong_comment(offset: int, line_end: int) -> SyntaxFault:
+    """Return the fault of a comment that begins with two slashes, which follow a blank."""
+    fix = Fix("Write `#` for `//`", (Edit(Span(offset, offset + 2), "#"),), preferred=True)
+    return SyntaxFault(Span(offset, line_end), "A comment starts with `#`, not with `//`.", fixes=(fix,))
+
+
+def needless_sign(text: str, behind: int, line_end: int) -> SyntaxFault | None:
+    """Return the fault of a comma, a semicolon or a comment with slashes, if that is all behind a value."""
+    rest = text[behind:line_end]
+    if rest in {",", ";"}:
+        start = behind - (len(text[:behind]) - len(text[:behind].rstrip(" \t")))
+        fix = Fix(f"Delete `{rest}`", (Edit(Span(start, line_end), ""),), preferred=True)
+        message = f"No `{rest}` follows a value here; delete it."
+        return SyntaxFault(Span(behind, line_end), message, fixes=(fix,))
+    is_comment = slashes_at(text, behind) and text[behind - 1 : behind] in {" ", "\t"}
+    return wrong_comment(behind, line_end) if is_comment else None
 
 
 def merge_mark(text: str, line: Span) -> SyntaxFault | None:

@@ -50,7 +50,7 @@ def test_a_line_that_yaml_reads_is_left_alone(line: str) -> None:
     assert parse(f"id: a\n{line}\n").errors == ()
 
 
-@pytest.mark.parametrize("bullet", ["–", "—", "•"])
+@pytest.mark.parametrize("bullet", ["–", "—", "•", "*"])
 def test_a_bullet_before_mappings(bullet: str) -> None:
     tree = parse(f"graders:\n  {bullet} type: text\n    name: a\n  - type: code\n    name: b\n")
     assert [fault.message for fault in tree.errors] == [f"A list item starts with `-`, not with `{bullet}`."]
@@ -61,8 +61,32 @@ def test_a_bullet_before_mappings(bullet: str) -> None:
 
 def test_stars_for_dashes() -> None:
     tree = parse("tags:\n  * a\n  * b\n")
-    assert [fault.message for fault in tree.errors] == ["A list item starts with `-`, not with `*`."]
+    assert {fault.message for fault in tree.errors} == {"A list item starts with `-`, not with `*`."}
     assert _fixed(tree) == "tags:\n  - a\n  - b\n"
+
+
+@pytest.mark.parametrize("value", ['"x"', "'x'", "[x]", "{a: x}"])
+@pytest.mark.parametrize("sign", [",", ";"])
+def test_a_sign_behind_a_whole_value(value: str, sign: str) -> None:
+    tree = parse(f"id: a\nname: {value}{sign}\ntags: x\n")
+    assert [fault.message for fault in tree.errors] == [f"No `{sign}` follows a value here; delete it."]
+    assert _fixed(tree) == f"id: a\nname: {value}\ntags: x\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'id: a\nname: "x" // note\n',
+        "id: a\ntags: [x] // note\n",
+        "id: a\ninputs: // note\n  prompt: x\n",
+        "id: a\ntags: // note\n  - a: b\n    c: d\n",
+    ],
+)
+def test_a_comment_with_slashes(text: str) -> None:
+    tree = parse(text)
+    assert [fault.message for fault in tree.errors] == ["A comment starts with `#`, not with `//`."]
+    assert _fixed(tree) == text.replace("//", "#")
+    assert parse(_fixed(tree)).errors == ()
 
 
 def test_a_bullet_in_text_is_text() -> None:

@@ -12,12 +12,12 @@ from waza_language_server.analysis.schema_rules.subject import Subject
 from waza_language_server.schema.shape import Shape
 from waza_language_server.syntax.nodes import Node
 from waza_language_server.syntax.wrong_signs import (
-    BLANKS,
     KEY_WITH_SIGN,
     bullet_at,
     colon_fix,
     dash_fix,
     dash_message,
+    has_odd_blank,
     sign_message,
     wrong_indent,
 )
@@ -29,7 +29,6 @@ Cause = tuple[str, Fix]
 
 _LINES = re.compile(r"[^\r\n]+")
 _SLASHES = re.compile(r"(?:(?<=\s)|^)//(?=[ \t]|\Z)", re.MULTILINE)
-_ODD_BLANK = re.compile(rf"[{BLANKS}]")
 
 
 def sign_behind(subject: Subject, node: Node, shape: Shape, *, block: bool, listed: bool) -> Cause | None:
@@ -52,7 +51,7 @@ def sign_behind(subject: Subject, node: Node, shape: Shape, *, block: bool, list
 def odd_indent(subject: Subject, key: Node) -> tuple[Span, str, Fix] | None:
     """Return where a key has blanks before it that YAML takes for letters, what to say, and the fix."""
     blanks = len(key.value) - len(key.value.lstrip())
-    if key.style != "plain" or not blanks or _ODD_BLANK.search(key.value[:blanks]) is None:
+    if key.style != "plain" or not blanks or not has_odd_blank(key.value[:blanks]):
         return None
     line_start = max(subject.text.rfind(sign, 0, key.span.start) for sign in "\r\n") + 1
     fault = wrong_indent(line_start, key.span.start + blanks, key.span.end)
