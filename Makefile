@@ -58,6 +58,7 @@ $(READY): pyproject.toml requirements.lock
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	$(BIN)/python -m compileall -q waza_engine server/waza_language_server
 	@touch $@
 
 $(MODEL_VENV)/.ready: tests/model/requirements.txt

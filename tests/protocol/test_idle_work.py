@@ -92,18 +92,6 @@ async def test_who_asks_again_and_again_does_not_keep_it_away() -> None:
     idle.end()
 
 
-async def test_what_is_soon_needed_takes_turns_with_others() -> None:
-    idle, done = IdleWork(quiet_seconds=0), list[str]()
-    idle.add("a", lambda: short(done, "a"))
-    idle.add("b", lambda: short(done, "b"))
-    idle.take_turns("a")
-    for _ in range(100):
-        idle.disturb()
-        await asyncio.sleep(0)
-    assert done == ["a"]
-    idle.end()
-
-
 async def test_what_goes_wrong_is_logged_and_the_rest_is_done(caplog: pytest.LogCaptureFixture) -> None:
     def broken() -> Steps[None]:
         yield

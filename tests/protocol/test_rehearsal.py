@@ -1,4 +1,4 @@
-"""The first completion behind a long opening finds everything loaded and compiled."""
+"""The first completion finds everything loaded and compiled, however early it is asked for."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ from pathlib import Path
 COMPLETE = """
 import asyncio, builtins, json, sys
 import cattrs.gen
-from waza_engine.steps import finished
+from waza_language_server.protocol import rehearsal
 from waza_language_server.protocol.dispatch import Dispatcher
-from waza_language_server.protocol.rehearsal import rehearse_completion
 from waza_language_server.protocol.server import create_server
 from waza_language_server.protocol.services import schedule
 
@@ -30,8 +29,14 @@ class Inbox:
     def is_cancelled(self, identifier):
         return False
 
+def broken(_module):
+    raise ImportError("damaged")
+
 async def main():
     ls = create_server()
+    if sys.argv[2] == "damaged":
+        rehearsal.import_module = broken
+    rehearsal.rehearse_completion(ls)
     ls.protocol.set_writer(Writer())
     dispatcher = Dispatcher(ls.protocol, Inbox(), lambda: None)
     def handle(**message):
@@ -41,8 +46,6 @@ async def main():
     document = {"uri": uri, "languageId": "yaml", "version": 1, "text": TEXT}
     handle(id=1, method="initialize", params={"processId": None, "rootUri": None, "capabilities": {}})
     handle(method="textDocument/didOpen", params={"textDocument": document})
-    if sys.argv[2] == "rehearsed":
-        finished(rehearse_completion(ls))
     compiled.clear()
     before = set(sys.modules)
     where = {"textDocument": {"uri": uri}, "position": {"line": 5, "character": 4}}
@@ -63,15 +66,15 @@ def first_completion(suite: Path, how: str) -> tuple[list[str], list[str], list[
     return labels, compiled, loaded
 
 
-def test_after_the_rehearsal_a_completion_loads_and_compiles_nothing(tmp_path: Path) -> None:
-    labels, compiled, loaded = first_completion(tmp_path / "eval.yaml", "rehearsed")
+def test_the_first_completion_loads_and_compiles_nothing(tmp_path: Path) -> None:
+    labels, compiled, loaded = first_completion(tmp_path / "eval.yaml", "whole")
     assert "config" in labels
     assert compiled == []
     assert loaded == []
 
 
-def test_without_it_the_answer_is_the_same(tmp_path: Path) -> None:
-    labels, compiled, loaded = first_completion(tmp_path / "eval.yaml", "at once")
+def test_where_that_cannot_be_loaded_beforehand_the_answer_comes_all_the_same(tmp_path: Path) -> None:
+    labels, compiled, loaded = first_completion(tmp_path / "eval.yaml", "damaged")
     assert "config" in labels
     assert compiled
     assert loaded

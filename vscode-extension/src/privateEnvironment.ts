@@ -66,7 +66,7 @@ export class PrivateEnvironment {
             const python = base === undefined ? ">=3.11" : base.command;
             await this.run(uv, ["venv", "--python", base?.args.length ? ">=3.11" : python, this.folder], cancel);
             report("installing the language server and what it needs");
-            await this.run(uv, ["pip", "install", "--python", this.command(), wheel], cancel);
+            await this.run(uv, ["pip", "install", "--compile-bytecode", "--python", this.command(), wheel], cancel);
         } else if (base !== undefined) {
             await this.run(base.command, [...base.args, "-m", "venv", this.folder], cancel);
             report("installing the language server and what it needs; half a minute");

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator
     from concurrent.futures import Future
 
-    from waza_engine.steps import Steps
     from waza_language_server.protocol.messages import Identifier, Message
 
 
@@ -74,10 +73,9 @@ class Protocol(LanguageServerProtocol):
             raise ValueError(str(error)) from error
         return JsonRPCRequestMessage(data["id"], data["method"], "2.0", params)
 
-    def rehearse(self, method: str, params: object, result: object) -> Steps[None]:
+    def rehearse(self, method: str, params: object, result: object) -> None:
         """Take a request apart and put its answer together: what that takes is compiled the first time."""
         self.structure_message({"jsonrpc": "2.0", "id": 0, "method": method, "params": params})
-        yield
         response = JsonRPCResponseMessage(id=0, result=result, jsonrpc="2.0")
         json.dumps(response, default=self._serialize_message)
 

@@ -20,12 +20,13 @@ from typing import Any, cast
 
 from waza_language_server.protocol.later_classes import classes_made_later
 
-Compiled = dict[tuple[str, str], CodeType]
+Compiled = dict[tuple[str, str], bytes]
+"""Byte code by the name and the source that it was compiled from; a start needs a part of it."""
 _COMPILERS = ("attr._make", "cattrs.gen", "waza_engine.frozen")
 
 
 class KeptCode:
-    """What was compiled, by the name and the source that it was compiled from, and the file it is kept in.
+    """What was compiled, and the file it is kept in.
 
     A file that cannot be read or written, or comes from another Python, is as good as none.
     """
@@ -48,13 +49,17 @@ class KeptCode:
             _write(self._path, self.known)
 
     def _compile(self, source: str, filename: str, mode: str) -> CodeType:
-        code = self.known.get((filename, source))
-        if not isinstance(code, CodeType):
-            code = builtins.compile(source, filename, mode)
-            # A hash has a salt in its source, another one each time: that is never found again.
-            if "def __hash__" not in source:
-                self.known[filename, source] = code
-                self._has_more = True
+        kept = self.known.get((filename, source))
+        if kept is not None:
+            with suppress(EOFError, ValueError, TypeError):
+                code = marshal.loads(kept)
+                if isinstance(code, CodeType):
+                    return code
+        code = builtins.compile(source, filename, mode)
+        # A hash has a salt in its source, another one each time: that is never found again.
+        if "def __hash__" not in source:
+            self.known[filename, source] = marshal.dumps(code)
+            self._has_more = True
         return code
 
 

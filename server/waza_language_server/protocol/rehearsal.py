@@ -2,34 +2,45 @@
 
 from __future__ import annotations
 
+import logging
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
-from waza_language_server.protocol.loading import FOR_COMPLETION, load
+from waza_language_server.protocol.loading import FOR_COMPLETION
 
 if TYPE_CHECKING:
-    from waza_engine.steps import Steps
     from waza_language_server.protocol.server import WazaServer
 
-COMPLETION_REHEARSED = "completion"
-"""The name of this among the work that nobody waits for."""
+log = logging.getLogger(__name__)
+
 _BEGUN = "graders:\n  - type: text\n    "
 
 
-def rehearse_completion(ls: WazaServer) -> Steps[None]:
-    """Complete a key of a grader in a file that is not there, with pauses; nothing is sent."""
-    yield from load(FOR_COMPLETION)
+def rehearse_completion(ls: WazaServer) -> None:
+    """Complete a key of a grader in a file that is not there; nothing is sent.
+
+    Where that fails, as in a damaged installation, so will the first completion, and nothing else.
+    """
+    try:
+        _complete(ls)
+    except Exception:
+        log.exception("What completes could not be loaded.")
+
+
+def _complete(ls: WazaServer) -> None:
+    for module in FOR_COMPLETION:
+        import_module(f"waza_language_server.{module}")
     from waza_language_server.features.completion import complete
     from waza_language_server.project.document import Document
     from waza_language_server.project.index import Project
     from waza_language_server.project.workspace import Workspace
     from waza_language_server.protocol.convert import Converter
+    from waza_language_server.schema.catalog import default_catalog
 
     document = Document("untitled:rehearsal", 0, _BEGUN, "eval")
-    found = complete(document, Workspace(Project(), ls.session.workspace.catalog), len(_BEGUN))
-    yield
-    answer = Converter(document, ls.session.encoding, ls.abilities).completions(found)
-    yield
+    found = complete(document, Workspace(Project(), default_catalog()), len(_BEGUN))
+    answer = Converter(document, "utf-16", ls.abilities).completions(found)
     where = {"textDocument": {"uri": document.uri}, "position": {"line": 2, "character": 4}}
-    yield from ls.protocol.rehearse(types.TEXT_DOCUMENT_COMPLETION, where, answer)
+    ls.protocol.rehearse(types.TEXT_DOCUMENT_COMPLETION, where, answer)

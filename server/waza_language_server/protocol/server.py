@@ -1,7 +1,8 @@
 """The language server: takes the wire, introduces itself, and hands every message to its handler.
 
-Architecture invariant: before the client is answered for the first time nothing is imported but ``pygls``;
-each handler is loaded when its first message comes. Only this package knows the protocol.
+Architecture invariant: before the client is answered for the first time nothing is imported but ``pygls`` and
+what completes (``rehearsal.py``); the other handlers are loaded when their first messages come. Only this
+package knows the protocol.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ from waza_language_server.protocol.feature_table import (
 )
 from waza_language_server.protocol.leaving import Departure
 from waza_language_server.protocol.pygls_internals import Protocol
+from waza_language_server.protocol.rehearsal import rehearse_completion
 from waza_language_server.protocol.services.idle import IdleWork
 from waza_language_server.protocol.wire import Inbox, Outbox, Wire, take_standard_streams
 
@@ -371,25 +373,25 @@ def start(port: int | None = None, code: KeptCode | None = None) -> int:
 
     ``code`` is what was compiled for the classes of the protocol, which is kept when there is time for it.
     """
-    # What was made while the protocol library loaded stays for good: nobody needs to look for garbage in it.
-    gc.freeze()
-    # The young are looked at in small lots: a lot of a million objects takes a quarter of a second in one go.
-    gc.set_threshold(10_000, 10, 200)
+    server = create_server()
+    rehearse_completion(server)
+    # Nobody looks for garbage: what is not needed any more goes by itself, for it does not refer to itself
+    # (tests/protocol/test_garbage.py), and a look at what a long file comes to takes a third of a second.
+    gc.disable()
+    if code is not None:
+        server.on_loaded = code.keep
     if port is None:
-        return _serve(take_standard_streams(), code)
+        return _serve(server, take_standard_streams())
     import socket
 
     with socket.create_server(("127.0.0.1", port)) as listener:
         log.warning("Waiting for a client at 127.0.0.1:%d.", listener.getsockname()[1])
         connection, _ = listener.accept()
     with connection:
-        return _serve(Wire(connection.recv, connection.sendall), code)
+        return _serve(server, Wire(connection.recv, connection.sendall))
 
 
-def _serve(wire: Wire, code: KeptCode | None) -> int:
-    server = create_server()
-    if code is not None:
-        server.on_loaded = code.keep
+def _serve(server: WazaServer, wire: Wire) -> int:
     departure = Departure(server.kill_now)
     asyncio.run(_main_loop(server, wire, departure))
     return departure.code

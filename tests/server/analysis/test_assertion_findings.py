@@ -189,6 +189,28 @@ def test_the_exact_characters_are_marked(text: str, marked: str, code: str) -> N
     assert (text[finding.start : finding.end], finding.code) == (marked, code)
 
 
+@pytest.mark.parametrize(
+    ("text", "python", "sure"),
+    [
+        ("“a” in output", '"a" in output', True),
+        ("‘it’s’ in output and x", None, False),
+        ("“it’s” in output", '"it’s" in output', True),
+        ("len(output) ≥ 3", "len(output) >= 3", False),
+        ("len（output） > 3", "len(output) > 3", True),
+    ],
+)
+def test_signs_of_print_become_those_of_python(text: str, python: str | None, sure: bool) -> None:
+    rewrites = _rewrites(text)
+    expected = [((python,), sure)] if python is not None else []
+    assert [(rewrite.expressions, rewrite.preferred) for rewrite in rewrites] == expected
+
+
+@pytest.mark.parametrize("text", ["'a", '"a in output', "'''a", "f'{output}"])
+def test_an_open_quote_is_said_without_the_words_of_python(text: str) -> None:
+    (finding,) = assertion_findings(text)[0]
+    assert finding.message == "This is no Python expression: this quote is never closed."
+
+
 def test_a_comprehension_says_that_python_3_12_sees_the_name() -> None:
     (finding,) = assertion_findings("[k for k in ['a'] if k in output]")[0]
     assert "3.12" in finding.message

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.server.analysis.drawing import EVAL, TASK, drawn, fixed, graders, problems
 
 
@@ -46,6 +48,72 @@ enabled: 'true'
            = fix: Remove the quotes
 """
     )
+
+
+def test_a_number_for_a_switch() -> None:
+    text = EVAL.replace("executor: mock", "parallel: 1\n  executor: mock")
+    assert (
+        drawn(text, "eval", fixes=True)
+        == """
+⋯
+  parallel: 1
+            ^ error wrong-type: `parallel` must be `true` or `false`, not `1`.
+              = fix: Write `true`
+"""
+    )
+
+
+def test_a_number_with_its_unit() -> None:
+    text = EVAL.replace("timeout_seconds: 60", "timeout_seconds: 5 min")
+    assert (
+        drawn(text, "eval", fixes=True)
+        == """
+⋯
+  timeout_seconds: 5 min
+                   ^^^^^ error wrong-type: `timeout_seconds` must be a whole number, not the text `5 min`.
+                     = fix: Change to `300`
+"""
+    )
+
+
+@pytest.mark.parametrize(
+    ("key", "written", "meant"),
+    [
+        ("max_duration_ms", "30s", "30000"),
+        ("max_duration_ms", "240,000", "240000"),
+        ("max_tokens", "3_000", "3000"),
+        ("max_tokens", "50k", "50000"),
+    ],
+)
+def test_a_number_as_people_write_it(key: str, written: str, meant: str) -> None:
+    text = graders(f"  - {{type: behavior, name: a, config: {{{key}: '{written}'}}}}\n")
+    assert fixed(text, "wrong-type") == text.replace(f"'{written}'", meant)
+
+
+@pytest.mark.parametrize(("written", "meant"), [("0,6", "0.6"), ("60%", "0.6"), ("75 %", "0.75")])
+def test_a_share_as_people_write_it(written: str, meant: str) -> None:
+    text = graders(f"""\
+  - type: trigger
+    name: a
+    config:
+      skill_path: a
+      mode: positive
+      threshold: {written}
+""")
+    assert fixed(text, "wrong-type") == text.replace(written, meant)
+
+
+@pytest.mark.parametrize("written", ["500ms", "60%", "4x", "sixty", "0,6,1", "9" * 400 + "s"])
+def test_a_number_that_nobody_can_tell_is_left_to_the_author(written: str) -> None:
+    text = EVAL.replace("timeout_seconds: 60", f"timeout_seconds: '{written}'")
+    [problem] = problems(text, "eval")
+    assert (problem.code, problem.fixes) == ("wrong-type", ())
+
+
+@pytest.mark.parametrize(("written", "meant"), [("flase", "false"), ("ture", "true"), ("enabled", "true")])
+def test_a_misspelt_switch(written: str, meant: str) -> None:
+    text = TASK + f"enabled: {written}\n"
+    assert fixed(text, "wrong-type") == TASK + f"enabled: {meant}\n"
 
 
 def test_text_where_a_list_is_due() -> None:
@@ -210,3 +278,34 @@ def test_what_yaml_1_1_reads_otherwise_is_a_hint() -> None:
     found = [(each.code, text[each.span.start : each.span.end]) for each in problems(text)]
     assert found == [("yaml-1-1", "no"), ("yaml-1-1", "12:30")]
     assert 'contains: ["no", 12:30' in fixed(text, "yaml-1-1")
+
+
+def test_an_absent_value_is_none_of_the_choices_that_are_named() -> None:
+    text = EVAL.replace("executor: mock", "group_by: tags\n  executor: mock")
+    assert (
+        drawn(text, "eval", fixes=True)
+        == """
+⋯
+  group_by: tags
+            ^^^^ warning value-not-allowed: `group_by` cannot be `tags`; it must be `model`.
+              = fix: Change to `model`
+"""
+    )
+
+
+def test_a_command_without_a_value() -> None:
+    text = EVAL + "hooks:\n  before_run:\n    - command:\n"
+    [problem] = problems(text, "eval")
+    assert "*" not in problem.message
+
+
+def test_the_only_key_of_an_item_without_a_value() -> None:
+    text = TASK.replace("Go\n", "Go\n  files:\n    - path:\n")
+    assert (
+        drawn(text)
+        == """
+⋯
+    - path:
+      ^^^^ error nothing-checked: `path` is empty, and this item of `files` needs it.
+"""
+    )

@@ -47,14 +47,17 @@ def empty_value(subject: Subject, node: Node, shape: Shape) -> Problem:
 def nothing_given(subject: Subject, mapping: Node, shape: Shape, keys: Sequence[str]) -> Problem:
     """Return the problem of a mapping in which nothing has an effect."""
     lack = "checks nothing: give" if subject.is_grader else "needs"
-    message = f"{_capital(subject.name_of(mapping))} {lack} at least one of {listed(keys)}."
+    wanted = listed(keys) if len(keys) == 1 else f"at least one of {listed(keys)}"
+    name = subject.name_of(mapping)
+    message = f"{_capital(name)} {lack} {wanted}."
     given = [entry for entry in mapping.entries if entry.key.value in keys]
     if len(given) == 1:
         key, value = given[0].key.value, given[0].value
         # A limit of 0 is none, and a switch that is off switches nothing on.
         is_set = value.target.kind == "scalar" and value.target.value.strip() not in {"", "~", "null"}
         what = f"`{key}: {value.target.value.strip()}` has no effect" if is_set else f"`{key}` is empty"
-        message = f"{what}, and {message[:1].lower()}{message[1:]}"
+        need = f"{name} needs it" if len(keys) == 1 else message[:1].lower() + message[1:].rstrip(".")
+        message = f"{what}, and {need}."
         return Problem("nothing-checked", subject.value_span(value), message, "error")
     fixes = tuple(_insertions(subject, mapping, shape, keys[:3]))
     return Problem("nothing-checked", subject.anchor_of_missing(mapping), message, "error", fixes)
@@ -164,12 +167,13 @@ def _flow_text(value: object) -> str:
 
 def _hint(shape: Shape) -> str:
     """Return what to write, in one sentence: the allowed values, or what the value means."""
-    choices = [value for value in shape.enum if value != ""]
+    choices = [value for value in shape.enum if value is not None and value != ""]
     if choices and len(choices) <= 8:
         return f"write {listed(choices)}."
     line = shape.description.strip().splitlines()[0] if shape.description.strip() else ""
     if not line[:1].isalpha():
         return ""
+    line = line.replace("**", "")
     end = line.find(". ")
     return line[:1].lower() + (line[1:] if end < 0 else line[1 : end + 1])
 

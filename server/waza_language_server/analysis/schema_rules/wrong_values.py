@@ -9,6 +9,7 @@ from typing import Any
 
 from waza_engine.spec.reading.scalars import is_not_finite, resolve_scalar
 from waza_language_server.analysis.problem import Problem, Severity
+from waza_language_server.analysis.schema_rules.meant_scalars import Meant, meant_number, meant_switch
 from waza_language_server.analysis.schema_rules.subject import Subject
 from waza_language_server.schema.shape import Shape
 from waza_language_server.spelling import listed, nearest, slip_of
@@ -26,7 +27,6 @@ _TYPE_NAMES = {
     "object": "a mapping of keys",
     "null": "nothing",
 }
-_SWITCHES = {"yes": "true", "on": "true", "y": "true", "no": "false", "off": "false", "n": "false"}
 _OTHER_SWITCHES = re.compile(r"yes|Yes|YES|no|No|NO|on|On|ON|off|Off|OFF")
 _SIXTIES = re.compile(r"[-+]?[1-9]\d*(?::[0-5]?\d)+")
 """What YAML 1.1 reads otherwise than 1.2; ``y`` and ``n`` are left alone, for PyYAML leaves them, too."""
@@ -42,15 +42,18 @@ def wrong_type(subject: Subject, node: Node, shape: Shape, expected: Sequence[st
         and shape.takes_text(node.value)
     ):
         return _unquoted(node, shape.severity or "error")
+    if shape.kind == "switch":
+        # Text is allowed for its older spellings alone.
+        expected = ("boolean",)
     wanted = _types_text(expected)
-    message = f"{_subject_of(subject, node)} must be {wanted}, not {_found_text(node)}."
+    message = f"{_subject_of(subject, node)} must be {wanted}, not {_found_text(node, expected)}."
     fixes = tuple(_type_fixes(subject, node, shape, expected))
     return Problem("wrong-type", subject.value_span(node), message, shape.severity or "error", fixes)
 
 
 def not_allowed(subject: Subject, node: Node, shape: Shape, allowed: Sequence[object]) -> Problem:
     """Return the problem of a value that is none of the allowed ones."""
-    allowed = [value for value in allowed if value != ""]
+    allowed = [value for value in allowed if value is not None and value != ""]
     meant = nearest(node.value, [str(value) for value in allowed]) if node.kind == "scalar" else None
     guess = f"did you mean `{meant}`? It" if meant is not None else "it"
     written = f"`{shown}`" if (shown := _shown(node)) else "empty"
@@ -98,7 +101,8 @@ def wrong_form(subject: Subject, node: Node, shape: Shape) -> Problem:
     message = f"{_subject_of(subject, node)} {rule.rstrip('.')}."
     severity = shape.severity or "error"
     if shape.kind == "switch":
-        message = f"{_subject_of(subject, node)} must be `true` or `false`, not text."
+        found = _found_text(node, ("boolean",))
+        message = f"{_subject_of(subject, node)} must be `true` or `false`, not {found}."
         fixes = tuple(_type_fixes(subject, node, shape, ("boolean",)))
         return Problem("wrong-type", subject.value_span(node), message, severity, fixes)
     return Problem("wrong-form", subject.value_span(node), message, severity)
@@ -183,14 +187,25 @@ def _type_fixes(subject: Subject, node: Node, shape: Shape, expected: Sequence[s
     value = resolve_scalar(node.value)
     if node.style != "plain" and _matches(value, expected):
         yield Fix("Remove the quotes", (Edit(node.span, node.value),), preferred=True)
-    elif "boolean" in expected and (switch := _SWITCHES.get(node.value.lower())) is not None:
-        yield Fix(f"Write `{switch}`", (Edit(node.span, switch),), preferred=True)
+    elif "boolean" in expected and (switch := meant_switch(node.value)) is not None:
+        yield Fix(f"Write `{switch.value}`", (Edit(node.span, switch.value),), preferred=switch.sure)
     elif "integer" in expected and isinstance(value, float) and abs(value) < 1e15:
         yield Fix(f"Change to `{int(value)}`", (Edit(node.span, str(int(value))),))
+    elif (
+        not {"integer", "number"}.isdisjoint(expected)
+        and isinstance(value, str)
+        and (number := _number(node, shape, expected)) is not None
+    ):
+        yield Fix(f"Change to `{number.value}`", (Edit(node.span, number.value),), preferred=number.sure)
     elif "array" in expected and (edit := as_list(subject, node, shape)) is not None:
         yield Fix("Make it a list", (edit,), preferred=True)
     elif "object" in expected and (key := only_text(shape)):
         yield Fix(f"Write `{key}: …`", (as_block(subject, node, key),), preferred=True)
+
+
+def _number(node: Node, shape: Shape, expected: Sequence[str]) -> Meant | None:
+    key = node.step if isinstance(node.step, str) else ""
+    return meant_number(node.value, key, shape, whole="number" not in expected)
 
 
 def only_text(shape: Shape) -> str | None:
@@ -263,7 +278,7 @@ def _types_text(expected: Sequence[str]) -> str:
     return " or ".join(texts) if texts else "left out"
 
 
-def _found_text(node: Node) -> str:
+def _found_text(node: Node, expected: Sequence[str]) -> str:
     if node.kind == "sequence":
         return "a list"
     if node.kind == "mapping":
@@ -273,7 +288,10 @@ def _found_text(node: Node) -> str:
         return "empty"
     if isinstance(value, str):
         endless = node.style == "plain" and is_not_finite(node.value)
-        return f"`{_shown(node)}`, which is not finite" if endless else "text"
+        if endless:
+            return f"`{_shown(node)}`, which is not finite"
+        is_single = {"array", "object", "string"}.isdisjoint(expected)
+        return f"the text `{_shown(node)}`" if is_single and node.style == "plain" else "text"
     return f"`{_shown(node)}`"
 
 

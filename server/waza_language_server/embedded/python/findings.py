@@ -36,6 +36,19 @@ _SCOPE_TITLES = {
     "DictComp": "dict comprehension",
     "Lambda": "lambda",
 }
+_TYPED = str.maketrans(
+    {
+        **dict.fromkeys("“”„‟«»＂", '"'),
+        **dict.fromkeys("‘’‚‛＇", "'"),
+        **dict.fromkeys("–—−", "-"),
+        **dict.fromkeys("\u00a0\u202f\u3000", " "),
+        **dict(zip("（）［］｛｝，＞＜＝", "()[]{},><=", strict=True)),
+        "≥": ">=",
+        "≤": "<=",
+        "≠": "!=",
+    }
+)
+"""What word processors and other keyboards write for the signs of a program."""
 _COMPARISONS = frozenset({"==", "!=", "<", ">", "<=", ">=", "in", "is", "not", "and", "or"})
 
 
@@ -231,12 +244,27 @@ def _statements(text: str, fault: PythonFault, known: frozenset[str]) -> Iterato
 
 
 def _repairs(text: str, known: frozenset[str]) -> Iterator[Rewrite]:
-    """Yield repairs of small slips: brackets left open, an expression over several lines."""
+    """Yield repairs of small slips: signs of print, brackets left open, an expression over several lines."""
+    typed = _typed(text)
+    if typed != text and (working := _working(typed, known)) is not None:
+        yield Rewrite("Write the signs that Python knows", (working,), preferred=len(typed) == len(text))
+        return
     closed = _closed(text)
     if closed is not None and (working := _working(closed, known)) is not None:
         yield Rewrite("Close the bracket", (working,))
     elif "\n" in text.strip() and (wrapped := _working(f"({text.strip()})", known)) is not None:
         yield Rewrite("Put the expression in parentheses", (wrapped,), preferred=True)
+
+
+def _typed(text: str) -> str:
+    """Return the text with a program's signs for those of print; what stands in quotes stays."""
+    typed = text.translate(_TYPED)
+    if len(typed) == len(text):
+        for token in tokens_of(typed):
+            if token.text[:1] in {"'", '"'}:
+                inside = slice(token.start + 1, token.end - 1)
+                typed = f"{typed[: inside.start]}{text[inside]}{typed[inside.stop :]}"
+    return typed
 
 
 def _closed(text: str) -> str | None:

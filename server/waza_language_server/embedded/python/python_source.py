@@ -21,6 +21,8 @@ from typing import Literal
 _LAYOUT = frozenset(
     {tokenize.NEWLINE, tokenize.NL, tokenize.COMMENT, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
 )
+_LINE_IN_REASON = re.compile(r" \(detected at line \d+\)$")
+_UNCLOSED_TEXT = re.compile(r"unterminated .*literal")
 LONGEST = 20_000
 """Characters; a longer expression is left alone, the parser's cost and its recursion are not worth it."""
 
@@ -181,7 +183,8 @@ def _fault(text: str, lead: int, error: SyntaxError) -> PythonFault:
 def _reason(error: SyntaxError, *, at_end: bool = False) -> str:
     if error.msg == "invalid syntax" or error.msg.startswith("invalid syntax."):
         return "it ends too early" if at_end else ""
-    return error.msg.removeprefix("f-string: ")
+    reason = _LINE_IN_REASON.sub("", error.msg.removeprefix("f-string: "))
+    return "this quote is never closed" if _UNCLOSED_TEXT.fullmatch(reason) else reason
 
 
 def _whole(text: str, error: SyntaxError) -> PythonFault:

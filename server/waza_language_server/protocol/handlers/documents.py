@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 
 from waza_language_server.project.uris import path_of
-from waza_language_server.protocol.rehearsal import COMPLETION_REHEARSED
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -16,10 +15,6 @@ if TYPE_CHECKING:
     from waza_engine.steps import Steps
     from waza_language_server.protocol.server import WazaServer
     from waza_language_server.protocol.services.session import Change
-
-LONG = 50_000
-"""Characters of a text whose author may be typing before it is judged."""
-
 
 SOON_SECONDS = 0.05
 """How long a client that asks for problems itself has time to do so before its document is read."""
@@ -52,8 +47,6 @@ def _read(ls: WazaServer, item: types.TextDocumentItem) -> None:
     ls.diagnostics.edited(item.uri)
     ls.idle.add(f"scores of {item.uri}", lambda: _scores(ls, item.uri))
     ls.keep_problems(item.uri)
-    if len(item.text) > LONG:
-        ls.idle.take_turns(COMPLETION_REHEARSED)
 
 
 def did_change(ls: WazaServer, params: types.DidChangeTextDocumentParams) -> None:

@@ -10,7 +10,6 @@ from lsprotocol import types
 from waza_language_server.protocol.capabilities import resolve_abilities
 from waza_language_server.protocol.client_options import client_options
 from waza_language_server.protocol.loading import BEHIND_RULES, FIRST, load
-from waza_language_server.protocol.rehearsal import COMPLETION_REHEARSED, rehearse_completion
 
 if TYPE_CHECKING:
     from waza_engine.steps import Steps
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def initialize(ls: WazaServer, params: types.InitializeParams) -> None:
-    """Learn what the client can do; nothing heavy is loaded before it has its answer."""
+    """Learn what the client can do; what judges documents is not loaded before it has its answer."""
     ls.abilities = resolve_abilities(params.capabilities)
     ls.options = client_options(params.initialization_options)
     ls.abilities = replace(
@@ -32,7 +31,6 @@ def initialize(ls: WazaServer, params: types.InitializeParams) -> None:
 
 def initialized(ls: WazaServer, _params: types.InitializedParams) -> None:
     """Load the features while the client is busy with itself, and ask to be told when files change."""
-    ls.idle.add(COMPLETION_REHEARSED, lambda: rehearse_completion(ls))
     ls.idle.add("features", lambda: _load_features(ls))
     ls.idle.add("workspace", lambda: _read_workspace(ls))
     if ls.abilities.watches_files:

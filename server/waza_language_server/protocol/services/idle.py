@@ -2,8 +2,7 @@
 
 A slice of it is done only when no message has come and nothing else was done meanwhile, and for a moment
 before: messages come in bunches. So it makes room for every message, every answer and every diagnostic. Where
-no such moment comes, the next gap between two messages is taken; what is soon needed takes turns with what
-somebody waits for.
+no such moment comes, the next gap between two messages is taken.
 Nothing depends on it; what it has not reached is found out when somebody asks.
 """
 
@@ -40,7 +39,6 @@ class IdleWork:
         self._quiet_seconds = quiet_seconds
         self._patience_seconds = patience_seconds
         self._waiting: dict[str, Callable[[], Steps[object]]] = {}
-        self._in_turn: set[str] = set()
         self._task: asyncio.Task[None] | None = None
         self._disturbances = 0
         self._busy_at = -inf
@@ -56,10 +54,6 @@ class IdleWork:
         self._waiting[name] = work
         if self._task is None or self._task.done():
             self._task = asyncio.get_running_loop().create_task(self._do_all())
-
-    def take_turns(self, name: str) -> None:
-        """Let the work of a name go on between the slices of what somebody waits for, and not after it."""
-        self._in_turn.add(name)
 
     def disturb(self, *, goes_on: bool = False) -> None:
         """Let others go first: a message has come, or a slice of what somebody waits for was done.
@@ -95,8 +89,8 @@ class IdleWork:
             seen = self._disturbances
             patient_until = min(max(begun, self._busy_at) + patience, begun + LONGEST_PATIENCE * patience)
             is_quiet = seen == self._quiet_since or time.monotonic() > patient_until
-            await asyncio.sleep(0 if is_quiet or name in self._in_turn else self._quiet_seconds)
-            if seen != self._disturbances and name not in self._in_turn:
+            await asyncio.sleep(0 if is_quiet else self._quiet_seconds)
+            if seen != self._disturbances:
                 continue
             self._quiet_since = seen
             pause_at = time.perf_counter() + SLICE_SECONDS

@@ -1,0 +1,101 @@
+"""Which number or switch a text was meant to be: `60s`, `0,8`, `3,000`, `80 %`, `flase`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from waza_engine.frozen import frozen
+from waza_language_server.schema.shape import Shape
+from waza_language_server.spelling import slip_of
+
+_SWITCHES: Mapping[str, str] = MappingProxyType(
+    {
+        **dict.fromkeys(("yes", "on", "y", "t", "1", "enabled", "enable"), "true"),
+        **dict.fromkeys(("no", "off", "n", "f", "0", "disabled", "disable"), "false"),
+    }
+)
+_ASKED = frozenset({"yes", "on", "y", "no", "off", "n"})
+"""Words for a switch that are one in YAML 1.1."""
+_NUMBER = re.compile(r"(?P<digits>[-+]?\d[\d.,_' ]*?)[ ]?(?P<unit>%|[A-Za-z]+)?")
+_GROUPED = re.compile(r"[-+]?[1-9]\d{0,2}(?:(?P<sign>[,_' ])\d{3})(?:(?P=sign)\d{3})*")
+_PLAIN = re.compile(r"[-+]?\d+(?:[.,]\d+)?")
+_MILLISECONDS: Mapping[str, int] = MappingProxyType(
+    {
+        **dict.fromkeys(("ms", "msec", "msecs", "millis", "millisecond", "milliseconds"), 1),
+        **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), 1_000),
+        **dict.fromkeys(("m", "min", "mins", "minute", "minutes"), 60_000),
+        **dict.fromkeys(("h", "hr", "hrs", "hour", "hours"), 3_600_000),
+    }
+)
+_THOUSANDS: Mapping[str, int] = MappingProxyType({"k": 1_000, "m": 1_000_000})
+_LONGEST = 1e15
+"""A larger number is not read exactly."""
+
+
+@frozen()
+class Meant:
+    """A value as it should be written; ``sure`` when it can be nothing else."""
+
+    value: str
+    sure: bool
+
+
+def meant_switch(written: str) -> Meant | None:
+    """Return the switch that a word stands for."""
+    word = written.strip().lower()
+    if word in _SWITCHES:
+        return Meant(_SWITCHES[word], sure=word in _ASKED)
+    near = slip_of(word, ("true", "false")) if word.isalpha() else None
+    return Meant(near, sure=True) if near is not None else None
+
+
+def meant_number(written: str, key: str, shape: Shape, *, whole: bool) -> Meant | None:
+    """Return the number that a text stands for as the value of a key, in the unit of the key.
+
+    Keys of times count seconds, those on ``_ms`` milliseconds. None where the unit has no place at the key,
+    and where the number is no whole one and must be.
+    """
+    match = _NUMBER.fullmatch(written.strip())
+    number = _number(match["digits"].strip(), whole=whole) if match is not None else None
+    if match is None or number is None:
+        return None
+    unit = (match["unit"] or "").lower()
+    factor, sure = _factor(unit, key, shape) if unit else (1.0, True)
+    if factor is None:
+        return None
+    value = round(number * factor, 9)
+    if abs(value) >= _LONGEST:
+        return None
+    if value.is_integer():
+        return Meant(str(int(value)), sure)
+    return None if whole else Meant(f"{value:g}", sure)
+
+
+def _number(digits: str, *, whole: bool) -> float | None:
+    """Return a number that is written with a comma, or with thousands apart."""
+    grouped = _GROUPED.fullmatch(digits)
+    if grouped is not None and (whole or grouped["sign"] != ","):
+        return float(re.sub("[,_' ]", "", digits))
+    return float(digits.replace(",", ".")) if _PLAIN.fullmatch(digits) else None
+
+
+def _factor(unit: str, key: str, shape: Shape) -> tuple[float | None, bool]:
+    """Return what a number with a unit is multiplied by, and whether that can be nothing else."""
+    counted = _milliseconds_of(key)
+    if counted is not None:
+        meant = _MILLISECONDS.get(unit)
+        return (meant / counted if meant is not None else None), True
+    if unit == "%":
+        return (0.01, True) if shape.schema.get("maximum") == 1 else (None, False)
+    if unit in _THOUSANDS and shape.schema.get("maximum") is None:
+        return float(_THOUSANDS[unit]), False
+    return None, False
+
+
+def _milliseconds_of(key: str) -> int | None:
+    """Return how many milliseconds the value of a key counts; None when it is no time."""
+    if key.endswith("_ms"):
+        return 1
+    return 1_000 if "timeout" in key.lower() else None
